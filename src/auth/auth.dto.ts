@@ -1,0 +1,22 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { TokenPair } from './token.service.js';
+
+export class CreateTokensDto {
+  @ApiProperty({ description: "The service account's email.", minLength: 1, maxLength: 254, example: 'owner@example.com' })
+  email!: string;
+
+  @ApiProperty({ description: "The service account's password.", minLength: 1, maxLength: 256, format: 'password', example: 'correct horse battery staple' })
+  password!: string;
+}
+
+export class TokenPairDto {
+  @ApiProperty({ description: 'Bearer credential of the owner operations.', maxLength: 2048 })
+  access_token!: string;
+
+  @ApiProperty({ description: 'Bearer credential that is exchanged, once, for a new pair.', maxLength: 2048 })
+  refresh_token!: string;
+
+  static from({ accessToken, refreshToken }: TokenPair): TokenPairDto {
+    return { access_token: accessToken, refresh_token: refreshToken };
+  }
+}

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidV7 } from 'uuid';
+import { isDuplicateKey } from '../platform/database/database-error.js';
+import { emailKey } from '../platform/email.js';
+import { Problem } from '../platform/problem.js';
+import type { AccountEntity } from './account.entity.js';
+import { AccountStore } from './account.store.js';
+import { LoginThrottle } from './login-throttle.js';
+import { hashPassword, verifyPassword } from './password.js';
+import { type TokenClaims, type TokenPair, TokenService } from './token.service.js';
+
+const PASSWORD_LENGTH_MIN = 15;
+const PASSWORD_LENGTH_MAX = 256;
+
+/** Service accounts and the tokens they get. */
+@Injectable()
+export class AuthService {
+  constructor(
+    private readonly accounts: AccountStore,
+    private readonly tokens: TokenService,
+    private readonly throttle: LoginThrottle,
+  ) {}
+
+  /**
+   * A new pair for an account's email and password.
+   * @throws Problem `unauthenticated`, the same for a wrong email and a wrong password; `throttled` after many failures
+   */
+  async logIn(email: string, password: string, address: string): Promise<TokenPair> {
+    const key = emailKey(email) ?? '';
+    await this.throttle.check(key, address);
+    const account = await this.accounts.findByEmailKey(key);
+    const isRight = await verifyPassword(account?.passwordHash, password);
+    if (!account || !isRight || account.disabledAt) {
+      await this.throttle.countFailure(key, address);
+      throw new Problem('unauthenticated', 'WRONG_CREDENTIALS', 'The email or the password is wrong.');
+    }
+    await this.throttle.forget(key, address);
+    return this.tokens.issue(account);
+  }
+
+  /** @throws Problem `unauthenticated` for a token that was used before (but see the retry grace), revoked or expired */
+  async renew(claims: TokenClaims): Promise<TokenPair> {
+    return this.tokens.renew(claims);
+  }
+
+  /** @throws Problem `invalid` for a bad email or password, `conflict` for a taken email */
+  async createAccount(email: string, password: string): Promise<AccountEntity> {
+    const key = emailKey(email);
+    if (key === null) throw Problem.invalid([{ field: 'email', message: 'must be an email address' }]);
+    requirePassword(password);
+    try {
+      return await this.accounts.insert({
+        uuid: uuidV7(),
+        email: email.trim(),
+        emailKey: key,
+        passwordHash: await hashPassword(password),
+        tokenVersion: 0,
+        disabledAt: null,
+        createdAt: new Date(),
+      });
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      throw new Problem('conflict', 'ACCOUNT_EXISTS', 'There is an account with this email already.');
+    }
+  }
+
+  /** Sets a password and ends all tokens of the account. @throws Problem `not_found`, `invalid` */
+  async setPassword(email: string, password: string): Promise<void> {
+    requirePassword(password);
+    const account = await this.getAccount(email);
+    await this.accounts.setPassword(account.id, await hashPassword(password));
+  }
+
+  /** Ends an account's access at once. @throws Problem `not_found` */
+  async disable(email: string): Promise<void> {
+    const account = await this.getAccount(email);
+    await this.accounts.disable(account.id, new Date());
+  }
+
+  async hasAccounts(): Promise<boolean> {
+    return !(await this.accounts.isEmpty());
+  }
+
+  /** @throws Problem `not_found` */
+  async getAccount(email: string): Promise<AccountEntity> {
+    const account = await this.accounts.findByEmailKey(emailKey(email) ?? '');
+    if (!account) throw new Problem('not_found', 'ACCOUNT_NOT_FOUND', 'There is no account with this email.');
+    return account;
+  }
+}
+
+/** NIST 800-63B-4: length, and no rules of composition. */
+function requirePassword(password: string): void {
+  const length = [...password].length;
+  if (length >= PASSWORD_LENGTH_MIN && length <= PASSWORD_LENGTH_MAX) return;
+  throw Problem.invalid([{ field: 'password', message: `must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters` }]);
+}

@@ -1,0 +1,56 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Config } from '../platform/config/config.js';
+import { CONFIG } from '../platform/config/config.module.js';
+import { Problem } from '../platform/problem.js';
+
+const FAILURES_MAX = 5;
+const FAILURES_WINDOW_SECONDS = 15 * 60;
+const SLOWED_SECONDS = 60;
+
+/**
+ * Slows whoever keeps failing to log in. The key is the account together with the address, so that a stranger's guesses
+ * never lock the owner out.
+ */
+@Injectable()
+export class LoginThrottle {
+  private readonly isOn: boolean;
+  private readonly failures = new RateLimiterMemory({
+    points: FAILURES_MAX,
+    duration: FAILURES_WINDOW_SECONDS,
+    blockDuration: SLOWED_SECONDS,
+  });
+
+  constructor(@Inject(CONFIG) { rateLimits }: Config) {
+    this.isOn = rateLimits.login > 0;
+  }
+
+  /** @throws Problem `throttled` */
+  async check(emailKey: string, address: string): Promise<void> {
+    const state = await this.failures.get(keyOf(emailKey, address));
+    if (this.isOn && state && state.consumedPoints > FAILURES_MAX) throw throttled(state);
+  }
+
+  async countFailure(emailKey: string, address: string): Promise<void> {
+    try {
+      await this.failures.consume(keyOf(emailKey, address));
+    } catch (state) {
+      // The limiter rejects with the state where the failure was one too many; the next check acts on it.
+      if (!(state instanceof RateLimiterRes)) throw state;
+    }
+  }
+
+  async forget(emailKey: string, address: string): Promise<void> {
+    await this.failures.delete(keyOf(emailKey, address));
+  }
+}
+
+function keyOf(emailKey: string, address: string): string {
+  return `${emailKey} ${address}`;
+}
+
+function throttled({ msBeforeNext }: RateLimiterRes): Problem {
+  return new Problem('throttled', 'TOO_MANY_ATTEMPTS', 'Too many failed logins; wait before the next.', {
+    retryAfterSeconds: Math.ceil(msBeforeNext / 1000),
+  });
+}

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { type EntityManager, IsNull, LessThan } from 'typeorm';
+import { Database } from '../platform/database/database.js';
+import { RefreshTokenEntity } from './refresh-token.entity.js';
+
+@Injectable()
+export class RefreshTokenStore {
+  constructor(private readonly database: Database) {}
+
+  async insert(token: RefreshTokenEntity): Promise<void> {
+    await this.database.transaction((manager) => manager.insert(RefreshTokenEntity, token));
+  }
+
+  /**
+   * Lets exactly one caller use a token: that caller's `successor` is stored. Everyone gets the row as it then is, and
+   * the row of the successor.
+   */
+  async use(id: string, successor: RefreshTokenEntity) {
+    return this.database.transaction(async (manager) => {
+      const { affected } = await manager.update(
+        RefreshTokenEntity,
+        { id, usedAt: IsNull(), revokedAt: IsNull() },
+        { usedAt: successor.issuedAt, successorId: successor.id },
+      );
+      if (affected === 1) await manager.insert(RefreshTokenEntity, successor);
+      const token = await find(manager, id);
+      return { token, successor: token?.successorId ? await find(manager, token.successorId) : null };
+    });
+  }
+
+  async findById(id: string): Promise<RefreshTokenEntity | null> {
+    return this.database.read((manager) => find(manager, id));
+  }
+
+  async revokeFamily(familyId: string, at: Date): Promise<void> {
+    await this.database.transaction((manager) =>
+      manager.update(RefreshTokenEntity, { familyId, revokedAt: IsNull() }, { revokedAt: at }),
+    );
+  }
+
+  /** Removes the rows that no longer decide anything. */
+  async deleteExpired(now: Date): Promise<void> {
+    await this.database.transaction((manager) => manager.delete(RefreshTokenEntity, { familyExpiresAt: LessThan(now) }));
+  }
+}
+
+async function find(manager: EntityManager, id: string): Promise<RefreshTokenEntity | null> {
+  return manager.findOneBy(RefreshTokenEntity, { id });
+}

@@ -1,0 +1,59 @@
+import { Injectable, type Type } from '@nestjs/common';
+import { PassportStrategy } from '@nestjs/passport';
+import { ExtractJwt, type SecretOrKeyProvider, Strategy } from 'passport-jwt';
+import type { AccountEntity } from './account.entity.js';
+import { TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_ISSUER, TOKEN_TYPES, type TokenClaims, TokenService, type TokenUse } from './token.service.js';
+
+/** Whom a request speaks for, once its token was verified. */
+export interface Caller {
+  readonly account: AccountEntity;
+  readonly claims: TokenClaims;
+}
+
+const CLOCK_TOLERANCE_SECONDS = 5;
+
+/** A Passport strategy that accepts one kind of token and refuses the other. */
+function tokenStrategy(use: TokenUse): Type {
+  @Injectable()
+  class TokenStrategy extends PassportStrategy(Strategy, use) {
+    constructor(private readonly tokens: TokenService) {
+      const secretOrKeyProvider: SecretOrKeyProvider = (_request, token: string, done) => done(null, secretFor(use, token, tokens));
+      super({
+        jwtFromRequest: ExtractJwt.fromAuthHeaderAsBearerToken(),
+        secretOrKeyProvider,
+        jsonWebTokenOptions: { clockTolerance: CLOCK_TOLERANCE_SECONDS },
+        algorithms: [TOKEN_ALGORITHM],
+        issuer: TOKEN_ISSUER,
+        audience: TOKEN_AUDIENCE,
+      });
+    }
+
+    async validate(claims: TokenClaims): Promise<Caller | null> {
+      if (claims.token_use !== use) return null;
+      const account = await this.tokens.findActiveAccount(claims);
+      return account && { account, claims };
+    }
+  }
+  return TokenStrategy;
+}
+
+/** Only the header says which key to try, so it is read before the signature is known to be right. */
+function secretFor(use: TokenUse, token: string, tokens: TokenService): string | undefined {
+  const header = readHeader(token);
+  // A `crit` header asks for extensions that must be understood; none is (RFC 7515, 4.1.11).
+  if (header.typ !== TOKEN_TYPES[use] || 'crit' in header || typeof header.kid !== 'string') return undefined;
+  return tokens.secretOf(header.kid);
+}
+
+function readHeader(token: string): Record<string, unknown> {
+  try {
+    const header: unknown = JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString('utf8'));
+    return typeof header === 'object' && header !== null ? (header as Record<string, unknown>) : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+export const AccessTokenStrategy = tokenStrategy('access');
+export const RefreshTokenStrategy = tokenStrategy('refresh');

@@ -1,0 +1,14 @@
+import 'reflect-metadata';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from './app.module.js';
+import { readConfig } from './platform/config/config.js';
+import { createAdapter } from './platform/http/configure-http.js';
+import { createDocument, publishable } from './platform/http/document.js';
+
+/** Writes the contract to openapi/openapi.json; `preview` makes no provider, so it needs no database. */
+const config = readConfig({ DATABASE_URL: 'sqlite::memory:' });
+const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), createAdapter(config), { preview: true, logger: false });
+await mkdir('openapi', { recursive: true });
+await writeFile('openapi/openapi.json', `${JSON.stringify(publishable(createDocument(app, config.publicBaseUrl)), null, 2)}\n`);

@@ -1,0 +1,78 @@
+import { Problem } from './problem.js';
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** What became of one command: its own result, or its own error. */
+export type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
+
+interface Waiting<Command, Result> {
+  readonly command: Command;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Gathers the commands that arrive while a run is under way and carries them out together in the next: group commit at
+ * the level of the application. There is no timer, so an idle line runs a command at once and alone.
+ */
+export class Batcher<Command, Result> {
+  private readonly waiting: Waiting<Command, Result>[] = [];
+  private runs = 0;
+  private readonly whenIdle: (() => void)[] = [];
+
+  /** `run` answers with one outcome a command, in their order. */
+  constructor(
+    private readonly run: (commands: Command[]) => Promise<Outcome<Result>[]>,
+    private readonly bounds: { readonly batchMax: number; readonly waitingMax: number; readonly runsMax: number },
+  ) {}
+
+  /** @throws Problem `unavailable` when the line is full */
+  submit(command: Command): Promise<Result> {
+    if (this.waiting.length >= this.bounds.waitingMax) {
+      throw new Problem('unavailable', 'LINE_FULL', 'The service has more to do than it can take on; try again.', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    const result = new Promise<Result>((resolve, reject) => this.waiting.push({ command, resolve, reject }));
+    if (this.runs < this.bounds.runsMax) void this.work();
+    return result;
+  }
+
+  /** How many commands wait for their run. */
+  get length(): number {
+    return this.waiting.length;
+  }
+
+  get isIdle(): boolean {
+    return this.runs === 0;
+  }
+
+  /** Resolves when all that was submitted has been answered. */
+  async drained(): Promise<void> {
+    if (!this.isIdle) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
+  }
+
+  private async work(): Promise<void> {
+    this.runs += 1;
+    while (this.waiting.length > 0) {
+      const batch = this.waiting.splice(0, this.bounds.batchMax);
+      await this.carryOut(batch);
+    }
+    this.runs -= 1;
+    if (this.isIdle) for (const resolve of this.whenIdle.splice(0)) resolve();
+  }
+
+  private async carryOut(batch: Waiting<Command, Result>[]): Promise<void> {
+    try {
+      const outcomes = await this.run(batch.map(({ command }) => command));
+      batch.forEach(({ resolve, reject }, index) => {
+        const outcome = outcomes[index];
+        if (outcome === undefined) reject(new Error('A batch answered fewer outcomes than it had commands'));
+        else if ('error' in outcome) reject(outcome.error);
+        else resolve(outcome.result);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+
+const SECRET_BYTES_MIN = 32;
+const DATA_DIRECTORY = 'data';
+/** Connections a process: writers queue before the pool, so more of them only make the database switch more. */
+const POOL_SIZE = 10;
+
+/** What the service was told by its environment, parsed once at start. Durations in seconds. */
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  readonly database: DatabaseConfig;
+  /** The first signs; all verify. */
+  readonly jwtSecrets: readonly string[];
+  readonly accessTokenTtlSeconds: number;
+  readonly refreshTokenTtlSeconds: number;
+  readonly firstOwner: { readonly email?: string; readonly password?: string };
+  readonly publicBaseUrl: string;
+  readonly trustedProxies: readonly string[];
+  /** Requests a minute and address; 0 is off. */
+  readonly rateLimits: { readonly public: number; readonly login: number; readonly exempt: readonly string[] };
+  readonly corsOrigins: readonly string[];
+}
+
+export type DatabaseConfig =
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | {
+      readonly kind: 'mysql';
+      readonly host: string;
+      readonly port: number;
+      readonly username: string;
+      readonly password: string;
+      readonly database: string;
+      readonly poolSize: number;
+      readonly tls: boolean;
+    };
+
+/** One line for each variable that is wrong. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const list = z
+  .string()
+  .default('')
+  .transform((value) => value.split(',').map((item) => item.trim()).filter(Boolean)); // prettier-ignore
+const wholeNumber = (fallback: number, min: number, max: number) =>
+  z.string().regex(/^\d+$/, 'must be a whole number').default(String(fallback)).transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)); // prettier-ignore
+const isNetwork = (value: string) => {
+  const [address = '', bits, ...rest] = value.split('/');
+  const version = isIP(address);
+  return version > 0 && rest.length === 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)));
+};
+const networks = list.refine((items) => items.every(isNetwork), 'must be IP addresses or networks, comma-separated');
+const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
+
+const DAY_SECONDS = 86_400;
+
+const Environment = z.object({
+  PORT: wholeNumber(3000, 0, 65_535),
+  HOST: z.string().default('0.0.0.0'),
+  DATABASE_URL: z.string().optional().transform(parseDatabaseUrl),
+  JWT_SECRET: list.refine(
+    (secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= SECRET_BYTES_MIN),
+    `each secret must have at least ${SECRET_BYTES_MIN} bytes`,
+  ),
+  ACCESS_TOKEN_TTL: wholeNumber(3600, 1, 30 * DAY_SECONDS),
+  REFRESH_TOKEN_TTL: wholeNumber(30 * DAY_SECONDS, 1, 365 * DAY_SECONDS),
+  OWNER_EMAIL: z.string().optional(),
+  OWNER_PASSWORD: z.string().optional(),
+  PUBLIC_BASE_URL: z
+    .string()
+    .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), 'must be an http or https URL')
+    .transform((value) => value.replace(/\/+$/, ''))
+    .optional(),
+  TRUST_PROXY: networks,
+  RATE_LIMIT_PUBLIC: wholeNumber(600, 0, 1_000_000),
+  RATE_LIMIT_LOGIN: wholeNumber(10, 0, 1_000_000),
+  RATE_LIMIT_EXEMPT: networks,
+  CORS_ORIGINS: list.refine((items) => items.every(isOrigin), 'must be origins such as https://example.com, comma-separated'),
+});
+
+/**
+ * Reads the environment; an empty variable counts as not set.
+ * @throws ConfigError naming every variable that is wrong
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()));
+  const parsed = Environment.safeParse(given);
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'));
+  }
+  const env = parsed.data;
+  return {
+    port: env.PORT,
+    host: env.HOST,
+    database: env.DATABASE_URL,
+    jwtSecrets: env.JWT_SECRET.length > 0 ? env.JWT_SECRET : [ownSecret(env.DATABASE_URL)],
+    accessTokenTtlSeconds: env.ACCESS_TOKEN_TTL,
+    refreshTokenTtlSeconds: env.REFRESH_TOKEN_TTL,
+    firstOwner: { email: env.OWNER_EMAIL, password: env.OWNER_PASSWORD },
+    publicBaseUrl: env.PUBLIC_BASE_URL ?? `http://localhost:${env.PORT}`,
+    trustedProxies: env.TRUST_PROXY,
+    rateLimits: { public: env.RATE_LIMIT_PUBLIC, login: env.RATE_LIMIT_LOGIN, exempt: env.RATE_LIMIT_EXEMPT },
+    corsOrigins: env.CORS_ORIGINS,
+  };
+}
+
+function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): DatabaseConfig {
+  if (value === undefined) return { kind: 'sqlite', file: join(DATA_DIRECTORY, 'waitlist.sqlite') };
+  if (value.startsWith('sqlite:')) {
+    const file = value.slice('sqlite:'.length).replace(/^\/\/(?=.)/, '');
+    if (file) return { kind: 'sqlite', file };
+  } else if (/^(mysql|mariadb):\/\//.test(value) && URL.canParse(value)) {
+    const { hostname, port, username, password, pathname, searchParams } = new URL(value);
+    const { connectionLimit = String(POOL_SIZE), ssl = 'false', ...unknown } = Object.fromEntries(searchParams);
+    const poolSize = Number(connectionLimit);
+    const optionsFit = /^(true|false)$/.test(ssl) && poolSize >= 2 && poolSize <= 1000 && Object.keys(unknown).length === 0;
+    if (hostname && pathname.length > 1 && optionsFit) {
+      return {
+        kind: 'mysql',
+        host: hostname,
+        port: Number(port || 3306),
+        username: decodeURIComponent(username),
+        password: decodeURIComponent(password),
+        database: decodeURIComponent(pathname.slice(1)),
+        poolSize,
+        tls: ssl === 'true',
+      };
+    }
+  }
+  // The value holds a password, so the message must not repeat it.
+  context.addIssue('must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>');
+  return z.NEVER;
+}
+
+/** The embedded database keeps a secret of its own beside its file; a shared database needs one that all replicas know. */
+function ownSecret(database: DatabaseConfig): string {
+  if (database.kind === 'mysql') throw new ConfigError('JWT_SECRET: is required with MySQL (32 bytes or more)');
+  if (database.file === ':memory:') return randomBytes(SECRET_BYTES_MIN).toString('base64url');
+  const directory = resolve(database.file, '..');
+  const file = join(directory, 'jwt-secret');
+  if (!existsSync(file)) {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(file, randomBytes(SECRET_BYTES_MIN).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  }
+  chmodSync(file, 0o600);
+  return readFileSync(file, 'utf8').trim();
+}

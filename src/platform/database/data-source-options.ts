@@ -1,0 +1,41 @@
+import type { DataSourceOptions } from 'typeorm';
+import type { DatabaseConfig } from '../config/config.js';
+import { migrations } from './migrations/index.js';
+import { SqliteConnection } from './sqlite-driver.js';
+
+const CONNECT_TIMEOUT_MS = 4_000;
+const SQLITE_BUSY_TIMEOUT_MS = 4_000;
+
+/** The same tables on the embedded database and on MySQL or MariaDB. */
+export function dataSourceOptions(config: DatabaseConfig, entities: DataSourceOptions['entities']): DataSourceOptions {
+  const common = { entities, migrations, migrationsTransactionMode: 'each', logging: false } as const;
+  if (config.kind === 'sqlite') {
+    return {
+      ...common,
+      type: 'better-sqlite3',
+      database: config.file,
+      driver: SqliteConnection,
+      enableWAL: config.file !== ':memory:',
+      timeout: SQLITE_BUSY_TIMEOUT_MS,
+      prepareDatabase: (connection: SqliteConnection) => void connection.pragma('synchronous = FULL'),
+    };
+  }
+  return {
+    ...common,
+    type: 'mysql',
+    host: config.host,
+    port: config.port,
+    username: config.username,
+    password: config.password,
+    database: config.database,
+    ssl: config.tls ? {} : undefined,
+    charset: 'utf8mb4',
+    timezone: 'Z',
+    supportBigNumbers: true,
+    bigNumberStrings: false,
+    isolationLevel: 'READ COMMITTED',
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    poolSize: config.poolSize,
+    extra: { enableKeepAlive: true },
+  };
+}

@@ -1,0 +1,63 @@
+import { QueryFailedError } from 'typeorm';
+import { Problem } from '../problem.js';
+
+/** The transaction was given up by the database, not refused: the same again may succeed. Source: docs/decisions/retries. */
+const GIVEN_UP = new Set<string | number>([
+  1213, // deadlock; in a Galera cluster also a certification conflict at COMMIT
+  1205, // lock wait timeout
+  1020, // record changed since the snapshot (MariaDB)
+  1180, // error during commit
+  3101, // certification conflict (Group Replication)
+]);
+
+/** The connection or the server is of no use now; another may be. */
+const AWAY = new Set<string | number>([
+  1040, // too many connections
+  1047, // node not yet part of its cluster
+  1053, // server shutdown in progress
+  1203, // user has too many connections
+  1290, // read-only
+  1792, // read-only transaction
+  1836, // read-only mode
+  1927, // connection killed
+  2006,
+  2013,
+  3100, // replication hook failed: the member is leaving
+  4031, // disconnected by the server
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
+  'POOL_ENQUEUELIMIT',
+]);
+
+const DUPLICATE_KEY = new Set<string | number>([1062, 'ERR_SQLITE_CONSTRAINT_UNIQUE']);
+const RETRY_AFTER_SECONDS = 2;
+
+export function isWorthRepeating(error: unknown): boolean {
+  return hasCode(error, GIVEN_UP) || hasCode(error, AWAY);
+}
+
+export function isDuplicateKey(error: unknown): boolean {
+  return hasCode(error, DUPLICATE_KEY) || (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'));
+}
+
+/** The database's absence as a {@link Problem}; any other error as it came. */
+export function asProblem(error: unknown): unknown {
+  if (!isWorthRepeating(error)) return error;
+  return new Problem('unavailable', 'DATABASE_UNAVAILABLE', 'The service cannot reach its database; try again.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause: error,
+  });
+}
+
+function hasCode(error: unknown, codes: ReadonlySet<string | number>): boolean {
+  const source: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  if (!(source instanceof Error)) return false;
+  const { code, errno } = source as Error & { code?: string; errno?: number };
+  return (code !== undefined && codes.has(code)) || (errno !== undefined && codes.has(errno));
+}

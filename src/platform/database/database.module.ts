@@ -1,0 +1,20 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSourceOptions } from 'typeorm';
+import type { DatabaseConfig } from '../config/config.js';
+import { dataSourceOptions } from './data-source-options.js';
+import { Database } from './database.js';
+
+@Global()
+@Module({})
+export class DatabaseModule {
+  static of(config: DatabaseConfig, entities: DataSourceOptions['entities']): DynamicModule {
+    return {
+      module: DatabaseModule,
+      // Retrying here would hide a wrong address for half a minute; an orchestrator restarts the process anyway.
+      imports: [TypeOrmModule.forRoot({ ...dataSourceOptions(config, entities), retryAttempts: 0 })],
+      providers: [Database],
+      exports: [Database],
+    };
+  }
+}

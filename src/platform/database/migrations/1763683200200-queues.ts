@@ -1,0 +1,121 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { columnTypes } from '../dialect.js';
+
+export class CreateQueue1763683200201 implements MigrationInterface {
+  readonly name = 'CreateQueue1763683200201';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    const is = columnTypes(queryRunner);
+    await queryRunner.query(`
+      CREATE TABLE queue (
+        waitlist_id ${is.id} NOT NULL PRIMARY KEY,
+        next_seq ${is.id} NOT NULL,
+        spots_per_referral INT NOT NULL,
+        active ${is.id} NOT NULL,
+        offboarded ${is.id} NOT NULL,
+        referred_active ${is.id} NOT NULL,
+        referred_offboarded ${is.id} NOT NULL
+      )${is.tableOptions}`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('DROP TABLE queue');
+  }
+}
+
+export class CreateWaiter1763683200202 implements MigrationInterface {
+  readonly name = 'CreateWaiter1763683200202';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    const is = columnTypes(queryRunner);
+    await queryRunner.query(`
+      CREATE TABLE waiter (
+        id ${is.generatedId},
+        waitlist_id ${is.id} NOT NULL,
+        seq ${is.id} NOT NULL,
+        uuid ${is.code(36)} NOT NULL,
+        email ${is.text(254)} NULL,
+        email_key ${is.key(512)} NULL,
+        registered_email ${is.text(254)} NULL,
+        phone ${is.text(32)} NULL,
+        phone_key ${is.code(32)} NULL,
+        first_name ${is.text(100)} NULL,
+        last_name ${is.text(100)} NULL,
+        metadata ${is.json} NULL,
+        answers ${is.json} NULL,
+        referral_token ${is.code(12)} NOT NULL,
+        referred_by_token ${is.code(12)} NULL,
+        referred ${is.flag} NOT NULL,
+        amount_referred ${is.id} NOT NULL DEFAULT 0,
+        credited_referrals ${is.id} NOT NULL DEFAULT 0,
+        spots_advanced ${is.id} NOT NULL DEFAULT 0,
+        rank_key ${is.id} NOT NULL,
+        active ${is.flag} NOT NULL DEFAULT 1,
+        verified ${is.flag} NOT NULL DEFAULT 0,
+        removed_at ${is.time} NULL,
+        removed_priority ${is.id} NULL,
+        removed_by ${is.code(36)} NULL,
+        created_at ${is.time} NOT NULL,
+        CONSTRAINT waiter_seq UNIQUE (waitlist_id, seq),
+        CONSTRAINT waiter_email UNIQUE (waitlist_id, email_key),
+        CONSTRAINT waiter_phone UNIQUE (waitlist_id, phone_key),
+        CONSTRAINT waiter_token UNIQUE (referral_token)
+      )${is.tableOptions}`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('DROP TABLE waiter');
+  }
+}
+
+/** The order of the line. */
+export class IndexWaiterOrder1763683200203 implements MigrationInterface {
+  readonly name = 'IndexWaiterOrder1763683200203';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE INDEX waiter_order ON waiter (waitlist_id, active, rank_key, seq DESC)');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.dropIndex('waiter', 'waiter_order');
+  }
+}
+
+/** The active, or the offboarded, in join order. */
+export class IndexWaiterJoined1763683200204 implements MigrationInterface {
+  readonly name = 'IndexWaiterJoined1763683200204';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE INDEX waiter_joined ON waiter (waitlist_id, active, seq)');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.dropIndex('waiter', 'waiter_joined');
+  }
+}
+
+/** Those whom anyone referred, in join order. */
+export class IndexWaiterReferred1763683200205 implements MigrationInterface {
+  readonly name = 'IndexWaiterReferred1763683200205';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE INDEX waiter_referred ON waiter (waitlist_id, referred, active, seq)');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.dropIndex('waiter', 'waiter_referred');
+  }
+}
+
+/** Those whom one record referred, in join order. */
+export class IndexWaiterReferrer1763683200206 implements MigrationInterface {
+  readonly name = 'IndexWaiterReferrer1763683200206';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE INDEX waiter_referrer ON waiter (waitlist_id, referred_by_token, active, seq)');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.dropIndex('waiter', 'waiter_referrer');
+  }
+}

@@ -1,0 +1,6 @@
+import * as accounts from './1763683200000-accounts.js';
+import * as waitlists from './1763683200100-waitlists.js';
+import * as queues from './1763683200200-queues.js';
+
+/** All migrations; TypeORM runs them in the order of the timestamps in their names. */
+export const migrations = [accounts, waitlists, queues].flatMap((module) => Object.values(module));

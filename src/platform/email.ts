@@ -1,0 +1,20 @@
+import { domainToASCII } from 'node:url';
+
+const LENGTH_MAX = 254;
+/** RFC 5321, 4.5.3.1.1. */
+const LOCAL_LENGTH_MAX = 64;
+const LOCAL = /^[^\s@<>()[\],;:\\"\p{Cc}\p{Cs}]+$/u;
+const DOMAIN = /^(?=.{1,253}$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+$/;
+
+/**
+ * The normal form by which addresses match: trimmed, Unicode NFC, lower-cased, domain in IDNA ASCII; null where the
+ * text is no address. No folding of dots or plus tags. Source: docs/decisions, "Matching".
+ */
+export function emailKey(typed: string): string | null {
+  const text = typed.trim().normalize('NFC');
+  const at = text.lastIndexOf('@');
+  const local = text.slice(0, Math.max(at, 0)).toLowerCase().normalize('NFC');
+  const domain = domainToASCII(text.slice(at + 1));
+  const fits = [...text].length <= LENGTH_MAX && [...local].length <= LOCAL_LENGTH_MAX;
+  return fits && LOCAL.test(local) && DOMAIN.test(domain) ? `${local}@${domain}` : null;
+}

@@ -1,0 +1,25 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { Database } from '../database/database.js';
+import { Public } from '../http/public.js';
+
+/** For whoever runs the service: alive says the process turns, ready that it can do its work. */
+@ApiExcludeController()
+@Public()
+@Controller()
+export class HealthController {
+  constructor(private readonly database: Database) {}
+
+  @Get('livez')
+  @Header('Cache-Control', 'no-store')
+  live() {
+    return { status: 'ok' };
+  }
+
+  @Get('readyz')
+  @Header('Cache-Control', 'no-store')
+  async ready() {
+    await this.database.read((manager) => manager.query('SELECT 1'));
+    return { status: 'ok' };
+  }
+}

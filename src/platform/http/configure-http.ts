@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import cors, { type FastifyCorsOptions } from '@fastify/cors';
+import helmet from '@fastify/helmet';
+import rateLimit from '@fastify/rate-limit';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type FastifyRequest, LogController, type RouteOptions } from 'fastify';
+import findMyWay, { type HTTPMethod } from 'find-my-way';
+import type { Config } from '../config/config.js';
+import { Problem } from '../problem.js';
+import { ContractPipe } from './contract.pipe.js';
+import { createDocument, serveDocument } from './document.js';
+import { readJsonBodies } from './json-body.js';
+import { ProblemFilter } from './problem.filter.js';
+
+const BODY_MAX_BYTES = 256 * 1024;
+/** A request, headers and body, that takes longer to arrive is an attack or a dead line. */
+const REQUEST_TIMEOUT_MS = 30_000;
+const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
+const SLASHES = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
+const CALLER_REQUEST_ID = /^[\w.-]{1,64}$/;
+
+/** Whether pages of any site may call an operation: the signup operations, and the public view of a waitlist. */
+const ANY_ORIGIN: readonly { readonly methods: readonly string[]; readonly path: RegExp }[] = [
+  { methods: ['GET', 'POST'], path: /^\/+api\/+v1\/+signup\/*$/ },
+  { methods: ['GET'], path: /^\/+api\/+v1\/+waitlist\/+\d+\/*$/ },
+];
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Which of the configured limits holds for the route. */
+    rateLimited?: 'public' | 'login';
+    bodyMaxBytes?: number;
+    /** A JSON body stands in for query parameters that are missing. */
+    bodyAsQuery?: boolean;
+  }
+}
+
+/** The HTTP server, before Nest puts its routes on it. */
+export function createAdapter(config: Config): FastifyAdapter {
+  return new FastifyAdapter({
+    bodyLimit: BODY_MAX_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    // HEAD would run the handler of a GET, and one of them exchanges a token.
+    exposeHeadRoutes: false,
+    routerOptions: SLASHES,
+    genReqId: ({ headers }: IncomingMessage) => {
+      const given = headers['x-request-id'];
+      return typeof given === 'string' && CALLER_REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    logger: { level: 'warn', base: undefined },
+    logController: new LogController({ disableRequestLogging: true }),
+  });
+}
+
+/** Everything that HTTP says and no room does: errors, validation, limits, headers, the document. Call before `init`. */
+export async function configureHttp(app: NestFastifyApplication, config: Config): Promise<void> {
+  const fastify = app.getHttpAdapter().getInstance();
+  const routes = findMyWay(SLASHES);
+  const methodsSeen = new Set<string>();
+
+  fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
+  readJsonBodies(fastify);
+  fastify.addHook('onRoute', (route) => {
+    applyRouteConfig(route, config);
+    for (const method of [route.method].flat()) {
+      methodsSeen.add(method);
+      if (route.url !== '*' && !routes.hasRoute(method as HTTPMethod, route.url)) routes.on(method as HTTPMethod, route.url, () => undefined);
+    }
+  });
+  fastify.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  fastify.addHook('preValidation', async (request) => {
+    if (request.routeOptions.config.bodyAsQuery && isObject(request.body)) request.query = { ...request.body, ...(request.query as object) };
+  });
+  await fastify.register(helmet, { contentSecurityPolicy: false, crossOriginResourcePolicy: { policy: 'cross-origin' } });
+  await fastify.register(cors, { delegator: (request, done) => done(null, corsOptions(request, config)) });
+  await fastify.register(rateLimit, { global: false, enableDraftSpec: true, errorResponseBuilder: (_, { ttl }) => tooMany(ttl) });
+
+  app.useGlobalFilters(
+    new ProblemFilter((path) => [...methodsSeen].filter((method) => routes.find(method as HTTPMethod, path) !== null)),
+  );
+  const document = createDocument(app, config.publicBaseUrl);
+  app.useGlobalPipes(new ContractPipe(document));
+  serveDocument(app, document);
+}
+
+function applyRouteConfig(route: RouteOptions, { rateLimits }: Config): void {
+  const { rateLimited, bodyMaxBytes } = route.config ?? {};
+  if (bodyMaxBytes !== undefined) route.bodyLimit = bodyMaxBytes;
+  if (rateLimited === undefined || rateLimits[rateLimited] === 0) return;
+  route.config = {
+    ...route.config,
+    rateLimit: {
+      max: rateLimits[rateLimited],
+      timeWindow: '1 minute',
+      groupId: rateLimited,
+      allowList: rateLimited === 'public' ? [...rateLimits.exempt] : [],
+    },
+  };
+}
+
+function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOptions {
+  const method = request.headers['access-control-request-method'] ?? request.method;
+  const [path = ''] = request.url.split('?', 1);
+  const isForAll = ANY_ORIGIN.some((rule) => rule.methods.includes(method) && rule.path.test(path));
+  return {
+    origin: isForAll ? '*' : [...config.corsOrigins],
+    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    allowedHeaders: ['content-type', 'authorization', 'api-key'],
+    exposedHeaders: ['Link', 'X-Total-Count', 'Retry-After', 'x-request-id'],
+    credentials: false,
+    maxAge: PREFLIGHT_MAX_AGE_SECONDS,
+    strictPreflight: false,
+  };
+}
+
+function tooMany(ttlMs: number): Problem {
+  return new Problem('throttled', 'RATE_LIMITED', 'Too many requests from this address; wait before the next.', {
+    retryAfterSeconds: Math.ceil(ttlMs / 1000),
+  });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

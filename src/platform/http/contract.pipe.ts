@@ -1,0 +1,100 @@
+import type { ArgumentMetadata, PipeTransform } from '@nestjs/common';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { type FieldFault, Problem } from '../problem.js';
+import { TEXT_PATTERN } from './patterns.js';
+
+type Schema = Record<string, unknown> & { readonly properties?: Record<string, Schema> };
+type Input = Record<string, unknown>;
+
+interface Validator {
+  readonly validate: ValidateFunction;
+  readonly schema: Schema;
+}
+
+/** Formats of requests; those of answers need no check. */
+const FORMATS = {
+  'http-url': (text: string) => /^https?:\/\//i.test(text) && URL.canParse(text),
+  password: true,
+  uri: true,
+  'uri-reference': true,
+  uuid: true,
+} as const;
+const FORMAT_WORDS: Readonly<Record<string, string>> = { 'http-url': 'an http or https URL' };
+
+/** Of one request; more tell the caller nothing new. */
+const FAULTS_MAX = 20;
+
+/**
+ * Holds requests against the schemas of the OpenAPI document, so that the document can't promise what the service does
+ * not keep: the decorators of a DTO are the one source of both. See docs/decisions/validation.md.
+ */
+export class ContractPipe implements PipeTransform {
+  private readonly validators = new Map<string, Validator>();
+
+  constructor(document: OpenAPIObject) {
+    const schemas = (document.components?.schemas ?? {}) as Record<string, Schema>;
+    const ajv = new Ajv({ allErrors: true, strict: false, verbose: true, formats: FORMATS });
+    const components = { schemas: lenient(schemas) };
+    for (const [name, schema] of Object.entries(schemas)) {
+      this.validators.set(name, { schema, validate: ajv.compile({ $ref: `#/components/schemas/${name}`, components }) });
+    }
+  }
+
+  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
+    if ((type !== 'body' && type !== 'query') || metatype === undefined || metatype === Object) return value;
+    const validator = this.validators.get(metatype.name);
+    if (!validator) throw new Error(`${metatype.name} has no schema: name it in @ApiExtraModels on its controller`);
+    const input = type === 'query' ? readQuery(value as Input, validator.schema) : readBody(value, validator.schema);
+    if (!validator.validate(input)) throw Problem.invalid(faultsOf(validator.validate.errors ?? []));
+    return input;
+  }
+}
+
+/** What the service itself checks, because the rule depends on the waitlist, takes any value here. */
+function lenient(schemas: Record<string, Schema>): Record<string, Schema> {
+  return JSON.parse(JSON.stringify(schemas), (_, value: Schema) => (value?.['x-checked-by-service'] ? {} : value)) as Record<string, Schema>;
+}
+
+/** Existing clients write `True` and `1`, and plus signs that were not percent-encoded. */
+function readQuery(query: Input, { properties = {} }: Schema): Input {
+  return mapValues(query, (value, name) => {
+    const property = properties[name];
+    if (typeof value !== 'string') return value;
+    if (property?.type === 'boolean') return /^(true|1)$/i.test(value) ? true : /^(false|0)$/i.test(value) ? false : value;
+    if (property?.type === 'integer') return /^-?\d+$/.test(value) ? Number(value) : value;
+    if (property?.['x-plus']) return value.trim().replaceAll(' ', '+');
+    return value;
+  });
+}
+
+/** Existing clients write some ids as text. */
+function readBody(body: unknown, { properties = {} }: Schema): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  return mapValues(body as Input, (value, name) =>
+    properties[name]?.['x-numeric-string'] && typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value,
+  );
+}
+
+function mapValues(input: Input, map: (value: unknown, name: string) => unknown): Input {
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, map(value, name)]));
+}
+
+function faultsOf(errors: readonly ErrorObject[]): FieldFault[] {
+  return errors.slice(0, FAULTS_MAX).map((error) => ({ field: fieldOf(error), message: messageOf(error) }));
+}
+
+/** `/waiters/0/id` as people write it: `waiters[0].id`. */
+function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
+  const path = instancePath.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.').replace(/^\./, ''); // prettier-ignore
+  const missing = keyword === 'required' ? (params as { missingProperty: string }).missingProperty : '';
+  return [path, missing].filter(Boolean).join('.') || 'body';
+}
+
+function messageOf({ keyword, message, params, parentSchema }: ErrorObject): string {
+  if (keyword === 'required') return 'is required';
+  if (keyword === 'pattern' && parentSchema?.pattern === TEXT_PATTERN) return 'must not hold control characters';
+  if (keyword === 'format') return `must be ${FORMAT_WORDS[(params as { format: string }).format] ?? 'of another form'}`;
+  if (keyword === 'enum') return `must be ${(params as { allowedValues: unknown[] }).allowedValues.join(' or ')}`;
+  return message ?? 'is invalid';
+}

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify';
+import { parse } from 'secure-json-parse';
+import { Problem } from '../problem.js';
+
+/** What a surrogate or a NUL looks like in JSON; most bodies hold none, and need no second look. */
+const SUSPECT = /\\u(?:0000|d[89a-f])/i;
+
+/**
+ * Reads JSON bodies: UTF-8, no `__proto__`, no text with NUL or a lone surrogate, which databases store differently or
+ * not at all. An empty body is none, whatever the headers say.
+ */
+export function readJsonBodies(fastify: FastifyInstance): void {
+  fastify.removeContentTypeParser('application/json');
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
+    try {
+      done(null, body.length === 0 ? undefined : parseJson(body));
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  });
+}
+
+function parseJson(body: Buffer): unknown {
+  let text: string;
+  let value: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    value = parse(text) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) throw malformed('must be JSON in UTF-8');
+    throw error;
+  }
+  if (SUSPECT.test(text)) requireWholeText(value);
+  return value;
+}
+
+/** Walks without recursion, so that depth can't exhaust the stack. */
+function requireWholeText(body: unknown): void {
+  const stack: { readonly path: string; readonly value: unknown }[] = [{ path: '', value: body }];
+  for (let item = stack.pop(); item; item = stack.pop()) {
+    const { path, value } = item;
+    if (typeof value === 'string' && !isWhole(value)) throw Problem.invalid([{ field: path || 'body', message: WHOLE_TEXT_RULE }]);
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      if (!isWhole(key)) throw Problem.invalid([{ field: path || 'body', message: `keys ${WHOLE_TEXT_RULE}` }]);
+      stack.push({ path: Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : key, value: inner });
+    }
+  }
+}
+
+const WHOLE_TEXT_RULE = 'must not hold NUL or a lone surrogate';
+
+function isWhole(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+function malformed(message: string): Problem {
+  return new Problem('invalid', 'MALFORMED_JSON', `The body ${message}.`, { fields: [{ field: 'body', message }] });
+}

@@ -1,0 +1,39 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+
+export class FieldFaultDto {
+  @ApiProperty({ description: 'The field, as the request wrote it.', maxLength: 512, example: 'email' })
+  field!: string;
+
+  @ApiProperty({ description: 'The rule that it breaks.', maxLength: 2048, example: 'must be an email address' })
+  message!: string;
+}
+
+/** Problem details (RFC 9457), with the fields that existing clients of this API read. */
+export class ProblemDto {
+  @ApiProperty({ description: 'Names the kind of problem; see the documentation of errors.', format: 'uri-reference', maxLength: 200, example: '/docs/errors#invalid_request' })
+  type!: string;
+
+  @ApiProperty({ maxLength: 100, example: 'Bad Request' })
+  title!: string;
+
+  @ApiProperty({ type: 'integer', minimum: 400, maximum: 599, example: 400 })
+  status!: number;
+
+  @ApiProperty({ description: 'What went wrong, for people.', maxLength: 16384, example: 'email must be an email address' })
+  detail!: string;
+
+  @ApiProperty({ description: 'The id of the request, also in the logs.', maxLength: 64, example: '0199f2a4-5b6c-7def-8a90-123456789abc' })
+  instance!: string;
+
+  @ApiPropertyOptional({ type: [FieldFaultDto], description: 'Each field at fault.', maxItems: 1000 })
+  errors?: FieldFaultDto[];
+
+  @ApiProperty({ description: 'Stable, for programs.', pattern: '^[A-Z][A-Z0-9_]*$', maxLength: 64, example: 'INVALID_REQUEST' })
+  error_code!: string;
+
+  @ApiProperty({ description: 'The same as `detail`.', maxLength: 16384, example: 'email must be an email address' })
+  error_string!: string;
+
+  @ApiProperty({ description: 'The same as `detail`.', maxLength: 16384, example: 'email must be an email address' })
+  message!: string;
+}

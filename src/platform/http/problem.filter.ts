@@ -1,0 +1,106 @@
+import { STATUS_CODES } from 'node:http';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { QueryFailedError } from 'typeorm';
+import { Problem, type ProblemKind } from '../problem.js';
+import type { ProblemDto } from './problem.dto.js';
+
+const STATUS: Record<ProblemKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  rule_broken: 422,
+  throttled: 429,
+  unavailable: 503,
+};
+
+/** Faults that the HTTP machinery finds before any of our code runs, by status. */
+const HTTP_FAULTS: Readonly<Record<number, { readonly code: string; readonly detail: string }>> = {
+  400: { code: 'MALFORMED_REQUEST', detail: 'The request is malformed.' },
+  404: { code: 'NOT_FOUND', detail: 'There is nothing at this path.' },
+  405: { code: 'METHOD_NOT_ALLOWED', detail: 'This path does not take this method.' },
+  408: { code: 'REQUEST_TIMEOUT', detail: 'The request took too long to arrive.' },
+  413: { code: 'BODY_TOO_LARGE', detail: 'The body is larger than this operation takes.' },
+  414: { code: 'PATH_TOO_LONG', detail: 'The path is too long.' },
+  415: { code: 'UNSUPPORTED_MEDIA_TYPE', detail: 'The body must be JSON, sent as application/json.' },
+  431: { code: 'HEADERS_TOO_LARGE', detail: 'The headers are too large.' },
+  503: { code: 'OVERLOADED', detail: 'The service has more to do than it can take on; try again.' },
+};
+
+/** The methods that a path takes, empty where there is no such path. */
+export type AllowedMethods = (path: string) => readonly string[];
+
+/** Writes every failure as problem details; what nobody foresaw is logged whole and answered with a bare 500. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(private readonly allowedMethods: AllowedMethods) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    if (error instanceof Problem) {
+      this.setHeaders(reply, error);
+      if (error.kind === 'unavailable') request.log.warn({ code: error.code, reason: safeError(error.cause) }, 'unavailable');
+      send(request, reply, STATUS[error.kind], error.code, error.message, error.details.fields);
+      return;
+    }
+    const status = this.statusOf(error, request, reply);
+    const fault = HTTP_FAULTS[status];
+    if (fault === undefined) {
+      request.log.error({ error: safeError(error) }, 'unforeseen error');
+      send(request, reply, 500, 'INTERNAL_ERROR', 'Something went wrong on our side.');
+      return;
+    }
+    send(request, reply, status, fault.code, fault.detail);
+  }
+
+  private statusOf(error: unknown, request: FastifyRequest, reply: FastifyReply): number {
+    const status = error instanceof HttpException ? error.getStatus() : ((error as { statusCode?: number } | null)?.statusCode ?? 500);
+    if (status !== 404) return status;
+    const allowed = this.allowedMethods(request.url.split('?', 1)[0] ?? '/');
+    if (allowed.length === 0) return 404;
+    void reply.header('Allow', allowed.join(', '));
+    return 405;
+  }
+
+  private setHeaders(reply: FastifyReply, { kind, code, details }: Problem): void {
+    if (details.retryAfterSeconds !== undefined) void reply.header('Retry-After', details.retryAfterSeconds);
+    // RFC 6750, 3: no error code where the request carried no credentials at all.
+    if (code === 'MISSING_TOKEN') void reply.header('WWW-Authenticate', 'Bearer');
+    else if (kind === 'unauthenticated') void reply.header('WWW-Authenticate', 'Bearer error="invalid_token"');
+  }
+}
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  code: string,
+  detail: string,
+  fields?: Problem['details']['fields'],
+): void {
+  const problem: ProblemDto = {
+    type: `/docs/errors#${code.toLowerCase()}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail,
+    instance: request.id,
+    ...(fields && { errors: fields.map(({ field, message }) => ({ field, message })) }),
+    error_code: code,
+    error_string: detail,
+    message: detail,
+  };
+  void reply.status(status).header('Content-Type', 'application/problem+json; charset=utf-8').header('Cache-Control', 'no-store').send(problem);
+}
+
+/** A failed query's message and parameters hold people's data, so only its code and its stack's frames are kept. */
+function safeError(error: unknown): object | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, errno } = (error instanceof QueryFailedError ? error.driverError : error) as { code?: string; errno?: number };
+  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)).join('\n'); // prettier-ignore
+  const message = error instanceof QueryFailedError ? undefined : error.message;
+  return { name: error.name, code, errno, message, stack: frames };
+}

@@ -1,0 +1,12 @@
+/** The API's form of a moment: UTC, `YYYY-MM-DD_HH-MM-SS`. */
+export function timestamp(moment: Date): string {
+  return moment.toISOString().slice(0, 19).replace('T', '_').replaceAll(':', '-');
+}
+
+/** What {@link timestamp} writes, for the contract. */
+export const TIMESTAMP_SCHEMA = {
+  description: 'UTC, `YYYY-MM-DD_HH-MM-SS`.',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}_\\d{2}-\\d{2}-\\d{2}$',
+  maxLength: 19,
+  example: '2026-11-21_09-30-00',
+} as const;

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { isEmbedded, placeholders } from '../platform/database/dialect.js';
+import { Problem } from '../platform/problem.js';
+import { QueueEntity } from './queue.entity.js';
+
+const COLUMNS = 'waitlist_id, next_seq, spots_per_referral, active, offboarded, referred_active, referred_offboarded';
+
+/** The row of each line: its lock, its sequence, its totals. */
+@Injectable()
+export class QueueStore {
+  async open(manager: EntityManager, waitlistId: number, spotsPerReferral: number): Promise<void> {
+    await manager.insert(QueueEntity, {
+      waitlistId,
+      spotsPerReferral,
+      nextSeq: 0,
+      active: 0,
+      offboarded: 0,
+      referredActive: 0,
+      referredOffboarded: 0,
+    });
+  }
+
+  /**
+   * Holds the line still until the transaction ends.
+   * @throws Problem `not_found` without such a waitlist
+   */
+  async lock(manager: EntityManager, waitlistId: number): Promise<QueueEntity> {
+    const forUpdate = isEmbedded(manager.dataSource) ? '' : ' FOR UPDATE';
+    const [row]: Record<string, number>[] = await manager.query(
+      `SELECT ${COLUMNS} FROM queue WHERE waitlist_id = ?${forUpdate}`,
+      [waitlistId],
+    );
+    if (!row) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
+    return toQueue(row);
+  }
+
+  async update(manager: EntityManager, queue: QueueEntity): Promise<void> {
+    await manager.query(
+      `UPDATE queue SET next_seq = ?, spots_per_referral = ?, active = ?, offboarded = ?, referred_active = ?,
+         referred_offboarded = ? WHERE waitlist_id = ?`,
+      [
+        queue.nextSeq,
+        queue.spotsPerReferral,
+        queue.active,
+        queue.offboarded,
+        queue.referredActive,
+        queue.referredOffboarded,
+        queue.waitlistId,
+      ],
+    );
+  }
+
+  async delete(manager: EntityManager, waitlistId: number): Promise<void> {
+    await manager.delete(QueueEntity, { waitlistId });
+  }
+
+  async find(manager: EntityManager, waitlistIds: readonly number[]): Promise<QueueEntity[]> {
+    if (waitlistIds.length === 0) return [];
+    const rows: Record<string, number>[] = await manager.query(
+      `SELECT ${COLUMNS} FROM queue WHERE waitlist_id IN (${placeholders(waitlistIds.length)})`,
+      [...waitlistIds],
+    );
+    return rows.map(toQueue);
+  }
+}
+
+function toQueue(row: Record<string, number>): QueueEntity {
+  return {
+    waitlistId: row.waitlist_id as number,
+    nextSeq: row.next_seq as number,
+    spotsPerReferral: row.spots_per_referral as number,
+    active: row.active as number,
+    offboarded: row.offboarded as number,
+    referredActive: row.referred_active as number,
+    referredOffboarded: row.referred_offboarded as number,
+  };
+}

@@ -1,0 +1,231 @@
+import { Injectable } from '@nestjs/common';
+import { customAlphabet } from 'nanoid';
+import type { EntityManager } from 'typeorm';
+import { v7 as uuidV7 } from 'uuid';
+import { Batcher, type Outcome } from '../platform/batcher.js';
+import { isDuplicateKey } from '../platform/database/database-error.js';
+import { Database } from '../platform/database/database.js';
+import { Problem } from '../platform/problem.js';
+import { QueueStore } from './queue.store.js';
+import type { QueueEntity } from './queue.entity.js';
+import { rankKey } from './rank-key.js';
+import type { Newcomer, Waiter } from './waiter.js';
+import { type Standing, WaiterStore } from './waiter.store.js';
+
+/** Commands carried out in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
+const BATCH_MAX = 500;
+/** Commands of one waitlist that may wait: some seconds of work, so that nobody waits beyond a client's patience. */
+const WAITING_MAX = 10_000;
+/** A record that another process inserted at the same moment is found by the next attempt. */
+const DUPLICATE_ATTEMPTS_MAX = 3;
+
+/** Crockford's base 32: no I, L, O, U. Twelve characters are 60 random bits. */
+const newReferralToken = customAlphabet('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 12);
+
+/** A new record, or null where one with this contact exists already. */
+type Joined = Waiter | null;
+type Command =
+  | { readonly kind: 'join'; readonly newcomer: Newcomer }
+  | { readonly kind: 'offboard'; readonly id: string; readonly waiterIds: readonly number[] };
+type Result = Joined | readonly Waiter[];
+
+/**
+ * The one door through which a line changes. Changes to one waitlist contend for its sequence and its order, so they are
+ * serialised by the lock on its row; and because the lock and the commit cost the same for one command as for many, the
+ * commands that arrive during one transaction share the next.
+ *
+ * A batch is one transaction: lock the row; find who is there already; find the referrers; insert; credit; remove. Each
+ * caller is answered after the commit. All commands are safe to repeat: a join finds its own record by its contact, an
+ * offboarding knows its own work by the command's id on the rows.
+ */
+@Injectable()
+export class QueueWriter {
+  private readonly lines = new Map<number, Batcher<Command, Result>>();
+  private isClosed = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly queues: QueueStore,
+    private readonly waiters: WaiterStore,
+  ) {}
+
+  /**
+   * A new record at the end of the line, or null where the email or the phone is known already.
+   * @throws Problem `unavailable` when too much waits or the database is away; `not_found` without such a waitlist
+   */
+  async join(waitlistId: number, newcomer: Newcomer): Promise<Joined> {
+    return (await this.submit(waitlistId, { kind: 'join', newcomer })) as Joined;
+  }
+
+  /** The records that this call removed, in the order of `waiterIds`; others are left out. */
+  async offboard(waitlistId: number, waiterIds: readonly number[]): Promise<readonly Waiter[]> {
+    return (await this.submit(waitlistId, { kind: 'offboard', id: uuidV7(), waiterIds })) as readonly Waiter[];
+  }
+
+  /** Takes no more commands, and resolves when those taken have been answered. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all(Array.from(this.lines.values(), (line) => line.drained()));
+  }
+
+  private async submit(waitlistId: number, command: Command): Promise<Result> {
+    if (this.isClosed) {
+      throw new Problem('unavailable', 'SHUTTING_DOWN', 'This instance is shutting down; try again.', { retryAfterSeconds: 1 });
+    }
+    let line = this.lines.get(waitlistId);
+    if (!line) {
+      line = new Batcher((commands) => this.carryOut(waitlistId, commands), {
+        batchMax: BATCH_MAX,
+        waitingMax: WAITING_MAX,
+        runsMax: 1,
+      });
+      this.lines.set(waitlistId, line);
+    }
+    try {
+      return await line.submit(command);
+    } finally {
+      if (line.isIdle) this.lines.delete(waitlistId);
+    }
+  }
+
+  /** A batch that fails as a whole is carried out one by one, so that only the command at fault fails. */
+  private async carryOut(waitlistId: number, commands: readonly Command[]): Promise<Outcome<Result>[]> {
+    try {
+      return (await this.commit(waitlistId, commands)).map((result) => ({ result }));
+    } catch (error) {
+      if (commands.length === 1 || error instanceof Problem) return commands.map(() => ({ error }));
+      const outcomes: Outcome<Result>[] = [];
+      for (const command of commands) outcomes.push(...(await this.carryOut(waitlistId, [command])));
+      return outcomes;
+    }
+  }
+
+  private async commit(waitlistId: number, commands: readonly Command[], attempt = 1): Promise<Result[]> {
+    try {
+      return await this.database.transaction(async (manager) => {
+        const queue = await this.queues.lock(manager, waitlistId);
+        const joined = await this.joinAll(manager, queue, commands);
+        const removed = await this.offboardAll(manager, queue, commands);
+        await this.queues.update(manager, queue);
+        return commands.map((command) => (command.kind === 'join' ? (joined.get(command) ?? null) : (removed.get(command) ?? [])));
+      });
+    } catch (error) {
+      if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
+      return this.commit(waitlistId, commands, attempt + 1);
+    }
+  }
+
+  private async joinAll(manager: EntityManager, queue: QueueEntity, commands: readonly Command[]) {
+    const joins = commands.filter((command) => command.kind === 'join');
+    const joined = new Map<Command, Waiter>();
+    if (joins.length === 0) return joined;
+
+    const newcomers = joins.map(({ newcomer }) => newcomer);
+    const taken = await this.waiters.findTaken(manager, queue.waitlistId, newcomers);
+    const emailKeys = new Set(taken.map(({ emailKey }) => emailKey));
+    const phoneKeys = new Set(taken.map(({ phoneKey }) => phoneKey));
+    const tokens = [...new Set(newcomers.flatMap(({ referrerTokens }) => referrerTokens))];
+    const referrers = new Map<string, Standing>();
+    for (const standing of await this.waiters.findStandings(manager, queue.waitlistId, tokens)) {
+      referrers.set(standing.referralToken, standing);
+    }
+    const credited = new Map<string, Standing>();
+
+    for (const command of joins) {
+      const { newcomer } = command;
+      const { emailKey, phoneKey } = newcomer;
+      const isKnown = (emailKey !== null && emailKeys.has(emailKey)) || (phoneKey !== null && phoneKeys.has(phoneKey));
+      if (isKnown) continue;
+      if (emailKey !== null) emailKeys.add(emailKey);
+      if (phoneKey !== null) phoneKeys.add(phoneKey);
+      const referrerToken = newcomer.referrerTokens.find((token) => referrers.has(token)) ?? null;
+      joined.set(command, newWaiter(queue, newcomer, referrerToken));
+      queue.nextSeq += 1;
+      queue.active += 1;
+      if (referrerToken === null) continue;
+      queue.referredActive += 1;
+      const referrer = credited.get(referrerToken) ?? referrers.get(referrerToken);
+      if (referrer) credited.set(referrerToken, withReferral(referrer, queue.spotsPerReferral));
+    }
+    await this.waiters.insert(manager, [...joined.values()]);
+    for (const standing of credited.values()) await this.waiters.updateStanding(manager, queue.waitlistId, standing);
+    return joined;
+  }
+
+  /**
+   * Commands remove one after the other, so a record's place at its removal is the one before the batch less those whom
+   * earlier commands removed ahead of it.
+   */
+  private async offboardAll(manager: EntityManager, queue: QueueEntity, commands: readonly Command[]) {
+    const offboards = commands.filter((command) => command.kind === 'offboard');
+    const removed = new Map<Command, Waiter[]>();
+    if (offboards.length === 0) return removed;
+
+    const ids = [...new Set(offboards.flatMap(({ waiterIds }) => waiterIds))];
+    const known = new Map((await this.waiters.findByIds(manager, queue.waitlistId, ids)).map((waiter) => [waiter.id, waiter]));
+    const gone: number[] = [];
+    const removedAt = new Date();
+    for (const command of offboards) {
+      const own = [...new Set(command.waiterIds)].flatMap((id) => known.get(id) ?? []);
+      const leaving = own
+        .filter(({ active }) => active)
+        .map((waiter): Waiter => {
+          const priority = waiter.priority - gone.filter((place) => place < waiter.priority).length;
+          return { ...waiter, active: false, removedAt, removedBy: command.id, removedPriority: priority, priority };
+        });
+      if (leaving.length > 0) {
+        const priorities = new Map(leaving.map(({ id, priority }) => [id, priority]));
+        await this.waiters.remove(manager, queue.waitlistId, { at: removedAt, by: command.id, priorities });
+      }
+      for (const waiter of leaving) {
+        gone.push((known.get(waiter.id) as Waiter).priority);
+        known.set(waiter.id, waiter);
+        queue.active -= 1;
+        queue.offboarded += 1;
+        if (waiter.referred) {
+          queue.referredActive -= 1;
+          queue.referredOffboarded += 1;
+        }
+      }
+      removed.set(command, own.flatMap(({ id }) => known.get(id) ?? []).filter(({ removedBy }) => removedBy === command.id)); // prettier-ignore
+    }
+    return removed;
+  }
+}
+
+/** The newest is behind all others: nobody active can have a greater key, so its place is how many are active. */
+function newWaiter(queue: QueueEntity, newcomer: Newcomer, referredByToken: string | null): Waiter {
+  const facts = { seq: queue.nextSeq, creditedReferrals: 0, spotsAdvanced: 0 };
+  return {
+    id: 0,
+    waitlistId: queue.waitlistId,
+    uuid: uuidV7(),
+    email: newcomer.email,
+    emailKey: newcomer.emailKey,
+    registeredEmail: newcomer.email,
+    phone: newcomer.phone,
+    phoneKey: newcomer.phoneKey,
+    firstName: newcomer.firstName,
+    lastName: newcomer.lastName,
+    metadata: newcomer.metadata,
+    answers: newcomer.answers.length > 0 ? [...newcomer.answers] : null,
+    referralToken: newReferralToken(),
+    referredByToken,
+    referred: referredByToken !== null,
+    amountReferred: 0,
+    ...facts,
+    rankKey: rankKey(facts, queue.spotsPerReferral),
+    active: true,
+    verified: false,
+    removedAt: null,
+    removedPriority: null,
+    removedBy: null,
+    createdAt: new Date(),
+    priority: queue.active,
+  };
+}
+
+function withReferral(standing: Standing, spotsPerReferral: number): Standing {
+  const credited = { ...standing, amountReferred: standing.amountReferred + 1, creditedReferrals: standing.creditedReferrals + 1 };
+  return { ...credited, rankKey: rankKey(credited, spotsPerReferral) };
+}

@@ -1,0 +1,89 @@
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { Answer, JsonObject } from './waiter.js';
+
+/** One record, seen as Signup by the public and as Waiter by the owner. */
+@Entity('waiter')
+export class WaiterEntity {
+  @PrimaryGeneratedColumn({ type: 'bigint' })
+  id!: number;
+
+  @Column({ name: 'waitlist_id', type: 'bigint' })
+  waitlistId!: number;
+
+  /** Dense per waitlist: 0, 1, 2 … in the order of joining. */
+  @Column({ type: 'bigint' })
+  seq!: number;
+
+  @Column({ type: 'varchar' })
+  uuid!: string;
+
+  @Column({ type: 'varchar', nullable: true })
+  email!: string | null;
+
+  @Column({ name: 'email_key', type: 'varchar', nullable: true })
+  emailKey!: string | null;
+
+  @Column({ name: 'registered_email', type: 'varchar', nullable: true })
+  registeredEmail!: string | null;
+
+  @Column({ type: 'varchar', nullable: true })
+  phone!: string | null;
+
+  @Column({ name: 'phone_key', type: 'varchar', nullable: true })
+  phoneKey!: string | null;
+
+  @Column({ name: 'first_name', type: 'varchar', nullable: true })
+  firstName!: string | null;
+
+  @Column({ name: 'last_name', type: 'varchar', nullable: true })
+  lastName!: string | null;
+
+  @Column({ type: 'simple-json', nullable: true })
+  metadata!: JsonObject | null;
+
+  @Column({ type: 'simple-json', nullable: true })
+  answers!: Answer[] | null;
+
+  @Column({ name: 'referral_token', type: 'varchar' })
+  referralToken!: string;
+
+  @Column({ name: 'referred_by_token', type: 'varchar', nullable: true })
+  referredByToken!: string | null;
+
+  @Column({ type: 'boolean' })
+  referred!: boolean;
+
+  /** Records that this one referred, offboarded ones included. */
+  @Column({ name: 'amount_referred', type: 'bigint' })
+  amountReferred!: number;
+
+  /** Those of them that count for the order. */
+  @Column({ name: 'credited_referrals', type: 'bigint' })
+  creditedReferrals!: number;
+
+  /** Places that the owner granted. */
+  @Column({ name: 'spots_advanced', type: 'bigint' })
+  spotsAdvanced!: number;
+
+  @Column({ name: 'rank_key', type: 'bigint' })
+  rankKey!: number;
+
+  @Column({ type: 'boolean' })
+  active!: boolean;
+
+  @Column({ type: 'boolean' })
+  verified!: boolean;
+
+  @Column({ name: 'removed_at', type: 'datetime', precision: 3, nullable: true })
+  removedAt!: Date | null;
+
+  @Column({ name: 'removed_priority', type: 'bigint', nullable: true })
+  removedPriority!: number | null;
+
+  /** The offboarding command that removed it, so that a repeat of the command knows its own work. */
+  @Column({ name: 'removed_by', type: 'varchar', nullable: true })
+  removedBy!: string | null;
+
+  @Column({ name: 'created_at', type: 'datetime', precision: 3 })
+  createdAt!: Date;
+}

@@ -1,0 +1,62 @@
+import type { WaiterEntity } from './waiter.entity.js';
+
+/** A JSON object as it was given. */
+export type JsonObject = Record<string, unknown>;
+
+/** What a record answered to one configured question. */
+export interface Answer {
+  readonly question: string;
+  readonly value: string | readonly string[];
+}
+
+/** What a person brings when joining: checked and in normal form. */
+export interface Newcomer {
+  readonly email: string | null;
+  readonly emailKey: string | null;
+  readonly phone: string | null;
+  readonly phoneKey: string | null;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+  readonly metadata: JsonObject | null;
+  readonly answers: readonly Answer[];
+  /** What may be the token of a referrer, likeliest first; the first that this waitlist knows counts. */
+  readonly referrerTokens: readonly string[];
+}
+
+/** A record with its place at the time of reading. */
+export interface Waiter extends Readonly<WaiterEntity> {
+  /** Active records ahead, 0 is first in line; of an offboarded record, what it was at that moment. */
+  readonly priority: number;
+}
+
+/** By which a record can be found; where they match two records, the email's counts. */
+export interface ContactKeys {
+  readonly emailKey: string | null;
+  readonly phoneKey: string | null;
+}
+
+/** How many records a waitlist holds. */
+export interface QueueTotals {
+  readonly active: number;
+  readonly offboarded: number;
+  readonly referred: number;
+}
+
+/** Which records a page shows, and where it starts: after a record, or a number of records in. */
+export interface PageRequest {
+  readonly offboarded: boolean;
+  /** Only those whom this token's record referred, or whom anyone referred. */
+  readonly referredBy: string | 'anyone' | null;
+  readonly order: 'joined' | 'queue';
+  readonly start: { readonly offset: number } | { readonly afterId: number };
+  readonly limit: number;
+}
+
+export interface Page {
+  readonly waiters: readonly Waiter[];
+  /** How many records all pages together show. */
+  readonly total: number;
+  /** How many records of the waitlist are active. */
+  readonly active: number;
+  readonly hasMore: boolean;
+}

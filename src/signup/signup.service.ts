@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { Problem } from '../platform/problem.js';
+import { QueueService } from '../queue/queue.service.js';
+import type { ContactKeys, JsonObject, Waiter } from '../queue/waiter.js';
+import { referrerTokens } from '../waitlist/referral-link.js';
+import type { RequiredContact, WaitlistEntity } from '../waitlist/waitlist.entity.js';
+import { WaitlistService } from '../waitlist/waitlist.service.js';
+import { checkAnswers } from './answers.js';
+import { type Contact, contactKeys, said } from './contact.js';
+import { checkMetadata } from './metadata.js';
+
+/** What someone says when signing up, as it came; `answers` is held against the waitlist's questions. */
+export interface SignupRequest {
+  readonly waitlistId: number;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+  readonly referralLink: string | null;
+  readonly metadata: JsonObject | null;
+  readonly answers: unknown;
+}
+
+/** A record, with by what its reader asked for it: only that much contact data may be shown. */
+export interface Signup {
+  readonly waiter: Waiter;
+  readonly waitlist: WaitlistEntity;
+  readonly asked: ContactKeys;
+}
+
+/** The public act of joining. */
+@Injectable()
+export class SignupService {
+  constructor(
+    private readonly waitlists: WaitlistService,
+    private readonly queue: QueueService,
+  ) {}
+
+  /**
+   * Joins a waitlist, or finds the record that has this email or phone already, unchanged.
+   * @throws Problem `invalid`, `rule_broken` by the waitlist's own rules, `not_found` without such a waitlist
+   */
+  async join(request: SignupRequest): Promise<Signup> {
+    const waitlist = await this.waitlists.getPublic(request.waitlistId);
+    const given = collected(request, waitlist.requiredContact);
+    requireGiven(given, waitlist.requiredContact);
+    const keys = contactKeys(given, waitlist.defaultRegion);
+    const waiter = await this.queue.join(waitlist.id, {
+      ...given,
+      ...keys,
+      metadata: checkMetadata(request.metadata),
+      answers: checkAnswers(waitlist.questions, request.answers),
+      referrerTokens: referrerTokens(request.referralLink ?? ''),
+    });
+    return { waiter, waitlist, asked: keys };
+  }
+
+  /** @throws Problem `invalid` without contact data, `not_found` without such a waitlist or record */
+  async find(waitlistId: number, contact: Contact): Promise<Signup> {
+    const email = said(contact.email);
+    const phone = said(contact.phone);
+    if (email === null && phone === null) throw Problem.invalid([{ field: 'email', message: 'or phone must be given' }]);
+    const waitlist = await this.waitlists.getPublic(waitlistId);
+    const asked = contactKeys({ email, phone }, waitlist.defaultRegion);
+    const waiter = await this.queue.find(waitlist.id, asked);
+    if (!waiter) throw new Problem('not_found', 'NO_WAITER_FOUND', 'Nobody with this email or phone is on this waitlist.');
+    return { waiter, waitlist, asked };
+  }
+}
+
+type Given = Pick<SignupRequest, 'email' | 'phone' | 'firstName' | 'lastName'>;
+
+/** What the waitlist does not ask for is not kept. */
+function collected(request: SignupRequest, required: RequiredContact): Given {
+  return {
+    email: required.email === 'off' ? null : said(request.email),
+    phone: required.phone === 'off' ? null : said(request.phone),
+    firstName: required.first_name === 'off' ? null : said(request.firstName),
+    lastName: required.last_name === 'off' ? null : said(request.lastName),
+  };
+}
+
+function requireGiven({ email, phone, firstName, lastName }: Given, required: RequiredContact): void {
+  const given = { email, phone, first_name: firstName, last_name: lastName };
+  const faults = Object.entries(given)
+    .filter(([field, value]) => value === null && required[field as keyof RequiredContact] === 'required')
+    .map(([field]) => ({ field, message: 'is required by this waitlist' }));
+  if (faults.length === 0 && email === null && phone === null) {
+    const field = required.email === 'off' ? 'phone' : 'email';
+    faults.push({ field, message: required.phone === 'off' || field === 'phone' ? 'is required by this waitlist' : 'or phone must be given' });
+  }
+  if (faults.length > 0) throw Problem.ruleBroken(faults);
+}

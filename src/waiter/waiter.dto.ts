@@ -1,0 +1,225 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { timestamp, TIMESTAMP_SCHEMA } from '../platform/http/timestamp.js';
+import type { Answer, JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
+import { referralLink } from '../waitlist/referral-link.js';
+import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
+
+const PAGE_SIZE_MAX = 100;
+const OFFBOARD_MAX = 1_000;
+const ID = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
+const COUNT = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
+const TOKEN = { type: String, pattern: '^[0-9A-HJKMNP-TV-Z]{12}$', maxLength: 12, example: '7ZZ0K3M9QXVB' } as const;
+
+export class ListWaitersDto {
+  @ApiPropertyOptional({ description: 'API key of the waitlist; may stand in the header `api-key` instead.', minLength: 1, maxLength: 64 })
+  api_key?: string;
+
+  @ApiPropertyOptional({ ...COUNT, default: 0, description: 'Number of Waiters to skip.' })
+  offset?: number;
+
+  @ApiPropertyOptional({ maxLength: 64, description: 'A token: only those whom that Waiter referred. The word `true`: only those whom anyone referred.' })
+  referral_token?: string;
+
+  @ApiPropertyOptional({ default: false, description: 'Adds question_1..3 and answer_1..3 to each Waiter.' })
+  questions_request?: boolean;
+
+  @ApiPropertyOptional({ default: false, description: 'The offboarded Waiters instead of the active ones.' })
+  offboarded_request?: boolean;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_MAX, description: 'Page size.' })
+  limit?: number;
+
+  @ApiPropertyOptional({ ...ID, description: 'Starts after the Waiter with this id, whatever was offboarded in between; `offset` is ignored.' })
+  after_id?: number;
+
+  @ApiPropertyOptional({ enum: ['joined', 'queue'], default: 'joined', description: 'In the order of joining, or of the line.' })
+  order?: 'joined' | 'queue';
+
+  static toPage(query: ListWaitersDto): PageRequest {
+    const { offset = 0, limit = PAGE_SIZE_MAX, after_id, order = 'joined', referral_token = '', offboarded_request = false } = query;
+    return {
+      offboarded: offboarded_request,
+      referredBy: /^(true|1)$/i.test(referral_token) ? 'anyone' : referral_token === '' || /^(false|0)$/i.test(referral_token) ? null : referral_token,
+      order,
+      start: after_id === undefined ? { offset } : { afterId: after_id },
+      limit,
+    };
+  }
+}
+
+class WaiterBaseDto {
+  @ApiProperty({ ...COUNT, description: 'Records that this one referred.', example: 0 })
+  amount_referred!: number;
+
+  @ApiProperty(TIMESTAMP_SCHEMA)
+  created_at!: string;
+
+  @ApiProperty({ type: String, nullable: true, maxLength: 254, example: 'ada@example.com' })
+  email!: string | null;
+
+  @ApiProperty({ ...ID, description: 'Names the Waiter when offboarding.', example: 1 })
+  id!: number;
+
+  @ApiProperty({ format: 'uri', maxLength: 2100, example: 'https://example.com/join?ref_id=7ZZ0K3M9QXVB' })
+  referral_link!: string;
+
+  @ApiProperty(TOKEN)
+  referral_token!: string;
+
+  @ApiProperty({ ...TOKEN, nullable: true, description: 'Token of the Waiter who referred this one.' })
+  referred_by_waiter_token!: string | null;
+
+  @ApiProperty({ ...TIMESTAMP_SCHEMA, type: String, nullable: true, description: 'When it was offboarded (UTC), or null.', example: null })
+  removed_date!: string | null;
+
+  @ApiProperty({ ...COUNT, nullable: true, description: 'The priority when it was offboarded, or null.', example: null })
+  removed_priority!: number | null;
+
+  @ApiProperty({ format: 'uuid', maxLength: 36, example: '0199f2a4-5b6c-7def-8a90-123456789abc' })
+  uuid!: string;
+
+  @ApiProperty({ example: false })
+  verified!: boolean;
+
+  @ApiProperty({ maxLength: 64, description: 'The key that the caller presented.' })
+  waitlist_api_key!: string;
+}
+
+const QUESTION = { maxLength: 500, description: 'Text of the question; with `questions_request=true`.' } as const;
+const ANSWER = { maxLength: 65_536, description: 'The answer, a list joined with `, `; empty if there is none.' } as const;
+
+/** A Waiter as listed. */
+export class WaiterDto extends WaiterBaseDto {
+  @ApiProperty({ ...COUNT, description: 'Active records ahead; 0 is first in line.', example: 0 })
+  priority!: number;
+
+  @ApiProperty({ ...COUNT, description: 'Active records of the waitlist.', example: 1 })
+  total_waiters_currently!: number;
+
+  @ApiPropertyOptional(QUESTION)
+  question_1?: string;
+
+  @ApiPropertyOptional(QUESTION)
+  question_2?: string;
+
+  @ApiPropertyOptional(QUESTION)
+  question_3?: string;
+
+  @ApiPropertyOptional(ANSWER)
+  answer_1?: string;
+
+  @ApiPropertyOptional(ANSWER)
+  answer_2?: string;
+
+  @ApiPropertyOptional(ANSWER)
+  answer_3?: string;
+
+  static from(waiter: Waiter, waitlist: OwnedWaitlist, totalCurrently: number, withQuestions: boolean): WaiterDto {
+    return {
+      ...baseFields(waiter, waitlist),
+      priority: waiter.priority,
+      total_waiters_currently: totalCurrently,
+      ...(withQuestions && questionFields(waiter, waitlist)),
+    };
+  }
+}
+
+/** A Waiter as it is after offboarding. */
+export class OffboardedWaiterDto extends WaiterBaseDto {
+  @ApiProperty({ type: String, nullable: true, maxLength: 100, example: 'Ada' })
+  first_name!: string | null;
+
+  @ApiProperty({ type: String, nullable: true, maxLength: 100, example: 'Lovelace' })
+  last_name!: string | null;
+
+  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: { plan: 'team' } })
+  metadata!: JsonObject | null;
+
+  @ApiProperty({ type: String, nullable: true, maxLength: 32, example: '+14155550123' })
+  phone!: string | null;
+
+  @ApiProperty({ description: 'Whether another Waiter referred this one.' })
+  referral_bool!: boolean;
+
+  @ApiProperty({ type: String, nullable: true, maxLength: 254, description: 'The email first registered.', example: 'ada@example.com' })
+  registered_email!: string | null;
+
+  @ApiProperty({ example: true })
+  removed_from_waitlist!: boolean;
+
+  @ApiProperty({ ...COUNT, description: 'The same as `amount_referred`.', example: 0 })
+  total_referrals!: number;
+
+  @ApiProperty({ format: 'uuid', maxLength: 36, description: 'The account that owns the waitlist.' })
+  user_id!: string;
+
+  @ApiProperty({ ...ID, example: 1 })
+  waitlist_id!: number;
+
+  static from(waiter: Waiter, waitlist: OwnedWaitlist, ownerUuid: string): OffboardedWaiterDto {
+    return {
+      ...baseFields(waiter, waitlist),
+      first_name: waiter.firstName,
+      last_name: waiter.lastName,
+      metadata: waiter.metadata,
+      phone: waiter.phone,
+      referral_bool: waiter.referred,
+      registered_email: waiter.registeredEmail,
+      removed_from_waitlist: !waiter.active,
+      total_referrals: waiter.amountReferred,
+      user_id: ownerUuid,
+      waitlist_id: waiter.waitlistId,
+    };
+  }
+}
+
+/** Names a Waiter; other attributes may be sent and are ignored. */
+export class WaiterIdDto {
+  @ApiProperty({ ...ID, example: 1 })
+  id!: number;
+}
+
+export class OffboardWaitersDto {
+  @ApiPropertyOptional({ description: 'API key of the waitlist; may stand in the header `api-key` instead.', minLength: 1, maxLength: 64 })
+  api_key?: string;
+
+  @ApiProperty({ enum: [true], type: Boolean, description: 'Must be true.' })
+  offboard_request!: boolean;
+
+  @ApiProperty({ type: [WaiterIdDto], minItems: 1, maxItems: OFFBOARD_MAX })
+  waiters!: WaiterIdDto[];
+}
+
+function baseFields(waiter: Waiter, waitlist: OwnedWaitlist): WaiterBaseDto {
+  return {
+    amount_referred: waiter.amountReferred,
+    created_at: timestamp(waiter.createdAt),
+    email: waiter.email,
+    id: waiter.id,
+    referral_link: referralLink(waitlist.urlLocation, waiter.referralToken),
+    referral_token: waiter.referralToken,
+    referred_by_waiter_token: waiter.referredByToken,
+    removed_date: waiter.removedAt && timestamp(waiter.removedAt),
+    removed_priority: waiter.removedPriority,
+    uuid: waiter.uuid,
+    verified: waiter.verified,
+    waitlist_api_key: waitlist.apiKey,
+  };
+}
+
+function questionFields(waiter: Waiter, { questions }: OwnedWaitlist) {
+  const [first, second, third] = questions;
+  const answerTo = (text: string | undefined) => answerText(waiter.answers?.find(({ question }) => question === text));
+  return {
+    question_1: first?.text ?? '',
+    question_2: second?.text ?? '',
+    question_3: third?.text ?? '',
+    answer_1: answerTo(first?.text),
+    answer_2: answerTo(second?.text),
+    answer_3: answerTo(third?.text),
+  };
+}
+
+function answerText(answer: Answer | undefined): string {
+  return [answer?.value ?? ''].flat().join(', ');
+}

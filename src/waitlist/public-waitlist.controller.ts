@@ -1,0 +1,27 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { CurrentCaller, OwnerOrPublic } from '../auth/auth.decorators.js';
+import type { Caller } from '../auth/token.strategy.js';
+import { ApiProblems } from '../platform/http/api-problems.js';
+import { IdParam } from '../platform/http/id-param.js';
+import { PublicWaitlistDto, WaitlistDto } from './waitlist.dto.js';
+import { WaitlistService } from './waitlist.service.js';
+
+/** The one operation on waitlists that pages call without a token. */
+@ApiTags('Waitlist')
+@OwnerOrPublic()
+@Controller('api/v1/waitlist')
+export class PublicWaitlistController {
+  constructor(private readonly waitlists: WaitlistService) {}
+
+  @Get(':waitlist_id')
+  @ApiOperation({ summary: 'Get a waitlist', description: 'Without a token: what a page needs to draw its form. With the token of its owner: all of it.' })
+  @ApiExtraModels(WaitlistDto, PublicWaitlistDto)
+  @ApiOkResponse({ schema: { anyOf: [{ $ref: getSchemaPath(WaitlistDto) }, { $ref: getSchemaPath(PublicWaitlistDto) }] } })
+  @ApiProblems(400, 401, 404)
+  async getWaitlist(@CurrentCaller() caller: Caller | null, @IdParam('waitlist_id') id: number): Promise<WaitlistDto | PublicWaitlistDto> {
+    return caller
+      ? WaitlistDto.from(await this.waitlists.get(caller.account.id, id))
+      : PublicWaitlistDto.from(await this.waitlists.getPublicWithTotals(id));
+  }
+}

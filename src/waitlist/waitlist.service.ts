@@ -1,0 +1,163 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { isSupportedCountry } from 'libphonenumber-js';
+import { Database } from '../platform/database/database.js';
+import { type FieldFault, Problem } from '../platform/problem.js';
+import { QueueService } from '../queue/queue.service.js';
+import type { QueueTotals } from '../queue/waiter.js';
+import type { Question, RequiredContact, WaitlistEntity } from './waitlist.entity.js';
+import { WaitlistStore } from './waitlist.store.js';
+
+const API_KEY_BYTES = 20;
+const SPOTS_DEFAULT = 3;
+const REQUIRED_CONTACT_DEFAULT: RequiredContact = { email: 'required', phone: 'optional', first_name: 'optional', last_name: 'optional' };
+
+/** What an owner may say of a waitlist; what is left out keeps its value, or its default on a new one. */
+export interface WaitlistSettings {
+  readonly name?: string;
+  readonly urlLocation?: string;
+  readonly spotsPerReferral?: number;
+  readonly requiredContact?: Partial<RequiredContact>;
+  readonly defaultRegion?: string | null;
+  readonly questions?: Question[];
+}
+
+/** A waitlist with what its line holds. */
+export interface Waitlist extends Readonly<WaitlistEntity> {
+  readonly spotsPerReferral: number;
+  readonly totals: QueueTotals;
+}
+
+/** A waitlist whose key the caller presented. */
+export interface OwnedWaitlist extends Readonly<WaitlistEntity> {
+  readonly apiKey: string;
+}
+
+/** What owners configure. */
+@Injectable()
+export class WaitlistService {
+  constructor(
+    private readonly database: Database,
+    private readonly waitlists: WaitlistStore,
+    private readonly queue: QueueService,
+  ) {}
+
+  /** The new waitlist and its API key, which is stored only as a hash and so can't be shown again. */
+  async create(accountId: number, settings: WaitlistSettings & { name: string; urlLocation: string }) {
+    const requiredContact = { ...REQUIRED_CONTACT_DEFAULT, ...settings.requiredContact };
+    requireSound({ ...settings, requiredContact });
+    const apiKey = newApiKey();
+    const id = await this.database.transaction(async (manager) => {
+      const waitlist = await this.waitlists.insert(manager, {
+        accountId,
+        apiKeyHash: hashApiKey(apiKey),
+        name: settings.name,
+        urlLocation: settings.urlLocation,
+        requiredContact,
+        defaultRegion: settings.defaultRegion ?? null,
+        questions: settings.questions ?? [],
+        createdAt: new Date(),
+      });
+      await this.queue.open(manager, waitlist.id, settings.spotsPerReferral ?? SPOTS_DEFAULT);
+      return waitlist.id;
+    });
+    return { waitlist: await this.get(accountId, id), apiKey };
+  }
+
+  /** All of the owner's, oldest first. */
+  async list(accountId: number): Promise<Waitlist[]> {
+    return this.withTotals(await this.waitlists.listOwned(accountId));
+  }
+
+  /** @throws Problem `not_found`, for another owner's too */
+  async get(accountId: number, id: number): Promise<Waitlist> {
+    const waitlist = await this.waitlists.findOwned(accountId, id);
+    const [found] = await this.withTotals(waitlist ? [waitlist] : []);
+    return found ?? fail();
+  }
+
+  /** What anyone may know of a waitlist, with its totals. @throws Problem `not_found` */
+  async getPublicWithTotals(id: number): Promise<Waitlist> {
+    const [found] = await this.withTotals([await this.getPublic(id)]);
+    return found ?? fail();
+  }
+
+  /** The rules by which people join. @throws Problem `not_found` */
+  async getPublic(id: number): Promise<WaitlistEntity> {
+    return (await this.waitlists.findPublic(id)) ?? fail();
+  }
+
+  /** @throws Problem `not_found`, `invalid` */
+  async update(accountId: number, id: number, settings: WaitlistSettings): Promise<Waitlist> {
+    const current = await this.get(accountId, id);
+    const requiredContact = { ...current.requiredContact, ...settings.requiredContact };
+    requireSound({ ...settings, requiredContact });
+    const { name, urlLocation, defaultRegion, questions, spotsPerReferral } = settings;
+    const changes = Object.fromEntries(
+      Object.entries({ name, urlLocation, defaultRegion, questions, requiredContact }).filter(([, value]) => value !== undefined),
+    );
+    await this.database.transaction(async (manager) => {
+      await this.waitlists.update(manager, accountId, id, changes);
+      if (spotsPerReferral !== undefined) await this.queue.setSpotsPerReferral(manager, id, spotsPerReferral);
+    });
+    return this.get(accountId, id);
+  }
+
+  /** Deletes the waitlist and its records. @throws Problem `not_found` */
+  async delete(accountId: number, id: number): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      if (!(await this.waitlists.delete(manager, accountId, id))) fail();
+      await this.queue.close(manager, id);
+    });
+  }
+
+  /** A new key; the old one ends at once. @throws Problem `not_found` */
+  async renewApiKey(accountId: number, id: number): Promise<string> {
+    const apiKey = newApiKey();
+    const isDone = await this.database.transaction((manager) =>
+      this.waitlists.update(manager, accountId, id, { apiKeyHash: hashApiKey(apiKey) }),
+    );
+    return isDone ? apiKey : fail();
+  }
+
+  /** The caller's waitlist that a key opens, or null: for an unknown key and for another owner's alike. */
+  async findByKey(accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
+    const waitlist = await this.waitlists.findOwnedByKey(accountId, hashApiKey(apiKey));
+    return waitlist && { ...waitlist, apiKey };
+  }
+
+  private async withTotals(waitlists: readonly WaitlistEntity[]): Promise<Waitlist[]> {
+    const totals = await this.queue.totals(waitlists.map(({ id }) => id));
+    return waitlists.flatMap((waitlist) => {
+      const own = totals.get(waitlist.id);
+      return own ? [{ ...waitlist, spotsPerReferral: own.spotsPerReferral, totals: own }] : [];
+    });
+  }
+}
+
+function fail(): never {
+  throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
+}
+
+function newApiKey(): string {
+  return randomBytes(API_KEY_BYTES).toString('hex');
+}
+
+function hashApiKey(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('hex');
+}
+
+/** What the fields' own types can't say. */
+function requireSound({ requiredContact, defaultRegion, questions = [] }: WaitlistSettings): void {
+  const faults: FieldFault[] = [];
+  if (requiredContact?.email === 'off' && requiredContact.phone === 'off') {
+    faults.push({ field: 'required_contact', message: 'must leave email or phone on: a record is found by one of them' });
+  }
+  if (defaultRegion && !isSupportedCountry(defaultRegion)) {
+    faults.push({ field: 'default_region', message: 'must be a country that has phone numbers, such as US' });
+  }
+  if (new Set(questions.map(({ text }) => text)).size < questions.length) {
+    faults.push({ field: 'questions', message: 'must differ from each other' });
+  }
+  if (faults.length > 0) throw Problem.invalid(faults);
+}

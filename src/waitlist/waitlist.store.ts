@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { type EntityManager, In } from 'typeorm';
+import { Batcher } from '../platform/batcher.js';
+import { Database } from '../platform/database/database.js';
+import { WaitlistEntity } from './waitlist.entity.js';
+
+/** More waitlists than one process meets at once. */
+const LOOKUPS_MAX = 500;
+const LOOKUPS_WAITING_MAX = 20_000;
+const LOOKUP_RUNS_MAX = 2;
+
+/** An owner's queries carry the owner, so that another's waitlist can't be found by mistake. */
+@Injectable()
+export class WaitlistStore {
+  /** Every public request reads its waitlist; those that arrive together read it once. */
+  private readonly lookups = new Batcher<number, WaitlistEntity | null>(
+    async (ids) => {
+      const waitlists = await this.database.read((manager) => manager.findBy(WaitlistEntity, { id: In([...new Set(ids)]) }));
+      const byId = new Map(waitlists.map((waitlist) => [waitlist.id, waitlist]));
+      return ids.map((id) => ({ result: byId.get(id) ?? null }));
+    },
+    { batchMax: LOOKUPS_MAX, waitingMax: LOOKUPS_WAITING_MAX, runsMax: LOOKUP_RUNS_MAX },
+  );
+
+  constructor(private readonly database: Database) {}
+
+  async findPublic(id: number): Promise<WaitlistEntity | null> {
+    return this.lookups.submit(id);
+  }
+
+  async findOwned(accountId: number, id: number): Promise<WaitlistEntity | null> {
+    return this.database.read((manager) => manager.findOneBy(WaitlistEntity, { id, accountId }));
+  }
+
+  async findOwnedByKey(accountId: number, apiKeyHash: string): Promise<WaitlistEntity | null> {
+    return this.database.read((manager) => manager.findOneBy(WaitlistEntity, { apiKeyHash, accountId }));
+  }
+
+  async listOwned(accountId: number): Promise<WaitlistEntity[]> {
+    return this.database.read((manager) => manager.find(WaitlistEntity, { where: { accountId }, order: { id: 'ASC' } }));
+  }
+
+  async insert(manager: EntityManager, waitlist: Omit<WaitlistEntity, 'id'>): Promise<WaitlistEntity> {
+    return manager.save(manager.create(WaitlistEntity, waitlist));
+  }
+
+  /** Whether there was such a waitlist. */
+  async update(manager: EntityManager, accountId: number, id: number, changes: Partial<WaitlistEntity>): Promise<boolean> {
+    if (Object.keys(changes).length === 0) return true;
+    const { affected } = await manager.update(WaitlistEntity, { id, accountId }, changes);
+    return affected === 1;
+  }
+
+  /** Whether there was such a waitlist. */
+  async delete(manager: EntityManager, accountId: number, id: number): Promise<boolean> {
+    const { affected } = await manager.delete(WaitlistEntity, { id, accountId });
+    return affected === 1;
+  }
+}

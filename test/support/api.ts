@@ -1,0 +1,67 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
+  /** Parsed, or undefined where there is none. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read the fields of bodies of every shape
+  readonly body: any;
+  readonly text: string;
+}
+
+export interface CallOptions {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  /** Sent as it is, where `body` would be written as JSON. */
+  readonly raw?: string | Buffer;
+}
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS';
+
+/** A client of the HTTP interface. */
+export class Api {
+  constructor(private readonly app: NestFastifyApplication) {}
+
+  async get(path: string, options?: CallOptions): Promise<Answer> {
+    return this.call('GET', path, undefined, options);
+  }
+
+  async post(path: string, body?: unknown, options?: CallOptions): Promise<Answer> {
+    return this.call('POST', path, body, options);
+  }
+
+  async patch(path: string, body?: unknown, options?: CallOptions): Promise<Answer> {
+    return this.call('PATCH', path, body, options);
+  }
+
+  async delete(path: string, options?: CallOptions): Promise<Answer> {
+    return this.call('DELETE', path, undefined, options);
+  }
+
+  async call(method: Method, path: string, body?: unknown, { token, headers, query, raw }: CallOptions = {}): Promise<Answer> {
+    const search = query ? `?${new URLSearchParams(mapToText(query)).toString()}` : '';
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const response = await this.app.inject({
+      method,
+      url: `${path}${search}`,
+      payload,
+      headers: {
+        ...(payload !== undefined && { 'content-type': 'application/json' }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+    });
+    const isJson = /json/.test(String(response.headers['content-type']));
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: isJson && response.body !== '' ? JSON.parse(response.body) : undefined,
+      text: response.body,
+    };
+  }
+}
+
+function mapToText(query: NonNullable<CallOptions['query']>): Record<string, string> {
+  return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]));
+}

@@ -1,0 +1,80 @@
+import 'reflect-metadata';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createConnection } from 'mysql2/promise';
+import { AppModule } from '../../src/app.module.js';
+import { readConfig } from '../../src/platform/config/config.js';
+import { Database } from '../../src/platform/database/database.js';
+import { configureHttp, createAdapter } from '../../src/platform/http/configure-http.js';
+import { Api } from './api.js';
+import { World } from './world.js';
+
+/** The real service on a real database, called without a port. */
+export interface Service {
+  readonly app: NestFastifyApplication;
+  readonly api: Api;
+  readonly world: World;
+  readonly databaseUrl: string;
+  stop(): Promise<void>;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/**
+ * Starts the service on the database of `TEST_DATABASE_URL`, or on an embedded one of its own. Limits are off unless
+ * `environment` says otherwise. On a server the suites of one worker share a database, so a test makes what it needs;
+ * `isolated` gives one that nobody else sees.
+ */
+export async function startService({ environment = {}, isolated = false }: { environment?: Environment; isolated?: boolean } = {}): Promise<Service> {
+  const database = await openDatabase(isolated);
+  const databaseUrl = environment.DATABASE_URL ?? database.url;
+  const config = readConfig({ JWT_SECRET: 'test-secret-test-secret-test-secret-', RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_LOGIN: '0', ...environment, DATABASE_URL: databaseUrl });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), createAdapter(config), {
+    logger: false,
+    abortOnError: false,
+    bodyParser: false,
+  });
+  await app.get(Database).migrate();
+  await configureHttp(app, config);
+  await app.init();
+  const api = new Api(app);
+  return {
+    app,
+    api,
+    world: new World(app, api),
+    databaseUrl,
+    stop: async () => {
+      await app.close();
+      await database.drop();
+    },
+  };
+}
+
+/** An empty database, or the worker's own; `drop` removes what nobody else uses. */
+export async function openDatabase(isolated: boolean): Promise<{ readonly url: string; drop(): Promise<void> }> {
+  const server = process.env.TEST_DATABASE_URL;
+  if (!server) {
+    const directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));
+    return { url: `sqlite:${join(directory, 'waitlist.sqlite')}`, drop: () => rm(directory, { recursive: true, force: true }) };
+  }
+  const url = new URL(server);
+  const name = `${url.pathname.slice(1)}_${isolated ? randomUUID().replaceAll('-', '') : (process.env.JEST_WORKER_ID ?? '1')}`;
+  await run(server, `CREATE DATABASE IF NOT EXISTS \`${name}\` CHARACTER SET utf8mb4`);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    drop: async () => {
+      if (isolated) await run(server, `DROP DATABASE \`${name}\``);
+    },
+  };
+}
+
+async function run(server: string, sql: string): Promise<void> {
+  const connection = await createConnection(server);
+  await connection.query(sql);
+  await connection.end();
+}

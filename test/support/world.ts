@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AuthService } from '../../src/auth/auth.service.js';
+import type { SignupDto } from '../../src/signup/signup.dto.js';
+import type { OffboardedWaiterDto, WaiterDto } from '../../src/waiter/waiter.dto.js';
+import type { CreatedWaitlistDto, CreateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
+import type { Answer, Api } from './api.js';
+
+export const PASSWORD = 'a long enough password';
+
+export interface Owner {
+  readonly email: string;
+  readonly uuid: string;
+  readonly token: string;
+  readonly refreshToken: string;
+}
+
+export interface OwnedWaitlist extends CreatedWaitlistDto {
+  readonly owner: Owner;
+}
+
+/** A record with the email by which it is found again. */
+export interface Person extends SignupDto {
+  readonly email: string;
+}
+
+/** Makes what a test needs but does not care about. */
+export class World {
+  constructor(
+    private readonly app: NestFastifyApplication,
+    private readonly api: Api,
+  ) {}
+
+  async owner(): Promise<Owner> {
+    const email = `${randomUUID()}@owners.example`;
+    const { uuid } = await this.app.get(AuthService).createAccount(email, PASSWORD);
+    const { body } = expectOk(await this.api.post('/api/v1/auth/create_tokens', { email, password: PASSWORD }));
+    return { email, uuid, token: body.access_token, refreshToken: body.refresh_token };
+  }
+
+  async waitlist(settings: Partial<CreateWaitlistDto> = {}, owner?: Owner): Promise<OwnedWaitlist> {
+    const own = owner ?? (await this.owner());
+    const body = { waitlist_name: 'Test', waitlist_url_location: 'https://example.com/join', ...settings };
+    const answer = expectOk(await this.api.post('/api/v1/waitlist', body, { token: own.token }));
+    return { ...(answer.body as CreatedWaitlistDto), owner: own };
+  }
+
+  async signup(waitlist: { readonly id: number }, fields: Readonly<Record<string, unknown>> = {}): Promise<Person> {
+    const email = `${randomUUID()}@example.com`;
+    const answer = expectOk(await this.api.post('/api/v1/signup', { waitlist_id: waitlist.id, email, ...fields }));
+    return { email, ...(answer.body as SignupDto) } as Person;
+  }
+
+  /** One after the other, first in line first. */
+  async signups(waitlist: { readonly id: number }, count: number): Promise<[Person, ...Person[]]> {
+    const people: Person[] = [];
+    for (let index = 0; index < count; index += 1) people.push(await this.signup(waitlist));
+    return people as [Person, ...Person[]];
+  }
+
+  async priorityOf({ email, waitlist_id }: Person): Promise<number> {
+    const { body } = expectOk(await this.api.get('/api/v1/signup', { query: { email, waitlist_id } }));
+    return (body as SignupDto).priority;
+  }
+
+  async list(waitlist: OwnedWaitlist, query: Readonly<Record<string, string | number | boolean>> = {}): Promise<WaiterDto[]> {
+    const answer = await this.api.get('/api/v1/waiter', { token: waitlist.owner.token, query: { api_key: waitlist.api_key, ...query } });
+    return expectOk(answer).body as WaiterDto[];
+  }
+
+  /** The id by which an owner names a person. */
+  async idOf(waitlist: OwnedWaitlist, { uuid }: { readonly uuid: string }): Promise<number> {
+    for (const offboarded_request of [false, true]) {
+      for (let offset = 0; ; offset += 100) {
+        const page = await this.list(waitlist, { offset, offboarded_request });
+        const found = page.find((waiter) => waiter.uuid === uuid);
+        if (found) return found.id;
+        if (page.length < 100) break;
+      }
+    }
+    throw new Error(`There is no ${uuid} on waitlist ${waitlist.id}`);
+  }
+
+  async offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<OffboardedWaiterDto[]> {
+    const body = { api_key: waitlist.api_key, offboard_request: true, waiters: ids.map((id) => ({ id })) };
+    return expectOk(await this.api.patch('/api/v1/waiter', body, { token: waitlist.owner.token })).body as OffboardedWaiterDto[];
+  }
+}
+
+function expectOk(answer: Answer): Answer {
+  if (answer.status >= 300) throw new Error(`Answered ${answer.status}: ${answer.text}`);
+  return answer;
+}

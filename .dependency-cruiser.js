@@ -1,0 +1,99 @@
+/**
+ * The arrows between rooms: what each may import besides itself. Everyone may import `platform`, which imports no room.
+ * A room that is not named here imports nothing.
+ */
+const ARROWS = {
+  queue: [],
+  auth: [],
+  waitlist: ['queue', 'auth'],
+  signup: ['waitlist', 'queue'],
+  waiter: ['waitlist', 'queue', 'auth'],
+};
+const rooms = Object.keys(ARROWS).join('|');
+const spec = '\\.spec\\.ts$';
+
+const arrow = ([room, targets]) => ({
+  name: `${room}-imports-only-${[...targets, 'platform'].join('-')}`,
+  severity: 'error',
+  from: { path: `^src/${room}/` },
+  to: { path: '^src/', pathNot: `^src/(${[room, ...targets, 'platform'].join('|')})/` },
+});
+
+/** Within a room imports point down: controller and dto, service, store, entity. */
+const layer = (name, from, to) => ({
+  name: `${name}-points-down`,
+  severity: 'error',
+  from: { path: `^src/(${rooms})/.*\\.(${from})\\.ts$` },
+  to: { path: `^src/(${rooms})/.*\\.(${to})\\.ts$` },
+});
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    ...Object.entries(ARROWS).map(arrow),
+    {
+      name: 'platform-knows-no-room',
+      severity: 'error',
+      from: { path: '^src/platform/' },
+      to: { path: '^src/', pathNot: '^src/platform/' },
+    },
+    {
+      name: 'rooms-are-named-here',
+      severity: 'error',
+      from: { path: '^src/[^/]+/', pathNot: `^src/(${rooms}|platform)/` },
+      to: { path: '^src/' },
+    },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'controllers-belong-to-their-module',
+      severity: 'error',
+      from: { path: '^src/', pathNot: `\\.module\\.ts$|${spec}` },
+      to: { path: '\\.controller\\.ts$' },
+    },
+    {
+      name: 'rooms-are-entered-through-their-service',
+      severity: 'error',
+      from: { path: '^src/([^/]+)/' },
+      to: { path: `^src/(${rooms})/.*\\.(controller|store|dto)\\.ts$`, pathNot: '^src/$1/' },
+    },
+    {
+      name: 'doors-see-modules-and-services',
+      severity: 'error',
+      from: { path: '^src/[^/]+\\.ts$' },
+      to: { path: `^src/(${rooms})/`, pathNot: '\\.(module|service)\\.ts$' },
+    },
+    layer('controller', 'controller|dto', 'store'),
+    layer('service', 'service', 'controller|dto'),
+    layer('store', 'store', 'controller|dto|service'),
+    layer('entity', 'entity', 'controller|dto|service|store'),
+    {
+      name: 'the-program-imports-no-test',
+      severity: 'error',
+      from: { path: '^src/', pathNot: spec },
+      to: { path: `^test/|${spec}` },
+    },
+    {
+      name: 'the-program-needs-no-dev-dependency',
+      severity: 'error',
+      from: { path: '^src/', pathNot: spec },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'imports-resolve',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default'] },
+  },
+};

@@ -10,7 +10,9 @@ import { Database } from './platform/database/database.js';
 import { explainStartFailure } from './platform/start-failure.js';
 import { WaitlistService } from './waitlist/waitlist.service.js';
 
-const program = new Command('cli').description("The owner's administration of the waitlist service.").showHelpAfterError();
+const program = new Command('cli')
+  .description("The owner's administration of the waitlist service.")
+  .showHelpAfterError();
 
 const owner = program.command('owner').description('service accounts');
 owner
@@ -81,8 +83,14 @@ program
   );
 
 /** Runs one command on the service's own parts, without its HTTP server. */
-async function withApp(command: (app: INestApplicationContext) => Promise<void>, { needsSchema = true } = {}): Promise<void> {
-  const app = await NestFactory.createApplicationContext(AppModule.of(readConfig()), { logger: false, abortOnError: false });
+async function withApp(
+  command: (app: INestApplicationContext) => Promise<void>,
+  { needsSchema = true } = {},
+): Promise<void> {
+  const app = await NestFactory.createApplicationContext(AppModule.of(readConfig()), {
+    logger: false,
+    abortOnError: false,
+  });
   try {
     if (needsSchema) await app.get(Database).prepareSchema();
     await command(app);

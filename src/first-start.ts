@@ -14,7 +14,8 @@ const EMAIL_DEFAULT = 'owner@example.com';
 export async function prepareFirstStart(app: INestApplicationContext, config: Config): Promise<string> {
   const auth = app.get(AuthService);
   const { isEmbedded } = app.get(Database);
-  const { email = isEmbedded ? EMAIL_DEFAULT : undefined, password = isEmbedded ? randomPassword() : undefined } = config.firstOwner;
+  const { email = isEmbedded ? EMAIL_DEFAULT : undefined, password = isEmbedded ? randomPassword() : undefined } =
+    config.firstOwner;
   const base = config.publicBaseUrl;
   const running = `Waitlist Service is running on ${base}  (documentation: ${base}/docs)\n`;
   if (await auth.hasAccounts()) return running;

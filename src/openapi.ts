@@ -9,6 +9,12 @@ import { createDocument, publishable } from './platform/http/document.js';
 
 /** Writes the contract to openapi/openapi.json; `preview` makes no provider, so it needs no database. */
 const config = readConfig({ DATABASE_URL: 'sqlite::memory:' });
-const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), createAdapter(config), { preview: true, logger: false });
+const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), createAdapter(config), {
+  preview: true,
+  logger: false,
+});
 await mkdir('openapi', { recursive: true });
-await writeFile('openapi/openapi.json', `${JSON.stringify(publishable(createDocument(app, config.publicBaseUrl)), null, 2)}\n`);
+await writeFile(
+  'openapi/openapi.json',
+  `${JSON.stringify(publishable(createDocument(app, config.publicBaseUrl)), null, 2)}\n`,
+);

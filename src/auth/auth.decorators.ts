@@ -6,16 +6,26 @@ import type { Caller } from './token.strategy.js';
 
 /** Only the bearer of an access token may call. */
 export const OwnerOnly = () =>
-  applyDecorators(SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'owner'), UseGuards(AccessTokenGuard), ApiBearerAuth('access_token'));
+  applyDecorators(
+    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'owner'),
+    UseGuards(AccessTokenGuard),
+    ApiBearerAuth('access_token'),
+  );
 
 /** Anyone may call; the bearer of an access token sees more. */
-export const OwnerOrPublic = () => applyDecorators(SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'public'), UseGuards(OptionalAccessTokenGuard));
+export const OwnerOrPublic = () =>
+  applyDecorators(SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'public'), UseGuards(OptionalAccessTokenGuard));
 
 /** Only the bearer of a refresh token may call. */
 export const RefreshTokenOnly = () =>
-  applyDecorators(SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'refresh'), UseGuards(RefreshTokenGuard), ApiBearerAuth('refresh_token'));
+  applyDecorators(
+    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'refresh'),
+    UseGuards(RefreshTokenGuard),
+    ApiBearerAuth('refresh_token'),
+  );
 
 /** Whom the request speaks for; null where an operation is public and nobody is known. */
 export const CurrentCaller = createParamDecorator(
-  (_: unknown, context: ExecutionContext): Caller | null => context.switchToHttp().getRequest<{ user?: Caller | null }>().user ?? null,
+  (_: unknown, context: ExecutionContext): Caller | null =>
+    context.switchToHttp().getRequest<{ user?: Caller | null }>().user ?? null,
 );

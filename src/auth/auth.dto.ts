@@ -2,10 +2,21 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { TokenPair } from './token.service.js';
 
 export class CreateTokensDto {
-  @ApiProperty({ description: "The service account's email.", minLength: 1, maxLength: 254, example: 'owner@example.com' })
+  @ApiProperty({
+    description: "The service account's email.",
+    minLength: 1,
+    maxLength: 254,
+    example: 'owner@example.com',
+  })
   email!: string;
 
-  @ApiProperty({ description: "The service account's password.", minLength: 1, maxLength: 256, format: 'password', example: 'correct horse battery staple' })
+  @ApiProperty({
+    description: "The service account's password.",
+    minLength: 1,
+    maxLength: 256,
+    format: 'password',
+    example: 'correct horse battery staple',
+  })
   password!: string;
 }
 

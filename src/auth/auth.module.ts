@@ -1,4 +1,7 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountEntity } from './account.entity.js';
+import { RefreshTokenEntity } from './refresh-token.entity.js';
 import { JwtModule } from '@nestjs/jwt';
 import { PassportModule } from '@nestjs/passport';
 import { AccountStore } from './account.store.js';
@@ -10,9 +13,17 @@ import { TokenService } from './token.service.js';
 import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
 
 @Module({
-  imports: [PassportModule, JwtModule],
+  imports: [TypeOrmModule.forFeature([AccountEntity, RefreshTokenEntity]), PassportModule, JwtModule],
   controllers: [AuthController],
-  providers: [AuthService, TokenService, LoginThrottle, AccountStore, RefreshTokenStore, AccessTokenStrategy, RefreshTokenStrategy],
+  providers: [
+    AuthService,
+    TokenService,
+    LoginThrottle,
+    AccountStore,
+    RefreshTokenStore,
+    AccessTokenStrategy,
+    RefreshTokenStrategy,
+  ],
   exports: [AuthService],
 })
 export class AuthModule {}

@@ -93,5 +93,7 @@ export class AuthService {
 function requirePassword(password: string): void {
   const length = [...password].length;
   if (length >= PASSWORD_LENGTH_MIN && length <= PASSWORD_LENGTH_MAX) return;
-  throw Problem.invalid([{ field: 'password', message: `must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters` }]);
+  throw Problem.invalid([
+    { field: 'password', message: `must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters` },
+  ]);
 }

@@ -40,7 +40,9 @@ export class RefreshTokenStore {
 
   /** Removes the rows that no longer decide anything. */
   async deleteExpired(now: Date): Promise<void> {
-    await this.database.transaction((manager) => manager.delete(RefreshTokenEntity, { familyExpiresAt: LessThan(now) }));
+    await this.database.transaction((manager) =>
+      manager.delete(RefreshTokenEntity, { familyExpiresAt: LessThan(now) }),
+    );
   }
 }
 

@@ -11,7 +11,12 @@ interface Request {
 /** Lets a request pass that carries a valid access token. */
 @Injectable()
 export class AccessTokenGuard extends AuthGuard('access') {
-  override handleRequest<User = Caller>(error: unknown, caller: User | false, _info: unknown, context: ExecutionContext): User {
+  override handleRequest<User = Caller>(
+    error: unknown,
+    caller: User | false,
+    _info: unknown,
+    context: ExecutionContext,
+  ): User {
     return callerOrThrow(error, caller, context);
   }
 }
@@ -19,7 +24,12 @@ export class AccessTokenGuard extends AuthGuard('access') {
 /** Lets a request pass that carries a valid refresh token, used or not. */
 @Injectable()
 export class RefreshTokenGuard extends AuthGuard('refresh') {
-  override handleRequest<User = Caller>(error: unknown, caller: User | false, _info: unknown, context: ExecutionContext): User {
+  override handleRequest<User = Caller>(
+    error: unknown,
+    caller: User | false,
+    _info: unknown,
+    context: ExecutionContext,
+  ): User {
     return callerOrThrow(error, caller, context);
   }
 }
@@ -31,18 +41,22 @@ export class RefreshTokenGuard extends AuthGuard('refresh') {
 @Injectable()
 export class OptionalAccessTokenGuard extends AuthGuard('access') {
   override handleRequest<User = Caller | null>(error: unknown, caller: User | false, info: unknown): User {
-    if (error) throw error;
+    if (error instanceof Error) throw error;
     if (info instanceof Error && info.name === 'TokenExpiredError') throw invalidToken();
     return (caller || null) as User;
   }
 }
 
 function callerOrThrow<User>(error: unknown, caller: User | false, context: ExecutionContext): User {
-  if (error) throw error;
+  if (error instanceof Error) throw error;
   if (caller) return caller;
   const { authorization } = context.switchToHttp().getRequest<Request>().headers;
   if (authorization === undefined) {
-    throw new Problem('unauthenticated', 'MISSING_TOKEN', 'This operation needs an Authorization header with a bearer token.');
+    throw new Problem(
+      'unauthenticated',
+      'MISSING_TOKEN',
+      'This operation needs an Authorization header with a bearer token.',
+    );
   }
   throw invalidToken();
 }

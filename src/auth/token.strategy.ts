@@ -2,7 +2,15 @@ import { Injectable, type Type } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { ExtractJwt, type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import type { AccountEntity } from './account.entity.js';
-import { TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_ISSUER, TOKEN_TYPES, type TokenClaims, TokenService, type TokenUse } from './token.service.js';
+import {
+  TOKEN_ALGORITHM,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+  TOKEN_TYPES,
+  type TokenClaims,
+  TokenService,
+  type TokenUse,
+} from './token.service.js';
 
 /** Whom a request speaks for, once its token was verified. */
 export interface Caller {
@@ -17,7 +25,8 @@ function tokenStrategy(use: TokenUse): Type {
   @Injectable()
   class TokenStrategy extends PassportStrategy(Strategy, use) {
     constructor(private readonly tokens: TokenService) {
-      const secretOrKeyProvider: SecretOrKeyProvider = (_request, token: string, done) => done(null, secretFor(use, token, tokens));
+      const secretOrKeyProvider: SecretOrKeyProvider = (_request, token: string, done) =>
+        done(null, secretFor(use, token, tokens));
       super({
         jwtFromRequest: ExtractJwt.fromAuthHeaderAsBearerToken(),
         secretOrKeyProvider,

@@ -5,5 +5,9 @@ import { Metrics } from './telemetry/metrics.js';
 import { MetricsController } from './telemetry/metrics.controller.js';
 
 @Global()
-@Module({ controllers: [HealthController, MetricsController], providers: [Metrics, PageHeaders], exports: [PageHeaders] })
+@Module({
+  controllers: [HealthController, MetricsController],
+  providers: [Metrics, PageHeaders],
+  exports: [PageHeaders],
+})
 export class PlatformModule {}

@@ -1,13 +1,6 @@
 /** What went wrong, in words of the business; only `platform/http` knows the status of each. */
 export type ProblemKind =
-  | 'invalid'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not_found'
-  | 'conflict'
-  | 'rule_broken'
-  | 'throttled'
-  | 'unavailable';
+  'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict' | 'rule_broken' | 'throttled' | 'unavailable';
 
 export interface FieldFault {
   /** Path of the field as the client wrote it: `waiters[0].id`. */
@@ -26,7 +19,11 @@ export class Problem extends Error {
     readonly kind: ProblemKind,
     readonly code: string,
     message: string,
-    readonly details: { readonly fields?: readonly FieldFault[]; readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
+    readonly details: {
+      readonly fields?: readonly FieldFault[];
+      readonly retryAfterSeconds?: number;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: details.cause });
   }

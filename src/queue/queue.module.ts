@@ -1,4 +1,7 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { QueueEntity } from './queue.entity.js';
+import { WaiterEntity } from './waiter.entity.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueService } from './queue.service.js';
 import { QueueStore } from './queue.store.js';
@@ -6,6 +9,7 @@ import { QueueWriter } from './queue.writer.js';
 import { WaiterStore } from './waiter.store.js';
 
 @Module({
+  imports: [TypeOrmModule.forFeature([QueueEntity, WaiterEntity])],
   providers: [QueueService, QueueReader, QueueWriter, QueueStore, WaiterStore],
   exports: [QueueService],
 })

@@ -40,11 +40,18 @@ export class QueueReader {
       const waiters = await this.waiters.findPage(manager, waitlistId, { ...request, limit: request.limit + 1 });
       const total = await this.waiters.countMatching(manager, waitlistId, request);
       const [queue] = await this.queues.find(manager, [waitlistId]);
-      return { active: queue?.active ?? 0, waiters: waiters.slice(0, request.limit), total, hasMore: waiters.length > request.limit };
+      return {
+        active: queue?.active ?? 0,
+        waiters: waiters.slice(0, request.limit),
+        total,
+        hasMore: waiters.length > request.limit,
+      };
     });
   }
 
-  async totals(waitlistIds: readonly number[]): Promise<ReadonlyMap<number, QueueTotals & { readonly spotsPerReferral: number }>> {
+  async totals(
+    waitlistIds: readonly number[],
+  ): Promise<ReadonlyMap<number, QueueTotals & { readonly spotsPerReferral: number }>> {
     const queues = await this.database.read((manager) => this.queues.find(manager, waitlistIds));
     return new Map(
       queues.map((queue) => [
@@ -80,5 +87,9 @@ export class QueueReader {
 type ByKey = ReadonlyMap<string | null, Waiter>;
 
 function pick({ emailKey, phoneKey }: ContactKeys, byEmail: ByKey, byPhone: ByKey): Waiter | null {
-  return (emailKey === null ? undefined : byEmail.get(emailKey)) ?? (phoneKey === null ? undefined : byPhone.get(phoneKey)) ?? null;
+  return (
+    (emailKey === null ? undefined : byEmail.get(emailKey)) ??
+    (phoneKey === null ? undefined : byPhone.get(phoneKey)) ??
+    null
+  );
 }

@@ -42,7 +42,9 @@ export class QueueService implements BeforeApplicationShutdown {
   }
 
   /** How many records each waitlist holds, and the places a referral is worth. */
-  async totals(waitlistIds: readonly number[]): Promise<ReadonlyMap<number, QueueTotals & { readonly spotsPerReferral: number }>> {
+  async totals(
+    waitlistIds: readonly number[],
+  ): Promise<ReadonlyMap<number, QueueTotals & { readonly spotsPerReferral: number }>> {
     return this.reader.totals(waitlistIds);
   }
 

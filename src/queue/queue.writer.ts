@@ -70,7 +70,9 @@ export class QueueWriter {
 
   private async submit(waitlistId: number, command: Command): Promise<Result> {
     if (this.isClosed) {
-      throw new Problem('unavailable', 'SHUTTING_DOWN', 'This instance is shutting down; try again.', { retryAfterSeconds: 1 });
+      throw new Problem('unavailable', 'SHUTTING_DOWN', 'This instance is shutting down; try again.', {
+        retryAfterSeconds: 1,
+      });
     }
     let line = this.lines.get(waitlistId);
     if (!line) {
@@ -107,7 +109,9 @@ export class QueueWriter {
         const joined = await this.joinAll(manager, queue, commands);
         const removed = await this.offboardAll(manager, queue, commands);
         await this.queues.update(manager, queue);
-        return commands.map((command) => (command.kind === 'join' ? (joined.get(command) ?? null) : (removed.get(command) ?? [])));
+        return commands.map((command) =>
+          command.kind === 'join' ? (joined.get(command) ?? null) : (removed.get(command) ?? []),
+        );
       });
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
@@ -162,7 +166,9 @@ export class QueueWriter {
     if (offboards.length === 0) return removed;
 
     const ids = [...new Set(offboards.flatMap(({ waiterIds }) => waiterIds))];
-    const known = new Map((await this.waiters.findByIds(manager, queue.waitlistId, ids)).map((waiter) => [waiter.id, waiter]));
+    const known = new Map(
+      (await this.waiters.findByIds(manager, queue.waitlistId, ids)).map((waiter) => [waiter.id, waiter]),
+    );
     const gone: number[] = [];
     const removedAt = new Date();
     for (const command of offboards) {
@@ -226,6 +232,10 @@ function newWaiter(queue: QueueEntity, newcomer: Newcomer, referredByToken: stri
 }
 
 function withReferral(standing: Standing, spotsPerReferral: number): Standing {
-  const credited = { ...standing, amountReferred: standing.amountReferred + 1, creditedReferrals: standing.creditedReferrals + 1 };
+  const credited = {
+    ...standing,
+    amountReferred: standing.amountReferred + 1,
+    creditedReferrals: standing.creditedReferrals + 1,
+  };
   return { ...credited, rankKey: rankKey(credited, spotsPerReferral) };
 }

@@ -1,5 +1,13 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import type { Answer, JsonObject } from './waiter.js';
+
+/** A JSON object as it was given. */
+export type JsonObject = Record<string, unknown>;
+
+/** What a record answered to one configured question. */
+export interface Answer {
+  readonly question: string;
+  readonly value: string | readonly string[];
+}
 
 /** One record, seen as Signup by the public and as Waiter by the owner. */
 @Entity('waiter')

@@ -6,7 +6,10 @@ import type { ContactKeys, PageRequest, Waiter } from './waiter.js';
 import { WaiterEntity } from './waiter.entity.js';
 
 /** A row as both drivers give it. */
-type WaiterRow = Record<string, string | number | null> & { created_at: Date | string; removed_at: Date | string | null };
+type WaiterRow = Record<string, string | number | null> & {
+  created_at: Date | string;
+  removed_at: Date | string | null;
+};
 
 const COLUMNS = `w.id, w.waitlist_id, w.seq, w.uuid, w.email, w.email_key, w.registered_email, w.phone, w.phone_key,
   w.first_name, w.last_name, w.metadata, w.answers, w.referral_token, w.referred_by_token, w.referred, w.amount_referred,
@@ -36,7 +39,11 @@ export interface Standing {
 @Injectable()
 export class WaiterStore {
   /** Each record that one of the keys matches. */
-  async findByContacts(manager: EntityManager, waitlistId: number, contacts: readonly ContactKeys[]): Promise<Waiter[]> {
+  async findByContacts(
+    manager: EntityManager,
+    waitlistId: number,
+    contacts: readonly ContactKeys[],
+  ): Promise<Waiter[]> {
     const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
     const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
     const byEmail = emailKeys.length > 0 ? await this.findWhere(manager, waitlistId, 'w.email_key', emailKeys) : [];
@@ -49,7 +56,11 @@ export class WaiterStore {
   }
 
   /** Which of these keys are taken, without places. */
-  async findTaken(manager: EntityManager, waitlistId: number, contacts: readonly ContactKeys[]): Promise<ContactKeys[]> {
+  async findTaken(
+    manager: EntityManager,
+    waitlistId: number,
+    contacts: readonly ContactKeys[],
+  ): Promise<ContactKeys[]> {
     const found: ContactKeys[] = [];
     for (const column of ['email_key', 'phone_key'] as const) {
       const keys = contacts.flatMap((contact) => (column === 'email_key' ? contact.emailKey : contact.phoneKey) ?? []);
@@ -154,7 +165,8 @@ export class WaiterStore {
     const filter = filterOf(waitlistId, page);
     const byPlace = page.order === 'queue' && !page.offboarded;
     const order = byPlace ? 'w.rank_key, w.seq DESC' : 'w.seq';
-    const after = 'afterId' in page.start ? await this.findAfter(manager, waitlistId, page.start.afterId, byPlace) : null;
+    const after =
+      'afterId' in page.start ? await this.findAfter(manager, waitlistId, page.start.afterId, byPlace) : null;
     const offset = 'offset' in page.start ? page.start.offset : 0;
     const rows: WaiterRow[] = await manager.query(
       `SELECT ${COLUMNS}, ${PRIORITY} FROM waiter w WHERE ${filter.sql}${after ? ` AND ${after.sql}` : ''}
@@ -199,10 +211,13 @@ export class WaiterStore {
 }
 
 function filterOf(waitlistId: number, { offboarded, referredBy }: PageRequest) {
-  const base = { sql: 'w.waitlist_id = ? AND w.active = ?', values: [waitlistId, offboarded ? 0 : 1] as (string | number)[] };
+  const base = {
+    sql: 'w.waitlist_id = ? AND w.active = ?',
+    values: [waitlistId, offboarded ? 0 : 1] as (string | number)[],
+  };
   if (referredBy === null) return base;
   if (referredBy === 'anyone') return { sql: `${base.sql} AND w.referred = 1`, values: base.values };
-  return { sql: `${base.sql} AND w.referred_by_token = ?`, values: [...base.values, referredBy] };
+  return { sql: `${base.sql} AND w.referred_by_token = ?`, values: [...base.values, referredBy.token] };
 }
 
 function toWaiter(row: WaiterRow): Waiter {

@@ -1,13 +1,6 @@
-import type { WaiterEntity } from './waiter.entity.js';
+import type { Answer, JsonObject, WaiterEntity } from './waiter.entity.js';
 
-/** A JSON object as it was given. */
-export type JsonObject = Record<string, unknown>;
-
-/** What a record answered to one configured question. */
-export interface Answer {
-  readonly question: string;
-  readonly value: string | readonly string[];
-}
+export type { Answer, JsonObject };
 
 /** What a person brings when joining: checked and in normal form. */
 export interface Newcomer {
@@ -46,7 +39,7 @@ export interface QueueTotals {
 export interface PageRequest {
   readonly offboarded: boolean;
   /** Only those whom this token's record referred, or whom anyone referred. */
-  readonly referredBy: string | 'anyone' | null;
+  readonly referredBy: { readonly token: string } | 'anyone' | null;
   readonly order: 'joined' | 'queue';
   readonly start: { readonly offset: number } | { readonly afterId: number };
   readonly limit: number;

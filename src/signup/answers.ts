@@ -14,7 +14,8 @@ export function checkAnswers(questions: readonly Question[], given: unknown): An
   if (questions.length === 0) return [];
   const items: unknown[] = Array.isArray(given) ? given : [];
   const faults: FieldFault[] = [];
-  if (given !== undefined && given !== null && !Array.isArray(given)) faults.push({ field: 'answers', message: 'must be a list' });
+  if (given !== undefined && given !== null && !Array.isArray(given))
+    faults.push({ field: 'answers', message: 'must be a list' });
 
   const answers = new Map<string, Answer>();
   items.forEach((item, index) => {
@@ -31,7 +32,8 @@ export function checkAnswers(questions: readonly Question[], given: unknown): An
     }
   });
   for (const { text, optional } of questions) {
-    if (!optional && !answers.has(text)) faults.push({ field: 'answers', message: `must answer the question "${text}"` });
+    if (!optional && !answers.has(text))
+      faults.push({ field: 'answers', message: `must answer the question "${text}"` });
   }
   if (faults.length > 0) throw Problem.ruleBroken(faults);
   return questions.flatMap(({ text }) => answers.get(text) ?? []);

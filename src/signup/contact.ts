@@ -14,7 +14,10 @@ export interface Contact {
  * @throws Problem `invalid` for a phone number that can't be parsed, or an email that is none
  */
 export function contactKeys({ email, phone }: Contact, defaultRegion: string | null): ContactKeys {
-  const keys = { emailKey: email === null ? null : emailKey(email), phoneKey: phone === null ? null : phoneKey(phone, defaultRegion) };
+  const keys = {
+    emailKey: email === null ? null : emailKey(email),
+    phoneKey: phone === null ? null : phoneKey(phone, defaultRegion),
+  };
   const faults = [
     ...(email !== null && keys.emailKey === null ? [{ field: 'email', message: 'must be an email address' }] : []),
     ...(phone !== null && keys.phoneKey === null ? [{ field: 'phone', message: phoneRule(defaultRegion) }] : []),

@@ -17,7 +17,10 @@ export class SignupController {
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
   @RouteConfig({ rateLimited: 'public' })
-  @ApiOperation({ summary: 'Create a Signup', description: 'An email or phone that is on the waitlist already gives the existing record, unchanged.' })
+  @ApiOperation({
+    summary: 'Create a Signup',
+    description: 'An email or phone that is on the waitlist already gives the existing record, unchanged.',
+  })
   @ApiOkResponse({ type: SignupDto })
   @ApiProblems(400, 404, 413, 415, 422, 429)
   async createSignup(@Body() body: CreateSignupDto): Promise<SignupDto> {

@@ -13,10 +13,16 @@ const PHONE = { type: String, maxLength: 32, pattern: TEXT_PATTERN, example: '+1
 const NAME = { type: String, maxLength: 100, pattern: TEXT_PATTERN, nullable: true } as const;
 
 export class AnswerDto {
-  @ApiProperty({ description: 'The question, as the waitlist has it.', maxLength: 500, example: 'How did you hear of us?' })
+  @ApiProperty({
+    description: 'The question, as the waitlist has it.',
+    maxLength: 500,
+    example: 'How did you hear of us?',
+  })
   question_value!: string;
 
-  @ApiPropertyOptional({ description: "Whether the question is optional: the waitlist's own setting; what a signup sends here is ignored." })
+  @ApiPropertyOptional({
+    description: "Whether the question is optional: the waitlist's own setting; what a signup sends here is ignored.",
+  })
   optional?: boolean;
 
   @ApiProperty({
@@ -31,13 +37,22 @@ export class AnswerDto {
 }
 
 export class CreateSignupDto {
-  @ApiProperty({ ...ID, description: 'The waitlist to join. A numeric string is accepted too.', 'x-numeric-string': true, example: 1 } as object)
+  @ApiProperty({
+    ...ID,
+    description: 'The waitlist to join. A numeric string is accepted too.',
+    'x-numeric-string': true,
+    example: 1,
+  } as object)
   waitlist_id!: number;
 
   @ApiPropertyOptional({ ...EMAIL, nullable: true, description: 'Required unless the waitlist says otherwise.' })
   email?: string | null;
 
-  @ApiPropertyOptional({ ...PHONE, nullable: true, description: "With its country code, or as dialled in the waitlist's default region." })
+  @ApiPropertyOptional({
+    ...PHONE,
+    nullable: true,
+    description: "With its country code, or as dialled in the waitlist's default region.",
+  })
   phone?: string | null;
 
   @ApiPropertyOptional({ ...NAME, example: 'Ada' })
@@ -50,7 +65,8 @@ export class CreateSignupDto {
     type: String,
     maxLength: 2048,
     nullable: true,
-    description: 'Address of the page where the person signs up. A referral token in it credits the referrer; any other text is no error.',
+    description:
+      'Address of the page where the person signs up. A referral token in it credits the referrer; any other text is no error.',
     example: 'https://example.com/join?ref_id=7ZZ0K3M9QXVB',
   })
   referral_link?: string | null;
@@ -92,7 +108,11 @@ export class GetSignupDto {
   @ApiProperty({ ...ID, example: 1 })
   waitlist_id!: number;
 
-  @ApiPropertyOptional({ ...EMAIL, description: 'Email or phone must be given. A plus that was not percent-encoded is understood.', 'x-plus': true } as object)
+  @ApiPropertyOptional({
+    ...EMAIL,
+    description: 'Email or phone must be given. A plus that was not percent-encoded is understood.',
+    'x-plus': true,
+  } as object)
   email?: string;
 
   @ApiPropertyOptional(PHONE)
@@ -104,7 +124,12 @@ export class SignupDto {
   @ApiProperty({ ...COUNT, description: 'Records that this one referred.', example: 0 })
   amount_referred!: number;
 
-  @ApiProperty({ type: [AnswerDto], maxItems: 3, description: 'One item for each question of the waitlist.', example: [] })
+  @ApiProperty({
+    type: [AnswerDto],
+    maxItems: 3,
+    description: 'One item for each question of the waitlist.',
+    example: [],
+  })
   answers!: Required<AnswerDto>[];
 
   @ApiProperty(TIMESTAMP_SCHEMA)
@@ -116,7 +141,11 @@ export class SignupDto {
   @ApiPropertyOptional({ ...PHONE, description: "Only where this call submitted the record's own phone." })
   phone?: string;
 
-  @ApiProperty({ ...COUNT, description: 'Active records ahead; 0 is first in line. Of an offboarded record: what it was then.', example: 0 })
+  @ApiProperty({
+    ...COUNT,
+    description: 'Active records ahead; 0 is first in line. Of an offboarded record: what it was then.',
+    example: 0,
+  })
   priority!: number;
 
   @ApiProperty({ format: 'uri', maxLength: 2100, example: 'https://example.com/join?ref_id=7ZZ0K3M9QXVB' })
@@ -128,10 +157,21 @@ export class SignupDto {
   @ApiProperty({ ...TOKEN, nullable: true, description: 'Token of the record that referred this one.' })
   referred_by_signup_token!: string | null;
 
-  @ApiProperty({ ...TIMESTAMP_SCHEMA, type: String, nullable: true, description: 'When it was offboarded (UTC), or null.', example: null })
+  @ApiProperty({
+    ...TIMESTAMP_SCHEMA,
+    type: String,
+    nullable: true,
+    description: 'When it was offboarded (UTC), or null.',
+    example: null,
+  })
   removed_date!: string | null;
 
-  @ApiProperty({ ...COUNT, nullable: true, description: 'The priority when it was offboarded, or null.', example: null })
+  @ApiProperty({
+    ...COUNT,
+    nullable: true,
+    description: 'The priority when it was offboarded, or null.',
+    example: null,
+  })
   removed_priority!: number | null;
 
   @ApiProperty({ format: 'uuid', maxLength: 36, example: '0199f2a4-5b6c-7def-8a90-123456789abc' })

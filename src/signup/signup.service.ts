@@ -59,11 +59,13 @@ export class SignupService {
   async find(waitlistId: number, contact: Contact): Promise<Signup> {
     const email = said(contact.email);
     const phone = said(contact.phone);
-    if (email === null && phone === null) throw Problem.invalid([{ field: 'email', message: 'or phone must be given' }]);
+    if (email === null && phone === null)
+      throw Problem.invalid([{ field: 'email', message: 'or phone must be given' }]);
     const waitlist = await this.waitlists.getPublic(waitlistId);
     const asked = contactKeys({ email, phone }, waitlist.defaultRegion);
     const waiter = await this.queue.find(waitlist.id, asked);
-    if (!waiter) throw new Problem('not_found', 'NO_WAITER_FOUND', 'Nobody with this email or phone is on this waitlist.');
+    if (!waiter)
+      throw new Problem('not_found', 'NO_WAITER_FOUND', 'Nobody with this email or phone is on this waitlist.');
     return { waiter, waitlist, asked };
   }
 }
@@ -87,7 +89,11 @@ function requireGiven({ email, phone, firstName, lastName }: Given, required: Re
     .map(([field]) => ({ field, message: 'is required by this waitlist' }));
   if (faults.length === 0 && email === null && phone === null) {
     const field = required.email === 'off' ? 'phone' : 'email';
-    faults.push({ field, message: required.phone === 'off' || field === 'phone' ? 'is required by this waitlist' : 'or phone must be given' });
+    faults.push({
+      field,
+      message:
+        required.phone === 'off' || field === 'phone' ? 'is required by this waitlist' : 'or phone must be given',
+    });
   }
   if (faults.length > 0) throw Problem.ruleBroken(faults);
 }

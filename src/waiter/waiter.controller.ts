@@ -44,8 +44,13 @@ export class WaiterController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WaiterDto[]> {
     const page = await this.waiters.list(waitlist, ListWaitersDto.toPage(query));
-    this.pageHeaders.set(request, reply, { total: page.total, lastId: page.hasMore ? page.waiters.at(-1)?.id : undefined });
-    return page.waiters.map((waiter) => WaiterDto.from(waiter, waitlist, page.active, query.questions_request ?? false));
+    this.pageHeaders.set(request, reply, {
+      total: page.total,
+      lastId: page.hasMore ? page.waiters.at(-1)?.id : undefined,
+    });
+    return page.waiters.map((waiter) =>
+      WaiterDto.from(waiter, waitlist, page.active, query.questions_request ?? false),
+    );
   }
 
   @Patch()

@@ -11,13 +11,20 @@ const COUNT = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } 
 const TOKEN = { type: String, pattern: '^[0-9A-HJKMNP-TV-Z]{12}$', maxLength: 12, example: '7ZZ0K3M9QXVB' } as const;
 
 export class ListWaitersDto {
-  @ApiPropertyOptional({ description: 'API key of the waitlist; may stand in the header `api-key` instead.', minLength: 1, maxLength: 64 })
+  @ApiPropertyOptional({
+    description: 'API key of the waitlist; may stand in the header `api-key` instead.',
+    minLength: 1,
+    maxLength: 64,
+  })
   api_key?: string;
 
   @ApiPropertyOptional({ ...COUNT, default: 0, description: 'Number of Waiters to skip.' })
   offset?: number;
 
-  @ApiPropertyOptional({ maxLength: 64, description: 'A token: only those whom that Waiter referred. The word `true`: only those whom anyone referred.' })
+  @ApiPropertyOptional({
+    maxLength: 64,
+    description: 'A token: only those whom that Waiter referred. The word `true`: only those whom anyone referred.',
+  })
   referral_token?: string;
 
   @ApiPropertyOptional({ default: false, description: 'Adds question_1..3 and answer_1..3 to each Waiter.' })
@@ -26,20 +33,40 @@ export class ListWaitersDto {
   @ApiPropertyOptional({ default: false, description: 'The offboarded Waiters instead of the active ones.' })
   offboarded_request?: boolean;
 
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_MAX, description: 'Page size.' })
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    maximum: PAGE_SIZE_MAX,
+    default: PAGE_SIZE_MAX,
+    description: 'Page size.',
+  })
   limit?: number;
 
-  @ApiPropertyOptional({ ...ID, description: 'Starts after the Waiter with this id, whatever was offboarded in between; `offset` is ignored.' })
+  @ApiPropertyOptional({
+    ...ID,
+    description: 'Starts after the Waiter with this id, whatever was offboarded in between; `offset` is ignored.',
+  })
   after_id?: number;
 
-  @ApiPropertyOptional({ enum: ['joined', 'queue'], default: 'joined', description: 'In the order of joining, or of the line.' })
+  @ApiPropertyOptional({
+    enum: ['joined', 'queue'],
+    default: 'joined',
+    description: 'In the order of joining, or of the line.',
+  })
   order?: 'joined' | 'queue';
 
   static toPage(query: ListWaitersDto): PageRequest {
-    const { offset = 0, limit = PAGE_SIZE_MAX, after_id, order = 'joined', referral_token = '', offboarded_request = false } = query;
+    const {
+      offset = 0,
+      limit = PAGE_SIZE_MAX,
+      after_id,
+      order = 'joined',
+      referral_token = '',
+      offboarded_request = false,
+    } = query;
     return {
       offboarded: offboarded_request,
-      referredBy: /^(true|1)$/i.test(referral_token) ? 'anyone' : referral_token === '' || /^(false|0)$/i.test(referral_token) ? null : referral_token,
+      referredBy: referrerOf(referral_token),
       order,
       start: after_id === undefined ? { offset } : { afterId: after_id },
       limit,
@@ -69,10 +96,21 @@ class WaiterBaseDto {
   @ApiProperty({ ...TOKEN, nullable: true, description: 'Token of the Waiter who referred this one.' })
   referred_by_waiter_token!: string | null;
 
-  @ApiProperty({ ...TIMESTAMP_SCHEMA, type: String, nullable: true, description: 'When it was offboarded (UTC), or null.', example: null })
+  @ApiProperty({
+    ...TIMESTAMP_SCHEMA,
+    type: String,
+    nullable: true,
+    description: 'When it was offboarded (UTC), or null.',
+    example: null,
+  })
   removed_date!: string | null;
 
-  @ApiProperty({ ...COUNT, nullable: true, description: 'The priority when it was offboarded, or null.', example: null })
+  @ApiProperty({
+    ...COUNT,
+    nullable: true,
+    description: 'The priority when it was offboarded, or null.',
+    example: null,
+  })
   removed_priority!: number | null;
 
   @ApiProperty({ format: 'uuid', maxLength: 36, example: '0199f2a4-5b6c-7def-8a90-123456789abc' })
@@ -86,7 +124,16 @@ class WaiterBaseDto {
 }
 
 const QUESTION = { maxLength: 500, description: 'Text of the question; with `questions_request=true`.' } as const;
-const ANSWER = { maxLength: 65_536, description: 'The answer, a list joined with `, `; empty if there is none.' } as const;
+const ANSWER = {
+  maxLength: 65_536,
+  description: 'The answer, a list joined with `, `; empty if there is none.',
+} as const;
+
+/** The specification gives `referral_token` two meanings: a token, and a boolean. */
+function referrerOf(text: string): PageRequest['referredBy'] {
+  if (text === '' || /^(false|0)$/i.test(text)) return null;
+  return /^(true|1)$/i.test(text) ? 'anyone' : { token: text };
+}
 
 /** A Waiter as listed. */
 export class WaiterDto extends WaiterBaseDto {
@@ -141,7 +188,13 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
   @ApiProperty({ description: 'Whether another Waiter referred this one.' })
   referral_bool!: boolean;
 
-  @ApiProperty({ type: String, nullable: true, maxLength: 254, description: 'The email first registered.', example: 'ada@example.com' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 254,
+    description: 'The email first registered.',
+    example: 'ada@example.com',
+  })
   registered_email!: string | null;
 
   @ApiProperty({ example: true })
@@ -180,7 +233,11 @@ export class WaiterIdDto {
 }
 
 export class OffboardWaitersDto {
-  @ApiPropertyOptional({ description: 'API key of the waitlist; may stand in the header `api-key` instead.', minLength: 1, maxLength: 64 })
+  @ApiPropertyOptional({
+    description: 'API key of the waitlist; may stand in the header `api-key` instead.',
+    minLength: 1,
+    maxLength: 64,
+  })
   api_key?: string;
 
   @ApiProperty({ enum: [true], type: Boolean, description: 'Must be true.' })

@@ -5,5 +5,9 @@ import { WaitlistModule } from '../waitlist/waitlist.module.js';
 import { WaiterController } from './waiter.controller.js';
 import { WaiterService } from './waiter.service.js';
 
-@Module({ imports: [AuthModule, WaitlistModule, QueueModule], controllers: [WaiterController], providers: [WaiterService] })
+@Module({
+  imports: [AuthModule, WaitlistModule, QueueModule],
+  controllers: [WaiterController],
+  providers: [WaiterService],
+})
 export class WaiterModule {}

@@ -15,11 +15,19 @@ export class PublicWaitlistController {
   constructor(private readonly waitlists: WaitlistService) {}
 
   @Get(':waitlist_id')
-  @ApiOperation({ summary: 'Get a waitlist', description: 'Without a token: what a page needs to draw its form. With the token of its owner: all of it.' })
+  @ApiOperation({
+    summary: 'Get a waitlist',
+    description: 'Without a token: what a page needs to draw its form. With the token of its owner: all of it.',
+  })
   @ApiExtraModels(WaitlistDto, PublicWaitlistDto)
-  @ApiOkResponse({ schema: { anyOf: [{ $ref: getSchemaPath(WaitlistDto) }, { $ref: getSchemaPath(PublicWaitlistDto) }] } })
+  @ApiOkResponse({
+    schema: { anyOf: [{ $ref: getSchemaPath(WaitlistDto) }, { $ref: getSchemaPath(PublicWaitlistDto) }] },
+  })
   @ApiProblems(400, 401, 404)
-  async getWaitlist(@CurrentCaller() caller: Caller | null, @IdParam('waitlist_id') id: number): Promise<WaitlistDto | PublicWaitlistDto> {
+  async getWaitlist(
+    @CurrentCaller() caller: Caller | null,
+    @IdParam('waitlist_id') id: number,
+  ): Promise<WaitlistDto | PublicWaitlistDto> {
     return caller
       ? WaitlistDto.from(await this.waitlists.get(caller.account.id, id))
       : PublicWaitlistDto.from(await this.waitlists.getPublicWithTotals(id));

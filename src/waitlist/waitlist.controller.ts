@@ -17,7 +17,10 @@ export class WaitlistController {
   @ApiOperation({ summary: 'Create a waitlist' })
   @ApiCreatedResponse({ type: CreatedWaitlistDto })
   @ApiProblems(400, 401, 413, 415)
-  async createWaitlist(@CurrentCaller() { account }: Caller, @Body() body: CreateWaitlistDto): Promise<CreatedWaitlistDto> {
+  async createWaitlist(
+    @CurrentCaller() { account }: Caller,
+    @Body() body: CreateWaitlistDto,
+  ): Promise<CreatedWaitlistDto> {
     const { waitlist, apiKey } = await this.waitlists.create(account.id, CreateWaitlistDto.toSettings(body));
     return CreatedWaitlistDto.withKey(waitlist, apiKey);
   }

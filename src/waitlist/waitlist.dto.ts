@@ -10,7 +10,12 @@ const QUESTION_LENGTH_MAX = 500;
 const ID_MAX = Number.MAX_SAFE_INTEGER;
 
 export class QuestionDto {
-  @ApiProperty({ description: 'The question; answers name it by this text.', minLength: 1, maxLength: QUESTION_LENGTH_MAX, example: 'How did you hear of us?' })
+  @ApiProperty({
+    description: 'The question; answers name it by this text.',
+    minLength: 1,
+    maxLength: QUESTION_LENGTH_MAX,
+    example: 'How did you hear of us?',
+  })
   question_value!: string;
 
   @ApiPropertyOptional({ description: 'Whether it may be left unanswered.', default: true })
@@ -58,11 +63,18 @@ export class CreateWaitlistDto {
   @ApiProperty({ minLength: 1, maxLength: 200, example: 'My waitlist' })
   waitlist_name!: string;
 
-  @ApiProperty({ description: 'URL of the page where people sign up; referral links lead there.', format: 'http-url', minLength: 1, maxLength: 2048, example: 'https://example.com/join' })
+  @ApiProperty({
+    description: 'URL of the page where people sign up; referral links lead there.',
+    format: 'http-url',
+    minLength: 1,
+    maxLength: 2048,
+    example: 'https://example.com/join',
+  })
   waitlist_url_location!: string;
 
   @ApiPropertyOptional({
-    description: 'Places that a record moves up for each person it refers. A change reorders the line at once, past referrals too.',
+    description:
+      'Places that a record moves up for each person it refers. A change reorders the line at once, past referrals too.',
     type: 'integer',
     minimum: 0,
     maximum: 10_000,
@@ -70,10 +82,20 @@ export class CreateWaitlistDto {
   })
   spots_to_move_upon_referral?: number;
 
-  @ApiPropertyOptional({ description: 'What people must give; fields left out keep their value. Email or phone must stay on.', type: RequiredContactDto })
+  @ApiPropertyOptional({
+    description: 'What people must give; fields left out keep their value. Email or phone must stay on.',
+    type: RequiredContactDto,
+  })
   required_contact?: RequiredContactDto;
 
-  @ApiPropertyOptional({ description: 'Country of phone numbers without a country code (ISO 3166-1 alpha-2).', type: String, pattern: '^[A-Z]{2}$', maxLength: 2, nullable: true, example: 'US' })
+  @ApiPropertyOptional({
+    description: 'Country of phone numbers without a country code (ISO 3166-1 alpha-2).',
+    type: String,
+    pattern: '^[A-Z]{2}$',
+    maxLength: 2,
+    nullable: true,
+    example: 'US',
+  })
   default_region?: string | null;
 
   @ApiPropertyOptional({ type: [QuestionDto], maxItems: QUESTIONS_MAX })
@@ -133,7 +155,10 @@ export class PublicWaitlistDto {
   statistics!: PublicStatisticsDto;
 
   static from(waitlist: Waitlist): PublicWaitlistDto {
-    return { ...commonFields(waitlist), statistics: { total_signups: waitlist.totals.active + waitlist.totals.offboarded } };
+    return {
+      ...commonFields(waitlist),
+      statistics: { total_signups: waitlist.totals.active + waitlist.totals.offboarded },
+    };
   }
 }
 
@@ -168,12 +193,20 @@ export class WaitlistDto extends PublicWaitlistDto {
 }
 
 export class ApiKeyDto {
-  @ApiProperty({ description: 'Shown this once; only a hash of it is stored.', maxLength: 64, example: '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4' })
+  @ApiProperty({
+    description: 'Shown this once; only a hash of it is stored.',
+    maxLength: 64,
+    example: '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4',
+  })
   api_key!: string;
 }
 
 export class CreatedWaitlistDto extends WaitlistDto {
-  @ApiProperty({ description: 'Shown this once; only a hash of it is stored.', maxLength: 64, example: '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4' })
+  @ApiProperty({
+    description: 'Shown this once; only a hash of it is stored.',
+    maxLength: 64,
+    example: '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4',
+  })
   api_key!: string;
 
   static withKey(waitlist: Waitlist, apiKey: string): CreatedWaitlistDto {

@@ -10,7 +10,12 @@ import { WaitlistStore } from './waitlist.store.js';
 
 const API_KEY_BYTES = 20;
 const SPOTS_DEFAULT = 3;
-const REQUIRED_CONTACT_DEFAULT: RequiredContact = { email: 'required', phone: 'optional', first_name: 'optional', last_name: 'optional' };
+const REQUIRED_CONTACT_DEFAULT: RequiredContact = {
+  email: 'required',
+  phone: 'optional',
+  first_name: 'optional',
+  last_name: 'optional',
+};
 
 /** What an owner may say of a waitlist; what is left out keeps its value, or its default on a new one. */
 export interface WaitlistSettings {
@@ -94,7 +99,9 @@ export class WaitlistService {
     requireSound({ ...settings, requiredContact });
     const { name, urlLocation, defaultRegion, questions, spotsPerReferral } = settings;
     const changes = Object.fromEntries(
-      Object.entries({ name, urlLocation, defaultRegion, questions, requiredContact }).filter(([, value]) => value !== undefined),
+      Object.entries({ name, urlLocation, defaultRegion, questions, requiredContact }).filter(
+        ([, value]) => value !== undefined,
+      ),
     );
     await this.database.transaction(async (manager) => {
       await this.waitlists.update(manager, accountId, id, changes);
@@ -151,7 +158,10 @@ function hashApiKey(apiKey: string): string {
 function requireSound({ requiredContact, defaultRegion, questions = [] }: WaitlistSettings): void {
   const faults: FieldFault[] = [];
   if (requiredContact?.email === 'off' && requiredContact.phone === 'off') {
-    faults.push({ field: 'required_contact', message: 'must leave email or phone on: a record is found by one of them' });
+    faults.push({
+      field: 'required_contact',
+      message: 'must leave email or phone on: a record is found by one of them',
+    });
   }
   if (defaultRegion && !isSupportedCountry(defaultRegion)) {
     faults.push({ field: 'default_region', message: 'must be a country that has phone numbers, such as US' });

@@ -15,7 +15,9 @@ export class WaitlistStore {
   /** Every public request reads its waitlist; those that arrive together read it once. */
   private readonly lookups = new Batcher<number, WaitlistEntity | null>(
     async (ids) => {
-      const waitlists = await this.database.read((manager) => manager.findBy(WaitlistEntity, { id: In([...new Set(ids)]) }));
+      const waitlists = await this.database.read((manager) =>
+        manager.findBy(WaitlistEntity, { id: In([...new Set(ids)]) }),
+      );
       const byId = new Map(waitlists.map((waitlist) => [waitlist.id, waitlist]));
       return ids.map((id) => ({ result: byId.get(id) ?? null }));
     },
@@ -37,7 +39,9 @@ export class WaitlistStore {
   }
 
   async listOwned(accountId: number): Promise<WaitlistEntity[]> {
-    return this.database.read((manager) => manager.find(WaitlistEntity, { where: { accountId }, order: { id: 'ASC' } }));
+    return this.database.read((manager) =>
+      manager.find(WaitlistEntity, { where: { accountId }, order: { id: 'ASC' } }),
+    );
   }
 
   async insert(manager: EntityManager, waitlist: Omit<WaitlistEntity, 'id'>): Promise<WaitlistEntity> {
@@ -45,7 +49,12 @@ export class WaitlistStore {
   }
 
   /** Whether there was such a waitlist. */
-  async update(manager: EntityManager, accountId: number, id: number, changes: Partial<WaitlistEntity>): Promise<boolean> {
+  async update(
+    manager: EntityManager,
+    accountId: number,
+    id: number,
+    changes: Partial<WaitlistEntity>,
+  ): Promise<boolean> {
     if (Object.keys(changes).length === 0) return true;
     const { affected } = await manager.update(WaitlistEntity, { id, accountId }, changes);
     return affected === 1;

@@ -39,7 +39,12 @@ export class Api {
     return this.call('DELETE', path, undefined, options);
   }
 
-  async call(method: Method, path: string, body?: unknown, { token, headers, query, raw }: CallOptions = {}): Promise<Answer> {
+  async call(
+    method: Method,
+    path: string,
+    body?: unknown,
+    { token, headers, query, raw }: CallOptions = {},
+  ): Promise<Answer> {
     const search = query ? `?${new URLSearchParams(mapToText(query)).toString()}` : '';
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await this.app.inject({

@@ -29,10 +29,19 @@ type Environment = Readonly<Record<string, string>>;
  * `environment` says otherwise. On a server the suites of one worker share a database, so a test makes what it needs;
  * `isolated` gives one that nobody else sees.
  */
-export async function startService({ environment = {}, isolated = false }: { environment?: Environment; isolated?: boolean } = {}): Promise<Service> {
+export async function startService({
+  environment = {},
+  isolated = false,
+}: { environment?: Environment; isolated?: boolean } = {}): Promise<Service> {
   const database = await openDatabase(isolated);
   const databaseUrl = environment.DATABASE_URL ?? database.url;
-  const config = readConfig({ JWT_SECRET: 'test-secret-test-secret-test-secret-', RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_LOGIN: '0', ...environment, DATABASE_URL: databaseUrl });
+  const config = readConfig({
+    JWT_SECRET: 'test-secret-test-secret-test-secret-',
+    RATE_LIMIT_PUBLIC: '0',
+    RATE_LIMIT_LOGIN: '0',
+    ...environment,
+    DATABASE_URL: databaseUrl,
+  });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), createAdapter(config), {
     logger: false,
     abortOnError: false,
@@ -59,7 +68,10 @@ export async function openDatabase(isolated: boolean): Promise<{ readonly url: s
   const server = process.env.TEST_DATABASE_URL;
   if (!server) {
     const directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));
-    return { url: `sqlite:${join(directory, 'waitlist.sqlite')}`, drop: () => rm(directory, { recursive: true, force: true }) };
+    return {
+      url: `sqlite:${join(directory, 'waitlist.sqlite')}`,
+      drop: () => rm(directory, { recursive: true, force: true }),
+    };
   }
   const url = new URL(server);
   const name = `${url.pathname.slice(1)}_${isolated ? randomUUID().replaceAll('-', '') : (process.env.JEST_WORKER_ID ?? '1')}`;

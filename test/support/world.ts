@@ -48,7 +48,7 @@ export class World {
   async signup(waitlist: { readonly id: number }, fields: Readonly<Record<string, unknown>> = {}): Promise<Person> {
     const email = `${randomUUID()}@example.com`;
     const answer = expectOk(await this.api.post('/api/v1/signup', { waitlist_id: waitlist.id, email, ...fields }));
-    return { email, ...(answer.body as SignupDto) } as Person;
+    return { email, ...(answer.body as SignupDto) };
   }
 
   /** One after the other, first in line first. */
@@ -63,8 +63,14 @@ export class World {
     return (body as SignupDto).priority;
   }
 
-  async list(waitlist: OwnedWaitlist, query: Readonly<Record<string, string | number | boolean>> = {}): Promise<WaiterDto[]> {
-    const answer = await this.api.get('/api/v1/waiter', { token: waitlist.owner.token, query: { api_key: waitlist.api_key, ...query } });
+  async list(
+    waitlist: OwnedWaitlist,
+    query: Readonly<Record<string, string | number | boolean>> = {},
+  ): Promise<WaiterDto[]> {
+    const answer = await this.api.get('/api/v1/waiter', {
+      token: waitlist.owner.token,
+      query: { api_key: waitlist.api_key, ...query },
+    });
     return expectOk(answer).body as WaiterDto[];
   }
 
@@ -83,7 +89,8 @@ export class World {
 
   async offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<OffboardedWaiterDto[]> {
     const body = { api_key: waitlist.api_key, offboard_request: true, waiters: ids.map((id) => ({ id })) };
-    return expectOk(await this.api.patch('/api/v1/waiter', body, { token: waitlist.owner.token })).body as OffboardedWaiterDto[];
+    return expectOk(await this.api.patch('/api/v1/waiter', body, { token: waitlist.owner.token }))
+      .body as OffboardedWaiterDto[];
   }
 }
 

@@ -54,7 +54,11 @@ const wholeNumber = (fallback: number, min: number, max: number) =>
 const isNetwork = (value: string) => {
   const [address = '', bits, ...rest] = value.split('/');
   const version = isIP(address);
-  return version > 0 && rest.length === 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)));
+  return (
+    version > 0 &&
+    rest.length === 0 &&
+    (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)))
+  );
 };
 const networks = list.refine((items) => items.every(isNetwork), 'must be IP addresses or networks, comma-separated');
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
@@ -82,7 +86,10 @@ const Environment = z.object({
   RATE_LIMIT_PUBLIC: wholeNumber(600, 0, 1_000_000),
   RATE_LIMIT_LOGIN: wholeNumber(10, 0, 1_000_000),
   RATE_LIMIT_EXEMPT: networks,
-  CORS_ORIGINS: list.refine((items) => items.every(isOrigin), 'must be origins such as https://example.com, comma-separated'),
+  CORS_ORIGINS: list.refine(
+    (items) => items.every(isOrigin),
+    'must be origins such as https://example.com, comma-separated',
+  ),
 });
 
 /**
@@ -120,7 +127,8 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): 
     const { hostname, port, username, password, pathname, searchParams } = new URL(value);
     const { connectionLimit = String(POOL_SIZE), ssl = 'false', ...unknown } = Object.fromEntries(searchParams);
     const poolSize = Number(connectionLimit);
-    const optionsFit = /^(true|false)$/.test(ssl) && poolSize >= 2 && poolSize <= 1000 && Object.keys(unknown).length === 0;
+    const optionsFit =
+      /^(true|false)$/.test(ssl) && poolSize >= 2 && poolSize <= 1000 && Object.keys(unknown).length === 0;
     if (hostname && pathname.length > 1 && optionsFit) {
       return {
         kind: 'mysql',
@@ -135,7 +143,9 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): 
     }
   }
   // The value holds a password, so the message must not repeat it.
-  context.addIssue('must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>');
+  context.addIssue(
+    'must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>',
+  );
   return z.NEVER;
 }
 

@@ -7,8 +7,8 @@ const CONNECT_TIMEOUT_MS = 4_000;
 const SQLITE_BUSY_TIMEOUT_MS = 4_000;
 
 /** The same tables on the embedded database and on MySQL or MariaDB. */
-export function dataSourceOptions(config: DatabaseConfig, entities: DataSourceOptions['entities']): DataSourceOptions {
-  const common = { entities, migrations, migrationsTransactionMode: 'each', logging: false } as const;
+export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
+  const common = { migrations, migrationsTransactionMode: 'each', logging: false } as const;
   if (config.kind === 'sqlite') {
     return {
       ...common,

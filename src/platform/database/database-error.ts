@@ -43,7 +43,9 @@ export function isWorthRepeating(error: unknown): boolean {
 }
 
 export function isDuplicateKey(error: unknown): boolean {
-  return hasCode(error, DUPLICATE_KEY) || (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'));
+  return (
+    hasCode(error, DUPLICATE_KEY) || (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'))
+  );
 }
 
 /** The database's absence as a {@link Problem}; any other error as it came. */

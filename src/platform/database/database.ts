@@ -65,7 +65,8 @@ export class Database {
    */
   async prepareSchema(): Promise<void> {
     if (this.isEmbedded) await this.migrate();
-    else if (await this.dataSource.showMigrations()) throw new SchemaError('The database is not at the newest schema: run `npm run cli -- migrate` first.');
+    else if (await this.dataSource.showMigrations())
+      throw new SchemaError('The database is not at the newest schema: run `npm run cli -- migrate` first.');
   }
 
   /** Brings the schema to the newest, one migrator at a time; gives the names of what was run. */

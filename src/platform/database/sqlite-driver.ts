@@ -23,13 +23,13 @@ export class SqliteConnection {
     const statement = this.database.prepare(sql);
     return {
       reader: statement.columns().length > 0,
-      all: (...values) => statement.all(...values),
+      all: (...values) => statement.all(...values) as unknown[],
       run: (...values) => statement.run(...values),
     };
   }
 
   pragma(text: string): unknown[] {
-    return this.database.prepare(`PRAGMA ${text}`).all();
+    return this.database.prepare(`PRAGMA ${text}`).all() as unknown[];
   }
 
   exec(sql: string): void {

@@ -21,8 +21,12 @@ export function ApiProblems(...statuses: number[]) {
   );
 }
 
-const RETRY_AFTER = { 'Retry-After': { description: 'Seconds to wait before the next try.', schema: { type: 'integer' as const } } };
-const HEADERS: Readonly<Record<number, Record<string, { description: string; schema: { type: 'integer' | 'string' } }>>> = {
+const RETRY_AFTER = {
+  'Retry-After': { description: 'Seconds to wait before the next try.', schema: { type: 'integer' as const } },
+};
+const HEADERS: Readonly<
+  Record<number, Record<string, { description: string; schema: { type: 'integer' | 'string' } }>>
+> = {
   401: { 'WWW-Authenticate': { description: 'RFC 6750.', schema: { type: 'string' } } },
   429: RETRY_AFTER,
   503: RETRY_AFTER,

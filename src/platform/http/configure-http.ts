@@ -66,18 +66,27 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
     applyRouteConfig(route, config);
     for (const method of [route.method].flat()) {
       methodsSeen.add(method);
-      if (route.url !== '*' && !routes.hasRoute(method as HTTPMethod, route.url)) routes.on(method as HTTPMethod, route.url, () => undefined);
+      if (route.url !== '*' && !routes.hasRoute(method as HTTPMethod, route.url))
+        routes.on(method as HTTPMethod, route.url, () => undefined);
     }
   });
   fastify.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
   fastify.addHook('preValidation', async (request) => {
-    if (request.routeOptions.config.bodyAsQuery && isObject(request.body)) request.query = { ...request.body, ...(request.query as object) };
+    if (request.routeOptions.config.bodyAsQuery && isObject(request.body))
+      request.query = { ...request.body, ...(request.query as object) };
   });
-  await fastify.register(helmet, { contentSecurityPolicy: false, crossOriginResourcePolicy: { policy: 'cross-origin' } });
+  await fastify.register(helmet, {
+    contentSecurityPolicy: false,
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+  });
   await fastify.register(cors, { delegator: (request, done) => done(null, corsOptions(request, config)) });
-  await fastify.register(rateLimit, { global: false, enableDraftSpec: true, errorResponseBuilder: (_, { ttl }) => tooMany(ttl) });
+  await fastify.register(rateLimit, {
+    global: false,
+    enableDraftSpec: true,
+    errorResponseBuilder: (_, { ttl }) => tooMany(ttl),
+  });
 
   app.useGlobalFilters(
     new ProblemFilter((path) => [...methodsSeen].filter((method) => routes.find(method as HTTPMethod, path) !== null)),

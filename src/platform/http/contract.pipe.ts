@@ -37,7 +37,10 @@ export class ContractPipe implements PipeTransform {
     const ajv = new Ajv({ allErrors: true, strict: false, verbose: true, formats: FORMATS });
     const components = { schemas: lenient(schemas) };
     for (const [name, schema] of Object.entries(schemas)) {
-      this.validators.set(name, { schema, validate: ajv.compile({ $ref: `#/components/schemas/${name}`, components }) });
+      this.validators.set(name, {
+        schema,
+        validate: ajv.compile({ $ref: `#/components/schemas/${name}`, components }),
+      });
     }
   }
 
@@ -53,7 +56,9 @@ export class ContractPipe implements PipeTransform {
 
 /** What the service itself checks, because the rule depends on the waitlist, takes any value here. */
 function lenient(schemas: Record<string, Schema>): Record<string, Schema> {
-  return JSON.parse(JSON.stringify(schemas), (_, value: Schema) => (value?.['x-checked-by-service'] ? {} : value)) as Record<string, Schema>;
+  return JSON.parse(JSON.stringify(schemas), (_, value: Schema | null) =>
+    value?.['x-checked-by-service'] ? {} : value,
+  ) as Record<string, Schema>;
 }
 
 /** Existing clients write `True` and `1`, and plus signs that were not percent-encoded. */
@@ -61,7 +66,8 @@ function readQuery(query: Input, { properties = {} }: Schema): Input {
   return mapValues(query, (value, name) => {
     const property = properties[name];
     if (typeof value !== 'string') return value;
-    if (property?.type === 'boolean') return /^(true|1)$/i.test(value) ? true : /^(false|0)$/i.test(value) ? false : value;
+    if (property?.type === 'boolean')
+      return /^(true|1)$/i.test(value) ? true : /^(false|0)$/i.test(value) ? false : value;
     if (property?.type === 'integer') return /^-?\d+$/.test(value) ? Number(value) : value;
     if (property?.['x-plus']) return value.trim().replaceAll(' ', '+');
     return value;
@@ -72,7 +78,9 @@ function readQuery(query: Input, { properties = {} }: Schema): Input {
 function readBody(body: unknown, { properties = {} }: Schema): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return mapValues(body as Input, (value, name) =>
-    properties[name]?.['x-numeric-string'] && typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value,
+    properties[name]?.['x-numeric-string'] && typeof value === 'string' && /^\d{1,16}$/.test(value)
+      ? Number(value)
+      : value,
   );
 }
 
@@ -94,7 +102,8 @@ function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
 function messageOf({ keyword, message, params, parentSchema }: ErrorObject): string {
   if (keyword === 'required') return 'is required';
   if (keyword === 'pattern' && parentSchema?.pattern === TEXT_PATTERN) return 'must not hold control characters';
-  if (keyword === 'format') return `must be ${FORMAT_WORDS[(params as { format: string }).format] ?? 'of another form'}`;
+  if (keyword === 'format')
+    return `must be ${FORMAT_WORDS[(params as { format: string }).format] ?? 'of another form'}`;
   if (keyword === 'enum') return `must be ${(params as { allowedValues: unknown[] }).allowedValues.join(' or ')}`;
   return message ?? 'is invalid';
 }

@@ -13,8 +13,14 @@ export function createDocument(app: NestFastifyApplication, serverUrl: string): 
     .addTag('Auth', 'Tokens for the owner operations.')
     .addTag('Waiter', 'List and offboard the people in line. Owner only.')
     .addTag('Waitlist', "Configure waitlists. Owner only, but for a waitlist's public view.")
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' }, 'access_token')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The refresh token.' }, 'refresh_token')
+    .addBearerAuth(
+      { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
+      'access_token',
+    )
+    .addBearerAuth(
+      { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The refresh token.' },
+      'refresh_token',
+    )
     .build();
   return SwaggerModule.createDocument(app, base, { operationIdFactory: (_, method) => method });
 }

@@ -7,7 +7,11 @@ export function IdParam(name: string): ParameterDecorator {
   return (target, method, index) => {
     Param(name, { transform: (value: string) => parseId(name, value) })(target, method, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, method as string) as TypedPropertyDescriptor<unknown>;
-    ApiParam({ name, schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }, example: 1 })(target, method as string, descriptor);
+    ApiParam({ name, schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }, example: 1 })(
+      target,
+      method as string,
+      descriptor,
+    );
   };
 }
 

@@ -39,7 +39,8 @@ function requireWholeText(body: unknown): void {
   const stack: { readonly path: string; readonly value: unknown }[] = [{ path: '', value: body }];
   for (let item = stack.pop(); item; item = stack.pop()) {
     const { path, value } = item;
-    if (typeof value === 'string' && !isWhole(value)) throw Problem.invalid([{ field: path || 'body', message: WHOLE_TEXT_RULE }]);
+    if (typeof value === 'string' && !isWhole(value))
+      throw Problem.invalid([{ field: path || 'body', message: WHOLE_TEXT_RULE }]);
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, inner] of Object.entries(value)) {
       if (!isWhole(key)) throw Problem.invalid([{ field: path || 'body', message: `keys ${WHOLE_TEXT_RULE}` }]);

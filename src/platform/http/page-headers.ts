@@ -8,7 +8,11 @@ import { CONFIG } from '../config/config.module.js';
 export class PageHeaders {
   constructor(@Inject(CONFIG) private readonly config: Config) {}
 
-  set(request: FastifyRequest, reply: FastifyReply, page: { readonly total: number; readonly lastId: number | undefined }): void {
+  set(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    page: { readonly total: number; readonly lastId: number | undefined },
+  ): void {
     void reply.header('X-Total-Count', page.total);
     if (page.lastId === undefined) return;
     const [path = ''] = request.url.split('?', 1);

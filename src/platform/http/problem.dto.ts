@@ -10,7 +10,12 @@ export class FieldFaultDto {
 
 /** Problem details (RFC 9457), with the fields that existing clients of this API read. */
 export class ProblemDto {
-  @ApiProperty({ description: 'Names the kind of problem; see the documentation of errors.', format: 'uri-reference', maxLength: 200, example: '/docs/errors#invalid_request' })
+  @ApiProperty({
+    description: 'Names the kind of problem; see the documentation of errors.',
+    format: 'uri-reference',
+    maxLength: 200,
+    example: '/docs/errors#invalid_request',
+  })
   type!: string;
 
   @ApiProperty({ maxLength: 100, example: 'Bad Request' })
@@ -19,16 +24,29 @@ export class ProblemDto {
   @ApiProperty({ type: 'integer', minimum: 400, maximum: 599, example: 400 })
   status!: number;
 
-  @ApiProperty({ description: 'What went wrong, for people.', maxLength: 16384, example: 'email must be an email address' })
+  @ApiProperty({
+    description: 'What went wrong, for people.',
+    maxLength: 16384,
+    example: 'email must be an email address',
+  })
   detail!: string;
 
-  @ApiProperty({ description: 'The id of the request, also in the logs.', maxLength: 64, example: '0199f2a4-5b6c-7def-8a90-123456789abc' })
+  @ApiProperty({
+    description: 'The id of the request, also in the logs.',
+    maxLength: 64,
+    example: '0199f2a4-5b6c-7def-8a90-123456789abc',
+  })
   instance!: string;
 
   @ApiPropertyOptional({ type: [FieldFaultDto], description: 'Each field at fault.', maxItems: 1000 })
   errors?: FieldFaultDto[];
 
-  @ApiProperty({ description: 'Stable, for programs.', pattern: '^[A-Z][A-Z0-9_]*$', maxLength: 64, example: 'INVALID_REQUEST' })
+  @ApiProperty({
+    description: 'Stable, for programs.',
+    pattern: '^[A-Z][A-Z0-9_]*$',
+    maxLength: 64,
+    example: 'INVALID_REQUEST',
+  })
   error_code!: string;
 
   @ApiProperty({ description: 'The same as `detail`.', maxLength: 16384, example: 'email must be an email address' })

@@ -43,7 +43,8 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     if (error instanceof Problem) {
       this.setHeaders(reply, error);
-      if (error.kind === 'unavailable') request.log.warn({ code: error.code, reason: safeError(error.cause) }, 'unavailable');
+      if (error.kind === 'unavailable')
+        request.log.warn({ code: error.code, reason: safeError(error.cause) }, 'unavailable');
       send(request, reply, STATUS[error.kind], error.code, error.message, error.details.fields);
       return;
     }
@@ -58,7 +59,10 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private statusOf(error: unknown, request: FastifyRequest, reply: FastifyReply): number {
-    const status = error instanceof HttpException ? error.getStatus() : ((error as { statusCode?: number } | null)?.statusCode ?? 500);
+    const status =
+      error instanceof HttpException
+        ? error.getStatus()
+        : ((error as { statusCode?: number } | null)?.statusCode ?? 500);
     if (status !== 404) return status;
     const allowed = this.allowedMethods(request.url.split('?', 1)[0] ?? '/');
     if (allowed.length === 0) return 404;
@@ -93,13 +97,20 @@ function send(
     error_string: detail,
     message: detail,
   };
-  void reply.status(status).header('Content-Type', 'application/problem+json; charset=utf-8').header('Cache-Control', 'no-store').send(problem);
+  void reply
+    .status(status)
+    .header('Content-Type', 'application/problem+json; charset=utf-8')
+    .header('Cache-Control', 'no-store')
+    .send(problem);
 }
 
 /** A failed query's message and parameters hold people's data, so only its code and its stack's frames are kept. */
 function safeError(error: unknown): object | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { code, errno } = (error instanceof QueryFailedError ? error.driverError : error) as { code?: string; errno?: number };
+  const { code, errno } = (error instanceof QueryFailedError ? error.driverError : error) as {
+    code?: string;
+    errno?: number;
+  };
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)).join('\n'); // prettier-ignore
   const message = error instanceof QueryFailedError ? undefined : error.message;
   return { name: error.name, code, errno, message, stack: frames };

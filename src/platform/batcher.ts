@@ -5,6 +5,15 @@ const RETRY_AFTER_SECONDS = 1;
 /** What became of one command: its own result, or its own error. */
 export type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
 
+export interface BatchBounds<Command> {
+  /** Weight that one run carries; a heavier command runs alone. */
+  readonly batchMax: number;
+  /** How much a command weighs; 1 if not said. */
+  readonly weightOf?: (command: Command) => number;
+  readonly waitingMax: number;
+  readonly runsMax: number;
+}
+
 interface Waiting<Command, Result> {
   readonly command: Command;
   readonly resolve: (result: Result) => void;
@@ -23,7 +32,7 @@ export class Batcher<Command, Result> {
   /** `run` answers with one outcome a command, in their order. */
   constructor(
     private readonly run: (commands: Command[]) => Promise<Outcome<Result>[]>,
-    private readonly bounds: { readonly batchMax: number; readonly waitingMax: number; readonly runsMax: number },
+    private readonly bounds: BatchBounds<Command>,
   ) {}
 
   /** @throws Problem `unavailable` when the line is full */
@@ -55,11 +64,18 @@ export class Batcher<Command, Result> {
   private async work(): Promise<void> {
     this.runs += 1;
     while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, this.bounds.batchMax);
+      const batch = this.waiting.splice(0, this.nextBatchLength());
       await this.carryOut(batch);
     }
     this.runs -= 1;
     if (this.isIdle) for (const resolve of this.whenIdle.splice(0)) resolve();
+  }
+
+  private nextBatchLength(): number {
+    const { batchMax, weightOf = () => 1 } = this.bounds;
+    let weight = 0;
+    const end = this.waiting.findIndex(({ command }) => (weight += weightOf(command)) > batchMax);
+    return end < 0 ? this.waiting.length : Math.max(1, end);
   }
 
   private async carryOut(batch: Waiting<Command, Result>[]): Promise<void> {

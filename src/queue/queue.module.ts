@@ -1,8 +1,11 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { BucketStore } from './bucket.store.js';
 import { QueueEntity } from './queue.entity.js';
 import { WaiterEntity } from './waiter.entity.js';
+import { QueueAuditor } from './queue.auditor.js';
 import { QueueReader } from './queue.reader.js';
+import { QueueSeeder } from './queue.seeder.js';
 import { QueueService } from './queue.service.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
@@ -10,7 +13,7 @@ import { WaiterStore } from './waiter.store.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([QueueEntity, WaiterEntity])],
-  providers: [QueueService, QueueReader, QueueWriter, QueueStore, WaiterStore],
+  providers: [QueueService, QueueReader, QueueWriter, QueueStore, WaiterStore, BucketStore, QueueAuditor, QueueSeeder],
   exports: [QueueService],
 })
 export class QueueModule {}

@@ -1,9 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { Batcher, type Outcome } from '../platform/batcher.js';
 import { Database } from '../platform/database/database.js';
+import { BucketStore } from './bucket.store.js';
+import { type Axis, JOINED_AXES, QUEUE_AXIS } from './counters.js';
+import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
 import type { ContactKeys, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
-import { WaiterStore } from './waiter.store.js';
+import { type Listing, type PageStart, WaiterStore } from './waiter.store.js';
 
 interface Lookup {
   readonly waitlistId: number;
@@ -29,21 +33,28 @@ export class QueueReader {
     private readonly database: Database,
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
+    private readonly buckets: BucketStore,
   ) {}
 
   async find(waitlistId: number, contact: ContactKeys): Promise<Waiter | null> {
     return this.lookups.submit({ waitlistId, contact });
   }
 
+  /** A page and its totals, all of one moment. */
   async page(waitlistId: number, request: PageRequest): Promise<Page> {
-    return this.database.read(async (manager) => {
-      const waiters = await this.waiters.findPage(manager, waitlistId, { ...request, limit: request.limit + 1 });
-      const total = await this.waiters.countMatching(manager, waitlistId, request);
+    const listing = listingOf(request);
+    return this.database.snapshot(async (manager) => {
       const [queue] = await this.queues.find(manager, [waitlistId]);
+      if (!queue) return { waiters: [], total: 0, active: 0, hasMore: false };
+      const axis = axisOf({ ...listing, order: 'joined' });
+      const total = axis ? amountOf(queue, axis) : await this.waiters.countReferredBy(manager, waitlistId, listing);
+      const start = await this.startOf(manager, waitlistId, listing, request.start);
+      const window = start && { ...start, limit: request.limit + 1 };
+      const waiters = window ? await this.waiters.findPage(manager, waitlistId, listing, window) : [];
       return {
-        active: queue?.active ?? 0,
         waiters: waiters.slice(0, request.limit),
         total,
+        active: queue.active,
         hasMore: waiters.length > request.limit,
       };
     });
@@ -66,6 +77,28 @@ export class QueueReader {
     );
   }
 
+  /** Where a page starts, found without stepping over what comes before; null beyond the end. */
+  private async startOf(
+    manager: EntityManager,
+    waitlistId: number,
+    listing: Listing,
+    start: PageRequest['start'],
+  ): Promise<{ readonly from: PageStart | null; readonly skip: number } | null> {
+    if ('afterId' in start) {
+      const from = await this.waiters.findAfter(manager, waitlistId, start.afterId);
+      return from && { from, skip: 0 };
+    }
+    if (start.offset === 0) return { from: null, skip: 0 };
+    const axis = axisOf(listing);
+    if (!axis && listing.order === 'queue') return { from: null, skip: start.offset };
+    if (!axis) {
+      const from = await this.waiters.findReferredAt(manager, waitlistId, listing, start.offset);
+      return from && { from, skip: 0 };
+    }
+    const found = await this.buckets.findAt(manager, waitlistId, axis, start.offset);
+    return found && { from: { seq: found.key, rankKey: found.key }, skip: found.rest };
+  }
+
   private async lookUp(batch: readonly Lookup[]): Promise<Outcome<Waiter | null>[]> {
     const outcomes = new Map<Lookup, Outcome<Waiter | null>>();
     for (const waitlistId of new Set(batch.map((lookup) => lookup.waitlistId))) {
@@ -82,6 +115,26 @@ export class QueueReader {
     }
     return batch.map((lookup) => outcomes.get(lookup) ?? { result: null });
   }
+}
+
+/** The offboarded are in no line, so they are listed as they joined. */
+function listingOf({ offboarded, referredBy, order }: PageRequest): Listing {
+  return { offboarded, referredBy, order: offboarded ? 'joined' : order };
+}
+
+/** The axis that counts a listing; null for the referrals of one record, and for a part of the line in its order. */
+function axisOf({ offboarded, referredBy, order }: Listing): Axis | null {
+  if (referredBy === null)
+    return order === 'queue' ? QUEUE_AXIS : offboarded ? JOINED_AXES.offboarded : JOINED_AXES.active;
+  if (referredBy !== 'anyone' || order === 'queue') return null;
+  return offboarded ? JOINED_AXES.referredOffboarded : JOINED_AXES.referredActive;
+}
+
+function amountOf(queue: QueueEntity, axis: Axis): number {
+  if (axis === JOINED_AXES.offboarded) return queue.offboarded;
+  if (axis === JOINED_AXES.referredActive) return queue.referredActive;
+  if (axis === JOINED_AXES.referredOffboarded) return queue.referredOffboarded;
+  return queue.active;
 }
 
 type ByKey = ReadonlyMap<string | null, Waiter>;

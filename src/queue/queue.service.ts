@@ -1,6 +1,10 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { BucketStore } from './bucket.store.js';
+import { CounterChanges, QUEUE_AXIS } from './counters.js';
+import { type AuditReport, type OnProgress, QueueAuditor } from './queue.auditor.js';
 import { QueueReader } from './queue.reader.js';
+import { QueueSeeder } from './queue.seeder.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
 import type { ContactKeys, Newcomer, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
@@ -14,6 +18,9 @@ export class QueueService implements BeforeApplicationShutdown {
     private readonly writer: QueueWriter,
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
+    private readonly buckets: BucketStore,
+    private readonly auditor: QueueAuditor,
+    private readonly seeder: QueueSeeder,
   ) {}
 
   /**
@@ -57,15 +64,44 @@ export class QueueService implements BeforeApplicationShutdown {
   async setSpotsPerReferral(manager: EntityManager, waitlistId: number, spotsPerReferral: number): Promise<void> {
     const queue = await this.queues.lock(manager, waitlistId);
     if (queue.spotsPerReferral === spotsPerReferral) return;
-    await this.queues.update(manager, { ...queue, spotsPerReferral });
+    const changes = new CounterChanges();
+    for (const [key, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
+      changes.remove(QUEUE_AXIS, key, amount);
+    }
     await this.waiters.rekey(manager, waitlistId, spotsPerReferral);
+    for (const [key, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
+      changes.add(QUEUE_AXIS, key, amount);
+    }
+    await this.buckets.apply(manager, waitlistId, changes);
+    await this.queues.update(manager, { ...queue, spotsPerReferral });
   }
 
   /** Ends a line and deletes its records, within the caller's transaction. */
   async close(manager: EntityManager, waitlistId: number): Promise<void> {
     await this.queues.lock(manager, waitlistId);
     await this.waiters.deleteAll(manager, waitlistId);
+    await this.buckets.deleteAll(manager, waitlistId);
     await this.queues.delete(manager, waitlistId);
+  }
+
+  /** All lines there are. */
+  async waitlistIds(): Promise<number[]> {
+    return this.auditor.waitlistIds();
+  }
+
+  /** Holds what is derived of a line against its records, on a live database. @throws Problem `not_found` */
+  async verify(waitlistId: number, onProgress: OnProgress): Promise<AuditReport> {
+    return this.auditor.verify(waitlistId, onProgress);
+  }
+
+  /** Derives anew what is derived of a line; gives how many records changed. @throws Problem `not_found` */
+  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<number> {
+    return this.auditor.rebuild(waitlistId, onProgress);
+  }
+
+  /** Fills an empty waitlist with invented people. @throws Problem `not_found`, `conflict` */
+  async seed(waitlistId: number, count: number, onProgress: OnProgress): Promise<void> {
+    await this.seeder.seed(waitlistId, count, onProgress);
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -51,6 +51,11 @@ export class QueueStore {
     );
   }
 
+  async listIds(manager: EntityManager): Promise<number[]> {
+    const rows: { waitlist_id: number }[] = await manager.query('SELECT waitlist_id FROM queue ORDER BY waitlist_id');
+    return rows.map(({ waitlist_id }) => waitlist_id);
+  }
+
   async delete(manager: EntityManager, waitlistId: number): Promise<void> {
     await manager.delete(QueueEntity, { waitlistId });
   }

@@ -6,13 +6,15 @@ import { Batcher, type Outcome } from '../platform/batcher.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problem.js';
+import { BucketStore } from './bucket.store.js';
+import { CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
 import { QueueStore } from './queue.store.js';
 import type { QueueEntity } from './queue.entity.js';
 import { rankKey } from './rank-key.js';
 import type { Newcomer, Waiter } from './waiter.js';
 import { type Standing, WaiterStore } from './waiter.store.js';
 
-/** Commands carried out in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
+/** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 const BATCH_MAX = 500;
 /** Commands of one waitlist that may wait: some seconds of work, so that nobody waits beyond a client's patience. */
 const WAITING_MAX = 10_000;
@@ -34,8 +36,8 @@ type Result = Joined | readonly Waiter[];
  * serialised by the lock on its row; and because the lock and the commit cost the same for one command as for many, the
  * commands that arrive during one transaction share the next.
  *
- * A batch is one transaction: lock the row; find who is there already; find the referrers; insert; credit; remove. Each
- * caller is answered after the commit. All commands are safe to repeat: a join finds its own record by its contact, an
+ * A batch is one transaction: lock the row; remove; find who is there already; find the referrers; insert; credit;
+ * count. Each caller is answered after the commit. All commands are safe to repeat: a join finds its own record by its contact, an
  * offboarding knows its own work by the command's id on the rows.
  */
 @Injectable()
@@ -47,6 +49,7 @@ export class QueueWriter {
     private readonly database: Database,
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
+    private readonly buckets: BucketStore,
   ) {}
 
   /**
@@ -78,6 +81,7 @@ export class QueueWriter {
     if (!line) {
       line = new Batcher((commands) => this.carryOut(waitlistId, commands), {
         batchMax: BATCH_MAX,
+        weightOf: (command) => (command.kind === 'join' ? 1 : command.waiterIds.length),
         waitingMax: WAITING_MAX,
         runsMax: 1,
       });
@@ -106,8 +110,11 @@ export class QueueWriter {
     try {
       return await this.database.transaction(async (manager) => {
         const queue = await this.queues.lock(manager, waitlistId);
-        const joined = await this.joinAll(manager, queue, commands);
-        const removed = await this.offboardAll(manager, queue, commands);
+        const changes = new CounterChanges();
+        // First those who leave: their places are read from the counters as they were before the batch.
+        const removed = await this.offboardAll(manager, queue, changes, commands);
+        const joined = await this.joinAll(manager, queue, changes, commands);
+        await this.buckets.apply(manager, waitlistId, changes);
         await this.queues.update(manager, queue);
         return commands.map((command) =>
           command.kind === 'join' ? (joined.get(command) ?? null) : (removed.get(command) ?? []),
@@ -119,7 +126,12 @@ export class QueueWriter {
     }
   }
 
-  private async joinAll(manager: EntityManager, queue: QueueEntity, commands: readonly Command[]) {
+  private async joinAll(
+    manager: EntityManager,
+    queue: QueueEntity,
+    changes: CounterChanges,
+    commands: readonly Command[],
+  ) {
     const joins = commands.filter((command) => command.kind === 'join');
     const joined = new Map<Command, Waiter>();
     if (joins.length === 0) return joined;
@@ -143,16 +155,25 @@ export class QueueWriter {
       if (emailKey !== null) emailKeys.add(emailKey);
       if (phoneKey !== null) phoneKeys.add(phoneKey);
       const referrerToken = newcomer.referrerTokens.find((token) => referrers.has(token)) ?? null;
-      joined.set(command, newWaiter(queue, newcomer, referrerToken));
+      const waiter = newWaiter(queue, newcomer, referrerToken);
+      joined.set(command, waiter);
       queue.nextSeq += 1;
       queue.active += 1;
+      changes.add(QUEUE_AXIS, waiter.rankKey);
+      changes.add(JOINED_AXES.active, waiter.seq);
       if (referrerToken === null) continue;
       queue.referredActive += 1;
+      changes.add(JOINED_AXES.referredActive, waiter.seq);
       const referrer = credited.get(referrerToken) ?? referrers.get(referrerToken);
       if (referrer) credited.set(referrerToken, withReferral(referrer, queue.spotsPerReferral));
     }
+    for (const [token, { active, rankKey: key }] of credited) {
+      if (!active) continue;
+      changes.remove(QUEUE_AXIS, (referrers.get(token) as Standing).rankKey);
+      changes.add(QUEUE_AXIS, key);
+    }
     await this.waiters.insert(manager, [...joined.values()]);
-    for (const standing of credited.values()) await this.waiters.updateStanding(manager, queue.waitlistId, standing);
+    await this.waiters.updateStandings(manager, queue.waitlistId, [...credited.values()]);
     return joined;
   }
 
@@ -160,7 +181,12 @@ export class QueueWriter {
    * Commands remove one after the other, so a record's place at its removal is the one before the batch less those whom
    * earlier commands removed ahead of it.
    */
-  private async offboardAll(manager: EntityManager, queue: QueueEntity, commands: readonly Command[]) {
+  private async offboardAll(
+    manager: EntityManager,
+    queue: QueueEntity,
+    changes: CounterChanges,
+    commands: readonly Command[],
+  ) {
     const offboards = commands.filter((command) => command.kind === 'offboard');
     const removed = new Map<Command, Waiter[]>();
     if (offboards.length === 0) return removed;
@@ -188,10 +214,14 @@ export class QueueWriter {
         known.set(waiter.id, waiter);
         queue.active -= 1;
         queue.offboarded += 1;
-        if (waiter.referred) {
-          queue.referredActive -= 1;
-          queue.referredOffboarded += 1;
-        }
+        changes.remove(QUEUE_AXIS, waiter.rankKey);
+        changes.remove(JOINED_AXES.active, waiter.seq);
+        changes.add(JOINED_AXES.offboarded, waiter.seq);
+        if (!waiter.referred) continue;
+        queue.referredActive -= 1;
+        queue.referredOffboarded += 1;
+        changes.remove(JOINED_AXES.referredActive, waiter.seq);
+        changes.add(JOINED_AXES.referredOffboarded, waiter.seq);
       }
       removed.set(command, own.flatMap(({ id }) => known.get(id) ?? []).filter(({ removedBy }) => removedBy === command.id)); // prettier-ignore
     }

@@ -76,6 +76,10 @@ export class WaiterEntity {
   @Column({ name: 'rank_key', type: 'bigint' })
   rankKey!: number;
 
+  /** The narrowest bucket of the key, which the database derives. */
+  @Column({ name: 'rank_bucket', type: 'bigint', nullable: true, insert: false, update: false, select: false })
+  rankBucket?: number;
+
   @Column({ type: 'boolean' })
   active!: boolean;
 

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { beforeInSql } from './bucket.store.js';
+import { QUEUE_AXIS } from './counters.js';
 import { RANK_BASE } from './rank-key.js';
 import type { ContactKeys, PageRequest, Waiter } from './waiter.js';
 import { WaiterEntity } from './waiter.entity.js';
@@ -17,11 +19,25 @@ const COLUMNS = `w.id, w.waitlist_id, w.seq, w.uuid, w.email, w.email_key, w.reg
   w.removed_by, w.created_at`;
 
 /** The place: as it was for the offboarded, else the active records ahead, where of two equal keys the later is ahead. */
-const PRIORITY = `CASE WHEN w.active = 0 THEN w.removed_priority ELSE (
+const PRIORITY = `CASE WHEN w.active = 0 THEN w.removed_priority ELSE ${QUEUE_AXIS.widthBits
+  .map((_, level) => beforeInSql(QUEUE_AXIS, level, 'w.waitlist_id', 'w.rank_key'))
+  .join(' + ')} + (
     SELECT COUNT(*) FROM waiter ahead
-    WHERE ahead.waitlist_id = w.waitlist_id AND ahead.active = 1
+    WHERE ahead.waitlist_id = w.waitlist_id AND ahead.active = 1 AND ahead.rank_bucket = w.rank_bucket
       AND (ahead.rank_key < w.rank_key OR (ahead.rank_key = w.rank_key AND ahead.seq > w.seq))
   ) END AS priority`;
+
+const RANK_BUCKET_WIDTH = 2 ** (QUEUE_AXIS.widthBits[0] as number);
+
+/** Which records a listing shows, and in which order. */
+export type Listing = Pick<PageRequest, 'offboarded' | 'referredBy' | 'order'>;
+
+/** Where a page starts: at a record or after it. */
+export interface PageStart {
+  readonly seq: number;
+  readonly rankKey?: number;
+  readonly isAfter?: boolean;
+}
 
 /** What a referral changes of the record that referred. */
 export interface Standing {
@@ -33,6 +49,13 @@ export interface Standing {
   readonly rankKey: number;
   readonly active: boolean;
   readonly referralToken: string;
+}
+
+/** A record as an audit sees it. */
+export interface AuditedFacts extends Standing {
+  readonly referred: boolean;
+  readonly referredByToken: string | null;
+  readonly referrals: number;
 }
 
 /** Records and their places in SQL. Every statement names its waitlist: the sharding key, and the wall between owners. */
@@ -77,20 +100,29 @@ export class WaiterStore {
   /** The records of these tokens that belong to this waitlist. */
   async findStandings(manager: EntityManager, waitlistId: number, tokens: readonly string[]): Promise<Standing[]> {
     if (tokens.length === 0) return [];
-    const rows: Record<string, number | string>[] = await manager.query(
+    const rows: Record<string, number | string | null>[] = await manager.query(
       `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referral_token
        FROM waiter WHERE referral_token IN (${placeholders(tokens.length)}) AND waitlist_id = ?`,
       [...tokens, waitlistId],
     );
+    return rows.map(toStanding);
+  }
+
+  /** Records in the order of joining, with how many others name each as their referrer. */
+  async findFacts(manager: EntityManager, waitlistId: number, fromSeq: number, limit: number): Promise<AuditedFacts[]> {
+    const rows: Record<string, number | string | null>[] = await manager.query(
+      `SELECT w.id, w.seq, w.amount_referred, w.credited_referrals, w.spots_advanced, w.rank_key, w.active, w.referral_token,
+         w.referred, w.referred_by_token, (
+           SELECT COUNT(*) FROM waiter r WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
+         ) AS referrals
+       FROM waiter w WHERE w.waitlist_id = ? AND w.seq >= ? ORDER BY w.seq LIMIT ?`,
+      [waitlistId, fromSeq, limit],
+    );
     return rows.map((row) => ({
-      id: Number(row.id),
-      seq: Number(row.seq),
-      amountReferred: Number(row.amount_referred),
-      creditedReferrals: Number(row.credited_referrals),
-      spotsAdvanced: Number(row.spots_advanced),
-      rankKey: Number(row.rank_key),
-      active: Number(row.active) === 1,
-      referralToken: String(row.referral_token),
+      ...toStanding(row),
+      referred: row.referred === 1,
+      referredByToken: row.referred_by_token as string | null,
+      referrals: row.referrals as number,
     }));
   }
 
@@ -113,21 +145,34 @@ export class WaiterStore {
       waiter.referralToken,
       waiter.referredByToken,
       waiter.referred,
+      waiter.amountReferred,
+      waiter.creditedReferrals,
       waiter.rankKey,
       toSqlTime(waiter.createdAt),
     ]);
     await manager.query(
       `INSERT INTO waiter (waitlist_id, seq, uuid, email, email_key, registered_email, phone, phone_key, first_name,
-         last_name, metadata, answers, referral_token, referred_by_token, referred, rank_key, created_at)
+         last_name, metadata, answers, referral_token, referred_by_token, referred, amount_referred, credited_referrals,
+         rank_key, created_at)
        VALUES ${rows.map((row) => `(${placeholders(row.length)})`).join(', ')}`,
       rows.flat(),
     );
   }
 
-  async updateStanding(manager: EntityManager, waitlistId: number, standing: Standing): Promise<void> {
+  /** Writes what referrals changed. */
+  async updateStandings(manager: EntityManager, waitlistId: number, standings: readonly Standing[]): Promise<void> {
+    if (standings.length === 0) return;
+    const cases = standings.map(() => 'WHEN ? THEN ?').join(' ');
     await manager.query(
-      `UPDATE waiter SET amount_referred = ?, credited_referrals = ?, rank_key = ? WHERE id = ? AND waitlist_id = ?`,
-      [standing.amountReferred, standing.creditedReferrals, standing.rankKey, standing.id, waitlistId],
+      `UPDATE waiter SET amount_referred = CASE id ${cases} END, credited_referrals = CASE id ${cases} END,
+         rank_key = CASE id ${cases} END WHERE waitlist_id = ? AND id IN (${placeholders(standings.length)})`,
+      [
+        ...standings.flatMap(({ id, amountReferred }) => [id, amountReferred]),
+        ...standings.flatMap(({ id, creditedReferrals }) => [id, creditedReferrals]),
+        ...standings.flatMap(({ id, rankKey }) => [id, rankKey]),
+        waitlistId,
+        ...standings.map(({ id }) => id),
+      ],
     );
   }
 
@@ -157,27 +202,40 @@ export class WaiterStore {
     );
   }
 
+  /** How many active records with credit are in each narrowest bucket of the line, by its first key. */
+  async countCreditedByBucket(manager: EntityManager, waitlistId: number): Promise<ReadonlyMap<number, number>> {
+    const rows: { rank_bucket: number; total: number }[] = await manager.query(
+      `SELECT rank_bucket, COUNT(*) AS total FROM waiter
+       WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY rank_bucket`,
+      [waitlistId],
+    );
+    return new Map(rows.map(({ rank_bucket, total }) => [Number(rank_bucket) * RANK_BUCKET_WIDTH, Number(total)]));
+  }
+
   async deleteAll(manager: EntityManager, waitlistId: number): Promise<void> {
     await manager.delete(WaiterEntity, { waitlistId });
   }
 
-  async findPage(manager: EntityManager, waitlistId: number, page: PageRequest): Promise<Waiter[]> {
-    const filter = filterOf(waitlistId, page);
-    const byPlace = page.order === 'queue' && !page.offboarded;
-    const order = byPlace ? 'w.rank_key, w.seq DESC' : 'w.seq';
-    const after =
-      'afterId' in page.start ? await this.findAfter(manager, waitlistId, page.start.afterId, byPlace) : null;
-    const offset = 'offset' in page.start ? page.start.offset : 0;
+  /** A page of a listing, from a record on (`from`, itself included) less the first `skip`. */
+  async findPage(
+    manager: EntityManager,
+    waitlistId: number,
+    listing: Listing,
+    window: { readonly from: PageStart | null; readonly skip: number; readonly limit: number },
+  ): Promise<Waiter[]> {
+    const filter = filterOf(waitlistId, listing);
+    const start = window.from && startOf(listing, window.from);
     const rows: WaiterRow[] = await manager.query(
-      `SELECT ${COLUMNS}, ${PRIORITY} FROM waiter w WHERE ${filter.sql}${after ? ` AND ${after.sql}` : ''}
-       ORDER BY ${order} LIMIT ? OFFSET ?`,
-      [...filter.values, ...(after?.values ?? []), page.limit, offset],
+      `SELECT ${COLUMNS}, ${PRIORITY} FROM waiter w WHERE ${filter.sql}${start ? ` AND ${start.sql}` : ''}
+       ORDER BY ${listing.order === 'queue' ? 'w.rank_bucket, w.rank_key, w.seq DESC' : 'w.seq'} LIMIT ? OFFSET ?`,
+      [...filter.values, ...(start?.values ?? []), window.limit, window.skip],
     );
     return rows.map(toWaiter);
   }
 
-  async countMatching(manager: EntityManager, waitlistId: number, page: PageRequest): Promise<number> {
-    const filter = filterOf(waitlistId, page);
+  /** How many records this token's record referred that are active, or offboarded. */
+  async countReferredBy(manager: EntityManager, waitlistId: number, listing: Listing): Promise<number> {
+    const filter = filterOf(waitlistId, listing);
     const [row]: { total: number }[] = await manager.query(
       `SELECT COUNT(*) AS total FROM waiter w WHERE ${filter.sql}`,
       filter.values,
@@ -185,15 +243,28 @@ export class WaiterStore {
     return Number(row?.total);
   }
 
-  private async findAfter(manager: EntityManager, waitlistId: number, id: number, byPlace: boolean) {
+  /** Where the record that comes `offset` after the first of a token's referrals stands; reads the index alone. */
+  async findReferredAt(
+    manager: EntityManager,
+    waitlistId: number,
+    listing: Listing,
+    offset: number,
+  ): Promise<PageStart | null> {
+    const filter = filterOf(waitlistId, listing);
+    const [row]: { seq: number }[] = await manager.query(
+      `SELECT w.seq FROM waiter w WHERE ${filter.sql} ORDER BY w.seq LIMIT 1 OFFSET ?`,
+      [...filter.values, offset],
+    );
+    return row ? { seq: row.seq } : null;
+  }
+
+  /** Where a listing goes on after a record, whatever became of it; null for an id that this waitlist never had. */
+  async findAfter(manager: EntityManager, waitlistId: number, id: number): Promise<PageStart | null> {
     const [row]: { seq: number; rank_key: number }[] = await manager.query(
       'SELECT seq, rank_key FROM waiter WHERE id = ? AND waitlist_id = ?',
       [id, waitlistId],
     );
-    if (!row) return { sql: 'w.id > ?', values: [id] };
-    return byPlace
-      ? { sql: '(w.rank_key > ? OR (w.rank_key = ? AND w.seq < ?))', values: [row.rank_key, row.rank_key, row.seq] }
-      : { sql: 'w.seq > ?', values: [row.seq] };
+    return row ? { seq: row.seq, rankKey: row.rank_key, isAfter: true } : null;
   }
 
   private async findWhere(
@@ -210,7 +281,7 @@ export class WaiterStore {
   }
 }
 
-function filterOf(waitlistId: number, { offboarded, referredBy }: PageRequest) {
+function filterOf(waitlistId: number, { offboarded, referredBy }: Listing) {
   const base = {
     sql: 'w.waitlist_id = ? AND w.active = ?',
     values: [waitlistId, offboarded ? 0 : 1] as (string | number)[],
@@ -218,6 +289,18 @@ function filterOf(waitlistId: number, { offboarded, referredBy }: PageRequest) {
   if (referredBy === null) return base;
   if (referredBy === 'anyone') return { sql: `${base.sql} AND w.referred = 1`, values: base.values };
   return { sql: `${base.sql} AND w.referred_by_token = ?`, values: [...base.values, referredBy.token] };
+}
+
+/** Written out column by column: MySQL uses only the first of a row comparison off the front of an index. */
+function startOf({ order }: Listing, { seq, rankKey = 0, isAfter = false }: PageStart) {
+  if (order === 'joined') return { sql: `w.seq ${isAfter ? '>' : '>='} ?`, values: [seq] };
+  const bucket = Math.floor(rankKey / RANK_BUCKET_WIDTH);
+  return isAfter
+    ? {
+        sql: 'w.rank_bucket >= ? AND (w.rank_key > ? OR (w.rank_key = ? AND w.seq < ?))',
+        values: [bucket, rankKey, rankKey, seq],
+      }
+    : { sql: 'w.rank_bucket >= ? AND w.rank_key >= ?', values: [bucket, rankKey] };
 }
 
 function toWaiter(row: WaiterRow): Waiter {
@@ -248,6 +331,26 @@ function toWaiter(row: WaiterRow): Waiter {
     removedPriority: row.removed_priority as number | null,
     removedBy: row.removed_by as string | null,
     createdAt: fromSqlTime(row.created_at),
-    priority: row.priority as number,
+    priority: priorityOf(row),
   };
+}
+
+function toStanding(row: Record<string, number | string | null>): Standing {
+  return {
+    id: row.id as number,
+    seq: row.seq as number,
+    amountReferred: row.amount_referred as number,
+    creditedReferrals: row.credited_referrals as number,
+    spotsAdvanced: row.spots_advanced as number,
+    rankKey: row.rank_key as number,
+    active: row.active === 1,
+    referralToken: row.referral_token as string,
+  };
+}
+
+/** A record whose buckets are missing has no place, and a wrong one must not be shown. */
+function priorityOf({ id, waitlist_id, priority }: WaiterRow): number {
+  if (typeof priority !== 'number')
+    throw new Error(`Record ${id} has no bucket: run \`npm run cli -- rebuild ${waitlist_id}\``);
+  return priority;
 }

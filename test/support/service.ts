@@ -86,7 +86,9 @@ export async function openDatabase(isolated: boolean): Promise<{ readonly url: s
 }
 
 async function run(server: string, sql: string): Promise<void> {
-  const connection = await createConnection(server);
+  const address = new URL(server);
+  address.pathname = '';
+  const connection = await createConnection(address.href);
   await connection.query(sql);
   await connection.end();
 }

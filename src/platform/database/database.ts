@@ -42,6 +42,17 @@ export class Database {
   }
 
   /**
+   * Reads that all see one moment, and hold up no writer.
+   * @throws Problem `unavailable` while the database is away
+   */
+  async snapshot<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
+    // The embedded database has one level, which is a snapshot from the first read on.
+    return this.inTurn(() =>
+      this.isEmbedded ? this.dataSource.transaction(work) : this.dataSource.transaction('REPEATABLE READ', work),
+    );
+  }
+
+  /**
    * All of it or nothing, at READ COMMITTED. `work` runs again from its start when the database gave the transaction
    * up (a deadlock, a failover, a lost connection, a certification conflict of a cluster), so it must be safe to repeat.
    * @throws Problem `unavailable` while the database is away

@@ -41,3 +41,10 @@ export function placeholders(count: number): string {
 export function isEmbedded({ options }: DataSource): boolean {
   return options.type === 'better-sqlite3';
 }
+
+/** The end of an INSERT that overwrites `columns` of a row that has the same `key`. */
+export function upsert(dataSource: DataSource, key: readonly string[], columns: readonly string[]): string {
+  return isEmbedded(dataSource)
+    ? `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`
+    : `ON DUPLICATE KEY UPDATE ${columns.map((column) => `${column} = VALUES(${column})`).join(', ')}`;
+}

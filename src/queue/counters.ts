@@ -1,0 +1,142 @@
+/**
+ * How many records come before a key, without counting them.
+ *
+ * The keys of an axis are cut into buckets of a few widths, each level's buckets being the children of the next wider
+ * one. A bucket keeps how many records fall into it (`amount`) and how many fall into its elder siblings (`before`), so
+ * the records before a key are the sum of `before` along its path, one row a level, and a short count within its
+ * narrowest bucket. It is a counted B-tree written as rows, and like one it is walked down to find the record at a
+ * position.
+ *
+ * The price is paid by writers: a change of a bucket changes `before` of its younger siblings, at most `FAN_OUT` rows a
+ * level. A record that joins has no younger siblings on any level, so the common case touches one row a level. The
+ * widest level has no parent and as many siblings as the keys need: two or three for ten million records.
+ *
+ * This file is the arithmetic; `bucket.store.ts` keeps the rows. Widths were chosen by measurement: see
+ * docs/decisions/counters.md.
+ */
+
+/** Siblings of one parent, but for the widest level. */
+const FAN_OUT_BITS = 6;
+
+export interface Axis {
+  /** As stored. */
+  readonly code: number;
+  /** Widths of the levels as powers of two, narrowest first. */
+  readonly widthBits: readonly number[];
+}
+
+function axis(code: number, leafBits: number, levels: number): Axis {
+  return { code, widthBits: Array.from({ length: levels }, (_, level) => leafBits + level * FAN_OUT_BITS) };
+}
+
+/** The active records by rank key. Its narrowest buckets are counted out on every lookup, so they are small. */
+export const QUEUE_AXIS = axis(0, 5, 4);
+
+/** The records of a listing by `seq`, for offsets in join order. */
+export const JOINED_AXES = {
+  active: axis(1, 8, 3),
+  offboarded: axis(2, 8, 3),
+  referredActive: axis(3, 8, 3),
+  referredOffboarded: axis(4, 8, 3),
+} as const;
+
+export const AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES)];
+
+/** Where a bucket stands: among the children of `parent`, in the order of `slot`. */
+export interface BucketPlace {
+  readonly axis: number;
+  readonly level: number;
+  readonly parent: number;
+  readonly slot: number;
+}
+
+export interface Bucket extends BucketPlace {
+  readonly amount: number;
+  readonly before: number;
+}
+
+/** Keys reach beyond 2^32, where JavaScript's bit operators end. */
+function shiftRight(key: number, bits: number): number {
+  return Math.floor(key / 2 ** bits);
+}
+
+export function placeOf({ code, widthBits }: Axis, level: number, key: number): BucketPlace {
+  const bucket = shiftRight(key, widthBits[level] as number);
+  if (level === widthBits.length - 1) return { axis: code, level, parent: 0, slot: bucket };
+  return { axis: code, level, parent: shiftRight(bucket, FAN_OUT_BITS), slot: bucket % 2 ** FAN_OUT_BITS };
+}
+
+/** The first key of a bucket. */
+export function firstKey({ widthBits }: Axis, { level, parent, slot }: BucketPlace): number {
+  const bucket = level === widthBits.length - 1 ? slot : parent * 2 ** FAN_OUT_BITS + slot;
+  return bucket * 2 ** (widthBits[level] as number);
+}
+
+/** The `parent` that the children of a bucket carry. */
+export function parentOfChildren({ widthBits }: Axis, { level, parent, slot }: BucketPlace): number {
+  return level === widthBits.length - 1 ? slot : parent * 2 ** FAN_OUT_BITS + slot;
+}
+
+/** Changes gathered from many records, by axis and by their narrowest bucket. */
+export class CounterChanges {
+  private readonly byAxis = new Map<Axis, Map<number, number>>();
+
+  add(axis: Axis, key: number, amount = 1): void {
+    const width = 2 ** (axis.widthBits[0] as number);
+    const leaf = Math.floor(key / width) * width;
+    const leaves = this.byAxis.get(axis) ?? new Map<number, number>();
+    this.byAxis.set(axis, leaves.set(leaf, (leaves.get(leaf) ?? 0) + amount));
+  }
+
+  remove(axis: Axis, key: number, amount = 1): void {
+    this.add(axis, key, -amount);
+  }
+
+  /** Families of siblings in which something changes, each with the change of each slot. */
+  families(): Family[] {
+    const families = new Map<string, Family>();
+    for (const [axis, leaves] of this.byAxis) {
+      for (const [key, amount] of leaves) {
+        for (let level = 0; amount !== 0 && level < axis.widthBits.length; level += 1) {
+          const { slot, ...place } = placeOf(axis, level, key);
+          const id = familyId(place);
+          const family = families.get(id) ?? { ...place, changes: new Map<number, number>() };
+          families.set(id, family);
+          family.changes.set(slot, (family.changes.get(slot) ?? 0) + amount);
+        }
+      }
+    }
+    return [...families.values()].filter(({ changes }) => [...changes.values()].some((amount) => amount !== 0));
+  }
+}
+
+/** The children of one parent, and how the amount of some of them changes. */
+export interface Family extends Omit<BucketPlace, 'slot'> {
+  readonly changes: Map<number, number>;
+}
+
+export function familyId({ axis, level, parent }: Omit<BucketPlace, 'slot'>): string {
+  return `${axis}/${level}/${parent}`;
+}
+
+/** The buckets of a family that differ after the change. */
+export function changedBuckets({ changes, ...place }: Family, siblings: readonly Bucket[]): Bucket[] {
+  const old = new Map(siblings.map((bucket) => [bucket.slot, bucket]));
+  const slots = [...new Set([...old.keys(), ...changes.keys()])].sort((a, b) => a - b);
+  const changed: Bucket[] = [];
+  let before = 0;
+  for (const slot of slots) {
+    const known = old.get(slot);
+    const amount = (known?.amount ?? 0) + (changes.get(slot) ?? 0);
+    if (known?.amount !== amount || known.before !== before) changed.push({ ...place, slot, amount, before });
+    before += amount;
+  }
+  return changed;
+}
+
+/** All buckets of an axis, from how many records start at each narrowest bucket's first key. */
+export function bucketsOf(axis: Axis, leaves: ReadonlyMap<number, number>): Bucket[] {
+  const changes = new CounterChanges();
+  for (const [key, amount] of leaves) changes.add(axis, key, amount);
+  return changes.families().flatMap((family) => changedBuckets(family, []));
+}

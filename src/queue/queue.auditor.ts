@@ -1,0 +1,199 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Database } from '../platform/database/database.js';
+import { Problem } from '../platform/problem.js';
+import { BucketStore } from './bucket.store.js';
+import { AXES, type Axis, type Bucket, bucketsOf, JOINED_AXES, QUEUE_AXIS } from './counters.js';
+import type { QueueEntity } from './queue.entity.js';
+import { QueueStore } from './queue.store.js';
+import { rankKey } from './rank-key.js';
+import { type AuditedFacts, WaiterStore } from './waiter.store.js';
+
+/** Records read at once: large enough to be quick, small enough for memory and for a progress bar that moves. */
+const CHUNK_SIZE = 5_000;
+/** What differs is listed up to here and counted beyond: a damaged line differs everywhere. */
+const FINDINGS_MAX = 100;
+
+export interface AuditReport {
+  readonly records: number;
+  readonly findings: readonly string[];
+  /** How many there are in all. */
+  readonly differences: number;
+}
+
+/** Called with the records done and the records in all. */
+export type OnProgress = (done: number, total: number) => void;
+
+/** Holds all that is derived against the facts, and derives it anew. */
+@Injectable()
+export class QueueAuditor {
+  constructor(
+    private readonly database: Database,
+    private readonly queues: QueueStore,
+    private readonly waiters: WaiterStore,
+    private readonly buckets: BucketStore,
+  ) {}
+
+  async waitlistIds(): Promise<number[]> {
+    return this.database.read((manager) => this.queues.listIds(manager));
+  }
+
+  /**
+   * Checks every counter, key, sequence number and referral count of a waitlist as of one moment; holds up no writer.
+   * @throws Problem `not_found` without such a waitlist
+   */
+  async verify(waitlistId: number, onProgress: OnProgress): Promise<AuditReport> {
+    const findings: string[] = [];
+    let differences = 0;
+    const find = (finding: string) => {
+      differences += 1;
+      if (findings.length < FINDINGS_MAX) findings.push(finding);
+    };
+    return this.database.snapshot(async (manager) => {
+      const [queue] = await this.queues.find(manager, [waitlistId]);
+      if (!queue) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', `There is no waitlist ${waitlistId}.`);
+      const derived = await this.derive(manager, queue, onProgress, (facts, index) => {
+        for (const difference of differencesOf(facts, index, queue)) find(`record ${facts.id}: ${difference}`);
+      });
+      for (const field of TOTALS) {
+        if (queue[field] !== derived.queue[field])
+          find(`queue: ${field} is ${queue[field]}, the records give ${derived.queue[field]}`);
+      }
+      for (const axis of AXES) {
+        const stored = new Map(
+          (await this.buckets.findAll(manager, waitlistId, axis)).map((bucket) => [nameOf(bucket), bucket]),
+        );
+        for (const bucket of derived.buckets(axis)) {
+          const { amount = 0, before = 0 } = stored.get(nameOf(bucket)) ?? {};
+          stored.delete(nameOf(bucket));
+          if (amount !== bucket.amount)
+            find(`bucket ${nameOf(bucket)}: amount is ${amount}, the records give ${bucket.amount}`);
+          if (before !== bucket.before)
+            find(`bucket ${nameOf(bucket)}: before is ${before}, the records give ${bucket.before}`);
+        }
+        for (const [name, { amount }] of stored)
+          if (amount !== 0) find(`bucket ${name}: amount is ${amount}, the records give 0`);
+      }
+      return { records: derived.queue.nextSeq, findings, differences };
+    });
+  }
+
+  /**
+   * Derives every counter, key and referral count of a waitlist anew, under its lock; gives how many records changed.
+   * Sequence numbers are facts and stay.
+   * @throws Problem `not_found` without such a waitlist
+   */
+  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<number> {
+    return this.database.transaction(async (manager) => {
+      const queue = await this.queues.lock(manager, waitlistId);
+      let wrong: AuditedFacts[] = [];
+      let changed = 0;
+      const correct = async () => {
+        const standings = wrong.map((facts) => ({ ...facts, ...rightFacts(facts, queue) }));
+        await this.waiters.updateStandings(manager, waitlistId, standings);
+        changed += wrong.length;
+        wrong = [];
+      };
+      const derived = await this.derive(
+        manager,
+        queue,
+        onProgress,
+        (facts) => {
+          const right = rightFacts(facts, queue);
+          const isRight = facts.rankKey === right.rankKey && facts.amountReferred === right.amountReferred;
+          if (!isRight || facts.creditedReferrals !== right.creditedReferrals) wrong.push(facts);
+        },
+        correct,
+      );
+      await this.buckets.replaceAll(manager, waitlistId, AXES.flatMap((axis) => derived.buckets(axis))); // prettier-ignore
+      await this.queues.update(manager, derived.queue);
+      return changed;
+    });
+  }
+
+  /** Reads all records in the order of joining and gathers what they give. */
+  private async derive(
+    manager: EntityManager,
+    queue: QueueEntity,
+    onProgress: OnProgress,
+    onRecord: (facts: AuditedFacts, index: number) => void,
+    afterChunk: () => Promise<void> = async () => undefined,
+  ) {
+    const derived = new DerivedCounters(queue);
+    let next = 0;
+    let index = 0;
+    for (;;) {
+      const chunk = await this.waiters.findFacts(manager, queue.waitlistId, next, CHUNK_SIZE);
+      for (const facts of chunk) {
+        onRecord(facts, index);
+        derived.add(facts);
+        index += 1;
+      }
+      await afterChunk();
+      onProgress(index, queue.nextSeq);
+      const last = chunk.at(-1);
+      if (!last) return derived;
+      next = last.seq + 1;
+    }
+  }
+}
+
+const TOTALS = ['nextSeq', 'active', 'offboarded', 'referredActive', 'referredOffboarded'] as const;
+
+/** The counters that records give, gathered one by one. */
+class DerivedCounters {
+  readonly queue: QueueEntity;
+  private readonly leaves = new Map<Axis, Map<number, number>>(AXES.map((axis) => [axis, new Map<number, number>()]));
+
+  constructor({ waitlistId, spotsPerReferral }: QueueEntity) {
+    this.queue = {
+      waitlistId,
+      spotsPerReferral,
+      nextSeq: 0,
+      active: 0,
+      offboarded: 0,
+      referredActive: 0,
+      referredOffboarded: 0,
+    };
+  }
+
+  add(facts: AuditedFacts): void {
+    const { seq, active, referred } = facts;
+    this.queue.nextSeq = seq + 1;
+    this.queue[active ? 'active' : 'offboarded'] += 1;
+    this.count(active ? JOINED_AXES.active : JOINED_AXES.offboarded, seq);
+    if (active) this.count(QUEUE_AXIS, rightFacts(facts, this.queue).rankKey);
+    if (!referred) return;
+    this.queue[active ? 'referredActive' : 'referredOffboarded'] += 1;
+    this.count(active ? JOINED_AXES.referredActive : JOINED_AXES.referredOffboarded, seq);
+  }
+
+  buckets(axis: Axis): Bucket[] {
+    return bucketsOf(axis, this.leaves.get(axis) ?? new Map<number, number>());
+  }
+
+  private count(axis: Axis, key: number): void {
+    const width = 2 ** (axis.widthBits[0] as number);
+    const leaf = Math.floor(key / width) * width;
+    const leaves = this.leaves.get(axis) as Map<number, number>;
+    leaves.set(leaf, (leaves.get(leaf) ?? 0) + 1);
+  }
+}
+
+/** What the facts make of a record. Each referral is credited: nothing withholds credit yet. */
+function rightFacts({ seq, referrals, spotsAdvanced }: AuditedFacts, { spotsPerReferral }: QueueEntity) {
+  const facts = { seq, creditedReferrals: referrals, spotsAdvanced };
+  return { amountReferred: referrals, creditedReferrals: referrals, rankKey: rankKey(facts, spotsPerReferral) };
+}
+
+function differencesOf(facts: AuditedFacts, index: number, queue: QueueEntity): string[] {
+  const right = { ...rightFacts(facts, queue), seq: index, referred: facts.referredByToken !== null };
+  const fields = ['seq', 'amountReferred', 'creditedReferrals', 'rankKey', 'referred'] as const;
+  return fields
+    .filter((field) => facts[field] !== right[field])
+    .map((field) => `${field} is ${facts[field]}, the facts give ${right[field]}`);
+}
+
+function nameOf({ axis, level, parent, slot }: Bucket): string {
+  return `${axis}/${level}/${parent}/${slot}`;
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Database } from '../../src/platform/database/database.js';
+import { QueueService } from '../../src/queue/queue.service.js';
+import { RANK_BASE } from '../../src/queue/rank-key.js';
+import type { Newcomer, Waiter } from '../../src/queue/waiter.js';
+import { SEED } from '../support/seed.js';
+import { type Service, startService } from '../support/service.js';
+
+const RUNS = 25;
+
+/** People are named by a number; what refers to nobody yet is skipped. */
+type Step =
+  | { readonly kind: 'join'; readonly referrers: readonly number[] }
+  | { readonly kind: 'offboard'; readonly people: readonly number[] }
+  | { readonly kind: 'spots'; readonly spots: number };
+
+interface Person {
+  readonly seq: number;
+  readonly waiter: Waiter;
+  referred: number;
+  active: boolean;
+}
+
+const someone = fc.nat({ max: 400 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('join' as const),
+      referrers: fc.array(someone, { minLength: 1, maxLength: 60 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('offboard' as const),
+      people: fc.array(someone, { minLength: 1, maxLength: 30 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('spots' as const), spots: fc.constantFrom(0, 1, 3, 50, 10_000) }),
+  },
+);
+
+describe('the engine against the order as it is meant', () => {
+  let service: Service;
+  let queue: QueueService;
+  beforeAll(async () => {
+    service = await startService();
+    queue = service.app.get(QueueService);
+  });
+  afterAll(() => service.stop());
+
+  it(`gives every place, page and total exactly, whatever happened (seed ${SEED})`, async () => {
+    const history = fc.array(step, { minLength: 3, maxLength: 12 });
+    await fc.assert(fc.asyncProperty(history, live), { numRuns: RUNS, seed: SEED });
+  }, 120_000);
+
+  async function live(history: readonly Step[]): Promise<void> {
+    const { id } = await service.world.waitlist();
+    const people: Person[] = [];
+    let spots = 3;
+    for (const event of history) {
+      if (event.kind === 'join') {
+        const referrers = event.referrers.map((number) => people[number]);
+        const joined = await Promise.all(referrers.map((referrer) => queue.join(id, newcomer(referrer))));
+        joined.forEach((waiter, index) => {
+          const referrer = referrers[index];
+          if (referrer) referrer.referred += 1;
+          people.push({ seq: waiter.seq, waiter, referred: 0, active: true });
+        });
+        people.sort((a, b) => a.seq - b.seq);
+      } else if (event.kind === 'offboard') {
+        const before = line(people, spots);
+        const leaving = [...new Set(event.people)]
+          .flatMap((number) => people[number] ?? [])
+          .filter(({ active }) => active);
+        const ids = await Promise.all(leaving.map((person) => idOf(id, person)));
+        const removed = await queue.offboard(id, ids);
+        expect(removed.map((waiter) => waiter.removedPriority)).toEqual(
+          leaving.map((person) => before.indexOf(person)),
+        );
+        for (const person of leaving) person.active = false;
+      } else {
+        spots = event.spots;
+        await service.app.get(Database).transaction((manager) => queue.setSpotsPerReferral(manager, id, event.spots));
+      }
+    }
+    expect(people.map(({ seq }) => seq)).toEqual(people.map((_, index) => index));
+    await expectPages(id, line(people, spots), 'queue');
+    await expectPages(id, people.filter(({ active }) => active), 'joined'); // prettier-ignore
+    await expectPages(id, people.filter(({ active }) => !active), 'joined', true); // prettier-ignore
+    for (const [place, { waiter }] of line(people, spots).entries()) {
+      expect(await queue.find(id, waiter)).toMatchObject({ uuid: waiter.uuid, priority: place });
+    }
+    expect(await queue.verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
+  }
+
+  /** The listing by small pages, by offset and by the last id, equals the list. */
+  async function expectPages(
+    id: number,
+    expected: readonly Person[],
+    order: 'joined' | 'queue',
+    offboarded = false,
+  ): Promise<void> {
+    const uuids = expected.map(({ waiter }) => waiter.uuid);
+    const request = { offboarded, referredBy: null, order, limit: 7 } as const;
+    const byOffset: string[] = [];
+    const byId: string[] = [];
+    let lastId: number | undefined;
+    for (let offset = 0; offset < uuids.length + 7; offset += 7) {
+      const page = await queue.page(id, { ...request, start: { offset } });
+      byOffset.push(...page.waiters.map(({ uuid }) => uuid));
+      expect(page.total).toBe(uuids.length);
+      const next = await queue.page(id, {
+        ...request,
+        start: lastId === undefined ? { offset: 0 } : { afterId: lastId },
+      });
+      byId.push(...next.waiters.map(({ uuid }) => uuid));
+      if (next.waiters.length > 0) lastId = next.waiters.at(-1)?.id;
+    }
+    expect(byOffset).toEqual(uuids);
+    expect(byId).toEqual(uuids);
+  }
+
+  async function idOf(waitlistId: number, { waiter }: Person): Promise<number> {
+    return (await queue.find(waitlistId, waiter))?.id ?? 0;
+  }
+});
+
+/** The ten lines that say what the order is: sort by what each has earned, the later first among equals. */
+function line(people: readonly Person[], spots: number): Person[] {
+  const key = ({ seq, referred }: Person) => Math.max(0, RANK_BASE + seq - spots * referred);
+  return people.filter(({ active }) => active).sort((a, b) => key(a) - key(b) || b.seq - a.seq);
+}
+
+function newcomer(referrer: Person | undefined): Newcomer {
+  const email = `${randomUUID()}@example.com`;
+  return {
+    email,
+    emailKey: email,
+    phone: null,
+    phoneKey: null,
+    firstName: null,
+    lastName: null,
+    metadata: null,
+    answers: [],
+    referrerTokens: referrer ? [referrer.waiter.referralToken] : [],
+  };
+}

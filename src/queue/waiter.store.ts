@@ -69,8 +69,8 @@ export class WaiterStore {
   ): Promise<Waiter[]> {
     const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
     const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
-    const byEmail = emailKeys.length > 0 ? await this.findWhere(manager, waitlistId, 'w.email_key', emailKeys) : [];
-    const byPhone = phoneKeys.length > 0 ? await this.findWhere(manager, waitlistId, 'w.phone_key', phoneKeys) : [];
+    const byEmail = await this.findWhere(manager, waitlistId, 'w.email_key', emailKeys);
+    const byPhone = await this.findWhere(manager, waitlistId, 'w.phone_key', phoneKeys);
     return [...byEmail, ...byPhone];
   }
 
@@ -273,6 +273,7 @@ export class WaiterStore {
     column: string,
     values: readonly (string | number)[],
   ): Promise<Waiter[]> {
+    if (values.length === 0) return [];
     const rows: WaiterRow[] = await manager.query(
       `SELECT ${COLUMNS}, ${PRIORITY} FROM waiter w WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
       [waitlistId, ...values],

@@ -20,9 +20,10 @@ export class Metrics {
 
   constructor({ httpAdapter }: HttpAdapterHost) {
     collectDefaultMetrics({ register: this.registry });
-    const fastify = httpAdapter.getInstance<FastifyInstance>();
+    // The command line runs the same modules without a server.
+    const fastify = (httpAdapter as HttpAdapterHost['httpAdapter'] | null)?.getInstance<FastifyInstance>();
     // The pattern of the route, never the path: a path can hold what a caller typed.
-    fastify.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
+    fastify?.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
       this.duration.observe({ method, route: routeOptions.url ?? 'unknown', status: statusCode }, elapsedTime / 1000);
     });
   }

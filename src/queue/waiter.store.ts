@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
-import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import type { DataSource, EntityManager } from 'typeorm';
+import { byIndex, fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
 import { beforeInSql } from './bucket.store.js';
 import { QUEUE_AXIS } from './counters.js';
 import { RANK_BASE } from './rank-key.js';
@@ -18,14 +18,18 @@ const COLUMNS = `w.id, w.waitlist_id, w.seq, w.uuid, w.email, w.email_key, w.reg
   w.credited_referrals, w.spots_advanced, w.rank_key, w.active, w.verified, w.removed_at, w.removed_priority,
   w.removed_by, w.created_at`;
 
-/** The place: as it was for the offboarded, else the active records ahead, where of two equal keys the later is ahead. */
-const PRIORITY = `CASE WHEN w.active = 0 THEN w.removed_priority ELSE ${QUEUE_AXIS.widthBits
+const BEFORE_BUCKET = QUEUE_AXIS.widthBits
   .map((_, level) => beforeInSql(QUEUE_AXIS, level, 'w.waitlist_id', 'w.rank_key'))
-  .join(' + ')} + (
-    SELECT COUNT(*) FROM waiter ahead
+  .join(' + ');
+
+/** The place: as it was for the offboarded, else the active records ahead, where of two equal keys the later is ahead. */
+function prioritySql(dataSource: DataSource): string {
+  return `CASE WHEN w.active = 0 THEN w.removed_priority ELSE ${BEFORE_BUCKET} + (
+    SELECT COUNT(*) FROM waiter ahead ${byIndex(dataSource, 'waiter_order')}
     WHERE ahead.waitlist_id = w.waitlist_id AND ahead.active = 1 AND ahead.rank_bucket = w.rank_bucket
       AND (ahead.rank_key < w.rank_key OR (ahead.rank_key = w.rank_key AND ahead.seq > w.seq))
   ) END AS priority`;
+}
 
 const RANK_BUCKET_WIDTH = 2 ** (QUEUE_AXIS.widthBits[0] as number);
 
@@ -113,9 +117,9 @@ export class WaiterStore {
     const rows: Record<string, number | string | null>[] = await manager.query(
       `SELECT w.id, w.seq, w.amount_referred, w.credited_referrals, w.spots_advanced, w.rank_key, w.active, w.referral_token,
          w.referred, w.referred_by_token, (
-           SELECT COUNT(*) FROM waiter r WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
+           SELECT COUNT(*) FROM waiter r ${byIndex(manager.dataSource, 'waiter_referrer')} WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
          ) AS referrals
-       FROM waiter w WHERE w.waitlist_id = ? AND w.seq >= ? ORDER BY w.seq LIMIT ?`,
+       FROM waiter w ${byIndex(manager.dataSource, 'waiter_seq')} WHERE w.waitlist_id = ? AND w.seq >= ? ORDER BY w.seq LIMIT ?`,
       [waitlistId, fromSeq, limit],
     );
     return rows.map((row) => ({
@@ -226,7 +230,8 @@ export class WaiterStore {
     const filter = filterOf(waitlistId, listing);
     const start = window.from && startOf(listing, window.from);
     const rows: WaiterRow[] = await manager.query(
-      `SELECT ${COLUMNS}, ${PRIORITY} FROM waiter w WHERE ${filter.sql}${start ? ` AND ${start.sql}` : ''}
+      `SELECT ${COLUMNS}, ${prioritySql(manager.dataSource)} FROM waiter w ${byIndex(manager.dataSource, indexOf(listing))}
+       WHERE ${filter.sql}${start ? ` AND ${start.sql}` : ''}
        ORDER BY ${listing.order === 'queue' ? 'w.rank_bucket, w.rank_key, w.seq DESC' : 'w.seq'} LIMIT ? OFFSET ?`,
       [...filter.values, ...(start?.values ?? []), window.limit, window.skip],
     );
@@ -237,7 +242,7 @@ export class WaiterStore {
   async countReferredBy(manager: EntityManager, waitlistId: number, listing: Listing): Promise<number> {
     const filter = filterOf(waitlistId, listing);
     const [row]: { total: number }[] = await manager.query(
-      `SELECT COUNT(*) AS total FROM waiter w WHERE ${filter.sql}`,
+      `SELECT COUNT(*) AS total FROM waiter w ${byIndex(manager.dataSource, indexOf(listing))} WHERE ${filter.sql}`,
       filter.values,
     );
     return Number(row?.total);
@@ -252,7 +257,7 @@ export class WaiterStore {
   ): Promise<PageStart | null> {
     const filter = filterOf(waitlistId, listing);
     const [row]: { seq: number }[] = await manager.query(
-      `SELECT w.seq FROM waiter w WHERE ${filter.sql} ORDER BY w.seq LIMIT 1 OFFSET ?`,
+      `SELECT w.seq FROM waiter w ${byIndex(manager.dataSource, indexOf(listing))} WHERE ${filter.sql} ORDER BY w.seq LIMIT 1 OFFSET ?`,
       [...filter.values, offset],
     );
     return row ? { seq: row.seq } : null;
@@ -275,7 +280,7 @@ export class WaiterStore {
   ): Promise<Waiter[]> {
     if (values.length === 0) return [];
     const rows: WaiterRow[] = await manager.query(
-      `SELECT ${COLUMNS}, ${PRIORITY} FROM waiter w WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
+      `SELECT ${COLUMNS}, ${prioritySql(manager.dataSource)} FROM waiter w WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
       [waitlistId, ...values],
     );
     return rows.map(toWaiter);
@@ -290,6 +295,13 @@ function filterOf(waitlistId: number, { offboarded, referredBy }: Listing) {
   if (referredBy === null) return base;
   if (referredBy === 'anyone') return { sql: `${base.sql} AND w.referred = 1`, values: base.values };
   return { sql: `${base.sql} AND w.referred_by_token = ?`, values: [...base.values, referredBy.token] };
+}
+
+/** The index that holds a listing's records in its order; the referrals of one record are few enough to be sorted. */
+function indexOf({ referredBy, order }: Listing): string {
+  if (referredBy !== null && referredBy !== 'anyone') return 'waiter_referrer';
+  if (order === 'queue') return 'waiter_order';
+  return referredBy === null ? 'waiter_joined' : 'waiter_referred';
 }
 
 /** Written out column by column: MySQL uses only the first of a row comparison off the front of an index. */

@@ -48,3 +48,8 @@ export function upsert(dataSource: DataSource, key: readonly string[], columns: 
     ? `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`
     : `ON DUPLICATE KEY UPDATE ${columns.map((column) => `${column} = VALUES(${column})`).join(', ')}`;
 }
+
+/** Behind a table's alias: the one index to use, where the optimiser's statistics lead it astray. */
+export function byIndex(dataSource: DataSource, index: string): string {
+  return isEmbedded(dataSource) ? `INDEXED BY ${index}` : `FORCE INDEX (${index})`;
+}

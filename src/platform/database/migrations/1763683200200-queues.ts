@@ -56,11 +56,7 @@ export class CreateWaiter1763683200202 implements MigrationInterface {
         removed_at ${is.time} NULL,
         removed_priority ${is.id} NULL,
         removed_by ${is.code(36)} NULL,
-        created_at ${is.time} NOT NULL,
-        CONSTRAINT waiter_seq UNIQUE (waitlist_id, seq),
-        CONSTRAINT waiter_email UNIQUE (waitlist_id, email_key),
-        CONSTRAINT waiter_phone UNIQUE (waitlist_id, phone_key),
-        CONSTRAINT waiter_token UNIQUE (referral_token)
+        created_at ${is.time} NOT NULL
       )${is.tableOptions}`);
   }
 
@@ -133,5 +129,57 @@ export class IndexWaiterCredited1763683200207 implements MigrationInterface {
 
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.dropIndex('waiter', 'waiter_credited');
+  }
+}
+
+/** The order of joining, dense. */
+export class IndexWaiterSeq1763683200208 implements MigrationInterface {
+  readonly name = 'IndexWaiterSeq1763683200208';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE UNIQUE INDEX waiter_seq ON waiter (waitlist_id, seq)');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.dropIndex('waiter', 'waiter_seq');
+  }
+}
+
+/** One record an email. */
+export class IndexWaiterEmail1763683200209 implements MigrationInterface {
+  readonly name = 'IndexWaiterEmail1763683200209';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE UNIQUE INDEX waiter_email ON waiter (waitlist_id, email_key)');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.dropIndex('waiter', 'waiter_email');
+  }
+}
+
+/** One record a phone. */
+export class IndexWaiterPhone1763683200210 implements MigrationInterface {
+  readonly name = 'IndexWaiterPhone1763683200210';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE UNIQUE INDEX waiter_phone ON waiter (waitlist_id, phone_key)');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.dropIndex('waiter', 'waiter_phone');
+  }
+}
+
+/** Tokens are unique over the service. */
+export class IndexWaiterToken1763683200211 implements MigrationInterface {
+  readonly name = 'IndexWaiterToken1763683200211';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE UNIQUE INDEX waiter_token ON waiter (referral_token)');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.dropIndex('waiter', 'waiter_token');
   }
 }

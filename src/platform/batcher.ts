@@ -81,6 +81,7 @@ export class Batcher<Command, Result> {
   private async carryOut(batch: Waiting<Command, Result>[]): Promise<void> {
     try {
       const outcomes = await this.run(batch.map(({ command }) => command));
+      this.giveUpWaiting(outcomes.find(isUnavailable));
       batch.forEach(({ resolve, reject }, index) => {
         const outcome = outcomes[index];
         if (outcome === undefined) reject(new Error('A batch answered fewer outcomes than it had commands'));
@@ -88,7 +89,17 @@ export class Batcher<Command, Result> {
         else resolve(outcome.result);
       });
     } catch (error) {
+      this.giveUpWaiting(isUnavailable({ error }) ? { error } : undefined);
       for (const { reject } of batch) reject(error);
     }
   }
+
+  /** Where one run found the database away, those who wait would only find the same, later. */
+  private giveUpWaiting(failure: { readonly error: unknown } | undefined): void {
+    if (failure) for (const { reject } of this.waiting.splice(0)) reject(failure.error);
+  }
+}
+
+function isUnavailable<Result>(outcome: Outcome<Result>): outcome is { readonly error: Problem } {
+  return 'error' in outcome && outcome.error instanceof Problem && outcome.error.kind === 'unavailable';
 }

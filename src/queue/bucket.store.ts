@@ -54,6 +54,14 @@ export class BucketStore {
     await manager.query('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
   }
 
+  /** Waitlists whose line is closed and whose records were not all deleted: buckets go last. */
+  async listOrphans(manager: EntityManager): Promise<number[]> {
+    const rows: { waitlist_id: number }[] = await manager.query(
+      'SELECT DISTINCT waitlist_id FROM queue_bucket WHERE waitlist_id NOT IN (SELECT waitlist_id FROM queue)',
+    );
+    return rows.map(({ waitlist_id }) => waitlist_id);
+  }
+
   async findAll(manager: EntityManager, waitlistId: number, axis: Axis): Promise<Bucket[]> {
     const rows: BucketRow[] = await manager.query(
       `SELECT ${COLUMNS.join(', ')} FROM queue_bucket WHERE waitlist_id = ? AND axis = ?`,

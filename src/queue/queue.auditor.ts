@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Database } from '../platform/database/database.js';
+import { Database, UNHURRIED } from '../platform/database/database.js';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { AXES, type Axis, type Bucket, bucketsOf, JOINED_AXES, QUEUE_AXIS } from './counters.js';
@@ -36,6 +36,21 @@ export class QueueAuditor {
 
   async waitlistIds(): Promise<number[]> {
     return this.database.read((manager) => this.queues.listIds(manager));
+  }
+
+  /** Waitlists that were deleted while some of their records remain, because the process died. */
+  async orphanIds(): Promise<number[]> {
+    return this.database.read((manager) => this.buckets.listOrphans(manager));
+  }
+
+  async purge(waitlistId: number): Promise<void> {
+    const end = await this.database.read((manager) => this.waiters.findEnd(manager, waitlistId));
+    for (let start = 0; start < end; start += CHUNK_SIZE) {
+      await this.database.transaction((manager) =>
+        this.waiters.deleteRange(manager, waitlistId, start, start + CHUNK_SIZE),
+      );
+    }
+    await this.database.transaction((manager) => this.buckets.deleteAll(manager, waitlistId));
   }
 
   /**
@@ -75,7 +90,7 @@ export class QueueAuditor {
           if (amount !== 0) find(`bucket ${name}: amount is ${amount}, the records give 0`);
       }
       return { records: derived.queue.nextSeq, findings, differences };
-    });
+    }, UNHURRIED);
   }
 
   /**
@@ -108,7 +123,7 @@ export class QueueAuditor {
       await this.buckets.replaceAll(manager, waitlistId, AXES.flatMap((axis) => derived.buckets(axis))); // prettier-ignore
       await this.queues.update(manager, derived.queue);
       return changed;
-    });
+    }, UNHURRIED);
   }
 
   /** Reads all records in the order of joining and gathers what they give. */

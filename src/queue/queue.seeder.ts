@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
-import { Database } from '../platform/database/database.js';
+import { Database, UNHURRIED } from '../platform/database/database.js';
 import { Problem } from '../platform/problem.js';
 import type { OnProgress } from './queue.auditor.js';
 import { QueueAuditor } from './queue.auditor.js';
@@ -61,7 +61,7 @@ export class QueueSeeder {
           createdAt,
         };
       });
-      await this.database.transaction((manager) => this.waiters.insert(manager, rows));
+      await this.database.transaction((manager) => this.waiters.insert(manager, rows), UNHURRIED);
       onProgress(start + rows.length, count);
     }
     await this.auditor.rebuild(waitlistId, () => undefined);

@@ -60,13 +60,18 @@ export class QueueService implements BeforeApplicationShutdown {
     await this.queues.open(manager, waitlistId, spotsPerReferral);
   }
 
-  /** Sets what a referral is worth and reorders the line, past referrals too, within the caller's transaction. */
-  async setSpotsPerReferral(manager: EntityManager, waitlistId: number, spotsPerReferral: number): Promise<void> {
+  /**
+   * Sets what a referral is worth and reorders the line, past referrals too, within the caller's transaction; gives how
+   * many active records moved to another key.
+   */
+  async setSpotsPerReferral(manager: EntityManager, waitlistId: number, spotsPerReferral: number): Promise<number> {
     const queue = await this.queues.lock(manager, waitlistId);
-    if (queue.spotsPerReferral === spotsPerReferral) return;
+    if (queue.spotsPerReferral === spotsPerReferral) return 0;
     const changes = new CounterChanges();
+    let moved = 0;
     for (const [key, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
       changes.remove(QUEUE_AXIS, key, amount);
+      moved += amount;
     }
     await this.waiters.rekey(manager, waitlistId, spotsPerReferral);
     for (const [key, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
@@ -74,19 +79,28 @@ export class QueueService implements BeforeApplicationShutdown {
     }
     await this.buckets.apply(manager, waitlistId, changes);
     await this.queues.update(manager, { ...queue, spotsPerReferral });
+    return moved;
   }
 
-  /** Ends a line and deletes its records, within the caller's transaction. */
+  /** Ends a line within the caller's transaction: from its commit on nobody joins or is found. Then comes `purge`. */
   async close(manager: EntityManager, waitlistId: number): Promise<void> {
     await this.queues.lock(manager, waitlistId);
-    await this.waiters.deleteAll(manager, waitlistId);
-    await this.buckets.deleteAll(manager, waitlistId);
     await this.queues.delete(manager, waitlistId);
+  }
+
+  /** Deletes the records of a line that was closed, some at a time; `rebuild` of all goes on where a crash cut it short. */
+  async purge(waitlistId: number): Promise<void> {
+    await this.auditor.purge(waitlistId);
   }
 
   /** All lines there are. */
   async waitlistIds(): Promise<number[]> {
     return this.auditor.waitlistIds();
+  }
+
+  /** Lines that were closed while some of their records remain: `purge` ends them. */
+  async orphanIds(): Promise<number[]> {
+    return this.auditor.orphanIds();
   }
 
   /** Holds what is derived of a line against its records, on a live database. @throws Problem `not_found` */

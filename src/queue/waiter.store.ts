@@ -5,7 +5,7 @@ import { beforeInSql } from './bucket.store.js';
 import { QUEUE_AXIS } from './counters.js';
 import { RANK_BASE } from './rank-key.js';
 import type { ContactKeys, PageRequest, Waiter } from './waiter.js';
-import { WaiterEntity } from './waiter.entity.js';
+import type { WaiterEntity } from './waiter.entity.js';
 
 /** A row as both drivers give it. */
 type WaiterRow = Record<string, string | number | null> & {
@@ -216,8 +216,21 @@ export class WaiterStore {
     return new Map(rows.map(({ rank_bucket, total }) => [Number(rank_bucket) * RANK_BUCKET_WIDTH, Number(total)]));
   }
 
-  async deleteAll(manager: EntityManager, waitlistId: number): Promise<void> {
-    await manager.delete(WaiterEntity, { waitlistId });
+  async deleteRange(manager: EntityManager, waitlistId: number, fromSeq: number, toSeq: number): Promise<void> {
+    await manager.query('DELETE FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ?', [
+      waitlistId,
+      fromSeq,
+      toSeq,
+    ]);
+  }
+
+  /** The `seq` after the last; 0 where there is no record. */
+  async findEnd(manager: EntityManager, waitlistId: number): Promise<number> {
+    const [row]: { last: number | null }[] = await manager.query(
+      'SELECT MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+      [waitlistId],
+    );
+    return (row?.last ?? -1) + 1;
   }
 
   /** A page of a listing, from a record on (`from`, itself included) less the first `skip`. */

@@ -4,7 +4,14 @@ import { CurrentCaller, OwnerOnly } from '../auth/auth.decorators.js';
 import type { Caller } from '../auth/token.strategy.js';
 import { ApiProblems } from '../platform/http/api-problems.js';
 import { IdParam } from '../platform/http/id-param.js';
-import { ApiKeyDto, CreatedWaitlistDto, CreateWaitlistDto, UpdateWaitlistDto, WaitlistDto } from './waitlist.dto.js';
+import {
+  ApiKeyDto,
+  CreatedWaitlistDto,
+  CreateWaitlistDto,
+  UpdatedWaitlistDto,
+  UpdateWaitlistDto,
+  WaitlistDto,
+} from './waitlist.dto.js';
 import { WaitlistService } from './waitlist.service.js';
 
 @ApiTags('Waitlist')
@@ -36,14 +43,15 @@ export class WaitlistController {
 
   @Patch(':waitlist_id')
   @ApiOperation({ summary: 'Change a waitlist' })
-  @ApiOkResponse({ type: WaitlistDto })
+  @ApiOkResponse({ type: UpdatedWaitlistDto })
   @ApiProblems(400, 401, 404, 413, 415)
   async updateWaitlist(
     @CurrentCaller() { account }: Caller,
     @IdParam('waitlist_id') id: number,
     @Body() body: UpdateWaitlistDto,
-  ): Promise<WaitlistDto> {
-    return WaitlistDto.from(await this.waitlists.update(account.id, id, CreateWaitlistDto.toSettings(body)));
+  ): Promise<UpdatedWaitlistDto> {
+    const { waitlist, recordsMoved } = await this.waitlists.update(account.id, id, CreateWaitlistDto.toSettings(body));
+    return UpdatedWaitlistDto.afterChange(waitlist, recordsMoved);
   }
 
   @Delete(':waitlist_id')

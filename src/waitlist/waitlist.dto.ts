@@ -192,6 +192,21 @@ export class WaitlistDto extends PublicWaitlistDto {
   }
 }
 
+export class UpdatedWaitlistDto extends WaitlistDto {
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    maximum: ID_MAX,
+    description: 'Active records that got another key because `spots_to_move_upon_referral` changed.',
+    example: 0,
+  })
+  records_moved!: number;
+
+  static afterChange(waitlist: Waitlist, recordsMoved: number): UpdatedWaitlistDto {
+    return { ...WaitlistDto.from(waitlist), records_moved: recordsMoved };
+  }
+}
+
 export class ApiKeyDto {
   @ApiProperty({
     description: 'Shown this once; only a hash of it is stored.',

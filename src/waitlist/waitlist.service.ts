@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isSupportedCountry } from 'libphonenumber-js';
-import { Database } from '../platform/database/database.js';
+import { Database, UNHURRIED } from '../platform/database/database.js';
 import { type FieldFault, Problem } from '../platform/problem.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { QueueTotals } from '../queue/waiter.js';
@@ -92,8 +92,12 @@ export class WaitlistService {
     return (await this.waitlists.findPublic(id)) ?? fail();
   }
 
-  /** @throws Problem `not_found`, `invalid` */
-  async update(accountId: number, id: number, settings: WaitlistSettings): Promise<Waitlist> {
+  /** The waitlist as it then is, and how many records the change moved. @throws Problem `not_found`, `invalid` */
+  async update(
+    accountId: number,
+    id: number,
+    settings: WaitlistSettings,
+  ): Promise<{ waitlist: Waitlist; recordsMoved: number }> {
     const current = await this.get(accountId, id);
     const requiredContact = { ...current.requiredContact, ...settings.requiredContact };
     requireSound({ ...settings, requiredContact });
@@ -103,11 +107,11 @@ export class WaitlistService {
         ([, value]) => value !== undefined,
       ),
     );
-    await this.database.transaction(async (manager) => {
+    const recordsMoved = await this.database.transaction(async (manager) => {
       await this.waitlists.update(manager, accountId, id, changes);
-      if (spotsPerReferral !== undefined) await this.queue.setSpotsPerReferral(manager, id, spotsPerReferral);
-    });
-    return this.get(accountId, id);
+      return spotsPerReferral === undefined ? 0 : this.queue.setSpotsPerReferral(manager, id, spotsPerReferral);
+    }, UNHURRIED);
+    return { waitlist: await this.get(accountId, id), recordsMoved };
   }
 
   /** Deletes the waitlist and its records. @throws Problem `not_found` */
@@ -116,6 +120,7 @@ export class WaitlistService {
       if (!(await this.waitlists.delete(manager, accountId, id))) fail();
       await this.queue.close(manager, id);
     });
+    await this.queue.purge(id);
   }
 
   /** A new key; the old one ends at once. @throws Problem `not_found` */

@@ -3,7 +3,7 @@ import type { DatabaseConfig } from '../config/config.js';
 import { migrations } from './migrations/index.js';
 import { SqliteConnection } from './sqlite-driver.js';
 
-const CONNECT_TIMEOUT_MS = 4_000;
+const CONNECT_TIMEOUT_MS = 3_000;
 const SQLITE_BUSY_TIMEOUT_MS = 4_000;
 
 /** The same tables on the embedded database and on MySQL or MariaDB. */
@@ -33,7 +33,6 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
     timezone: 'Z',
     supportBigNumbers: true,
     bigNumberStrings: false,
-    isolationLevel: 'READ COMMITTED',
     connectTimeout: CONNECT_TIMEOUT_MS,
     poolSize: config.poolSize,
     extra: { enableKeepAlive: true },

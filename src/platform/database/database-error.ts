@@ -42,6 +42,10 @@ export function isWorthRepeating(error: unknown): boolean {
   return hasCode(error, GIVEN_UP) || hasCode(error, AWAY);
 }
 
+export function isAway(error: unknown): boolean {
+  return hasCode(error, AWAY);
+}
+
 export function isDuplicateKey(error: unknown): boolean {
   return (
     hasCode(error, DUPLICATE_KEY) || (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'))

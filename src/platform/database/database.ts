@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Mutex } from 'async-mutex';
 import pRetry from 'p-retry';
-import { DataSource, type EntityManager } from 'typeorm';
-import { asProblem, isWorthRepeating } from './database-error.js';
+import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { asProblem, isAway, isWorthRepeating } from './database-error.js';
 import { isEmbedded } from './dialect.js';
 
 const ATTEMPTS_MAX = 6;
 const BACKOFF_MIN_MS = 5;
 const BACKOFF_MAX_MS = 200;
+/** A request is answered within five seconds, whatever became of the database. */
+const DEADLINE_MS = 4_000;
+/** For work that is as long as a waitlist: it ends when it is done. */
+export const UNHURRIED: Hurry = { deadlineMs: 24 * 3_600_000 };
 const MIGRATION_LOCK = 'waitlist-service/migrate';
 const MIGRATION_LOCK_WAIT_SECONDS = 600;
 
@@ -16,13 +20,23 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
+export interface Hurry {
+  readonly deadlineMs: number;
+}
+
+type Work<Result> = (manager: EntityManager) => Promise<Result>;
+/** READ COMMITTED is the sessions' own, so that most transactions need not ask for it. */
+type Level = 'none' | 'READ COMMITTED' | 'REPEATABLE READ';
+
 /**
- * The one way to the database. The embedded one has a single connection, on which a statement from elsewhere would
+ * The one way to the database. A dead server must not hang a request, so all work has a deadline, and a connection that
+ * failed is not used again. The embedded one has a single connection, on which a statement from elsewhere would
  * join whatever transaction is open, see it uncommitted and be rolled back with it; so there everything takes turns.
  */
 @Injectable()
 export class Database {
   private readonly turns?: Mutex;
+  private readonly prepared = new WeakSet<object>();
 
   constructor(readonly dataSource: DataSource) {
     if (isEmbedded(dataSource)) this.turns = new Mutex();
@@ -37,19 +51,16 @@ export class Database {
    * Statements that need not agree with each other.
    * @throws Problem `unavailable` while the database is away
    */
-  async read<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    return this.inTurn(() => work(this.dataSource.manager));
+  async read<Result>(work: Work<Result>): Promise<Result> {
+    return this.perform('none', work, { deadlineMs: DEADLINE_MS });
   }
 
   /**
    * Reads that all see one moment, and hold up no writer.
    * @throws Problem `unavailable` while the database is away
    */
-  async snapshot<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    // The embedded database has one level, which is a snapshot from the first read on.
-    return this.inTurn(() =>
-      this.isEmbedded ? this.dataSource.transaction(work) : this.dataSource.transaction('REPEATABLE READ', work),
-    );
+  async snapshot<Result>(work: Work<Result>, hurry: Hurry = { deadlineMs: DEADLINE_MS }): Promise<Result> {
+    return this.perform('REPEATABLE READ', work, hurry);
   }
 
   /**
@@ -57,16 +68,8 @@ export class Database {
    * up (a deadlock, a failover, a lost connection, a certification conflict of a cluster), so it must be safe to repeat.
    * @throws Problem `unavailable` while the database is away
    */
-  async transaction<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    return this.inTurn(() =>
-      pRetry(() => this.dataSource.transaction(work), {
-        retries: ATTEMPTS_MAX - 1,
-        minTimeout: BACKOFF_MIN_MS,
-        maxTimeout: BACKOFF_MAX_MS,
-        randomize: true,
-        shouldRetry: ({ error }) => isWorthRepeating(error),
-      }),
-    );
+  async transaction<Result>(work: Work<Result>, hurry: Hurry = { deadlineMs: DEADLINE_MS }): Promise<Result> {
+    return this.perform('READ COMMITTED', work, hurry);
   }
 
   /**
@@ -93,11 +96,79 @@ export class Database {
     }
   }
 
-  private async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  private async perform<Result>(level: Level, work: Work<Result>, { deadlineMs }: Hurry): Promise<Result> {
+    const until = Date.now() + deadlineMs;
     try {
-      return await (this.turns ? this.turns.runExclusive(work) : work());
+      if (this.turns) {
+        // The embedded database has one level, at which a transaction is a snapshot from its first read on.
+        const { manager } = this.dataSource;
+        return await this.turns.runExclusive(() => (level === 'none' ? work(manager) : manager.transaction(work)));
+      }
+      return await pRetry(() => this.attempt(level, work, until), {
+        retries: ATTEMPTS_MAX - 1,
+        minTimeout: BACKOFF_MIN_MS,
+        maxTimeout: BACKOFF_MAX_MS,
+        randomize: true,
+        shouldRetry: ({ error }) => isWorthRepeating(error) && Date.now() < until,
+      });
     } catch (error) {
       throw asProblem(error);
     }
   }
+
+  /** One try on a connection of its own, which goes back to the pool only if it is sound. */
+  private async attempt<Result>(level: Level, work: Work<Result>, until: number): Promise<Result> {
+    const runner = this.dataSource.createQueryRunner();
+    const running = this.runOn(runner, level, work);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new DatabaseLateError()), until - Date.now());
+    });
+    try {
+      const result = await Promise.race([running, late]);
+      await runner.release();
+      return result;
+    } catch (error) {
+      if (isAway(error)) discard(runner);
+      else await runner.release();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      // Past its deadline nobody waits for it any more.
+      running.catch(() => undefined);
+    }
+  }
+
+  private async runOn<Result>(runner: QueryRunner, level: Level, work: Work<Result>): Promise<Result> {
+    const connection = (await runner.connect()) as object;
+    if (!this.prepared.has(connection)) {
+      await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+      this.prepared.add(connection);
+    }
+    if (level === 'none') return work(runner.manager);
+    await runner.startTransaction(level === 'READ COMMITTED' ? undefined : level);
+    try {
+      const result = await work(runner.manager);
+      await runner.commitTransaction();
+      return result;
+    } catch (error) {
+      // A connection that is lost is rolled back by its server.
+      if (!isAway(error)) await runner.rollbackTransaction();
+      throw error;
+    }
+  }
+}
+
+/** The code is the system's own for a peer that does not answer. */
+class DatabaseLateError extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
+/** Closes a connection that may be half dead, also one that is still being made. */
+function discard(runner: QueryRunner): void {
+  const connecting = runner.connect() as Promise<{ destroy(): void }>;
+  connecting.then(
+    (connection) => connection.destroy(),
+    () => undefined,
+  );
 }

@@ -4,7 +4,10 @@ const LENGTH_MAX = 254;
 /** RFC 5321, 4.5.3.1.1. */
 const LOCAL_LENGTH_MAX = 64;
 const LOCAL = /^[^\s@<>()[\],;:\\"\p{Cc}\p{Cs}]+$/u;
-const DOMAIN = /^(?=.{1,253}$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+$/;
+/** The URL parser behind IDNA would read `/`, `?` or `%` as its own and drop or decode what follows. */
+const TYPED_DOMAIN = /^[A-Za-z0-9.\-\P{ASCII}]+$/u;
+/** Its last label is no number: that would be an IP address. */
+const DOMAIN = /^(?=.{1,253}$)(?!.*\.\d+$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+$/;
 
 /**
  * The normal form by which addresses match: trimmed, Unicode NFC, lower-cased, domain in IDNA ASCII; null where the
@@ -14,7 +17,8 @@ export function emailKey(typed: string): string | null {
   const text = typed.trim().normalize('NFC');
   const at = text.lastIndexOf('@');
   const local = text.slice(0, Math.max(at, 0)).toLowerCase().normalize('NFC');
-  const domain = domainToASCII(text.slice(at + 1));
+  const typedDomain = text.slice(at + 1);
+  const domain = TYPED_DOMAIN.test(typedDomain) ? domainToASCII(typedDomain) : '';
   const fits = [...text].length <= LENGTH_MAX && [...local].length <= LOCAL_LENGTH_MAX;
   return fits && LOCAL.test(local) && DOMAIN.test(domain) ? `${local}@${domain}` : null;
 }

@@ -8,6 +8,9 @@ export interface FieldFault {
   readonly message: string;
 }
 
+/** Of one request; more tell the caller nothing new, and a body can hold a hundred thousand. */
+const FAULTS_MAX = 20;
+
 /**
  * An outcome that the caller can understand and act upon. `code` is upper snake case and stable: clients compare it.
  * The message is shown to the caller, so it never holds another person's data.
@@ -30,15 +33,16 @@ export class Problem extends Error {
 
   /** Faults of the request, whatever waitlist it is for. */
   static invalid(fields: readonly FieldFault[]): Problem {
-    return new Problem('invalid', 'INVALID_REQUEST', summary(fields), { fields });
+    return withFaults('invalid', 'INVALID_REQUEST', fields);
   }
 
   /** Faults against what this waitlist's owner configured. */
   static ruleBroken(fields: readonly FieldFault[]): Problem {
-    return new Problem('rule_broken', 'WAITLIST_RULE_BROKEN', summary(fields), { fields });
+    return withFaults('rule_broken', 'WAITLIST_RULE_BROKEN', fields);
   }
 }
 
-function summary(fields: readonly FieldFault[]): string {
-  return fields.map(({ field, message }) => `${field} ${message}`).join('; ');
+function withFaults(kind: ProblemKind, code: string, faults: readonly FieldFault[]): Problem {
+  const fields = faults.slice(0, FAULTS_MAX);
+  return new Problem(kind, code, fields.map(({ field, message }) => `${field} ${message}`).join('; '), { fields });
 }

@@ -32,7 +32,9 @@ export function said(text: string | null | undefined): string | null {
 }
 
 function phoneKey(phone: string, defaultRegion: string | null): string | null {
-  const number = parsePhoneNumberFromString(phone, (defaultRegion ?? undefined) as CountryCode | undefined);
+  const defaultCountry = (defaultRegion ?? undefined) as CountryCode | undefined;
+  // Otherwise the library picks a number out of any text around it.
+  const number = parsePhoneNumberFromString(phone.trim(), { defaultCountry, extract: false });
   return number?.isPossible() ? number.number : null;
 }
 

@@ -21,5 +21,5 @@ function sizeFault(metadata: JsonObject): string | null {
 /** Counts one level past the limit and no further, so that depth can't exhaust the stack. */
 function levels(value: unknown, limit = LEVELS_MAX + 1): number {
   if (typeof value !== 'object' || value === null || limit === 0) return 0;
-  return 1 + Math.max(0, ...Object.values(value).map((item) => levels(item, limit - 1)));
+  return 1 + Object.values(value).reduce<number>((deepest, item) => Math.max(deepest, levels(item, limit - 1)), 0);
 }

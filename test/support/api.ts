@@ -13,6 +13,8 @@ export interface CallOptions {
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
+  /** The caller's address; 127.0.0.1 if left out. */
+  readonly from?: string;
   /** Sent as it is, where `body` would be written as JSON. */
   readonly raw?: string | Buffer;
 }
@@ -43,7 +45,7 @@ export class Api {
     method: Method,
     path: string,
     body?: unknown,
-    { token, headers, query, raw }: CallOptions = {},
+    { token, headers, query, from, raw }: CallOptions = {},
   ): Promise<Answer> {
     const search = query ? `?${new URLSearchParams(mapToText(query)).toString()}` : '';
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -51,6 +53,7 @@ export class Api {
       method,
       url: `${path}${search}`,
       payload,
+      remoteAddress: from,
       headers: {
         ...(payload !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),

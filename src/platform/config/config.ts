@@ -127,16 +127,17 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): 
     const { hostname, port, username, password, pathname, searchParams } = new URL(value);
     const { connectionLimit = String(POOL_SIZE), ssl = 'false', ...unknown } = Object.fromEntries(searchParams);
     const poolSize = Number(connectionLimit);
-    const optionsFit =
-      /^(true|false)$/.test(ssl) && poolSize >= 2 && poolSize <= 1000 && Object.keys(unknown).length === 0;
-    if (hostname && pathname.length > 1 && optionsFit) {
+    const poolFits = Number.isInteger(poolSize) && poolSize >= 2 && poolSize <= 1000;
+    const optionsFit = /^(true|false)$/.test(ssl) && poolFits && Object.keys(unknown).length === 0;
+    const [user, secret, database] = [username, password, pathname.slice(1)].map(percentDecoded);
+    if (hostname && database && user !== undefined && secret !== undefined && optionsFit) {
       return {
         kind: 'mysql',
         host: hostname,
         port: Number(port || 3306),
-        username: decodeURIComponent(username),
-        password: decodeURIComponent(password),
-        database: decodeURIComponent(pathname.slice(1)),
+        username: user,
+        password: secret,
+        database,
         poolSize,
         tls: ssl === 'true',
       };
@@ -147,6 +148,16 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): 
     'must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>',
   );
   return z.NEVER;
+}
+
+/** Undefined where the text is not percent-encoded UTF-8. */
+function percentDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
 }
 
 /** The embedded database keeps a secret of its own beside its file; a shared database needs one that all replicas know. */

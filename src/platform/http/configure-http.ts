@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyRequest, LogController, type RouteOptions } from 'fastify';
+import { type FastifyInstance, type FastifyRequest, LogController, type RouteOptions } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { Config } from '../config/config.js';
 import { Problem } from '../problem.js';
 import { ContractPipe } from './contract.pipe.js';
 import { createDocument, serveDocument } from './document.js';
 import { readJsonBodies } from './json-body.js';
-import { ProblemFilter } from './problem.filter.js';
+import { answerUnreadablePath, ProblemFilter } from './problem.filter.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** A request, headers and body, that takes longer to arrive is an attack or a dead line. */
@@ -45,6 +46,7 @@ export function createAdapter(config: Config): FastifyAdapter {
     // HEAD would run the handler of a GET, and one of them exchanges a token.
     exposeHeadRoutes: false,
     routerOptions: SLASHES,
+    frameworkErrors: answerUnreadablePath,
     genReqId: ({ headers }: IncomingMessage) => {
       const given = headers['x-request-id'];
       return typeof given === 'string' && CALLER_REQUEST_ID.test(given) ? given : randomUUID();
@@ -62,14 +64,6 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
 
   fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
   readJsonBodies(fastify);
-  fastify.addHook('onRoute', (route) => {
-    applyRouteConfig(route, config);
-    for (const method of [route.method].flat()) {
-      methodsSeen.add(method);
-      if (route.url !== '*' && !routes.hasRoute(method as HTTPMethod, route.url))
-        routes.on(method as HTTPMethod, route.url, () => undefined);
-    }
-  });
   fastify.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
@@ -87,6 +81,15 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
     enableDraftSpec: true,
     errorResponseBuilder: (_, { ttl }) => tooMany(ttl),
   });
+  const limits = limitHooks(fastify, config);
+  fastify.addHook('onRoute', (route) => {
+    applyRouteConfig(route, limits);
+    for (const method of [route.method].flat()) {
+      methodsSeen.add(method);
+      if (route.url !== '*' && !routes.hasRoute(method as HTTPMethod, route.url))
+        routes.on(method as HTTPMethod, route.url, () => undefined);
+    }
+  });
 
   app.useGlobalFilters(
     new ProblemFilter((path) => [...methodsSeen].filter((method) => routes.find(method as HTTPMethod, path) !== null)),
@@ -96,19 +99,34 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   serveDocument(app, document);
 }
 
-function applyRouteConfig(route: RouteOptions, { rateLimits }: Config): void {
+/** One hook a limit, for a hook holds the counts: what shares a limit shares its hook. */
+function limitHooks(fastify: FastifyInstance, { rateLimits }: Config) {
+  const hookOf = (max: number, exempt: readonly string[]) =>
+    max === 0 ? undefined : fastify.rateLimit({ max, timeWindow: '1 minute', allowList: isWithin(exempt) });
+  return { public: hookOf(rateLimits.public, rateLimits.exempt), login: hookOf(rateLimits.login, []) };
+}
+
+function applyRouteConfig(route: RouteOptions, limits: ReturnType<typeof limitHooks>): void {
   const { rateLimited, bodyMaxBytes } = route.config ?? {};
   if (bodyMaxBytes !== undefined) route.bodyLimit = bodyMaxBytes;
-  if (rateLimited === undefined || rateLimits[rateLimited] === 0) return;
-  route.config = {
-    ...route.config,
-    rateLimit: {
-      max: rateLimits[rateLimited],
-      timeWindow: '1 minute',
-      groupId: rateLimited,
-      allowList: rateLimited === 'public' ? [...rateLimits.exempt] : [],
-    },
-  };
+  const limit = rateLimited && limits[rateLimited];
+  if (limit) route.onRequest = [route.onRequest ?? [], limit].flat();
+}
+
+/** Whether the address of a request is one of these addresses or in one of these networks. */
+function isWithin(networks: readonly string[]): (request: FastifyRequest) => boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const family = familyOf(address);
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return ({ ip }) => list.check(ip, familyOf(ip));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 
 function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOptions {

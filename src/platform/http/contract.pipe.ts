@@ -22,9 +22,6 @@ const FORMATS = {
 } as const;
 const FORMAT_WORDS: Readonly<Record<string, string>> = { 'http-url': 'an http or https URL' };
 
-/** Of one request; more tell the caller nothing new. */
-const FAULTS_MAX = 20;
-
 /**
  * Holds requests against the schemas of the OpenAPI document, so that the document can't promise what the service does
  * not keep: the decorators of a DTO are the one source of both. See docs/decisions/validation.md.
@@ -89,7 +86,7 @@ function mapValues(input: Input, map: (value: unknown, name: string) => unknown)
 }
 
 function faultsOf(errors: readonly ErrorObject[]): FieldFault[] {
-  return errors.slice(0, FAULTS_MAX).map((error) => ({ field: fieldOf(error), message: messageOf(error) }));
+  return errors.map((error) => ({ field: fieldOf(error), message: messageOf(error) }));
 }
 
 /** `/waiters/0/id` as people write it: `waiters[0].id`. */

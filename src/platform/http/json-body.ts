@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { parse } from 'secure-json-parse';
 import { Problem } from '../problem.js';
@@ -10,7 +11,7 @@ const SUSPECT = /\\u(?:0000|d[89a-f])/i;
  * not at all. An empty body is none, whatever the headers say.
  */
 export function readJsonBodies(fastify: FastifyInstance): void {
-  fastify.removeContentTypeParser('application/json');
+  fastify.removeContentTypeParser(['application/json', 'text/plain']);
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
     try {
       done(null, body.length === 0 ? undefined : parseJson(body));
@@ -21,13 +22,13 @@ export function readJsonBodies(fastify: FastifyInstance): void {
 }
 
 function parseJson(body: Buffer): unknown {
-  let text: string;
+  if (!isUtf8(body)) throw malformed('must be JSON in UTF-8');
+  const text = body.toString('utf8');
   let value: unknown;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
     value = parse(text) as unknown;
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) throw malformed('must be JSON in UTF-8');
+    if (error instanceof SyntaxError) throw malformed('must be JSON in UTF-8');
     throw error;
   }
   if (SUSPECT.test(text)) requireWholeText(value);

@@ -78,6 +78,18 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
+/** Answers a path that the router can't read; no hook and no filter runs for those. */
+export function answerUnreadablePath(
+  { statusCode = 400 }: { readonly statusCode?: number },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const status = statusCode in HTTP_FAULTS ? statusCode : 400;
+  const { code, detail } = HTTP_FAULTS[status] as { code: string; detail: string };
+  void reply.header('x-request-id', request.id);
+  send(request, reply, status, code, detail);
+}
+
 function send(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,0 +1,113 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { Batcher, type Outcome } from './batcher.js';
+
+const BOUNDS = { batchMax: 3, waitingMax: 5, runsMax: 1 };
+
+/** Runs that end when the test says so. */
+function controlled(bounds: Partial<typeof BOUNDS> = {}) {
+  const batches: number[][] = [];
+  const ends: ((outcomes?: Outcome<string>[]) => void)[] = [];
+  const batcher = new Batcher<number, string>(
+    (commands) => {
+      batches.push(commands);
+      return new Promise((resolve) => {
+        ends.push((outcomes) => resolve(outcomes ?? commands.map((command) => ({ result: `done ${command}` }))));
+      });
+    },
+    { ...BOUNDS, ...bounds },
+  );
+  /** Ends a run once it has begun. */
+  const end = async (run: number, outcomes?: Outcome<string>[]) => {
+    while (!ends[run]) await setImmediate();
+    ends[run](outcomes);
+  };
+  return { batcher, batches, end };
+}
+
+describe('a batcher', () => {
+  it('runs the first command at once and alone', async () => {
+    const { batcher, batches, end } = controlled();
+
+    const result = batcher.submit(1);
+    expect(batches).toEqual([[1]]);
+    await end(0);
+
+    expect(await result).toBe('done 1');
+  });
+
+  it('carries out together what arrives during a run, in order and at most a batch at a time', async () => {
+    const { batcher, batches, end } = controlled();
+
+    const results = [1, 2, 3, 4, 5].map((command) => batcher.submit(command));
+    expect(batcher.length).toBe(4);
+    for (const run of [0, 1, 2]) await end(run);
+
+    expect(await Promise.all(results)).toEqual(['done 1', 'done 2', 'done 3', 'done 4', 'done 5']);
+    expect(batches).toEqual([[1], [2, 3, 4], [5]]);
+  });
+
+  it('has at most the allowed runs under way', () => {
+    const { batcher, batches } = controlled({ runsMax: 2 });
+
+    for (const command of [1, 2, 3]) void batcher.submit(command);
+
+    expect(batches).toEqual([[1], [2]]);
+  });
+
+  it('gives each caller their own error and spares the neighbours', async () => {
+    const { batcher, end } = controlled();
+    const [, second, third] = [1, 2, 3].map((command) => batcher.submit(command));
+    await end(0);
+    await end(1, [{ error: new Error('only the second') }, { result: 'done 3' }]);
+
+    await expect(second).rejects.toThrow('only the second');
+    expect(await third).toBe('done 3');
+  });
+
+  it('gives all callers of a run the error that ended it, and goes on', async () => {
+    let isBroken = true;
+    const batcher = new Batcher<number, number>(async (commands) => {
+      if (isBroken) throw new Error('the run failed');
+      return commands.map((result) => ({ result }));
+    }, BOUNDS);
+
+    await expect(batcher.submit(1)).rejects.toThrow('the run failed');
+    isBroken = false;
+
+    expect(await batcher.submit(2)).toBe(2);
+  });
+
+  it('refuses a caller whom a run forgot rather than leaving them waiting', async () => {
+    const { batcher, end } = controlled();
+    const result = batcher.submit(1);
+
+    await end(0, []);
+
+    await expect(result).rejects.toThrow('fewer outcomes');
+  });
+
+  it('refuses at once when the line is full, and says when to come back', () => {
+    const { batcher } = controlled();
+    for (const command of [1, 2, 3, 4, 5, 6]) void batcher.submit(command);
+
+    expect(() => batcher.submit(7)).toThrow(
+      expect.objectContaining({ kind: 'unavailable', code: 'LINE_FULL', details: { retryAfterSeconds: 1 } }),
+    );
+  });
+
+  it('is drained when all that was submitted has been answered', async () => {
+    const { batcher, end } = controlled();
+    const answered: string[] = [];
+    const results = [1, 2].map((command) => batcher.submit(command).then((result) => answered.push(result)));
+    const drained = batcher.drained().then(() => [...answered]);
+
+    await end(0);
+    await end(1);
+    await Promise.all(results);
+
+    expect(await drained).toEqual(['done 1', 'done 2']);
+    expect(batcher.isIdle).toBe(true);
+    await batcher.drained();
+  });
+});

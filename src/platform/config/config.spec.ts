@@ -1,0 +1,156 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Config, readConfig } from './config.js';
+
+const SECRET = 's'.repeat(32);
+const EMBEDDED = { DATABASE_URL: 'sqlite::memory:' };
+const MYSQL = 'mysql://waitlist:pass@db.example:3307/line';
+
+type Environment = Record<string, string>;
+
+const read = (environment: Environment): Config => readConfig({ ...EMBEDDED, JWT_SECRET: SECRET, ...environment });
+
+function faultsOf(environment: Environment): string {
+  try {
+    read(environment);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('These settings are accepted');
+}
+
+describe('settings', () => {
+  it('have defaults', () => {
+    expect(read({})).toEqual({
+      port: 3000,
+      host: '0.0.0.0',
+      database: { kind: 'sqlite', file: ':memory:' },
+      jwtSecrets: [SECRET],
+      accessTokenTtlSeconds: 3600,
+      refreshTokenTtlSeconds: 30 * 86_400,
+      firstOwner: { email: undefined, password: undefined },
+      publicBaseUrl: 'http://localhost:3000',
+      trustedProxies: [],
+      rateLimits: { public: 600, login: 10, exempt: [] },
+      corsOrigins: [],
+    });
+  });
+
+  it('name the embedded database in ./data where none is given', () => {
+    expect(readConfig({ JWT_SECRET: SECRET }).database).toEqual({
+      kind: 'sqlite',
+      file: join('data', 'waitlist.sqlite'),
+    });
+  });
+
+  it('count an empty variable as not set', () => {
+    const names = [
+      'PORT', 'HOST', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
+      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'CORS_ORIGINS',
+    ]; // prettier-ignore
+    expect(read(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(read({}));
+  });
+
+  it.each<[Environment, Partial<Config>]>([
+    [{ PORT: '8080' }, { port: 8080, publicBaseUrl: 'http://localhost:8080' }],
+    [{ PORT: '0' }, { port: 0 }],
+    [{ HOST: '::1' }, { host: '::1' }],
+    [{ JWT_SECRET: `${SECRET}, ${'t'.repeat(40)}` }, { jwtSecrets: [SECRET, 't'.repeat(40)] }],
+    [{ JWT_SECRET: 'é'.repeat(16) }, { jwtSecrets: ['é'.repeat(16)] }],
+    [{ ACCESS_TOKEN_TTL: '60' }, { accessTokenTtlSeconds: 60 }],
+    [{ REFRESH_TOKEN_TTL: '31536000' }, { refreshTokenTtlSeconds: 365 * 86_400 }],
+    [
+      { OWNER_EMAIL: 'me@example.com', OWNER_PASSWORD: ' a pass word ' },
+      { firstOwner: { email: 'me@example.com', password: ' a pass word ' } },
+    ],
+    [{ PUBLIC_BASE_URL: 'https://wait.example.com/line/' }, { publicBaseUrl: 'https://wait.example.com/line' }],
+    [{ TRUST_PROXY: '10.0.0.0/8, ::1' }, { trustedProxies: ['10.0.0.0/8', '::1'] }],
+    [
+      { RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_LOGIN: '1000000', RATE_LIMIT_EXEMPT: '192.0.2.7,2001:db8::/32' },
+      { rateLimits: { public: 0, login: 1_000_000, exempt: ['192.0.2.7', '2001:db8::/32'] } },
+    ],
+    [
+      { CORS_ORIGINS: 'https://app.example.com, http://localhost:5173,' },
+      { corsOrigins: ['https://app.example.com', 'http://localhost:5173'] },
+    ],
+    [{ DATABASE_URL: 'sqlite:/var/lib/line.sqlite' }, { database: { kind: 'sqlite', file: '/var/lib/line.sqlite' } }],
+    [{ DATABASE_URL: 'sqlite:///var/lib/l.sqlite' }, { database: { kind: 'sqlite', file: '/var/lib/l.sqlite' } }],
+    [{ DATABASE_URL: 'sqlite:line.sqlite' }, { database: { kind: 'sqlite', file: 'line.sqlite' } }],
+  ])('take %j', (environment, expected) => {
+    expect(read(environment)).toMatchObject(expected);
+  });
+
+  it.each([
+    ['mysql://db.example/line', { host: 'db.example', port: 3306, username: '', database: 'line', tls: false }],
+    [MYSQL, { port: 3307, username: 'waitlist', password: 'pass' }],
+    ['mariadb://db.example/line', { kind: 'mysql' }],
+    ['mysql://us%40er:p%2Fa%3Ass@db.example/li%20ne', { username: 'us@er', password: 'p/a:ss', database: 'li ne' }],
+    [`${MYSQL}?connectionLimit=25&ssl=true`, { poolSize: 25, tls: true }],
+  ])('read the database from %s', (url, expected) => {
+    expect(read({ DATABASE_URL: url }).database).toMatchObject(expected);
+  });
+
+  it.each<[string, string[]]>([
+    ['PORT', ['80.5', '-1', '65536', 'http', '0x50', '1e3']],
+    ['DATABASE_URL', [
+      'sqlite:', 'postgres://user:pass@host/db', 'mysql://', 'mysql://host', 'mysql://host/', 'mysql:///line', 'line.sqlite',
+      'mysql://host:99999/line', `${MYSQL}?ssl=yes`, `${MYSQL}?connectionLimit=1`, `${MYSQL}?connectionLimit=1001`,
+      `${MYSQL}?connectionLimit=2.5`, `${MYSQL}?connectionLimit=many`, `${MYSQL}?conectionLimit=5`, 'mysql://%ff@host/line',
+    ]],
+    ['JWT_SECRET', ['short', `${SECRET},short`, 's'.repeat(31)]],
+    ['ACCESS_TOKEN_TTL', ['0', '1h', '2592001']],
+    ['REFRESH_TOKEN_TTL', ['0', '30d', '31536001']],
+    ['PUBLIC_BASE_URL', ['wait.example.com', 'ftp://example.com', 'https://', '/line']],
+    ['TRUST_PROXY', ['true', '10.0.0.0/33', '10.0.0', 'localhost', '::1/129', '10.0.0.0/8/8', '10.0.0.0/']],
+    ['RATE_LIMIT_PUBLIC', ['-1', 'off', '1000001']],
+    ['RATE_LIMIT_LOGIN', ['-1', 'off', '1000001']],
+    ['RATE_LIMIT_EXEMPT', ['everyone', '10.0.0.0/33']],
+    ['CORS_ORIGINS', ['*', 'example.com', 'https://example.com/', 'https://example.com/app', 'null']],
+  ])('name %s where its value is wrong', (name, values) => {
+    for (const value of values) expect(faultsOf({ [name]: value })).toMatch(new RegExp(`^${name}: [^\\n]+$`));
+  }); // prettier-ignore
+
+  it('name every variable that is wrong, a line each', () => {
+    const faults = faultsOf({
+      PORT: 'x',
+      TRUST_PROXY: 'x',
+      RATE_LIMIT_PUBLIC: 'x',
+      DATABASE_URL: 'x',
+      JWT_SECRET: 'x',
+    });
+
+    expect(faults.split('\n').map((line) => line.split(':')[0]).sort()).toEqual(
+      ['DATABASE_URL', 'JWT_SECRET', 'PORT', 'RATE_LIMIT_PUBLIC', 'TRUST_PROXY']); // prettier-ignore
+  });
+
+  it("never repeat a database's password or a secret", () => {
+    expect(faultsOf({ DATABASE_URL: 'mysql://user:hunter2@host', JWT_SECRET: 'hunter2' })).not.toContain('hunter2');
+  });
+});
+
+describe('the signing secret', () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'waitlist-config-'));
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  it('is required with MySQL', () => {
+    expect(() => readConfig({ DATABASE_URL: MYSQL })).toThrow(/^JWT_SECRET: is required with MySQL/);
+  });
+
+  it('is made once for the embedded database and kept beside it, for its owner alone', () => {
+    const environment = { DATABASE_URL: `sqlite:${join(directory, 'new', 'line.sqlite')}` };
+    const file = join(directory, 'new', 'jwt-secret');
+
+    const first = readConfig(environment).jwtSecrets;
+    const second = readConfig(environment).jwtSecrets;
+
+    expect(second).toEqual(first);
+    expect(first).toEqual([readFileSync(file, 'utf8')]);
+    expect(Buffer.from(first[0] ?? '', 'base64url')).toHaveLength(32);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Question } from '../waitlist/waitlist.entity.js';
+import { checkAnswers } from './answers.js';
+
+const WHY: Question = { text: 'Why?', optional: false, options: null };
+const HOW: Question = { text: 'How?', optional: true, options: ['On foot', 'By bike'] };
+
+const item = (question_value: unknown, answer_value: unknown) => ({ question_value, answer_value });
+
+function faultsOf(questions: Question[], given: unknown): unknown {
+  try {
+    return checkAnswers(questions, given);
+  } catch (error) {
+    return (error as { details: { fields: unknown } }).details.fields;
+  }
+}
+
+describe('answers', () => {
+  it('are kept in the order of the questions', () => {
+    const answers = checkAnswers([WHY, HOW], [item('How?', 'By bike'), item('Why?', 'Because')]);
+
+    expect(answers).toEqual([
+      { question: 'Why?', value: 'Because' },
+      { question: 'How?', value: 'By bike' },
+    ]);
+  });
+
+  it.each([
+    ['free text', WHY, 'Because\nof é 😀'],
+    ['one of the options', HOW, 'On foot'],
+    ['a list of one', HOW, ['On foot']],
+    ['several of the options', HOW, ['By bike', 'On foot']],
+    ['4,000 characters', WHY, '😀'.repeat(4000)],
+  ])('may be %s', (_, question, value) => {
+    expect(checkAnswers([question], [item(question.text, value)])).toEqual([{ question: question.text, value }]);
+  });
+
+  it.each([undefined, null, []])('may be %j where no question needs one', (given) => {
+    expect(checkAnswers([HOW], given)).toEqual([]);
+  });
+
+  it.each([undefined, null, '', []])('%j leaves an optional question unanswered', (blank) => {
+    expect(checkAnswers([HOW], [item('How?', blank)])).toEqual([]);
+  });
+
+  it.each([undefined, null, '', []])('%j does not answer a question that needs one', (blank) => {
+    expect(faultsOf([WHY], [item('Why?', blank)])).toEqual([
+      { field: 'answers', message: 'must answer the question "Why?"' },
+    ]);
+  });
+
+  it.each([undefined, null, 'text', 5, {}, [5, null, 'x'], [item('Anything', {})]])(
+    '%j does not matter on a waitlist that asks nothing',
+    (given) => {
+      expect(checkAnswers([], given)).toEqual([]);
+    },
+  );
+
+  it("take no word from the caller's own `optional`", () => {
+    expect(faultsOf([WHY], [{ question_value: 'Why?', answer_value: null, optional: true }])).toHaveLength(1);
+  });
+
+  it.each([
+    ['of another question', [item('Who?', 'x')], 'answers[0].question_value'],
+    ['of a question in other letters', [item('how?', 'On foot')], 'answers[0].question_value'],
+    ['of no question', [item(undefined, 'x')], 'answers[0].question_value'],
+    ['that are no items', [null], 'answers[0].question_value'],
+    ['given twice', [item('How?', 'On foot'), item('How?', 'By bike')], 'answers[1].question_value'],
+    ['that were not offered', [item('How?', 'By car')], 'answers[0].answer_value'],
+    ['of which one was not offered', [item('How?', ['On foot', 'By car'])], 'answers[0].answer_value'],
+    ['that choose an option twice', [item('How?', ['On foot', 'On foot'])], 'answers[0].answer_value'],
+    ['that choose a number', [item('How?', 5)], 'answers[0].answer_value'],
+    ['that are no list', 'On foot', 'answers'],
+  ])('are refused %s', (_, given, field) => {
+    expect(faultsOf([HOW], given)).toEqual([{ field, message: expect.any(String) }]);
+  });
+
+  it.each([
+    ['a list', ['Because']],
+    ['a number', 5],
+    ['an object', {}],
+    ['4,001 characters', 'x'.repeat(4001)],
+  ])('in free text are refused as %s', (_, value) => {
+    expect(faultsOf([WHY], [item('Why?', value)])).toEqual([
+      { field: 'answers[0].answer_value', message: expect.any(String) },
+    ]);
+  });
+
+  it('name each fault, but not more than anyone would read', () => {
+    expect(faultsOf([WHY, HOW], [item('Who?', 'x'), item('How?', 'x')])).toHaveLength(3);
+    expect(faultsOf([HOW], Array(100_000).fill(0))).toHaveLength(20);
+  });
+});

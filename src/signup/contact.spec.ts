@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { contactKeys, said } from './contact.js';
+
+describe('contact data', () => {
+  it('matches by the normal form of each part', () => {
+    const keys = contactKeys({ email: ' Ada@Example.com', phone: '+1 (415) 555-0123' }, null);
+
+    expect(keys).toEqual({ emailKey: 'ada@example.com', phoneKey: '+14155550123' });
+  });
+
+  it('has no key for what was not said', () => {
+    expect(contactKeys({ email: null, phone: null }, 'US')).toEqual({ emailKey: null, phoneKey: null });
+  });
+
+  it.each([
+    ['its country code', '+49 30 901820', null, '+4930901820'],
+    ['its country code, whatever the region', '+49 30 901820', 'US', '+4930901820'],
+    ['dots', '+1.415.555.0123', null, '+14155550123'],
+    ['hyphens and brackets of its region', '(415) 555-0123', 'US', '+14155550123'],
+    ['the trunk zero of its region', '030 901820', 'DE', '+4930901820'],
+    ['the international prefix of its region', '0049 30 901820', 'FR', '+4930901820'],
+    ['spaces around it', '  +14155550123 ', null, '+14155550123'],
+    ['Arabic digits', '+١٤١٥٥٥٥٠١٢٣', null, '+14155550123'],
+  ])('takes a phone number with %s', (_, phone, region, phoneKey) => {
+    expect(contactKeys({ email: null, phone }, region)).toEqual({ emailKey: null, phoneKey });
+  });
+
+  it.each([
+    ['without a country code on a waitlist without a region', '(415) 555-0123', null],
+    ['of letters', 'call me', 'US'],
+    ['that is too short', '+1415', null],
+    ['that is too long', '+1415555012345678', null],
+    ['of a country that is not', '+999123456789', null],
+    ['within other text', 'call +14155550123 at night', null],
+    ['of a plus sign', '+', null],
+  ])('refuses a phone number %s', (_, phone, region) => {
+    expect(() => contactKeys({ email: null, phone }, region)).toThrow(
+      expect.objectContaining({ kind: 'invalid', details: { fields: [expect.objectContaining({ field: 'phone' })] } }),
+    );
+  });
+
+  it('names each part at fault', () => {
+    expect(() => contactKeys({ email: 'nobody', phone: 'nothing' }, 'US')).toThrow(
+      'email must be an email address; phone must be a phone number with its country code, such as +14155550123, or a number of US',
+    );
+  });
+
+  it.each([
+    [undefined, null],
+    [null, null],
+    ['', null],
+    [' \t', null],
+    [' Ada ', ' Ada '],
+  ])('%j says %j', (text, expected) => {
+    expect(said(text)).toBe(expected);
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Answer, Api } from '../support/api.js';
+import { type Service, startService } from '../support/service.js';
+
+const ANYWHERE = 'https://landing.example';
+const OWN = 'https://app.example.com';
+
+let service: Service;
+let api: Api;
+beforeAll(async () => {
+  service = await startService({ environment: { CORS_ORIGINS: `${OWN},http://localhost:5173` } });
+  ({ api } = service);
+});
+afterAll(() => service.stop());
+
+const preflight = (method: string, path: string, origin: string, requested = 'content-type'): Promise<Answer> =>
+  api.call('OPTIONS', path, undefined, {
+    headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': requested },
+  });
+const allowedOrigin = ({ headers }: Answer) => headers['access-control-allow-origin'];
+const words = (header: unknown) => String(header).split(', ');
+
+const PUBLIC = [
+  ['POST', '/api/v1/signup'],
+  ['GET', '/api/v1/signup'],
+  ['POST', '/api/v1/signup/'],
+  ['POST', '//api/v1//signup'],
+  ['GET', '/api/v1/waitlist/1'],
+] as const;
+const OWNER = [
+  ['GET', '/api/v1/waiter'],
+  ['PATCH', '/api/v1/waiter'],
+  ['POST', '/api/v1/auth/create_tokens'],
+  ['GET', '/api/v1/auth/refresh_access_token'],
+  ['GET', '/api/v1/waitlist'],
+  ['POST', '/api/v1/waitlist'],
+  ['PATCH', '/api/v1/waitlist/1'],
+  ['DELETE', '/api/v1/waitlist/1'],
+  ['POST', '/api/v1/waitlist/1/api_key'],
+] as const;
+
+describe('a page of any site', () => {
+  it.each(PUBLIC)('may %s %s, with the headers that pages send and without credentials', async (method, path) => {
+    const { status, headers } = await preflight(method, path, ANYWHERE, 'content-type, authorization, api-key');
+
+    expect(status).toBe(204);
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(words(headers['access-control-allow-methods'])).toContain(method);
+    expect(words(headers['access-control-allow-headers'])).toEqual(['content-type', 'authorization', 'api-key']);
+    expect(headers).not.toHaveProperty('access-control-allow-credentials');
+    expect(Number(headers['access-control-max-age'])).toBeGreaterThan(0);
+  });
+
+  it.each(OWNER)('may not %s %s', async (method, path) => {
+    expect(allowedOrigin(await preflight(method, path, ANYWHERE))).toBeUndefined();
+  });
+
+  it('may read a public answer, its failures and the headers that say when to come back', async () => {
+    const { headers } = await api.get('/api/v1/signup', { headers: { origin: ANYWHERE } });
+
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(headers['access-control-expose-headers']).toContain('Retry-After');
+    expect(headers['cross-origin-resource-policy']).toBe('cross-origin');
+  });
+
+  it('may not read the answer of an owner operation', async () => {
+    expect(allowedOrigin(await api.get('/api/v1/waiter', { headers: { origin: ANYWHERE } }))).toBeUndefined();
+  });
+
+  it('may sign up from a sandboxed frame, whose origin is null', async () => {
+    expect(allowedOrigin(await preflight('POST', '/api/v1/signup', 'null'))).toBe('*');
+    expect(allowedOrigin(await preflight('PATCH', '/api/v1/waiter', 'null'))).toBeUndefined();
+  });
+});
+
+describe('a page of a configured origin', () => {
+  it.each(OWNER)('may %s %s', async (method, path) => {
+    const { status, headers } = await preflight(method, path, OWN, 'authorization, api-key');
+
+    expect(status).toBe(204);
+    expect(headers['access-control-allow-origin']).toBe(OWN);
+    expect(words(headers['access-control-allow-methods'])).toContain(method);
+    expect(headers).not.toHaveProperty('access-control-allow-credentials');
+  });
+
+  it('may read the pages of a listing', async () => {
+    const { headers } = await api.get('/api/v1/waiter', { headers: { origin: OWN } });
+
+    expect(headers['access-control-allow-origin']).toBe(OWN);
+    expect(words(headers['access-control-expose-headers'])).toEqual(expect.arrayContaining(['Link', 'X-Total-Count']));
+    expect(headers.vary).toMatch(/Origin/);
+  });
+
+  it.each(['https://app.example.com.evil.example', 'http://app.example.com', 'https://app.example.com:8443'])(
+    'is not %s',
+    async (origin) => {
+      expect(allowedOrigin(await preflight('PATCH', '/api/v1/waiter', origin))).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Answer, Api, CallOptions } from '../support/api.js';
+import { type Service, startService } from '../support/service.js';
+import type { OwnedWaitlist, World } from '../support/world.js';
+
+const SIGNUP = '/api/v1/signup';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let service: Service;
+let api: Api;
+let world: World;
+let waitlist: OwnedWaitlist;
+
+beforeAll(async () => {
+  service = await startService();
+  ({ api, world } = service);
+  waitlist = await world.waitlist();
+});
+afterAll(() => service.stop());
+
+/** Holds an answer against RFC 9457 and against what existing clients read. */
+function expectProblem({ status, headers, body }: Answer, expected: { status: number; code: string }): void {
+  expect(status).toBe(expected.status);
+  expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(headers['cache-control']).toBe('no-store');
+  expect(body).toEqual({
+    type: `/docs/errors#${expected.code.toLowerCase()}`,
+    title: expect.stringMatching(/^[A-Z]/),
+    status: expected.status,
+    detail: expect.stringMatching(/./),
+    instance: headers['x-request-id'],
+    ...(body.errors && { errors: expect.any(Array) }),
+    error_code: expected.code,
+    error_string: body.detail,
+    message: body.detail,
+  });
+}
+
+describe('a failure is problem details', () => {
+  it.each<[string, string, CallOptions, number, string]>([
+    ['an unknown path', 'GET /nowhere', {}, 404, 'NOT_FOUND'],
+    ['an unknown path below a known one', 'GET /api/v1/signup/1', {}, 404, 'NOT_FOUND'],
+    ['another version', 'POST /api/v2/signup', { raw: '{}' }, 404, 'NOT_FOUND'],
+    ['the bare host', 'GET /', {}, 404, 'NOT_FOUND'],
+    ['a path of another case', 'GET /API/v1/signup', {}, 404, 'NOT_FOUND'],
+    ['a path that is not percent-encoded UTF-8', 'GET /api/v1/%ff', {}, 400, 'MALFORMED_REQUEST'],
+    ['a path with a broken escape', 'POST /%', {}, 400, 'MALFORMED_REQUEST'],
+    ['an id of a thousand digits', `GET /api/v1/waitlist/${'1'.repeat(1000)}`, {}, 414, 'PATH_TOO_LONG'],
+    ['a method that a path does not take', 'DELETE /api/v1/signup', {}, 405, 'METHOD_NOT_ALLOWED'],
+    ['malformed JSON', `POST ${SIGNUP}`, { raw: '{"waitlist_id": 1,' }, 400, 'MALFORMED_JSON'],
+    ['text after the JSON', `POST ${SIGNUP}`, { raw: '{} {}' }, 400, 'MALFORMED_JSON'],
+    ['a byte that is not UTF-8', `POST ${SIGNUP}`, { raw: Buffer.from('{"email":"\xff"}', 'latin1') }, 400, 'MALFORMED_JSON'],
+    ['UTF-16', `POST ${SIGNUP}`, { raw: Buffer.from('{"email":"a"}', 'utf16le') }, 400, 'MALFORMED_JSON'],
+    ['__proto__', `POST ${SIGNUP}`, { raw: '{"waitlist_id":1,"__proto__":{"a":1}}' }, 400, 'MALFORMED_JSON'],
+    ['__proto__ inside', `POST ${SIGNUP}`, { raw: '{"metadata":{"a":[{"__proto__":{}}]}}' }, 400, 'MALFORMED_JSON'],
+    ['constructor.prototype', `POST ${SIGNUP}`, { raw: '{"constructor":{"prototype":{}}}' }, 400, 'MALFORMED_JSON'],
+    ['an empty body', `POST ${SIGNUP}`, { raw: '' }, 400, 'INVALID_REQUEST'],
+    ['no body', `POST ${SIGNUP}`, {}, 400, 'INVALID_REQUEST'],
+    ['a body of white space', `POST ${SIGNUP}`, { raw: '  ' }, 400, 'MALFORMED_JSON'],
+    ['null', `POST ${SIGNUP}`, { raw: 'null' }, 400, 'INVALID_REQUEST'],
+    ['a list', `POST ${SIGNUP}`, { raw: '[{"waitlist_id":1}]' }, 400, 'INVALID_REQUEST'],
+    ['a text', `POST ${SIGNUP}`, { raw: '"text"' }, 400, 'INVALID_REQUEST'],
+    ['a number', `POST ${SIGNUP}`, { raw: '5' }, 400, 'INVALID_REQUEST'],
+    ['a form', `POST ${SIGNUP}`, { raw: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['plain text', `POST ${SIGNUP}`, { raw: '{}', headers: { 'content-type': 'text/plain' } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['a content type that is none', `POST ${SIGNUP}`, { raw: '{}', headers: { 'content-type': 'json' } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['a body over 256 KiB', `POST ${SIGNUP}`, { raw: `{"a":"${'x'.repeat(256 * 1024)}"}` }, 413, 'BODY_TOO_LARGE'],
+    ['a body over 1 MiB of an offboarding', 'PATCH /api/v1/waiter', { raw: `{"a":"${'x'.repeat(1024 * 1024)}"}` }, 413, 'BODY_TOO_LARGE'],
+    ['a missing token', 'GET /api/v1/waiter', {}, 401, 'MISSING_TOKEN'],
+    ['a wrong token', 'PATCH /api/v1/waiter', { raw: '{}', token: 'x' }, 401, 'INVALID_TOKEN'],
+  ])('for %s', async (_, call, options, status, code) => {
+    const [method, path] = call.split(' ') as ['GET', string];
+
+    expectProblem(await api.call(method, path, undefined, options), { status, code });
+  }); // prettier-ignore
+
+  it('names each field at fault', async () => {
+    const answer = await api.post(SIGNUP, { waitlist_id: 0, first_name: 5 });
+
+    expectProblem(answer, { status: 400, code: 'INVALID_REQUEST' });
+    expect(answer.body.errors).toEqual([
+      { field: 'waitlist_id', message: 'must be >= 1' },
+      { field: 'first_name', message: 'must be string' },
+    ]);
+    expect(answer.body.detail).toBe('waitlist_id must be >= 1; first_name must be string');
+  });
+
+  it('pollutes no prototype', async () => {
+    await api.post(SIGNUP, undefined, { raw: '{"waitlist_id":1,"__proto__":{"polluted":1}}' });
+    await api.get(`${SIGNUP}?__proto__[polluted]=1&constructor.prototype.polluted=1`);
+
+    expect({}).not.toHaveProperty('polluted');
+  });
+
+  it('repeats neither a path nor what was typed as markup', async () => {
+    const answer = await api.get('/<script>alert(1)</script>');
+
+    expect(answer.text).not.toContain('script');
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
+  });
+});
+
+describe('a body', () => {
+  it.each(['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON;charset=UTF-8'])(
+    'is read as %s',
+    async (type) => {
+      const raw = JSON.stringify({ waitlist_id: waitlist.id, email: 'type@example.com' });
+
+      expect((await api.post(SIGNUP, undefined, { raw, headers: { 'content-type': type } })).status).toBe(200);
+    },
+  );
+
+  it('may have 256 KiB, and in an offboarding 1 MiB', async () => {
+    const filled = (body: object, size: number) => {
+      const bare = JSON.stringify({ ...body, fill: '' });
+      return JSON.stringify({ ...body, fill: 'x'.repeat(size - bare.length) });
+    };
+    const { api_key, owner } = waitlist;
+    const signup = filled({ waitlist_id: waitlist.id, email: 'large@example.com' }, 256 * 1024);
+    const offboarding = filled({ api_key, offboard_request: true, waiters: [{ id: 1 }] }, 1024 * 1024);
+
+    expect((await api.post(SIGNUP, undefined, { raw: signup })).status).toBe(200);
+    expect((await api.patch('/api/v1/waiter', undefined, { raw: offboarding, token: owner.token })).status).toBe(200);
+  });
+});
+
+describe('a method that a path does not take', () => {
+  it.each([
+    ['PUT', SIGNUP, ['GET', 'POST']],
+    ['DELETE', '/api/v1/waiter', ['GET', 'PATCH']],
+    ['GET', '/api/v1/auth/create_tokens', ['POST']],
+    ['POST', '/api/v1/auth/refresh_access_token', ['GET']],
+    ['PUT', '/api/v1/waitlist', ['GET', 'POST']],
+    ['POST', '/api/v1/waitlist/1', ['GET', 'PATCH', 'DELETE']],
+    ['PUT', '//api/v1//signup/', ['GET', 'POST']],
+  ] as const)('is answered for %s %s with those it takes', async (method, path, allowed) => {
+    const answer = await api.call(method, path);
+
+    expectProblem(answer, { status: 405, code: 'METHOD_NOT_ALLOWED' });
+    expect(String(answer.headers.allow).split(', ').sort()).toEqual([...allowed].sort());
+  });
+
+  it('is HEAD, which would carry out a GET', async () => {
+    const known = await api.call('HEAD', SIGNUP);
+    const unknown = await api.call('HEAD', '/nowhere');
+
+    expect(known.status).toBe(405);
+    expect(known.headers.allow).toMatch(/GET/);
+    expect(unknown.status).toBe(404);
+  });
+});
+
+describe('a path', () => {
+  it.each(['/api/v1/signup/', '//api/v1/signup', '/api//v1///signup', '/api/v1//signup//'])(
+    'is found as %s',
+    async (path) => {
+      const posted = await api.post(path, { waitlist_id: waitlist.id, email: 'slash@example.com' });
+      const found = await api.get(path, { query: { waitlist_id: waitlist.id, email: 'slash@example.com' } });
+
+      expect([posted.status, found.status]).toEqual([200, 200]);
+      expect(found.body).toEqual(posted.body);
+    },
+  );
+});
+
+describe('a request id', () => {
+  const idFor = async (given?: string) => {
+    const headers: Record<string, string> = given === undefined ? {} : { 'x-request-id': given };
+    return (await api.get('/nowhere', { headers })).headers['x-request-id'];
+  };
+
+  it('is new for each request', async () => {
+    const [one, two] = [await idFor(), await idFor()];
+
+    expect(one).toMatch(UUID);
+    expect(two).not.toBe(one);
+  });
+
+  it("is the caller's own where it is a plain word", async () => {
+    expect(await idFor('job-42.retry_1')).toBe('job-42.retry_1');
+  });
+
+  it.each(['', 'a b', '<script>', 'x'.repeat(65), 'a,b'])('is never the text %j', async (given) => {
+    expect(await idFor(given)).toMatch(UUID);
+  });
+
+  it('is on a success too', async () => {
+    expect((await api.get('/livez')).headers['x-request-id']).toMatch(UUID);
+  });
+});
+
+describe('a success', () => {
+  it('never has an error_code', async () => {
+    const { id, api_key, owner } = waitlist;
+    const { token } = owner;
+    const email = 'success@example.com';
+    const answers = [
+      await api.post(SIGNUP, { waitlist_id: id, email, error_code: 'REFLECTED' }),
+      await api.get(SIGNUP, { query: { waitlist_id: id, email } }),
+      await api.get('/api/v1/waiter', { token, query: { api_key } }),
+      await api.patch('/api/v1/waiter', { api_key, offboard_request: true, waiters: [{ id: 1 }] }, { token }),
+      await api.get('/api/v1/auth/refresh_access_token', { token: owner.refreshToken }),
+      await api.get(`/api/v1/waitlist/${id}`),
+      await api.get('/api/v1/waitlist', { token }),
+    ];
+
+    for (const { status, headers, text } of answers) {
+      expect(status).toBe(200);
+      expect(headers['content-type']).toMatch(/^application\/json/);
+      expect(text).not.toContain('error_code');
+    }
+  });
+});

@@ -1,0 +1,136 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Answer, CallOptions } from '../support/api.js';
+import { type Service, startService } from '../support/service.js';
+import { PASSWORD } from '../support/world.js';
+
+const PROXY = '10.1.2.3';
+
+let service: Service;
+afterEach(() => service.stop());
+
+const start = async (environment: Record<string, string>) => {
+  service = await startService({ environment });
+};
+const look = (options: CallOptions = {}): Promise<Answer> =>
+  service.api.get('/api/v1/signup', { query: { waitlist_id: 1, phone: '1' }, ...options });
+const logIn = (email: string, options: CallOptions = {}, password = 'a wrong password'): Promise<Answer> =>
+  service.api.post('/api/v1/auth/create_tokens', { email, password }, options);
+
+async function statuses(count: number, call: (index: number) => Promise<Answer>): Promise<number[]> {
+  const seen: number[] = [];
+  for (let index = 0; index < count; index += 1) seen.push((await call(index)).status);
+  return seen;
+}
+
+describe('the limit on the signup operations', () => {
+  it('counts both of them together, says when to come back, and leaves other addresses and operations alone', async () => {
+    await start({ RATE_LIMIT_PUBLIC: '3' });
+    await look();
+    await service.api.post('/api/v1/signup', {});
+    await look();
+
+    const refused = [await look(), await service.api.post('/api/v1/signup', {})];
+
+    for (const { status, headers, body } of refused) {
+      expect(status).toBe(429);
+      expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(60);
+      expect(headers['access-control-allow-origin']).toBe('*');
+      expect(body).toMatchObject({ status: 429, error_code: 'RATE_LIMITED', instance: headers['x-request-id'] });
+    }
+    expect((await look({ from: '192.0.2.1' })).status).not.toBe(429);
+    expect((await service.api.get('/api/v1/waitlist/1')).status).not.toBe(429);
+    expect((await logIn('nobody@example.com')).status).toBe(401);
+  });
+
+  it('is off at 0', async () => {
+    await start({ RATE_LIMIT_PUBLIC: '0' });
+
+    expect(await statuses(20, () => look())).not.toContain(429);
+  });
+
+  it.each([
+    ['192.0.2.7', '192.0.2.7', '192.0.2.8'],
+    ['192.0.2.0/24', '192.0.2.99', '192.0.3.1'],
+    ['2001:db8::/32', '2001:db8:1::5', '2001:db9::5'],
+    ['203.0.113.1,192.0.2.0/24', '::ffff:192.0.2.99', '::ffff:192.0.3.1'],
+  ])('exempts %s', async (exempt, inside, outside) => {
+    await start({ RATE_LIMIT_PUBLIC: '1', RATE_LIMIT_EXEMPT: exempt });
+
+    expect(await statuses(5, () => look({ from: inside }))).not.toContain(429);
+    expect((await statuses(2, () => look({ from: outside })))[1]).toBe(429);
+  });
+
+  it('believes no X-Forwarded-For without a trusted proxy', async () => {
+    await start({ RATE_LIMIT_PUBLIC: '1', RATE_LIMIT_EXEMPT: '192.0.2.0/24' });
+
+    const seen = await statuses(3, (index) => look({ headers: { 'x-forwarded-for': `192.0.2.${index}` } }));
+
+    expect(seen.slice(1)).toEqual([429, 429]);
+  });
+
+  it('counts by the address that a trusted proxy names, and believes no one else', async () => {
+    await start({ RATE_LIMIT_PUBLIC: '1', TRUST_PROXY: '10.0.0.0/8' });
+    const through = (from: string, forwarded: string) => look({ from, headers: { 'x-forwarded-for': forwarded } });
+
+    const viaProxy = await statuses(3, (index) => through(PROXY, `192.0.2.${index}`));
+    const forgedBefore = await statuses(2, (index) => through(PROXY, `198.51.100.${index}, 203.0.113.9`));
+    const direct = await statuses(2, (index) => through('203.0.113.50', `198.51.100.${index}`));
+
+    expect(viaProxy).not.toContain(429);
+    expect(forgedBefore[1]).toBe(429);
+    expect(direct[1]).toBe(429);
+  });
+});
+
+describe('the limit on logins', () => {
+  it('counts attempts of an address, right ones too, and says when to come back', async () => {
+    await start({ RATE_LIMIT_LOGIN: '2' });
+    const { email } = await service.world.owner();
+    await logIn(email, {}, PASSWORD);
+
+    const { status, headers, body } = await logIn(email, {}, PASSWORD);
+
+    expect(status).toBe(429);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    expect(body.error_code).toBe('RATE_LIMITED');
+    expect((await logIn(email, { from: '192.0.2.1' }, PASSWORD)).status).toBe(200);
+  });
+
+  it('is not lifted for the exempt of the signup operations', async () => {
+    await start({ RATE_LIMIT_LOGIN: '1', RATE_LIMIT_EXEMPT: '127.0.0.1' });
+
+    expect(await statuses(2, () => logIn('nobody@example.com'))).toEqual([401, 429]);
+  });
+
+  it('slows who keeps failing on one account, and not its owner elsewhere', async () => {
+    await start({ RATE_LIMIT_LOGIN: '1000' });
+    const { email } = await service.world.owner();
+
+    const failures = await statuses(6, () => logIn(email));
+    const slowed = await logIn(email.toUpperCase(), {}, PASSWORD);
+
+    expect(failures).toEqual(Array(6).fill(401));
+    expect(slowed.status).toBe(429);
+    expect(Number(slowed.headers['retry-after'])).toBeGreaterThan(0);
+    expect(slowed.body.error_code).toBe('TOO_MANY_ATTEMPTS');
+    expect((await logIn(email, { from: '192.0.2.1' }, PASSWORD)).status).toBe(200);
+  });
+
+  it('forgets failures after a success', async () => {
+    await start({ RATE_LIMIT_LOGIN: '1000' });
+    const { email } = await service.world.owner();
+
+    await statuses(4, () => logIn(email));
+    await logIn(email, {}, PASSWORD);
+
+    expect(await statuses(4, () => logIn(email))).not.toContain(429);
+  });
+
+  it('is off at 0, and the slowing too', async () => {
+    await start({ RATE_LIMIT_LOGIN: '0' });
+
+    expect(await statuses(12, () => logIn('nobody@example.com'))).not.toContain(429);
+  });
+});

@@ -8,7 +8,7 @@ const ANSWER_LENGTH_MAX = 4_000;
 /**
  * Holds what was answered against what the waitlist asks, in the order of its questions. `given` is whatever stood in
  * the request; on a waitlist that asks nothing it does not matter.
- * @throws Problem `rule_broken` naming each item at fault
+ * @throws Problem `rule_broken` naming each item at fault; `invalid` for text with NUL
  */
 export function checkAnswers(questions: readonly Question[], given: unknown): Answer[] {
   if (questions.length === 0) return [];
@@ -26,6 +26,9 @@ export function checkAnswers(questions: readonly Question[], given: unknown): An
     } else if (answers.has(question.text)) {
       faults.push({ field: `answers[${index}].question_value`, message: 'must not be answered twice' });
     } else if (!isBlank(value)) {
+      if (typeof value === 'string' && value.includes('\0')) {
+        throw Problem.invalid([{ field: `answers[${index}].answer_value`, message: 'must not hold NUL' }]);
+      }
       const fault = faultOf(question, value);
       if (fault) faults.push({ field: `answers[${index}].answer_value`, message: fault });
       answers.set(question.text, { question: question.text, value: value as Answer['value'] });

@@ -5,17 +5,21 @@ const SIZE_MAX_BYTES = 16 * 1024;
 /** The object itself is the first level. */
 const LEVELS_MAX = 8;
 
-/** @throws Problem `invalid` for metadata that is too large or too deep */
+/** In JSON, and not behind a backslash that is itself escaped. */
+const NUL = /(?<!\\)(?:\\\\)*\\u0000/;
+
+/** @throws Problem `invalid` for metadata that is too large, too deep, or holds NUL */
 export function checkMetadata(metadata: JsonObject | null): JsonObject | null {
   if (metadata === null) return null;
-  const fault = levels(metadata) > LEVELS_MAX ? `must have at most ${LEVELS_MAX} levels` : sizeFault(metadata);
+  const fault = levels(metadata) > LEVELS_MAX ? `must have at most ${LEVELS_MAX} levels` : textFault(metadata);
   if (fault) throw Problem.invalid([{ field: 'metadata', message: fault }]);
   return metadata;
 }
 
-function sizeFault(metadata: JsonObject): string | null {
-  const isTooLarge = Buffer.byteLength(JSON.stringify(metadata)) > SIZE_MAX_BYTES;
-  return isTooLarge ? `must have at most ${SIZE_MAX_BYTES} bytes as compact JSON` : null;
+function textFault(metadata: JsonObject): string | null {
+  const text = JSON.stringify(metadata);
+  if (NUL.test(text)) return 'must not hold NUL';
+  return Buffer.byteLength(text) > SIZE_MAX_BYTES ? `must have at most ${SIZE_MAX_BYTES} bytes as compact JSON` : null;
 }
 
 /** Counts one level past the limit and no further, so that depth can't exhaust the stack. */

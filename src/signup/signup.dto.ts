@@ -111,11 +111,11 @@ export class GetSignupDto {
   @ApiPropertyOptional({
     ...EMAIL,
     description: 'Email or phone must be given. A plus that was not percent-encoded is understood.',
-    'x-plus': true,
+    'x-plus': 'within',
   } as object)
   email?: string;
 
-  @ApiPropertyOptional(PHONE)
+  @ApiPropertyOptional({ ...PHONE, 'x-plus': 'first' } as object)
   phone?: string;
 }
 

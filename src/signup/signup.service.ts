@@ -43,16 +43,21 @@ export class SignupService {
   async join(request: SignupRequest): Promise<Signup> {
     const waitlist = await this.waitlists.getPublic(request.waitlistId);
     const given = collected(request, waitlist.requiredContact);
-    requireGiven(given, waitlist.requiredContact);
-    const keys = contactKeys(given, waitlist.defaultRegion);
-    const waiter = await this.queue.join(waitlist.id, {
-      ...given,
-      ...keys,
-      metadata: checkMetadata(request.metadata),
-      answers: checkAnswers(waitlist.questions, request.answers),
-      referrerTokens: referrerTokens(request.referralLink ?? ''),
-    });
-    return { waiter, waitlist, asked: keys };
+    const asked = contactKeys(given, waitlist.defaultRegion);
+    const metadata = checkMetadata(request.metadata);
+    try {
+      requireGiven(given, waitlist.requiredContact);
+      const answers = checkAnswers(waitlist.questions, request.answers);
+      const tokens = referrerTokens(request.referralLink ?? '');
+      const newcomer = { ...given, ...asked, metadata, answers, referrerTokens: tokens };
+      return { waiter: await this.queue.join(waitlist.id, newcomer), waitlist, asked };
+    } catch (error) {
+      // Who joined under other rules is on the waitlist all the same.
+      const isRule = error instanceof Problem && error.kind === 'rule_broken';
+      const waiter = isRule ? await this.queue.find(waitlist.id, asked) : null;
+      if (!waiter) throw error;
+      return { waiter, waitlist, asked };
+    }
   }
 
   /** @throws Problem `invalid` without contact data, `not_found` without such a waitlist or record */

@@ -604,6 +604,26 @@ describe('questions', () => {
   });
 });
 
+describe('someone who is on the waitlist already', () => {
+  it('is found though the rules have become stricter since', async () => {
+    const waitlist = await world.waitlist();
+    const email = someEmail();
+    const before = await join(waitlist, { email });
+    const settings = {
+      required_contact: { first_name: 'required' },
+      questions: [{ question_value: 'Why?', optional: false }],
+    };
+    await api.patch(`/api/v1/waitlist/${waitlist.id}`, settings, { token: waitlist.owner.token });
+
+    const again = await join(waitlist, { email });
+    const stranger = await join(waitlist, { email: someEmail() });
+
+    expect(again.status).toBe(200);
+    expect(again.body.uuid).toBe(before.body.uuid);
+    expect(stranger.status).toBe(422);
+  });
+});
+
 describe('looking up', () => {
   it('gives what joining gave', async () => {
     const [email, phone] = [someEmail(), somePhone()];

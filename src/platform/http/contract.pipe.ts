@@ -66,7 +66,8 @@ function readQuery(query: Input, { properties = {} }: Schema): Input {
     if (property?.type === 'boolean')
       return /^(true|1)$/i.test(value) ? true : /^(false|0)$/i.test(value) ? false : value;
     if (property?.type === 'integer') return /^-?\d+$/.test(value) ? Number(value) : value;
-    if (property?.['x-plus']) return value.trim().replaceAll(' ', '+');
+    if (property?.['x-plus'] === 'within') return value.trim().replaceAll(' ', '+');
+    if (property?.['x-plus'] === 'first') return value.replace(/^ (?=\d)/, '+');
     return value;
   });
 }

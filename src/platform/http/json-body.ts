@@ -8,7 +8,7 @@ const SUSPECT = /\\u(?:0000|d[89a-f])/i;
 
 /**
  * Reads JSON bodies: UTF-8, no `__proto__`, no text with NUL or a lone surrogate, which databases store differently or
- * not at all. An empty body is none, whatever the headers say.
+ * not at all. An empty body is none, whatever the headers say. Any other content type is refused (415).
  */
 export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.removeContentTypeParser(['application/json', 'text/plain']);

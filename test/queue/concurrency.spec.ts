@@ -167,16 +167,6 @@ onServer('two instances on one database (needs TEST_DATABASE_URL: the embedded d
 
   const both = () => [one, two] as const;
 
-  it('start together on an empty database', async () => {
-    const empty = await openDatabase(true);
-    const services = await Promise.all(times(2, () => startService({ environment: { DATABASE_URL: empty.url } })));
-
-    for (const { api } of services) expect((await api.get('/readyz')).status).toBe(200);
-
-    for (const service of services) await service.stop();
-    await empty.drop();
-  });
-
   it('are told the same emails at once, and keep one record of each', async () => {
     const waitlist = await one.world.waitlist();
     const emails = times(100, (index) => `person-${index}@example.com`);
@@ -227,5 +217,16 @@ onServer('two instances on one database (needs TEST_DATABASE_URL: the embedded d
 
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(200);
+  });
+
+  /** The last here: Passport's strategies belong to the process, and those of the instance made last decide. */
+  it('start together on an empty database', async () => {
+    const empty = await openDatabase(true);
+    const services = await Promise.all(times(2, () => startService({ environment: { DATABASE_URL: empty.url } })));
+
+    for (const { api } of services) expect((await api.get('/readyz')).status).toBe(200);
+
+    for (const service of services) await service.stop();
+    await empty.drop();
   });
 });

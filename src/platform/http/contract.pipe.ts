@@ -58,10 +58,11 @@ function lenient(schemas: Record<string, Schema>): Record<string, Schema> {
   ) as Record<string, Schema>;
 }
 
-/** Existing clients write `True` and `1`, and plus signs that were not percent-encoded. */
+/** Existing clients write `True` and `1`, plus signs that were not percent-encoded, and in a body `true` for a text. */
 function readQuery(query: Input, { properties = {} }: Schema): Input {
   return mapValues(query, (value, name) => {
     const property = properties[name];
+    if (property?.type === 'string' && typeof value === 'boolean') return String(value);
     if (typeof value !== 'string') return value;
     if (property?.type === 'boolean')
       return /^(true|1)$/i.test(value) ? true : /^(false|0)$/i.test(value) ? false : value;

@@ -8,7 +8,7 @@ const SUSPECT = /\\ud[89a-f]/i;
 
 /**
  * Reads JSON bodies: UTF-8, no `__proto__`, no text with a lone surrogate, which is no Unicode and which no database
- * gives back as it came. An empty body is none, whatever the headers say.
+ * gives back as it came. An empty body is none, whatever the headers say. Any other content type is refused (415).
  */
 export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.removeContentTypeParser(['application/json', 'text/plain']);

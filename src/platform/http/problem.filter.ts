@@ -72,9 +72,9 @@ export class ProblemFilter implements ExceptionFilter {
 
   private setHeaders(reply: FastifyReply, { kind, code, details }: Problem): void {
     if (details.retryAfterSeconds !== undefined) void reply.header('Retry-After', details.retryAfterSeconds);
-    // RFC 6750, 3: no error code where the request carried no credentials at all.
-    if (code === 'MISSING_TOKEN') void reply.header('WWW-Authenticate', 'Bearer');
-    else if (kind === 'unauthenticated') void reply.header('WWW-Authenticate', 'Bearer error="invalid_token"');
+    // RFC 6750, 3: no error code where the request carried no token at all.
+    if (kind === 'unauthenticated')
+      void reply.header('WWW-Authenticate', code === 'INVALID_TOKEN' ? 'Bearer error="invalid_token"' : 'Bearer');
   }
 }
 

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { WHO_MAY_CALL, type WhoMayCall } from '../../src/platform/http/public.js';
+import { type Service, startService } from '../support/service.js';
+import type { OwnedWaitlist } from '../support/world.js';
+
+/** Who may be called by anyone. An operation that joins them joins this list, where a reviewer sees it. */
+const PUBLIC_OPERATIONS = ['createSignup', 'createTokens', 'getSignup', 'getWaitlist'];
+/** The same for what is not part of the contract: for whoever runs the service. */
+const PUBLIC_HANDLERS = ['HealthController.live', 'HealthController.ready', 'MetricsController.read'];
+
+interface Operation {
+  readonly operationId: string;
+  readonly security?: readonly object[];
+}
+
+describe('who may call', () => {
+  let service: Service;
+  let waitlist: OwnedWaitlist;
+  let operations: { readonly method: string; readonly path: string; readonly operation: Operation }[];
+  beforeAll(async () => {
+    service = await startService();
+    waitlist = await service.world.waitlist();
+    const { body } = await service.api.get('/openapi.json');
+    operations = Object.entries((body as OpenAPIObject).paths).flatMap(([path, methods]) =>
+      Object.entries(methods as Record<string, Operation>).map(([method, operation]) => ({
+        method: method.toUpperCase(),
+        path: path.replace('{waitlist_id}', String(waitlist.id)),
+        operation,
+      })),
+    );
+  });
+  afterAll(() => service.stop());
+
+  const idsOf = (list: typeof operations) => list.map(({ operation }) => operation.operationId).sort();
+
+  it('an operation without a token is what the list of public operations says', async () => {
+    const open = [];
+    for (const called of operations) {
+      const { status, headers } = await service.api.call(called.method as 'GET', called.path);
+      if (status === 401) expect(headers['www-authenticate']).toBe('Bearer');
+      else open.push(called);
+    }
+
+    expect(idsOf(open)).toEqual(PUBLIC_OPERATIONS);
+    expect(operations.length).toBeGreaterThan(open.length);
+    expect(await service.world.list(waitlist)).toEqual([]);
+  });
+
+  it('an operation with a made-up token is as closed as without one', async () => {
+    for (const { method, path, operation } of operations) {
+      if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
+      const { status, headers } = await service.api.call(method as 'GET', path, undefined, { token: 'made.up.token' });
+      expect([operation.operationId, status]).toEqual([operation.operationId, 401]);
+      expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+    }
+  });
+
+  it('the contract names a token for every operation that needs one, and for no other', () => {
+    const withoutSecurity = operations.filter(({ operation }) => (operation.security ?? []).length === 0);
+
+    expect(idsOf(withoutSecurity)).toEqual(PUBLIC_OPERATIONS);
+  });
+
+  it('every handler of every controller says it', () => {
+    const reflector = service.app.get(Reflector);
+    const scanner = new MetadataScanner();
+    const handlers = [...service.app.get(ModulesContainer).values()]
+      .flatMap(({ controllers }) => [...controllers.values()])
+      .flatMap(({ metatype }) =>
+        scanner.getAllMethodNames(metatype!.prototype as object).map((name) => ({
+          name: `${metatype!.name}.${name}`,
+          operationId: name,
+          said: reflector.getAllAndOverride<WhoMayCall | undefined>(WHO_MAY_CALL, [
+            (metatype!.prototype as Record<string, () => unknown>)[name]!,
+            metatype as new () => object,
+          ]),
+        })),
+      );
+
+    expect(handlers.filter(({ said }) => said === undefined)).toEqual([]);
+    const inContract = new Set(idsOf(operations));
+    const open = handlers.filter(({ said }) => said === 'public');
+    expect(open.filter(({ operationId }) => inContract.has(operationId)).map(({ operationId }) => operationId).sort()).toEqual(PUBLIC_OPERATIONS); // prettier-ignore
+    expect(open.filter(({ operationId }) => !inContract.has(operationId)).map(({ name }) => name).sort()).toEqual(PUBLIC_HANDLERS); // prettier-ignore
+  });
+});

@@ -1,0 +1,465 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AuthService } from '../../src/auth/auth.service.js';
+import { RefreshTokenEntity } from '../../src/auth/refresh-token.entity.js';
+import { Database } from '../../src/platform/database/database.js';
+import type { Answer, CallOptions } from '../support/api.js';
+import { openDatabase, type Service, startService } from '../support/service.js';
+import { type Owner, PASSWORD } from '../support/world.js';
+
+const CREATE = '/api/v1/auth/create_tokens';
+const REFRESH = '/api/v1/auth/refresh_access_token';
+/** Any operation that needs an access token, and nothing else. */
+const OWNED = '/api/v1/waitlist';
+
+const SECRET = 'the-secret-that-signs-the-tokens-of-this-suite';
+const OTHER_SECRET = 'a-secret-that-this-service-has-never-been-told';
+const ACCESS_TTL_SECONDS = 3600;
+const REFRESH_TTL_SECONDS = 30 * 86_400;
+const RETRY_GRACE_MS = 10_000;
+const CLOCK_TOLERANCE_SECONDS = 5;
+
+type Part = Readonly<Record<string, unknown>>;
+
+function read(token: string): { readonly header: Part; readonly claims: Part } {
+  const [header, claims] = token.split('.', 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Part); // prettier-ignore
+  return { header: header!, claims: claims! };
+}
+
+function sign(header: Part, claims: Part, secret = SECRET): string {
+  const signed = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+}
+
+/** What a caller is told; `instance` differs from request to request. */
+function told({ status, body, headers }: Answer) {
+  return { status, body: { ...body, instance: undefined }, authenticate: headers['www-authenticate'] };
+}
+
+const nowSeconds = () => Math.floor(Date.now() / 1000);
+
+describe('tokens', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ environment: { JWT_SECRET: SECRET } });
+  });
+  afterAll(() => service.stop());
+
+  const logIn = (email: string, password = PASSWORD, options?: CallOptions) =>
+    service.api.post(CREATE, { email, password }, options);
+  const refresh = (token: string) => service.api.get(REFRESH, { token });
+  const isLive = async (token: string) => (await service.api.get(OWNED, { token })).status === 200;
+
+  /** Says that a refresh token was used so long ago. */
+  async function backdateUse(token: string, ageMs: number): Promise<void> {
+    const usedAt = new Date(Date.now() - ageMs);
+    const id = read(token).claims.jti as string;
+    await service.app.get(Database).transaction((manager) => manager.update(RefreshTokenEntity, { id }, { usedAt }));
+  }
+
+  function familyOf(token: string): Promise<RefreshTokenEntity[]> {
+    const id = read(token).claims.jti as string;
+    return service.app.get(Database).read(async (manager) => {
+      const { familyId } = await manager.findOneByOrFail(RefreshTokenEntity, { id });
+      return manager.findBy(RefreshTokenEntity, { familyId });
+    });
+  }
+
+  describe('create_tokens', () => {
+    it('gives an account a pair whose access token opens the owner operations', async () => {
+      const { email } = await service.world.owner();
+
+      const answer = await logIn(email);
+
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({ access_token: expect.any(String), refresh_token: expect.any(String) });
+      expect(answer.headers['cache-control']).toBe('no-store');
+      expect(await isLive(answer.body.access_token)).toBe(true);
+    });
+
+    it('finds the account however its email is written', async () => {
+      const { email } = await service.world.owner();
+
+      expect((await logIn(` ${email.toUpperCase()} `)).status).toBe(200);
+    });
+
+    it('lets access last an hour and refreshing thirty days', async () => {
+      const { token, refreshToken } = await service.world.owner();
+
+      const access = read(token).claims;
+      const renewal = read(refreshToken).claims;
+
+      expect(Number(access.exp) - Number(access.iat)).toBe(ACCESS_TTL_SECONDS);
+      expect(Number(renewal.exp) - Number(renewal.iat)).toBe(REFRESH_TTL_SECONDS);
+    });
+
+    it('tells a wrong email and a wrong password apart by nothing', async () => {
+      const { email } = await service.world.owner();
+
+      const wrongPassword = await logIn(email, 'not the password at all');
+      const wrongEmail = await logIn('nobody@owners.example');
+      const noEmail = await logIn('not an email');
+
+      expect(wrongPassword.status).toBe(401);
+      expect(wrongPassword.body.error_code).toBe('WRONG_CREDENTIALS');
+      expect(wrongPassword.headers['www-authenticate']).toBe('Bearer');
+      expect(wrongPassword.headers['cache-control']).toBe('no-store');
+      expect(told(wrongEmail)).toEqual(told(wrongPassword));
+      expect(told(noEmail)).toEqual(told(wrongPassword));
+    });
+
+    it('takes as long for a wrong email as for a wrong password', async () => {
+      const { email } = await service.world.owner();
+      const fastest = async (address: string) => {
+        const times: number[] = [];
+        for (let attempt = 0; attempt < 5; attempt += 1) {
+          const start = performance.now();
+          await logIn(address, 'not the password at all');
+          times.push(performance.now() - start);
+        }
+        return Math.min(...times);
+      };
+
+      expect(await fastest('nobody@owners.example')).toBeGreaterThan((await fastest(email)) / 2);
+    });
+
+    it.each([
+      ['no body', undefined],
+      ['no password', { email: 'a@example.com' }],
+      ['no email', { password: PASSWORD }],
+      ['an empty password', { email: 'a@example.com', password: '' }],
+      ['an email that is no text', { email: 7, password: PASSWORD }],
+      ['a password that is an object', { email: 'a@example.com', password: { $ne: '' } }],
+      ['a password past any bound', { email: 'a@example.com', password: 'x'.repeat(257) }],
+    ])('refuses %s', async (_, body) => {
+      const answer = await service.api.post(CREATE, body);
+
+      expect(answer.status).toBe(400);
+      expect(answer.headers['cache-control']).toBe('no-store');
+    });
+  });
+
+  describe('refresh_access_token', () => {
+    it('exchanges a refresh token for a new pair', async () => {
+      const owner = await service.world.owner();
+
+      const answer = await refresh(owner.refreshToken);
+
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({ access_token: expect.any(String), refresh_token: expect.any(String) });
+      expect(answer.body.access_token).not.toBe(owner.token);
+      expect(answer.body.refresh_token).not.toBe(owner.refreshToken);
+      expect(answer.headers['cache-control']).toBe('no-store');
+      expect(await isLive(answer.body.access_token)).toBe(true);
+      expect((await refresh(answer.body.refresh_token)).status).toBe(200);
+    });
+
+    it('minds no JSON content type on a request without a body', async () => {
+      const { refreshToken } = await service.world.owner();
+      const headers = { 'content-type': 'application/json' };
+
+      expect((await service.api.get(REFRESH, { token: refreshToken, headers })).status).toBe(200);
+    });
+
+    it('gives a retry within ten seconds the same pair', async () => {
+      const { refreshToken } = await service.world.owner();
+      const first = await refresh(refreshToken);
+      await backdateUse(refreshToken, RETRY_GRACE_MS - 5_000);
+
+      const again = await refresh(refreshToken);
+
+      expect(again.status).toBe(200);
+      expect(again.body).toEqual(first.body);
+    });
+
+    it('takes a use after ten seconds for theft and ends the whole family, but no other login', async () => {
+      const owner = await service.world.owner();
+      const otherLogin = await logIn(owner.email);
+      const successor = await refresh(owner.refreshToken);
+      await backdateUse(owner.refreshToken, RETRY_GRACE_MS + 1);
+
+      const reuse = await refresh(owner.refreshToken);
+
+      expect(reuse.status).toBe(401);
+      expect(reuse.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+      expect((await refresh(successor.body.refresh_token)).status).toBe(401);
+      expect((await refresh(otherLogin.body.refresh_token)).status).toBe(200);
+    });
+
+    it('takes a use after the successor was used for theft, however soon', async () => {
+      const { refreshToken } = await service.world.owner();
+      const second = await refresh(refreshToken);
+      const third = await refresh(second.body.refresh_token);
+
+      expect((await refresh(refreshToken)).status).toBe(401);
+      expect((await refresh(third.body.refresh_token)).status).toBe(401);
+    });
+
+    it('leaves one live line after twenty refreshes at once', async () => {
+      const { refreshToken } = await service.world.owner();
+
+      const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refreshToken)));
+
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+      const family = await familyOf(refreshToken);
+      expect(family.filter(({ usedAt, revokedAt }) => usedAt === null && revokedAt === null)).toHaveLength(1);
+      expect((await refresh(answers[0]!.body.refresh_token)).status).toBe(200);
+    });
+
+    it('is not set off by HEAD', async () => {
+      const { refreshToken } = await service.world.owner();
+
+      const answer = await service.api.call('HEAD', REFRESH, undefined, { token: refreshToken });
+
+      expect(answer.status).toBe(405);
+      expect(answer.headers.allow).toBe('GET');
+      expect(await familyOf(refreshToken)).toEqual([expect.objectContaining({ usedAt: null, revokedAt: null })]);
+    });
+
+    it('ends a login for good when its family has reached its age', async () => {
+      const { refreshToken } = await service.world.owner();
+      const [{ familyId }] = (await familyOf(refreshToken)) as [RefreshTokenEntity];
+      await service.app
+        .get(Database)
+        .transaction((manager) => manager.update(RefreshTokenEntity, { familyId }, { familyExpiresAt: new Date() }));
+
+      expect((await refresh(refreshToken)).status).toBe(401);
+    });
+  });
+
+  describe('either token', () => {
+    it('does not pass for the other', async () => {
+      const owner = await service.world.owner();
+
+      const asRefresh = await refresh(owner.token);
+      const asAccess = await service.api.get(OWNED, { token: owner.refreshToken });
+
+      for (const answer of [asRefresh, asAccess]) {
+        expect(answer.status).toBe(401);
+        expect(answer.body.error_code).toBe('INVALID_TOKEN');
+        expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+      }
+    });
+
+    it('is asked for without an error code where a request carries none (RFC 6750, 3.1)', async () => {
+      for (const path of [OWNED, REFRESH]) {
+        const answer = await service.api.get(path);
+
+        expect(answer.status).toBe(401);
+        expect(answer.headers['www-authenticate']).toBe('Bearer');
+        expect(answer.headers['cache-control']).toBe('no-store');
+      }
+    });
+
+    it.each(['Bearer', 'Bearer ', 'Bearer null', 'Bearer a.b.c', 'Basic b3duZXI6cGFzc3dvcmQ=', 'Bearer e30.e30.', ''])(
+      'is not %j',
+      async (authorization) => {
+        for (const path of [OWNED, REFRESH]) {
+          const answer = await service.api.get(path, { headers: { authorization } });
+
+          expect(answer.status).toBe(401);
+          expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+        }
+      },
+    );
+
+    describe.each([
+      ['access', OWNED, (owner: Owner) => owner.token],
+      ['refresh', REFRESH, (owner: Owner) => owner.refreshToken],
+    ] as const)('when it is for %s', (_, path, pick) => {
+      const answerTo = async (token: string) => (await service.api.get(path, { token })).status;
+      let header: Part;
+      let claims: Part;
+      beforeAll(async () => {
+        ({ header, claims } = read(pick(await service.world.owner())));
+      });
+
+      it('is accepted as this suite signs it', async () => {
+        const fresh = read(pick(await service.world.owner()));
+
+        expect(await answerTo(sign(fresh.header, fresh.claims))).toBe(200);
+      });
+
+      it('is refused when another secret signed it', async () => {
+        expect(await answerTo(sign(header, claims, OTHER_SECRET))).toBe(401);
+      });
+
+      it('is refused with the signature of another', async () => {
+        const [, , signature] = pick(await service.world.owner()).split('.');
+        const [head, body] = sign(header, claims).split('.');
+
+        expect(await answerTo(`${head}.${body}.${signature}`)).toBe(401);
+      });
+
+      it('is refused unsigned', async () => {
+        const [head, body] = sign({ ...header, alg: 'none' }, claims).split('.');
+
+        expect(await answerTo(`${head}.${body}.`)).toBe(401);
+      });
+
+      it.each<[string, Part]>([
+        ['alg none, signed all the same', { alg: 'none' }],
+        ['another algorithm', { alg: 'HS512' }],
+        ['an algorithm of key pairs', { alg: 'RS256' }],
+        ['a crit header', { crit: ['exp'] }],
+        ['a crit header that asks for nothing', { crit: [] }],
+        ['another typ', { typ: 'JWT' }],
+        ['no typ', { typ: undefined }],
+        ['an unknown kid', { kid: 'unknown' }],
+        ['no kid', { kid: undefined }],
+        ['a kid that is a path', { kid: '../../dev/null' }],
+        ['a kid that every object has', { kid: 'constructor' }],
+      ])('is refused with %s in its header', async (_change, change) => {
+        expect(await answerTo(sign({ ...header, ...change }, claims))).toBe(401);
+      });
+
+      it.each<[string, () => Part]>([
+        ['another audience', () => ({ aud: 'someone-else' })],
+        ['no audience', () => ({ aud: undefined })],
+        ['another issuer', () => ({ iss: 'someone-else' })],
+        ['no issuer', () => ({ iss: undefined })],
+        ['another use', () => ({ token_use: 'password-reset' })],
+        ['an end in the past', () => ({ exp: nowSeconds() - CLOCK_TOLERANCE_SECONDS - 1 })],
+        ['a start in the future', () => ({ nbf: nowSeconds() + 60 })],
+        ['an earlier version of the account', () => ({ token_version: -1 })],
+        ['nobody as its subject', () => ({ sub: '9007199254740991' })],
+      ])('is refused with %s in its claims', async (_change, change) => {
+        expect(await answerTo(sign(header, { ...claims, ...change() }))).toBe(401);
+      });
+    });
+  });
+
+  describe('an account', () => {
+    it('that is disabled loses its tokens and its login at once', async () => {
+      const owner = await service.world.owner();
+
+      await service.app.get(AuthService).disable(owner.email);
+
+      expect(await isLive(owner.token)).toBe(false);
+      expect((await refresh(owner.refreshToken)).status).toBe(401);
+      expect(told(await logIn(owner.email))).toEqual(told(await logIn('nobody@owners.example')));
+    });
+
+    it('with a new password loses its tokens at once, and the old password', async () => {
+      const owner = await service.world.owner();
+      const bystander = await service.world.owner();
+
+      await service.app.get(AuthService).setPassword(owner.email, 'another long password');
+
+      expect(await isLive(owner.token)).toBe(false);
+      expect((await refresh(owner.refreshToken)).status).toBe(401);
+      expect((await logIn(owner.email)).status).toBe(401);
+      expect((await logIn(owner.email, 'another long password')).status).toBe(200);
+      expect(await isLive(bystander.token)).toBe(true);
+    });
+  });
+});
+
+describe('a change of secrets', () => {
+  it('keeps what an earlier secret signed for as long as that is listed, and signs with the first', async () => {
+    const database = await openDatabase(true);
+    /** The service on the same database, told other secrets. */
+    async function during<Result>(secrets: string, use: (service: Service) => Promise<Result>): Promise<Result> {
+      const service = await startService({ environment: { DATABASE_URL: database.url, JWT_SECRET: secrets } });
+      try {
+        return await use(service);
+      } finally {
+        await service.stop();
+      }
+    }
+    const statuses = async ({ api }: Service, access: string, refresh: string) => [
+      (await api.get(OWNED, { token: access })).status,
+      (await api.get(REFRESH, { token: refresh })).status,
+    ];
+    try {
+      const old = await during(SECRET, ({ world }) => world.owner());
+      const renewed = await during(`${OTHER_SECRET},${SECRET}`, async (service) => {
+        expect(await statuses(service, old.token, old.refreshToken)).toEqual([200, 200]);
+        return (await service.api.get(REFRESH, { token: old.refreshToken })).body;
+      });
+      await during(OTHER_SECRET, async (service) => {
+        expect(await statuses(service, old.token, old.refreshToken)).toEqual([401, 401]);
+        expect(await statuses(service, renewed.access_token, renewed.refresh_token)).toEqual([200, 200]);
+      });
+    } finally {
+      await database.drop();
+    }
+  });
+});
+
+describe('whoever keeps failing to log in', () => {
+  const ATTEMPTS_MAX = 10;
+  const SLOWED_SECONDS_MAX = 60;
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ environment: { RATE_LIMIT_LOGIN: '1000', TRUST_PROXY: '127.0.0.1' } });
+  });
+  afterAll(() => service.stop());
+
+  const attempt = (email: string, password: string, address: string) =>
+    service.api.post(CREATE, { email, password }, { headers: { 'x-forwarded-for': address } });
+
+  async function failUntilSlowed(email: string, address: string): Promise<Answer> {
+    for (let count = 0; count < ATTEMPTS_MAX; count += 1) {
+      const answer = await attempt(email, 'not the password at all', address);
+      if (answer.status !== 401) return answer;
+    }
+    throw new Error(`${ATTEMPTS_MAX} failures slowed nobody`);
+  }
+
+  it.each(['an account', 'nobody'])('is slowed, as %s', async (who) => {
+    const email = who === 'nobody' ? 'nobody@owners.example' : (await service.world.owner()).email;
+
+    const slowed = await failUntilSlowed(email, '192.0.2.1');
+
+    expect(slowed.status).toBe(429);
+    expect(slowed.body.error_code).toBe('TOO_MANY_ATTEMPTS');
+    expect(Number(slowed.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(slowed.headers['retry-after'])).toBeLessThanOrEqual(SLOWED_SECONDS_MAX);
+    expect((await attempt(email, PASSWORD, '192.0.2.1')).status).toBe(429);
+  });
+
+  it('slows neither the account elsewhere nor others at the same address', async () => {
+    const owner = await service.world.owner();
+    const neighbour = await service.world.owner();
+
+    await failUntilSlowed(owner.email, '192.0.2.2');
+
+    expect((await attempt(owner.email, PASSWORD, '192.0.2.3')).status).toBe(200);
+    expect((await attempt(neighbour.email, PASSWORD, '192.0.2.2')).status).toBe(200);
+  });
+
+  it('starts anew after a success', async () => {
+    const { email } = await service.world.owner();
+    for (let round = 0; round < 3; round += 1) {
+      for (let count = 0; count < 3; count += 1) await attempt(email, 'not the password at all', '192.0.2.4');
+
+      expect((await attempt(email, PASSWORD, '192.0.2.4')).status).toBe(200);
+    }
+  });
+});
+
+describe('an address that asks for tokens too often', () => {
+  it('is told when to come back, and others are not', async () => {
+    const service = await startService({ environment: { RATE_LIMIT_LOGIN: '2', TRUST_PROXY: '127.0.0.1' } });
+    try {
+      const ask = (address: string) =>
+        service.api.post(
+          CREATE,
+          { email: 'a@example.com', password: 'x' },
+          { headers: { 'x-forwarded-for': address } },
+        );
+      expect([(await ask('192.0.2.1')).status, (await ask('192.0.2.1')).status]).toEqual([401, 401]);
+
+      const refused = await ask('192.0.2.1');
+
+      expect(refused.status).toBe(429);
+      expect(refused.body.error_code).toBe('RATE_LIMITED');
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+      expect((await ask('192.0.2.2')).status).toBe(401);
+    } finally {
+      await service.stop();
+    }
+  });
+});

@@ -1,0 +1,611 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Answer, CallOptions } from '../support/api.js';
+import { type Service, startService } from '../support/service.js';
+import type { OwnedWaitlist, Person } from '../support/world.js';
+
+const PATH = '/api/v1/waiter';
+const TIMESTAMP = expect.stringMatching(/^\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$/);
+const UNKNOWN_ID = Number.MAX_SAFE_INTEGER;
+const PAGES_MAX = 100;
+
+const uuids = (records: readonly { readonly uuid: string }[]) => records.map(({ uuid }) => uuid);
+
+/** What a caller is told; `instance` differs from request to request. */
+const told = ({ status, body }: Answer) => ({ status, body: { ...body, instance: undefined } });
+
+describe('waiters', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  const ask = (waitlist: OwnedWaitlist, query: CallOptions['query'] = {}) =>
+    service.api.get(PATH, { token: waitlist.owner.token, query: { api_key: waitlist.api_key, ...query } });
+
+  const idsOf = (waitlist: OwnedWaitlist, people: readonly Person[]) =>
+    Promise.all(people.map((person) => service.world.idOf(waitlist, person)));
+
+  describe('the list', () => {
+    /** Five people: the second referred the fourth and the fifth, the third is offboarded. */
+    let waitlist: OwnedWaitlist;
+    let people: Person[];
+    beforeAll(async () => {
+      const { world } = service;
+      waitlist = await world.waitlist({ questions: [{ question_value: 'Why?' }, { question_value: 'Which?', answer_value: ['a', 'b', 'c'] }] }); // prettier-ignore
+      const [first, second, third] = await world.signups(waitlist, 3);
+      const answers = [
+        { question_value: 'Which?', answer_value: ['c', 'a'] },
+        { question_value: 'Why?', answer_value: 'Because' },
+      ];
+      const fourth = await world.signup(waitlist, { referral_link: second!.referral_link, answers });
+      const fifth = await world.signup(waitlist, { referral_link: second!.referral_link });
+      people = [first, second!, third!, fourth, fifth];
+      await world.offboard(waitlist, await idsOf(waitlist, [third!]));
+    });
+
+    const pick = (...places: number[]) => places.map((place) => people[place]!.uuid);
+
+    it('shows every field of a Waiter, and no other', async () => {
+      const { body, status, headers } = await ask(waitlist);
+
+      expect(status).toBe(200);
+      expect(headers['cache-control']).toBe('no-store');
+      expect(body).toHaveLength(4);
+      expect(body[2]).toEqual({
+        amount_referred: 0,
+        created_at: TIMESTAMP,
+        email: people[3]!.email,
+        id: expect.any(Number),
+        priority: 2,
+        referral_link: people[3]!.referral_link,
+        referral_token: people[3]!.referral_token,
+        referred_by_waiter_token: people[1]!.referral_token,
+        removed_date: null,
+        removed_priority: null,
+        total_waiters_currently: 4,
+        uuid: people[3]!.uuid,
+        verified: false,
+        waitlist_api_key: waitlist.api_key,
+      });
+      expect(body[0]).toMatchObject({ referred_by_waiter_token: null, amount_referred: 0, priority: 1 });
+      expect(body[1]).toMatchObject({ amount_referred: 2, priority: 0 });
+    });
+
+    it('is empty for a waitlist that nobody joined', async () => {
+      const { status, body, headers } = await ask(await service.world.waitlist());
+
+      expect([status, body, headers.link]).toEqual([200, [], undefined]);
+      expect(Number(headers['x-total-count'])).toBe(0);
+    });
+
+    it('keeps the order of joining, whoever moves in the line', async () => {
+      const { body } = await ask(waitlist);
+
+      expect(uuids(body)).toEqual(pick(0, 1, 3, 4));
+    });
+
+    it('takes the order of the line on request', async () => {
+      const { body } = await ask(waitlist, { order: 'queue' });
+
+      expect(uuids(body)).toEqual(pick(1, 0, 3, 4));
+      expect(body.map(({ priority }: { priority: number }) => priority)).toEqual([0, 1, 2, 3]);
+    });
+
+    it.each(['true', 'True', 'TRUE', '1'])('shows the offboarded instead with offboarded_request=%s', async (yes) => {
+      const { body, headers } = await ask(waitlist, { offboarded_request: yes });
+
+      expect(body).toEqual([
+        expect.objectContaining({
+          uuid: people[2]!.uuid,
+          priority: 2,
+          removed_priority: 2,
+          removed_date: TIMESTAMP,
+          total_waiters_currently: 4,
+        }),
+      ]);
+      expect(Number(headers['x-total-count'])).toBe(1);
+    });
+
+    it.each(['false', 'False', '0'])('shows the active with offboarded_request=%s', async (no) => {
+      expect(uuids((await ask(waitlist, { offboarded_request: no })).body)).toEqual(pick(0, 1, 3, 4));
+    });
+
+    it.each(['true', 'True', '1'])('adds questions and answers with questions_request=%s', async (yes) => {
+      const { body } = await ask(waitlist, { questions_request: yes });
+
+      const texts = { question_1: 'Why?', question_2: 'Which?', question_3: '' };
+      expect(body[0]).toMatchObject({ ...texts, answer_1: '', answer_2: '', answer_3: '' });
+      expect(body[2]).toMatchObject({ ...texts, answer_1: 'Because', answer_2: 'c, a', answer_3: '' });
+      expect(Object.keys(body[2])).toHaveLength(20);
+    });
+
+    it('shows whom one Waiter referred', async () => {
+      const referred = await ask(waitlist, { referral_token: people[1]!.referral_token });
+      const nobody = await ask(waitlist, { referral_token: people[0]!.referral_token });
+
+      expect(uuids(referred.body)).toEqual(pick(3, 4));
+      expect(Number(referred.headers['x-total-count'])).toBe(2);
+      expect(nobody.body).toEqual([]);
+    });
+
+    it.each(['true', 'True', '1'])('shows whom anyone referred with referral_token=%s', async (yes) => {
+      expect(uuids((await ask(waitlist, { referral_token: yes })).body)).toEqual(pick(3, 4));
+    });
+
+    it('is empty for a token that this waitlist does not know', async () => {
+      const other = await service.world.waitlist();
+      const referrer = await service.world.signup(other);
+      await service.world.signup(other, { referral_link: referrer.referral_link });
+
+      for (const referral_token of ['000000000000', 'not a token', referrer.referral_token]) {
+        const { status, body } = await ask(waitlist, { referral_token });
+        expect([status, body]).toEqual([200, []]);
+      }
+    });
+
+    it('takes all filters together', async () => {
+      const { world } = service;
+      const mixed = await world.waitlist({ questions: [{ question_value: 'Why?' }] });
+      const [ada, grace] = await world.signups(mixed, 2);
+      const of = async (referrer: Person) => world.signup(mixed, { referral_link: referrer.referral_link });
+      const gone = [await of(ada), await of(grace!), await of(ada)];
+      const kept = [await of(ada), await of(grace!)];
+      await world.offboard(mixed, await idsOf(mixed, gone));
+      const list = async (query: CallOptions['query']) => uuids((await ask(mixed, query)).body);
+
+      expect(await list({ referral_token: true })).toEqual(uuids(kept));
+      expect(await list({ referral_token: true, offboarded_request: true })).toEqual(uuids(gone));
+      expect(await list({ referral_token: ada.referral_token, offboarded_request: true })).toEqual(uuids([gone[0]!, gone[2]!])); // prettier-ignore
+      const { body } = await ask(mixed, {
+        referral_token: ada.referral_token,
+        offboarded_request: 1,
+        questions_request: 'True',
+        offset: 1,
+        limit: 1,
+      });
+      expect(body).toEqual([expect.objectContaining({ uuid: gone[2]!.uuid, question_1: 'Why?', answer_1: '' })]);
+    });
+
+    it('gives as many as asked, from where it was asked', async () => {
+      expect(uuids((await ask(waitlist, { limit: 1 })).body)).toEqual(pick(0));
+      expect(uuids((await ask(waitlist, { limit: 100 })).body)).toEqual(pick(0, 1, 3, 4));
+      expect(uuids((await ask(waitlist, { offset: 1, limit: 2 })).body)).toEqual(pick(1, 3));
+    });
+
+    it('is empty, and no error, beyond the end', async () => {
+      for (const offset of [4, 1_000_000, Number.MAX_SAFE_INTEGER]) {
+        const { status, body, headers } = await ask(waitlist, { offset });
+        expect([status, body]).toEqual([200, []]);
+        expect(Number(headers['x-total-count'])).toBe(4);
+      }
+    });
+
+    it.each(
+      Object.entries({
+        limit: ['0', '-1', '101', '1.5', 'ten', ''],
+        offset: ['-1', '1.5', 'ten', '', '9007199254740992', '1e3'],
+        after_id: ['0', '-1', '1.5', 'ten'],
+        order: ['sideways', ''],
+        questions_request: ['maybe', '2'],
+        offboarded_request: ['maybe', ''],
+        referral_token: ['x'.repeat(65)],
+      }).flatMap(([name, values]) => values.map((value) => [name, value] as const)),
+    )('refuses %s=%s', async (name, value) => {
+      const { status, body } = await ask(waitlist, { [name]: value });
+
+      expect(status).toBe(400);
+      expect(body.errors).toEqual([{ field: name, message: expect.any(String) }]);
+    });
+
+    it('refuses a parameter given twice', async () => {
+      const { api_key, owner } = waitlist;
+      const answer = await service.api.get(`${PATH}?api_key=${api_key}&offset=1&offset=2`, { token: owner.token });
+
+      expect(answer.status).toBe(400);
+    });
+
+    it('holds a hundred at most, and offsets cover the rest', async () => {
+      const long = await service.world.waitlist();
+      const count = 103;
+      await Promise.all(Array.from({ length: count }, () => service.world.signup(long)));
+
+      const first = await ask(long);
+      const rest = await ask(long, { offset: 100 });
+
+      expect([first.body.length, rest.body.length]).toEqual([100, 3]);
+      expect(new Set(uuids([...first.body, ...rest.body])).size).toBe(count);
+      expect([first, rest].map(({ headers }) => Number(headers['x-total-count']))).toEqual([count, count]);
+      expect([first, rest].map(({ headers }) => headers.link !== undefined)).toEqual([true, false]);
+    });
+
+    it.each<CallOptions['query']>([{}, { order: 'queue' }, { offset: 2 }, { referral_token: true }])(
+      'is covered exactly once by following its links from %j',
+      async (query = {}) => {
+        const { world } = service;
+        const line = await world.waitlist({ spots_to_move_upon_referral: 2 });
+        const [ada] = await world.signups(line, 3);
+        for (let count = 0; count < 4; count += 1) await world.signup(line, { referral_link: ada.referral_link });
+        const whole = await ask(line, query);
+
+        const pages = await follow(line, { ...query, limit: 2 });
+
+        expect(uuids(pages.flat())).toEqual(uuids(whole.body));
+        expect(whole.body.length).toBeGreaterThan(2);
+      },
+    );
+
+    it('skips nobody who stays when people are offboarded between two pages', async () => {
+      const line = await service.world.waitlist();
+      const all = await service.world.signups(line, 12);
+
+      const pages = await follow(line, { limit: 3 }, async (page) => {
+        await service.world.offboard(line, [page[0]!.id, page[2]!.id]);
+      });
+
+      expect(uuids(pages.flat())).toEqual(uuids(all));
+      expect(await service.world.list(line)).toHaveLength(6);
+    });
+
+    it('links to a page that keeps every other parameter', async () => {
+      const { headers } = await ask(waitlist, { limit: 1, offset: 1, questions_request: true });
+
+      const [, url = '', relation] = /^<([^>]+)>; rel="(\w+)"$/.exec(String(headers.link)) ?? [];
+      const query = Object.fromEntries(new URL(url).searchParams);
+
+      expect(relation).toBe('next');
+      expect(query).toEqual({
+        api_key: waitlist.api_key,
+        limit: '1',
+        questions_request: 'true',
+        after_id: String(await service.world.idOf(waitlist, people[1]!)),
+      });
+    });
+
+    it('reads a JSON body where the query is silent, and the query wins', async () => {
+      const { token } = waitlist.owner;
+      const body = {
+        api_key: waitlist.api_key,
+        offset: 1,
+        questions_request: true,
+        referral_token: true,
+        limit: '1',
+        unknown: { is: 'ignored' },
+      };
+
+      const fromBody = await service.api.call('GET', PATH, body, { token });
+      const fromBoth = await service.api.call('GET', PATH, body, { token, query: { offset: 0, limit: 2 } });
+
+      expect(uuids(fromBody.body)).toEqual(pick(4));
+      expect(fromBody.body[0]).toHaveProperty('question_1', 'Why?');
+      expect(uuids(fromBoth.body)).toEqual(pick(3, 4));
+    });
+
+    it('holds a JSON body to the same rules', async () => {
+      const body = { api_key: waitlist.api_key, offset: -1 };
+
+      expect((await service.api.call('GET', PATH, body, { token: waitlist.owner.token })).status).toBe(400);
+    });
+
+    /** Every page, by the `Link` of the one before. */
+    async function follow(
+      list: OwnedWaitlist,
+      query: NonNullable<CallOptions['query']>,
+      between: (page: { id: number; uuid: string }[]) => Promise<void> = () => Promise.resolve(),
+    ): Promise<{ id: number; uuid: string }[][]> {
+      const pages = [];
+      let answer = await ask(list, query);
+      while (pages.length < PAGES_MAX) {
+        pages.push(answer.body);
+        const [, url] = /^<([^>]+)>; rel="next"$/.exec(String(answer.headers.link)) ?? [];
+        if (url === undefined) return pages;
+        await between(answer.body);
+        const { pathname, search } = new URL(url);
+        answer = await service.api.get(`${pathname}${search}`, { token: list.owner.token });
+      }
+      throw new Error(`The links go on after ${PAGES_MAX} pages`);
+    }
+  });
+
+  describe('who may see and offboard', () => {
+    /** The same call, listing and offboarding; the key stands where the operation has it. */
+    const operations: readonly (readonly [
+      string,
+      (token?: string, key?: unknown, header?: string) => Promise<Answer>,
+    ])[] = [
+      [
+        'listing',
+        (token, key, header) =>
+          service.api.get(PATH, {
+            token,
+            query: key === undefined ? {} : { api_key: key as string },
+            headers: header === undefined ? {} : { 'api-key': header },
+          }),
+      ],
+      [
+        'offboarding',
+        (token, key, header) =>
+          service.api.patch(
+            PATH,
+            { api_key: key, offboard_request: true, waiters: [{ id: UNKNOWN_ID }] },
+            { token, headers: header === undefined ? {} : { 'api-key': header } },
+          ),
+      ],
+    ];
+
+    describe.each(operations)('%s', (_, call) => {
+      it('is for the owner with the key of the waitlist', async () => {
+        const { owner, api_key } = await service.world.waitlist();
+
+        expect((await call(owner.token, api_key)).status).toBe(200);
+      });
+
+      it('takes the key from a header too, and the explicit one wins', async () => {
+        const { owner, api_key } = await service.world.waitlist();
+
+        expect((await call(owner.token, undefined, api_key)).status).toBe(200);
+        expect((await call(owner.token, api_key, 'another')).status).toBe(200);
+        expect((await call(owner.token, 'another', api_key)).status).toBe(403);
+        expect((await call(owner.token, '', api_key)).status).toBe(400);
+      });
+
+      it.each([
+        ['no key', undefined],
+        ['an empty key', ''],
+      ])('refuses %s', async (_missing, key) => {
+        const { owner } = await service.world.waitlist();
+
+        const answer = await call(owner.token, key);
+
+        expect(answer.status).toBe(400);
+        expect(answer.body.errors).toEqual([{ field: 'api_key', message: expect.any(String) }]);
+      });
+
+      it("tells a wrong key and another owner's key apart by nothing", async () => {
+        const { owner } = await service.world.waitlist();
+        const stranger = await service.world.waitlist();
+
+        const foreign = await call(owner.token, stranger.api_key);
+
+        expect(foreign.status).toBe(403);
+        expect(told(await call(owner.token, 'no-such-key'))).toEqual(told(foreign));
+      });
+
+      it('needs the key as it is, byte for byte', async () => {
+        const { owner, api_key } = await service.world.waitlist();
+
+        expect((await call(owner.token, api_key.toUpperCase() === api_key ? api_key.toLowerCase() : api_key.toUpperCase())).status).toBe(403); // prettier-ignore
+        expect((await call(owner.token, `${api_key} `)).status).toBe(403);
+      });
+    });
+
+    it('asks for a token before it looks at anything else', async () => {
+      const answers = [
+        await service.api.get(PATH),
+        await service.api.get(PATH, { query: { api_key: 'wrong', offset: -1 } }),
+        await service.api.patch(PATH),
+        await service.api.patch(PATH, { waiters: 'none' }),
+      ];
+
+      expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+    });
+  });
+
+  describe('offboarding', () => {
+    const send = (waitlist: OwnedWaitlist, body: object, options: CallOptions = {}) =>
+      service.api.patch(PATH, { api_key: waitlist.api_key, offboard_request: true, ...body }, { token: waitlist.owner.token, ...options }); // prettier-ignore
+
+    it('shows every field of an offboarded Waiter, and no other', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const [referrer] = await world.signups(waitlist, 1);
+      const ada = await world.signup(waitlist, {
+        email: 'Ada@Example.com',
+        phone: '+14155550123',
+        first_name: 'Ada',
+        last_name: 'Lovelace',
+        metadata: { plan: 'team', seats: [1, { of: null }] },
+        referral_link: referrer.referral_link,
+      });
+      await world.signup(waitlist, { referral_link: ada.referral_link });
+      const id = await world.idOf(waitlist, ada);
+
+      const { status, body, headers } = await send(waitlist, { waiters: [{ id }] });
+
+      expect(status).toBe(200);
+      expect(headers['cache-control']).toBe('no-store');
+      expect(body).toEqual([
+        {
+          amount_referred: 1,
+          created_at: TIMESTAMP,
+          email: 'Ada@Example.com',
+          first_name: 'Ada',
+          id,
+          last_name: 'Lovelace',
+          metadata: { plan: 'team', seats: [1, { of: null }] },
+          phone: '+14155550123',
+          referral_bool: true,
+          referral_link: ada.referral_link,
+          referral_token: ada.referral_token,
+          referred_by_waiter_token: referrer.referral_token,
+          registered_email: 'Ada@Example.com',
+          removed_date: TIMESTAMP,
+          removed_from_waitlist: true,
+          removed_priority: 1,
+          total_referrals: 1,
+          user_id: waitlist.owner.uuid,
+          uuid: ada.uuid,
+          verified: false,
+          waitlist_api_key: waitlist.api_key,
+          waitlist_id: waitlist.id,
+        },
+      ]);
+    });
+
+    it('shows null for what a person did not give', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist({ required_contact: { email: 'optional' } });
+      const person = await world.signup(waitlist, { email: null, phone: '+14155550123' });
+
+      const [removed] = await world.offboard(waitlist, await idsOf(waitlist, [person]));
+
+      expect(removed).toMatchObject({
+        uuid: person.uuid,
+        email: null,
+        registered_email: null,
+        first_name: null,
+        last_name: null,
+        metadata: null,
+        referral_bool: false,
+        referred_by_waiter_token: null,
+      });
+    });
+
+    it('moves everyone behind forward, and shows the removed the place they had', async () => {
+      const { world, api } = service;
+      const waitlist = await world.waitlist();
+      const [first, second, third] = (await world.signups(waitlist, 3)) as [Person, Person, Person];
+
+      await world.offboard(waitlist, await idsOf(waitlist, [second]));
+
+      expect([await world.priorityOf(first), await world.priorityOf(third)]).toEqual([0, 1]);
+      const { body } = await api.get('/api/v1/signup', { query: { waitlist_id: waitlist.id, email: second.email } });
+      expect(body).toMatchObject({ removed_date: TIMESTAMP, removed_priority: 1, priority: 1 });
+    });
+
+    it('gives the first three in one call the places 0, 1 and 2', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const people = await world.signups(waitlist, 4);
+
+      const removed = await world.offboard(waitlist, await idsOf(waitlist, people.slice(0, 3)));
+
+      expect(removed.map(({ removed_priority }) => removed_priority)).toEqual([0, 1, 2]);
+    });
+
+    it('answers in the order of the call', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const [first, second, third] = (await world.signups(waitlist, 3)) as [Person, Person, Person];
+
+      const removed = await world.offboard(waitlist, await idsOf(waitlist, [third, first, second]));
+
+      expect(uuids(removed)).toEqual(uuids([third, first, second]));
+      expect(removed.map(({ removed_priority }) => removed_priority)).toEqual([2, 0, 1]);
+    });
+
+    it('leaves out who is unknown, of another waitlist, named twice or gone already', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const sibling = await world.waitlist({}, waitlist.owner);
+      const [gone, ada, grace] = (await world.signups(waitlist, 3)) as [Person, Person, Person];
+      const foreign = await world.signup(sibling);
+      const [goneId, adaId, graceId] = (await idsOf(waitlist, [gone, ada, grace])) as [number, number, number];
+      const foreignId = await world.idOf(sibling, foreign);
+      await world.offboard(waitlist, [goneId]);
+
+      const removed = await world.offboard(waitlist, [UNKNOWN_ID, graceId, goneId, foreignId, graceId, adaId]);
+
+      expect(uuids(removed)).toEqual(uuids([grace, ada]));
+      expect(await world.offboard(waitlist, [graceId, adaId])).toEqual([]);
+      expect(uuids(await world.list(sibling))).toEqual([foreign.uuid]);
+    });
+
+    it('lets an offboarded referrer go on earning', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const [ada, grace] = (await world.signups(waitlist, 2)) as [Person, Person];
+      await world.offboard(waitlist, await idsOf(waitlist, [ada]));
+
+      const referred = await world.signup(waitlist, { referral_link: ada.referral_link });
+
+      expect(referred.referred_by_signup_token).toBe(ada.referral_token);
+      expect(await world.list(waitlist, { offboarded_request: true })).toEqual([
+        expect.objectContaining({ uuid: ada.uuid, amount_referred: 1, removed_priority: 0 }),
+      ]);
+      expect([await world.priorityOf(grace), await world.priorityOf(referred)]).toEqual([0, 1]);
+    });
+
+    it('ignores other attributes of a Waiter, and of the call', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const person = await world.signup(waitlist);
+      const id = await world.idOf(waitlist, person);
+      const waiter = { ...person, id, removed_from_waitlist: false, metadata: { nested: [{}] } };
+
+      const { status, body } = await send(waitlist, { waiters: [waiter], reason: 'welcome' });
+
+      expect([status, uuids(body)]).toEqual([200, [person.uuid]]);
+    });
+
+    it('takes whole Waiters by the hundred kilobytes, and refuses more than a megabyte', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const person = await world.signup(waitlist);
+      const id = await world.idOf(waitlist, person);
+      const sized = (bytes: number) => send(waitlist, { waiters: [{ id, note: 'x'.repeat(bytes) }] });
+
+      const tooLarge = await sized(1024 * 1024);
+      const large = await sized(1000 * 1024);
+
+      expect([tooLarge.status, tooLarge.body.error_code]).toEqual([413, 'BODY_TOO_LARGE']);
+      expect([large.status, uuids(large.body)]).toEqual([200, [person.uuid]]);
+    });
+
+    it('takes a thousand Waiters in a call', async () => {
+      const waitlist = await service.world.waitlist();
+      const person = await service.world.signup(waitlist);
+      const id = await service.world.idOf(waitlist, person);
+      const unknown = Array.from({ length: 999 }, (_, index) => ({ id: UNKNOWN_ID - index }));
+
+      const { status, body } = await send(waitlist, { waiters: [...unknown, { id }] });
+
+      expect([status, uuids(body)]).toEqual([200, [person.uuid]]);
+    });
+
+    describe('refuses, and removes nobody,', () => {
+      let waitlist: OwnedWaitlist;
+      let id: number;
+      beforeAll(async () => {
+        waitlist = await service.world.waitlist();
+        id = await service.world.idOf(waitlist, await service.world.signup(waitlist));
+      });
+
+      it.each<[string, (id: number) => object]>([
+        ['offboard_request false', (known) => ({ offboard_request: false, waiters: [{ id: known }] })],
+        ['offboard_request missing', (known) => ({ offboard_request: undefined, waiters: [{ id: known }] })],
+        ['offboard_request as text', (known) => ({ offboard_request: 'true', waiters: [{ id: known }] })],
+        ['offboard_request null', (known) => ({ offboard_request: null, waiters: [{ id: known }] })],
+        ['no waiters', () => ({})],
+        ['an empty list', () => ({ waiters: [] })],
+        ['no list', (known) => ({ waiters: { id: known } })],
+        ['1,001 waiters', (known) => ({ waiters: Array.from({ length: 1001 }, () => ({ id: known })) })],
+        ['an id as text', (known) => ({ waiters: [{ id: String(known) }] })],
+        ['one bad id among good ones', (known) => ({ waiters: [{ id: known }, { id: 'x' }] })],
+        ['bare ids', (known) => ({ waiters: [known] })],
+        ['a waiter without id', (known) => ({ waiters: [{ id: known }, {}] })],
+        ['the id 0', (known) => ({ waiters: [{ id: known }, { id: 0 }] })],
+        ['a negative id', (known) => ({ waiters: [{ id: known }, { id: -1 }] })],
+        ['half an id', (known) => ({ waiters: [{ id: known }, { id: 1.5 }] })],
+        ['an id past 2^53 − 1', (known) => ({ waiters: [{ id: known }, { id: 2 ** 53 }] })],
+      ])('%s', async (_, body) => {
+        const answer = await send(waitlist, body(id));
+
+        expect(answer.status).toBe(400);
+        expect(answer.body.errors.length).toBeGreaterThan(0);
+        expect(await service.world.list(waitlist)).toHaveLength(1);
+      });
+
+      it('a body that is no JSON', async () => {
+        const options = { token: waitlist.owner.token, headers: { 'api-key': waitlist.api_key } };
+
+        expect((await service.api.patch(PATH, undefined, { ...options, raw: '{"waiters": [' })).status).toBe(400);
+        expect((await service.api.patch(PATH, [], options)).status).toBe(400);
+        expect((await service.api.patch(PATH, undefined, options)).status).toBe(400);
+        const headers = { ...options.headers, 'content-type': 'text/plain' };
+        expect((await service.api.patch(PATH, undefined, { ...options, raw: 'x', headers })).status).toBe(415);
+        expect(await service.world.list(waitlist)).toHaveLength(1);
+      });
+    });
+  });
+});

@@ -1,3 +1,5 @@
+import type { ProblemCode } from './problem-codes.js';
+
 /** What went wrong, in words of the business; only `platform/http` knows the status of each. */
 export type ProblemKind =
   'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict' | 'rule_broken' | 'throttled' | 'unavailable';
@@ -17,7 +19,7 @@ export class Problem extends Error {
 
   constructor(
     readonly kind: ProblemKind,
-    readonly code: string,
+    readonly code: ProblemCode,
     message: string,
     readonly details: {
       readonly fields?: readonly FieldFault[];

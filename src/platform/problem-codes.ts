@@ -60,6 +60,11 @@ export const PROBLEM_CODES = {
     meaning: 'There is an account with this email already. Only the command line says so.',
     remedy: 'Use that account; `npm run cli -- owner set-password <email>` sets a new password.',
   },
+  WAITLIST_NOT_EMPTY: {
+    kind: 'conflict',
+    meaning: 'The waitlist has records already. Only the command line says so, when it seeds a waitlist.',
+    remedy: 'Seed an empty waitlist.',
+  },
   WAITLIST_RULE_BROKEN: {
     kind: 'rule_broken',
     meaning: 'The signup does not fit what the owner of this waitlist asks for; `errors` names each field.',

@@ -56,7 +56,9 @@ describe('the page of errors', () => {
 
 function problemsInSource(): { kind: string; code: string }[] {
   const root = new URL('../../src/', import.meta.url);
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.spec)\.ts$/.test(file));
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /(?<!\.spec)\.ts$/.test(file),
+  );
   const problems = files.flatMap((file) => [
     ...readFileSync(new URL(file, root), 'utf8').matchAll(/new Problem\(\s*'(?<kind>\w+)',\s*'(?<code>\w+)'/g),
   ]);

@@ -1,4 +1,6 @@
-import type { ProblemKind } from './problem.js';
+/** What went wrong, in words of the business; only `platform/http` knows the status of each. */
+export type ProblemKind =
+  'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict' | 'rule_broken' | 'throttled' | 'unavailable';
 
 interface ProblemCodeEntry {
   readonly kind: ProblemKind;
@@ -8,7 +10,7 @@ interface ProblemCodeEntry {
   readonly remedy: string;
 }
 
-/** Every outcome a {@link Problem} can have. The codes are part of the contract; `/docs/errors` shows this table. */
+/** Every outcome a `Problem` can have. The codes are part of the contract; `/docs/errors` shows this table. */
 export const PROBLEM_CODES = {
   INVALID_REQUEST: {
     kind: 'invalid',

@@ -1,8 +1,4 @@
-import type { ProblemCode } from './problem-codes.js';
-
-/** What went wrong, in words of the business; only `platform/http` knows the status of each. */
-export type ProblemKind =
-  'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict' | 'rule_broken' | 'throttled' | 'unavailable';
+import type { ProblemCode, ProblemKind } from './problem-codes.js';
 
 export interface FieldFault {
   /** Path of the field as the client wrote it: `waiters[0].id`. */

@@ -1,6 +1,6 @@
-import type { ProblemKind } from '../problem.js';
+import type { ProblemKind } from '../problem-codes.js';
 
-/** The status of each kind of {@link Problem}. */
+/** The status of each kind of `Problem`. */
 export const STATUS: Record<ProblemKind, number> = {
   invalid: 400,
   unauthenticated: 401,

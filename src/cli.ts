@@ -1,8 +1,11 @@
 import 'reflect-metadata';
+import { randomBytes } from 'node:crypto';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { AppModule } from './app.module.js';
 import { AuthService } from './auth/auth.service.js';
 import { readConfig } from './platform/config/config.js';
@@ -10,9 +13,11 @@ import { Database } from './platform/database/database.js';
 import { explainStartFailure } from './platform/start-failure.js';
 import { WaitlistService } from './waitlist/waitlist.service.js';
 
-const program = new Command('cli')
+const WAITLIST_NAME_LENGTH_MAX = 200;
+
+const program = new Command('npm run cli --')
   .description("The owner's administration of the waitlist service.")
-  .showHelpAfterError();
+  .showHelpAfterError('(add --help to see what there is)');
 
 const owner = program.command('owner').description('service accounts');
 owner
@@ -26,7 +31,7 @@ owner
   );
 owner
   .command('set-password <email>')
-  .description('set a password and end all tokens; from OWNER_PASSWORD or standard input')
+  .description('set a password and end all tokens; it comes from OWNER_PASSWORD or standard input')
   .action((email: string) =>
     withApp(async (app) => {
       await app.get(AuthService).setPassword(email, await readPassword());
@@ -45,10 +50,11 @@ owner
 
 const waitlist = program.command('waitlist').description('waitlists');
 waitlist
-  .command('create <name>')
+  .command('create')
   .description('make a waitlist; its API key is shown this once')
+  .argument('<name>', 'what it is called', waitlistName)
   .requiredOption('--owner <email>', 'the account that owns it')
-  .requiredOption('--url <url>', 'the page where people sign up')
+  .requiredOption('--url <url>', 'the page where people sign up', httpUrl)
   .action((name: string, options: { owner: string; url: string }) =>
     withApp(async (app) => {
       const account = await app.get(AuthService).getAccount(options.owner);
@@ -58,7 +64,7 @@ waitlist
   );
 waitlist
   .command('list')
-  .description("an account's waitlists")
+  .description("an account's waitlists: id, name, active and offboarded records")
   .requiredOption('--owner <email>', 'the account that owns them')
   .action((options: { owner: string }) =>
     withApp(async (app) => {
@@ -87,10 +93,9 @@ async function withApp(
   command: (app: INestApplicationContext) => Promise<void>,
   { needsSchema = true } = {},
 ): Promise<void> {
-  const app = await NestFactory.createApplicationContext(AppModule.of(readConfig()), {
-    logger: false,
-    abortOnError: false,
-  });
+  // No command signs a token, so none needs the real secret.
+  const config = readConfig({ ...process.env, JWT_SECRET: randomBytes(32).toString('hex') });
+  const app = await NestFactory.createApplicationContext(AppModule.of(config), { logger: false, abortOnError: false });
   try {
     if (needsSchema) await app.get(Database).prepareSchema();
     await command(app);
@@ -100,7 +105,30 @@ async function withApp(
 }
 
 async function readPassword(): Promise<string> {
-  return process.env.OWNER_PASSWORD ?? (await text(process.stdin)).replace(/\r?\n$/, '');
+  if (process.env.OWNER_PASSWORD) return process.env.OWNER_PASSWORD;
+  return process.stdin.isTTY ? askPassword() : (await text(process.stdin)).replace(/\r?\n$/, '');
+}
+
+/** Asks at the terminal, where what is typed is not shown. */
+async function askPassword(): Promise<string> {
+  process.stderr.write('Password: ');
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
+  terminal.once('SIGINT', () => process.exit(130));
+  const password = await terminal.question('');
+  terminal.close();
+  process.stderr.write('\n');
+  return password;
+}
+
+function waitlistName(value: string): string {
+  if (value.trim() && [...value].length <= WAITLIST_NAME_LENGTH_MAX) return value;
+  throw new InvalidArgumentError(`It must have 1 to ${WAITLIST_NAME_LENGTH_MAX} characters.`);
+}
+
+function httpUrl(value: string): string {
+  if (/^https?:\/\//i.test(value) && URL.canParse(value)) return value;
+  throw new InvalidArgumentError('It must be an http or https URL.');
 }
 
 function print(line: string): void {

@@ -1,49 +1,64 @@
 import { randomBytes } from 'node:crypto';
+import { relative } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
 import { AuthService } from './auth/auth.service.js';
 import { type Config, ConfigError } from './platform/config/config.js';
-import { Database } from './platform/database/database.js';
+import { Problem } from './platform/problem.js';
 import { WaitlistService } from './waitlist/waitlist.service.js';
 
 const EMAIL_DEFAULT = 'owner@example.com';
+const PASSWORD_BYTES = 18;
 
 /**
  * Makes the first account where there is none, and with the embedded database a first waitlist. Gives what to tell the
  * person at the terminal, and only there: it may hold a password.
  */
 export async function prepareFirstStart(app: INestApplicationContext, config: Config): Promise<string> {
-  const auth = app.get(AuthService);
-  const { isEmbedded } = app.get(Database);
-  const { email = isEmbedded ? EMAIL_DEFAULT : undefined, password = isEmbedded ? randomPassword() : undefined } =
-    config.firstOwner;
   const base = config.publicBaseUrl;
   const running = `Waitlist Service is running on ${base}  (documentation: ${base}/docs)\n`;
+  const auth = app.get(AuthService);
   if (await auth.hasAccounts()) return running;
-  if (email === undefined) return `${running}There is no account yet: npm run cli -- owner create <email>\n`;
-  if (password === undefined) throw new ConfigError('OWNER_PASSWORD: is required with OWNER_EMAIL');
+  return `${running}${await (config.database.kind === 'sqlite' ? welcome : makeOwner)(app, config)}`;
+}
 
-  const account = await auth.createAccount(email, password);
-  const printed = config.firstOwner.password === undefined ? password : '(from OWNER_PASSWORD)';
-  if (!isEmbedded) return `${running}Made the account ${account.email}.\n`;
+/** A shared database: only the account that the environment names, which another replica may make at the same time. */
+async function makeOwner(app: INestApplicationContext, { firstOwner: { email, password } }: Config): Promise<string> {
+  if (email === undefined) return 'There is no account yet: npm run cli -- owner create <email>\n';
+  if (password === undefined) throw new ConfigError('OWNER_PASSWORD: is required with OWNER_EMAIL');
+  try {
+    const account = await app.get(AuthService).createAccount(email, password);
+    return `Made the account ${account.email}.\n`;
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'ACCOUNT_EXISTS') return '';
+    throw error;
+  }
+}
+
+async function welcome(app: INestApplicationContext, config: Config): Promise<string> {
+  const { email = EMAIL_DEFAULT, password = randomBytes(PASSWORD_BYTES).toString('base64url') } = config.firstOwner;
+  const base = config.publicBaseUrl;
+  const account = await app.get(AuthService).createAccount(email, password);
   const { waitlist, apiKey } = await app.get(WaitlistService).create(account.id, {
     name: 'My waitlist',
     urlLocation: `${base}/`,
   });
-  return `${running}
+  return `
 This is the first start, so it made an account and a waitlist. Keep these; they are shown only now:
 
   email     ${account.email}
-  password  ${printed}
+  password  ${config.firstOwner.password === undefined ? password : '(from OWNER_PASSWORD)'}
   api key   ${apiKey}  (waitlist ${waitlist.id}, "${waitlist.name}")
 
-Try it:
+Try it in another terminal:
 
   curl -X POST ${base}/api/v1/signup -H 'Content-Type: application/json' -d '{"waitlist_id": ${waitlist.id}, "email": "ada@example.com"}'
   curl '${base}/api/v1/signup?waitlist_id=${waitlist.id}&email=ada@example.com'
 
+${whereDataIs(config)} Ctrl-C stops the service.
 `;
 }
 
-function randomPassword(): string {
-  return randomBytes(18).toString('base64url');
+function whereDataIs({ database }: Config): string {
+  if (database.kind !== 'sqlite' || database.file === ':memory:') return 'Nothing is kept when it stops.';
+  return `Everything is kept in ${relative('', database.file)}.`;
 }

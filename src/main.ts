@@ -5,8 +5,8 @@ import { AppModule } from './app.module.js';
 import { prepareFirstStart } from './first-start.js';
 import { readConfig } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
-import { explainStartFailure } from './platform/start-failure.js';
 import { configureHttp, createAdapter } from './platform/http/configure-http.js';
+import { asListenError, explainStartFailure } from './platform/start-failure.js';
 
 async function start(): Promise<void> {
   const config = readConfig();
@@ -15,12 +15,15 @@ async function start(): Promise<void> {
     abortOnError: false,
     bodyParser: false,
   });
-  app.enableShutdownHooks();
+  app.enableShutdownHooks([], { useProcessExit: true });
   await app.get(Database).prepareSchema();
   await configureHttp(app, config);
-  const welcome = await prepareFirstStart(app, config);
-  await app.listen(config.port, config.host);
-  process.stdout.write(welcome);
+  await app.init();
+  await app.listen(config.port, config.host).catch((error: unknown) => {
+    throw asListenError(error, config);
+  });
+  // Only a service that listens makes the account: its password is shown once, and a taken port would lose it.
+  process.stdout.write(await prepareFirstStart(app, config));
 }
 
 start().catch((error: unknown) => {

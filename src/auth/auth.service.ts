@@ -2,15 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { emailKey } from '../platform/email.js';
+import { fitsPasswordRule, PASSWORD_RULE } from '../platform/password-rule.js';
 import { Problem } from '../platform/problem.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
 import { LoginThrottle } from './login-throttle.js';
 import { hashPassword, verifyPassword } from './password.js';
 import { type TokenClaims, type TokenPair, TokenService } from './token.service.js';
-
-const PASSWORD_LENGTH_MIN = 15;
-const PASSWORD_LENGTH_MAX = 256;
 
 /** Service accounts and the tokens they get. */
 @Injectable()
@@ -89,11 +87,6 @@ export class AuthService {
   }
 }
 
-/** NIST 800-63B-4: length, and no rules of composition. */
 function requirePassword(password: string): void {
-  const length = [...password].length;
-  if (length >= PASSWORD_LENGTH_MIN && length <= PASSWORD_LENGTH_MAX) return;
-  throw Problem.invalid([
-    { field: 'password', message: `must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters` },
-  ]);
+  if (!fitsPasswordRule(password)) throw Problem.invalid([{ field: 'password', message: PASSWORD_RULE }]);
 }

@@ -1,6 +1,4 @@
-/** What went wrong, in words of the business; only `platform/http` knows the status of each. */
-export type ProblemKind =
-  'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict' | 'rule_broken' | 'throttled' | 'unavailable';
+import type { ProblemCode, ProblemKind } from './problem-codes.js';
 
 export interface FieldFault {
   /** Path of the field as the client wrote it: `waiters[0].id`. */
@@ -20,7 +18,7 @@ export class Problem extends Error {
 
   constructor(
     readonly kind: ProblemKind,
-    readonly code: string,
+    readonly code: ProblemCode,
     message: string,
     readonly details: {
       readonly fields?: readonly FieldFault[];
@@ -42,7 +40,7 @@ export class Problem extends Error {
   }
 }
 
-function withFaults(kind: ProblemKind, code: string, faults: readonly FieldFault[]): Problem {
+function withFaults(kind: ProblemKind, code: ProblemCode, faults: readonly FieldFault[]): Problem {
   const fields = faults.slice(0, FAULTS_MAX);
   return new Problem(kind, code, fields.map(({ field, message }) => `${field} ${message}`).join('; '), { fields });
 }

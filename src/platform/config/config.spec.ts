@@ -55,15 +55,15 @@ describe('settings', () => {
 
   it.each<[Environment, Partial<Config>]>([
     [{ PORT: '8080' }, { port: 8080, publicBaseUrl: 'http://localhost:8080' }],
-    [{ PORT: '0' }, { port: 0 }],
+    [{ PORT: '1' }, { port: 1 }],
     [{ HOST: '::1' }, { host: '::1' }],
     [{ JWT_SECRET: `${SECRET}, ${'t'.repeat(40)}` }, { jwtSecrets: [SECRET, 't'.repeat(40)] }],
     [{ JWT_SECRET: 'é'.repeat(16) }, { jwtSecrets: ['é'.repeat(16)] }],
     [{ ACCESS_TOKEN_TTL: '60' }, { accessTokenTtlSeconds: 60 }],
     [{ REFRESH_TOKEN_TTL: '31536000' }, { refreshTokenTtlSeconds: 365 * 86_400 }],
     [
-      { OWNER_EMAIL: 'me@example.com', OWNER_PASSWORD: ' a pass word ' },
-      { firstOwner: { email: 'me@example.com', password: ' a pass word ' } },
+      { OWNER_EMAIL: 'me@example.com', OWNER_PASSWORD: ' a pass word of mine ' },
+      { firstOwner: { email: 'me@example.com', password: ' a pass word of mine ' } },
     ],
     [{ PUBLIC_BASE_URL: 'https://wait.example.com/line/' }, { publicBaseUrl: 'https://wait.example.com/line' }],
     [{ TRUST_PROXY: '10.0.0.0/8, ::1' }, { trustedProxies: ['10.0.0.0/8', '::1'] }],
@@ -93,7 +93,7 @@ describe('settings', () => {
   });
 
   it.each<[string, string[]]>([
-    ['PORT', ['80.5', '-1', '65536', 'http', '0x50', '1e3']],
+    ['PORT', ['0', '80.5', '-1', '65536', 'http', '0x50', '1e3']],
     ['DATABASE_URL', [
       'sqlite:', 'postgres://user:pass@host/db', 'mysql://', 'mysql://host', 'mysql://host/', 'mysql:///line', 'line.sqlite',
       'mysql://host:99999/line', `${MYSQL}?ssl=yes`, `${MYSQL}?connectionLimit=1`, `${MYSQL}?connectionLimit=1001`,

@@ -3,6 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { emailKey } from '../email.js';
+import { fitsPasswordRule, PASSWORD_RULE } from '../password-rule.js';
 
 const SECRET_BYTES_MIN = 32;
 const DATA_DIRECTORY = 'data';
@@ -66,7 +68,7 @@ const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin
 const DAY_SECONDS = 86_400;
 
 const Environment = z.object({
-  PORT: wholeNumber(3000, 0, 65_535),
+  PORT: wholeNumber(3000, 1, 65_535),
   HOST: z.string().default('0.0.0.0'),
   DATABASE_URL: z.string().optional().transform(parseDatabaseUrl),
   JWT_SECRET: list.refine(
@@ -75,8 +77,11 @@ const Environment = z.object({
   ),
   ACCESS_TOKEN_TTL: wholeNumber(3600, 1, 30 * DAY_SECONDS),
   REFRESH_TOKEN_TTL: wholeNumber(30 * DAY_SECONDS, 1, 365 * DAY_SECONDS),
-  OWNER_EMAIL: z.string().optional(),
-  OWNER_PASSWORD: z.string().optional(),
+  OWNER_EMAIL: z
+    .string()
+    .refine((value) => emailKey(value) !== null, 'must be an email address')
+    .optional(),
+  OWNER_PASSWORD: z.string().refine(fitsPasswordRule, PASSWORD_RULE).optional(),
   PUBLIC_BASE_URL: z
     .string()
     .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), 'must be an http or https URL')

@@ -2,32 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { QueryFailedError } from 'typeorm';
-import { Problem, type ProblemKind } from '../problem.js';
+import { Problem } from '../problem.js';
 import type { ProblemDto } from './problem.dto.js';
-
-const STATUS: Record<ProblemKind, number> = {
-  invalid: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
-  conflict: 409,
-  rule_broken: 422,
-  throttled: 429,
-  unavailable: 503,
-};
-
-/** Faults that the HTTP machinery finds before any of our code runs, by status. */
-const HTTP_FAULTS: Readonly<Record<number, { readonly code: string; readonly detail: string }>> = {
-  400: { code: 'MALFORMED_REQUEST', detail: 'The request is malformed.' },
-  404: { code: 'NOT_FOUND', detail: 'There is nothing at this path.' },
-  405: { code: 'METHOD_NOT_ALLOWED', detail: 'This path does not take this method.' },
-  408: { code: 'REQUEST_TIMEOUT', detail: 'The request took too long to arrive.' },
-  413: { code: 'BODY_TOO_LARGE', detail: 'The body is larger than this operation takes.' },
-  414: { code: 'PATH_TOO_LONG', detail: 'The path is too long.' },
-  415: { code: 'UNSUPPORTED_MEDIA_TYPE', detail: 'The body must be JSON, sent as application/json.' },
-  431: { code: 'HEADERS_TOO_LARGE', detail: 'The headers are too large.' },
-  503: { code: 'OVERLOADED', detail: 'The service has more to do than it can take on; try again.' },
-};
+import { HTTP_FAULTS, INTERNAL_ERROR, problemType, STATUS } from './problem-status.js';
 
 /** The methods that a path takes, empty where there is no such path. */
 export type AllowedMethods = (path: string) => readonly string[];
@@ -52,7 +29,7 @@ export class ProblemFilter implements ExceptionFilter {
     const fault = HTTP_FAULTS[status];
     if (fault === undefined) {
       request.log.error({ error: safeError(error) }, 'unforeseen error');
-      send(request, reply, 500, 'INTERNAL_ERROR', 'Something went wrong on our side.');
+      send(request, reply, 500, INTERNAL_ERROR.code, INTERNAL_ERROR.detail);
       return;
     }
     send(request, reply, status, fault.code, fault.detail);
@@ -65,7 +42,8 @@ export class ProblemFilter implements ExceptionFilter {
         : ((error as { statusCode?: number } | null)?.statusCode ?? 500);
     if (status !== 404) return status;
     const allowed = this.allowedMethods(request.url.split('?', 1)[0] ?? '/');
-    if (allowed.length === 0) return 404;
+    // A path that takes this method has nothing to show for it: a file of the documentation that is not there.
+    if (allowed.length === 0 || allowed.includes(request.method)) return 404;
     void reply.header('Allow', allowed.join(', '));
     return 405;
   }
@@ -99,7 +77,7 @@ function send(
   fields?: Problem['details']['fields'],
 ): void {
   const problem: ProblemDto = {
-    type: `/docs/errors#${code.toLowerCase()}`,
+    type: problemType(code),
     title: STATUS_CODES[status] ?? 'Error',
     status,
     detail,

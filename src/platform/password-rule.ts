@@ -1,0 +1,10 @@
+const LENGTH_MIN = 15;
+const LENGTH_MAX = 256;
+
+/** NIST 800-63B-4: length, and no rules of composition. */
+export const PASSWORD_RULE = `must have ${LENGTH_MIN} to ${LENGTH_MAX} characters`;
+
+export function fitsPasswordRule(password: string): boolean {
+  const length = [...password].length;
+  return length >= LENGTH_MIN && length <= LENGTH_MAX;
+}

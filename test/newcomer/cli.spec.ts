@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { freePort, freshFolder, type Program, PROGRAMS_TIMEOUT_MS, runCli, startMain } from '../support/program.js';
+import { openDatabase } from '../support/service.js';
+
+jest.setTimeout(PROGRAMS_TIMEOUT_MS);
+
+const PASSWORD = 'a long enough password';
+const OTHER_PASSWORD = 'another long enough password';
+
+describe('the command line', () => {
+  let folder: Awaited<ReturnType<typeof freshFolder>>;
+  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let port: number;
+  let service: Program;
+  beforeAll(async () => {
+    folder = await freshFolder();
+    database = await openDatabase(true);
+    await succeed(['migrate']);
+    await succeed(['owner', 'create', 'twice@example.com'], { OWNER_PASSWORD: PASSWORD });
+    port = await freePort();
+    service = startMain({
+      folder: folder.path,
+      environment: { PORT: String(port), DATABASE_URL: database.url, JWT_SECRET: 'x'.repeat(32) },
+    });
+    await service.printed('running');
+  }, PROGRAMS_TIMEOUT_MS);
+  afterAll(async () => {
+    service.signal('SIGTERM');
+    await service.ended;
+    await database.drop();
+    await folder.remove();
+  });
+
+  const cli = (args: string[], { input, ...environment }: { input?: string; OWNER_PASSWORD?: string } = {}) =>
+    runCli(args, { folder: folder.path, input, environment: { DATABASE_URL: database.url, ...environment } });
+  const succeed = async (...call: Parameters<typeof cli>) => {
+    const { stdout, stderr, exitCode } = await cli(...call);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    return stdout;
+  };
+  const fail = async (...call: Parameters<typeof cli>) => {
+    const { stdout, stderr, exitCode } = await cli(...call);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
+    return stderr;
+  };
+
+  /** Statuses of logins with each password, on the service that runs beside. */
+  const loginStatuses = async (email: string, passwords: string[]): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (const password of passwords) {
+      const { status } = await fetch(`http://127.0.0.1:${port}/api/v1/auth/create_tokens`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email, password }),
+      });
+      statuses.push(status);
+    }
+    return statuses;
+  };
+
+  it('migrates, and says so when there is nothing left to do', async () => {
+    expect(await succeed(['migrate'])).toBe('The schema is the newest.\n');
+  });
+
+  it('makes an account, sets another password and disables it, each at once for the service that runs', async () => {
+    const email = 'life@example.com';
+    expect(await succeed(['owner', 'create', email], { input: `${PASSWORD}\n` })).toBe(`Made the account ${email}.\n`);
+    expect(await loginStatuses(email, [PASSWORD, OTHER_PASSWORD])).toEqual([200, 401]);
+
+    expect(await succeed(['owner', 'set-password', email], { OWNER_PASSWORD: OTHER_PASSWORD })).toBe(
+      'Set the password and ended all tokens.\n',
+    );
+    expect(await loginStatuses(email, [PASSWORD, OTHER_PASSWORD])).toEqual([401, 200]);
+
+    expect(await succeed(['owner', 'disable', email])).toBe('Disabled the account.\n');
+    expect(await loginStatuses(email, [OTHER_PASSWORD])).toEqual([401]);
+  });
+
+  it('makes waitlists and lists those of an owner', async () => {
+    await succeed(['owner', 'create', 'maker@example.com'], { OWNER_PASSWORD: PASSWORD });
+    expect(await succeed(['waitlist', 'list', '--owner', 'maker@example.com'])).toBe('');
+
+    const made = await succeed(
+      ['waitlist', 'create', 'Launch', '--owner', 'maker@example.com', '--url', 'https://example.com/join'],
+    ); // prettier-ignore
+
+    const { id } = /^Made waitlist (?<id>\d+) with the API key [\da-f]{40}\n$/.exec(made)?.groups ?? {};
+    expect(await succeed(['waitlist', 'list', '--owner', 'Maker@Example.com'])).toBe(
+      `${id}\tLaunch\t0 active\t0 offboarded\n`,
+    );
+  });
+
+  it.each<[string, string[], { input?: string; OWNER_PASSWORD?: string }, string]>([
+    [
+      'an account that exists',
+      ['owner', 'create', 'twice@example.com'],
+      { input: PASSWORD },
+      'There is an account with this email already.',
+    ],
+    ['a bad email', ['owner', 'create', 'nobody'], { input: PASSWORD }, 'email must be an email address'],
+    [
+      'a short password',
+      ['owner', 'create', 'short@example.com'],
+      { input: 'short' },
+      'password must have 15 to 256 characters',
+    ],
+    [
+      'a short OWNER_PASSWORD',
+      ['owner', 'create', 'short@example.com'],
+      { OWNER_PASSWORD: 'short' },
+      'OWNER_PASSWORD: must have 15 to 256 characters',
+    ],
+    [
+      'waitlists of nobody',
+      ['waitlist', 'list', '--owner', 'nobody@example.com'],
+      {},
+      'There is no account with this email.',
+    ],
+    [
+      'a waitlist at no URL',
+      ['waitlist', 'create', 'X', '--owner', 'twice@example.com', '--url', 'example.com'],
+      {},
+      "error: option '--url <url>' argument 'example.com' is invalid. It must be an http or https URL.",
+    ],
+    [
+      'a waitlist without a name',
+      ['waitlist', 'create', ' ', '--owner', 'twice@example.com', '--url', 'https://example.com'],
+      {},
+      "error: command-argument value ' ' is invalid for argument 'name'. It must have 1 to 200 characters.",
+    ],
+    ['a missing argument', ['owner', 'create'], {}, "error: missing required argument 'email'"],
+    ['an unknown command', ['owner', 'promote'], {}, "error: unknown command 'promote'"],
+  ])('refuses %s in one clear line', async (_, args, options, line) => {
+    // prettier-ignore
+    const [first, ...rest] = (await fail(args, options)).split('\n').filter(Boolean);
+
+    expect(first).toBe(line);
+    expect(rest).toEqual(line.startsWith('error: ') ? ['(add --help to see what there is)'] : []);
+  });
+
+  it('names a database that cannot be reached', async () => {
+    const { stdout, stderr, exitCode } = await runCli(['migrate'], {
+      folder: folder.path,
+      environment: { DATABASE_URL: `mysql://u:p@127.0.0.1:${await freePort()}/waitlist` },
+    });
+
+    expect({ stdout, stderr, exitCode }).toEqual({
+      stdout: '',
+      stderr: 'DATABASE_URL: the server cannot be reached (ECONNREFUSED).\n',
+      exitCode: 1,
+    });
+  });
+
+  it('shows its commands when asked', async () => {
+    const help = await succeed(['--help']);
+
+    for (const name of ['owner', 'waitlist', 'migrate']) expect(help).toMatch(new RegExp(`^  ${name} `, 'm'));
+  });
+});

@@ -1,0 +1,254 @@
+import { existsSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  freePort,
+  freshFolder,
+  type Program,
+  PROGRAMS_TIMEOUT_MS,
+  runCli,
+  runScript,
+  start,
+  startMain,
+} from '../support/program.js';
+import { openDatabase } from '../support/service.js';
+
+jest.setTimeout(PROGRAMS_TIMEOUT_MS);
+
+const START_CPU_SECONDS_MAX = 3;
+const SECRET = 'test-secret-test-secret-test-secret-';
+
+describe('a first start', () => {
+  let folder: Awaited<ReturnType<typeof freshFolder>>;
+  let environment: Record<string, string>;
+  let base: string;
+  let program: Program;
+  let screen: string;
+
+  const credentials = () => {
+    const { email, password, key } = /email +(?<email>\S+)\n +password +(?<password>\S+)\n +api key +(?<key>\S+)/.exec(screen)?.groups ?? {}; // prettier-ignore
+    return { email: email!, password: password!, key: key! };
+  };
+  const sh = (command: string) => start(['sh', '-c', command], { folder: folder.path }).ended;
+
+  beforeAll(async () => {
+    folder = await freshFolder();
+    const port = await freePort();
+    environment = { PORT: String(port) };
+    base = `http://localhost:${port}`;
+    program = startMain({ folder: folder.path, environment });
+    screen = await program.printed('Ctrl-C');
+  });
+  afterAll(async () => {
+    program.signal('SIGTERM');
+    await program.ended;
+    await folder.remove();
+  });
+
+  // Processor time, not the clock's, so that a busy machine fails no one; starting hardly waits for anything else.
+  it('starts within three seconds of processor time', async () => {
+    const metrics = await (await fetch(`${base}/metrics`)).text();
+
+    const [, seconds] = /^process_cpu_seconds_total (\S+)$/m.exec(metrics) ?? [];
+
+    expect(Number(seconds)).toBeGreaterThan(0);
+    expect(Number(seconds)).toBeLessThan(START_CPU_SECONDS_MAX);
+  });
+
+  it('prints one screen: the address, the account, the key and what to try', () => {
+    expect(screen.split('\n').length).toBeLessThanOrEqual(24);
+    expect(screen).toContain(`Waitlist Service is running on ${base}  (documentation: ${base}/docs)\n`);
+    expect(credentials()).toEqual({
+      email: 'owner@example.com',
+      password: expect.stringMatching(/^[\w-]{24}$/),
+      key: expect.stringMatching(/^[\da-f]{40}$/),
+    });
+    expect(screen).toContain('(waitlist 1, "My waitlist")');
+    expect(screen).toContain('Everything is kept in data/waitlist.sqlite.');
+  });
+
+  it('prints two lines that work when pasted', async () => {
+    const lines = screen.split('\n').filter((line) => line.startsWith('  curl '));
+    expect(lines).toHaveLength(2);
+
+    for (const line of lines) {
+      const { stdout } = await sh(line.replace('curl', 'curl --silent --fail'));
+      expect(JSON.parse(stdout)).toMatchObject({ email: 'ada@example.com', priority: 0, waitlist_id: 1 });
+    }
+  });
+
+  it('gives an account and a key that open the list of waiters', async () => {
+    const { email, password, key } = credentials();
+    const tokens = await fetch(`${base}/api/v1/auth/create_tokens`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    });
+    const { access_token } = (await tokens.json()) as { access_token: string };
+
+    const list = await fetch(`${base}/api/v1/waiter?api_key=${key}`, {
+      headers: { authorization: `Bearer ${access_token}` },
+    });
+
+    expect(list.status).toBe(200);
+  });
+
+  it('answers the tour with every field of the specification', async () => {
+    const { email, password } = credentials();
+    const { stdout, stderr, exitCode } = await runScript('tour.js', [base], {
+      folder: folder.path,
+      environment: { OWNER_EMAIL: email, OWNER_PASSWORD: password },
+    });
+
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/\nEvery answer is as specified\.\n$/);
+    expect(stdout.match(/^ok /gm)).toHaveLength(10);
+    expect(exitCode).toBe(0);
+  });
+
+  it('keeps its secret where only its user reads it', () => {
+    expect(statSync(join(folder.path, 'data', 'jwt-secret')).mode & 0o777).toBe(0o600);
+  });
+
+  it('warns of nothing, ends well on SIGTERM, and at the next start keeps the account and prints no password', async () => {
+    const { email, password } = credentials();
+    program.signal('SIGTERM');
+    expect(await program.ended).toMatchObject({ stdout: screen, stderr: '', exitCode: 0 });
+
+    program = startMain({ folder: folder.path, environment });
+
+    expect(await program.printed('\n')).toBe(`Waitlist Service is running on ${base}  (documentation: ${base}/docs)\n`);
+    const answer = await fetch(`${base}/api/v1/auth/create_tokens`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('a start that cannot succeed', () => {
+  let folder: Awaited<ReturnType<typeof freshFolder>>;
+  let taken: Server;
+  let takenPort: number;
+  beforeAll(async () => {
+    // Also a database server that takes connections and never says a word.
+    taken = createServer().listen(0);
+    await once(taken, 'listening');
+    takenPort = (taken.address() as { port: number }).port;
+  });
+  afterAll(() => void taken.close());
+  beforeEach(async () => {
+    folder = await freshFolder();
+  });
+  afterEach(() => folder.remove());
+
+  /** Standard error of a start that ends with exit code 1 and prints nothing else. */
+  const failure = async (environment: Record<string, string>) => {
+    const output = await startMain({
+      folder: folder.path,
+      environment: { PORT: String(await freePort()), ...environment },
+    }).ended;
+    expect(output).toMatchObject({ stdout: '', exitCode: 1 });
+    return output.stderr;
+  };
+
+  it.each([
+    ['OWNER_PASSWORD', 'short', 'must have 15 to 256 characters'],
+    [
+      'DATABASE_URL',
+      `sqlite:${process.execPath}/waitlist.sqlite`,
+      `the embedded database needs ${process.execPath}, which cannot be used (EEXIST).`,
+    ],
+    ['HOST', 'no-such-host.invalid', 'no-such-host.invalid is no address of this machine.'],
+  ])('says in one line what is wrong with %s=%s', async (name, value, message) => {
+    expect(await failure({ [name]: value })).toBe(`${name}: ${message}\n`);
+  });
+
+  it('names every wrong variable, each in a line', async () => {
+    expect((await failure({ PORT: 'x', REFRESH_TOKEN_TTL: 'y' })).split('\n')).toEqual([
+      'PORT: must be a whole number',
+      'REFRESH_TOKEN_TTL: must be a whole number',
+      '',
+    ]);
+  });
+
+  it('names a taken port, and makes no account whose password nobody would see', async () => {
+    expect(await failure({ PORT: String(takenPort), HOST: '::' })).toBe(
+      `PORT: ${takenPort} is taken by another program; set PORT to a free one.\n`,
+    );
+
+    const program = startMain({ folder: folder.path, environment: { PORT: String(await freePort()) } });
+    expect(await program.printed('Ctrl-C')).toContain('password');
+    program.signal('SIGTERM');
+    await program.ended;
+  });
+
+  it('asks for a JWT_SECRET with MySQL, before it looks for the server', async () => {
+    expect(await failure({ DATABASE_URL: 'mysql://u:p@no-such-host.invalid/waitlist' })).toBe(
+      'JWT_SECRET: is required with MySQL (32 bytes or more)\n',
+    );
+    expect(existsSync(join(folder.path, 'data'))).toBe(false);
+  });
+
+  it.each([
+    ['no server', async () => `127.0.0.1:${await freePort()}`, 'ECONNREFUSED'],
+    ['an unknown host', async () => 'no-such-host.invalid', 'ENOTFOUND'],
+    ['a server that never answers', async () => `127.0.0.1:${takenPort}`, 'ETIMEDOUT'],
+  ])('names an unreachable database: %s', async (_, host, code) => {
+    expect(await failure({ JWT_SECRET: SECRET, DATABASE_URL: `mysql://u:p@${await host()}/waitlist` })).toBe(
+      `DATABASE_URL: the server cannot be reached (${code}).\n`,
+    );
+  });
+
+  // What only a real server can refuse.
+  (process.env.TEST_DATABASE_URL ? describe : describe.skip)('on the server of TEST_DATABASE_URL', () => {
+    let database: Awaited<ReturnType<typeof openDatabase>>;
+    beforeAll(async () => {
+      database = await openDatabase(true);
+    });
+    afterAll(() => database.drop());
+
+    it('names a wrong password without repeating it', async () => {
+      const url = new URL(database.url);
+      url.password = 'wrong-password';
+
+      expect(await failure({ JWT_SECRET: SECRET, DATABASE_URL: url.href })).toBe(
+        'DATABASE_URL: the server refuses this user or password (ER_ACCESS_DENIED_ERROR).\n',
+      );
+    });
+
+    it('names a database that does not exist', async () => {
+      expect(await failure({ JWT_SECRET: SECRET, DATABASE_URL: `${database.url}_nope` })).toBe(
+        'DATABASE_URL: the server has no such database (ER_BAD_DB_ERROR).\n',
+      );
+    });
+
+    it('says how to make the schema, and starts once it is made and has an owner', async () => {
+      const environment = { JWT_SECRET: SECRET, DATABASE_URL: database.url };
+      expect(await failure(environment)).toBe(
+        'The database is not at the newest schema: run `npm run cli -- migrate` first.\n',
+      );
+
+      const migrated = await runCli(['migrate'], {
+        folder: folder.path,
+        environment: { DATABASE_URL: database.url },
+      });
+      expect(migrated).toMatchObject({ stderr: '', exitCode: 0 });
+      const program = startMain({
+        folder: folder.path,
+        environment: {
+          ...environment,
+          PORT: String(await freePort()),
+          OWNER_EMAIL: 'ada@example.com',
+          OWNER_PASSWORD: 'a long enough password',
+        },
+      });
+      expect(await program.printed('Made the account')).toMatch(/\nMade the account ada@example\.com\.\n$/);
+      program.signal('SIGTERM');
+      expect(await program.ended).toMatchObject({ stderr: '', exitCode: 0 });
+    });
+  });
+});

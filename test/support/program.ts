@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** For a test that starts several programs while the other suites keep the machine busy. */
+export const PROGRAMS_TIMEOUT_MS = 120_000;
+
+export interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number | null;
+}
+
+/** A program as a person starts it: a process of its own in a folder of its own. */
+export interface Program {
+  /** Resolves with all of standard output once it holds `words`; rejects when the program ends first. */
+  printed(words: string): Promise<string>;
+  /** Resolves when the program has ended. */
+  readonly ended: Promise<Output>;
+  signal(name: 'SIGTERM' | 'SIGINT'): void;
+}
+
+type Environment = Readonly<Record<string, string>>;
+interface Start {
+  /** The folder it runs in, where the embedded database goes. */
+  readonly folder: string;
+  readonly environment?: Environment;
+  readonly input?: string;
+}
+
+/** Starts a command; of this process's environment it sees nothing but PATH. */
+export function start(command: readonly [string, ...string[]], { folder, environment = {}, input }: Start): Program {
+  const [file, ...args] = command;
+  const child = spawn(file, args, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder, ...environment } });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  child.stdin.end(input ?? '');
+  const ended = once(child, 'close').then(([exitCode]) => ({ stdout, stderr, exitCode: exitCode as number | null }));
+  return {
+    ended,
+    printed: (words) =>
+      new Promise((resolve, reject) => {
+        const look = () => stdout.includes(words) && resolve(stdout);
+        child.stdout.on('data', look);
+        void ended.then(() => reject(new Error(`It ended without printing "${words}": ${stdout}${stderr}`)));
+        look();
+      }),
+    signal: (name) => child.kill(name),
+  };
+}
+
+/** The built service, with the Node.js that runs the tests. */
+export function startMain(options: Start): Program {
+  return start([process.execPath, join(ROOT, 'dist/src/main.js')], options);
+}
+
+export async function runCli(args: readonly string[], options: Start): Promise<Output> {
+  return start([process.execPath, join(ROOT, 'dist/src/cli.js'), ...args], options).ended;
+}
+
+export async function runScript(name: string, args: readonly string[], options: Start): Promise<Output> {
+  return start([process.execPath, join(ROOT, 'scripts', name), ...args], options).ended;
+}
+
+export async function freshFolder(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'waitlist-newcomer-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -32,18 +32,18 @@ export class ServiceProcess {
 
   /** `args` follow `node`; the embedded or the given database must have the newest schema. */
   static async spawn(environment: Readonly<Record<string, string>>, file = 'dist/src/main.js', ...args: string[]) {
-    const port = await freePort();
+    const port = Number(environment.PORT ?? (await freePort()));
     const child = spawn(process.execPath, ['scripts/prepare.js', file, ...args], {
       cwd: ROOT,
       env: {
         PATH: process.env.PATH,
         HOST: '127.0.0.1',
-        PORT: String(port),
         JWT_SECRET: 'test-secret-test-secret-test-secret-',
         OWNER_EMAIL: 'owner@example.com',
         OWNER_PASSWORD: 'a long enough password',
         RATE_LIMIT_PUBLIC: '0',
         ...environment,
+        PORT: String(port),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -93,7 +93,7 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

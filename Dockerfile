@@ -13,7 +13,8 @@ FROM manifest AS dependencies
 RUN npm ci --omit=dev --ignore-scripts \
  && rm -rf node_modules/typescript node_modules/.bin \
  && find node_modules -type f \( -name '*.map' -o -name '*.md' -o -name '*.[cm]ts' -o -name '*.ts' \) -delete \
- && rm -rf node_modules/typeorm/browser
+ && rm -rf node_modules/typeorm/browser node_modules/@photostructure/sqlite/src \
+ && find node_modules/@photostructure/sqlite/prebuilds -mindepth 1 -maxdepth 1 ! -name 'linux-*' -exec rm -r {} +
 
 FROM node:24-bookworm-slim
 ARG VERSION=0.1.0

@@ -4,9 +4,12 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { openDatabase } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
+
+// Each test starts processes, some twice.
+jest.setTimeout(120_000);
 
 const EMAIL = 'owner@example.com';
 const PASSWORD = 'a long enough password';

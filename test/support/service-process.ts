@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const POLL_MS = 20;
-const WAIT_MAX_MS = 20_000;
+const WAIT_MAX_MS = 60_000;
 
 export interface RawAnswer {
   readonly status: number;

@@ -1,21 +1,42 @@
-FROM node:24-bookworm-slim AS build
+# syntax=docker/dockerfile:1
+FROM node:24-bookworm-slim AS manifest
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+
+FROM manifest AS build
 RUN npm ci --include=dev
 COPY . .
-RUN npm run build && npm prune --omit=dev
+RUN npm run build
+
+# What only a developer reads goes, and with it the compiler, which is somebody's optional peer and so survives `--omit`.
+FROM manifest AS dependencies
+RUN npm ci --omit=dev --ignore-scripts \
+ && rm -rf node_modules/typescript node_modules/.bin \
+ && find node_modules -type f \( -name '*.map' -o -name '*.md' -o -name '*.[cm]ts' -o -name '*.ts' \) -delete \
+ && rm -rf node_modules/typeorm/browser node_modules/@photostructure/sqlite/src \
+ && find node_modules/@photostructure/sqlite/prebuilds -mindepth 1 -maxdepth 1 ! -name 'linux-*' -exec rm -r {} +
 
 FROM node:24-bookworm-slim
+ARG VERSION=0.1.0
+ARG REVISION=
+LABEL org.opencontainers.image.title="waitlist-service" \
+      org.opencontainers.image.description="An open, self-hosted waitlist service: exact places in line" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION"
 ENV NODE_ENV=production
 WORKDIR /app
-COPY --from=build /app/package.json ./
-COPY --from=build /app/node_modules ./node_modules
+# The program belongs to root, out of the service's reach; only the embedded database's directory is its own.
+RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /opt/yarn* \
+ && install -d -o node -g node -m 700 data
+COPY --from=dependencies /app/package.json ./
+COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-# The embedded database lives here; the program itself stays owned by root, out of the service's reach.
-RUN install -d -o node -g node -m 700 data
 VOLUME /app/data
-USER node
+# By number, so that Kubernetes can see that it is not root.
+USER 1000:1000
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT ?? 3000}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Node.js is process 1: it has no children to reap, and src/platform/shutdown.ts takes the signals.
 CMD ["node", "dist/src/main.js"]

@@ -1,21 +1,22 @@
 import 'reflect-metadata';
+import { setTimeout } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { prepareFirstStart } from './first-start.js';
-import { readConfig } from './platform/config/config.js';
+import { type Config, readConfig } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
+import { Presence } from './platform/health/presence.js';
 import { configureHttp, createAdapter } from './platform/http/configure-http.js';
+import { onStopSignal } from './platform/shutdown.js';
 import { asListenError, explainStartFailure } from './platform/start-failure.js';
 
-async function start(): Promise<void> {
-  const config = readConfig();
+async function start(config: Config): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), createAdapter(config), {
     logger: false,
     abortOnError: false,
     bodyParser: false,
   });
-  app.enableShutdownHooks([], { useProcessExit: true });
   await app.get(Database).prepareSchema();
   await configureHttp(app, config);
   await app.init();
@@ -24,9 +25,27 @@ async function start(): Promise<void> {
   });
   // Only a service that listens makes the account: its password is shown once, and a taken port would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
+  return app;
 }
 
-start().catch((error: unknown) => {
+/** Answers whoever is being served, empties the line of writers, and closes the database's connections last. */
+async function stop(app: NestFastifyApplication, delayMs: number): Promise<void> {
+  app.get(Presence).leave();
+  await setTimeout(delayMs);
+  // Ahead of Nest's own turn, which comes after the hooks that end the writer: whoever is being served still needs it.
+  await app.getHttpAdapter().getInstance().close();
+  await app.close();
+}
+
+try {
+  const config = readConfig();
+  const delayMs = config.shutdownDelaySeconds * 1000;
+  const started = start(config);
+  // A signal during the start waits for its end, so that no first account is made whose password nobody saw. A person's
+  // Ctrl-C has no balancer to wait for.
+  onStopSignal(delayMs, async (signal) => stop(await started, signal === 'SIGTERM' ? delayMs : 0));
+  await started;
+} catch (error) {
   process.stderr.write(`${explainStartFailure(error)}\n`);
   process.exit(1);
-});
+}

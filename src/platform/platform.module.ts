@@ -1,14 +1,17 @@
 import { Global, Module } from '@nestjs/common';
 import { HealthController } from './health/health.controller.js';
+import { Presence } from './health/presence.js';
 import { ErrorsController } from './http/errors.controller.js';
 import { PageHeaders } from './http/page-headers.js';
 import { Metrics } from './telemetry/metrics.js';
 import { MetricsController } from './telemetry/metrics.controller.js';
+import { PoolMetrics } from './telemetry/pool-metrics.js';
+import { QueueMetrics } from './telemetry/queue-metrics.js';
 
 @Global()
 @Module({
   controllers: [HealthController, ErrorsController, MetricsController],
-  providers: [Metrics, PageHeaders],
-  exports: [PageHeaders],
+  providers: [Metrics, QueueMetrics, PoolMetrics, PageHeaders, Presence],
+  exports: [QueueMetrics, PageHeaders],
 })
 export class PlatformModule {}

@@ -10,6 +10,8 @@ const SECRET_BYTES_MIN = 32;
 const DATA_DIRECTORY = 'data';
 /** Connections a process: writers queue before the pool, so more of them only make the database switch more. */
 const POOL_SIZE = 10;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const SHUTDOWN_DELAY_SECONDS = 5;
 
 /** What the service was told by its environment, parsed once at start. Durations in seconds. */
 export interface Config {
@@ -26,7 +28,12 @@ export interface Config {
   /** Requests a minute and address; 0 is off. */
   readonly rateLimits: { readonly public: number; readonly login: number; readonly exempt: readonly string[] };
   readonly corsOrigins: readonly string[];
+  /** How long a process told to stop serves on, so that balancers notice. */
+  readonly shutdownDelaySeconds: number;
+  readonly logLevel: LogLevel;
 }
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type DatabaseConfig =
   | { readonly kind: 'sqlite'; readonly file: string }
@@ -95,6 +102,8 @@ const Environment = z.object({
     (items) => items.every(isOrigin),
     'must be origins such as https://example.com, comma-separated',
   ),
+  SHUTDOWN_DELAY: wholeNumber(SHUTDOWN_DELAY_SECONDS, 0, 300),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
 });
 
 /**
@@ -120,6 +129,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     trustedProxies: env.TRUST_PROXY,
     rateLimits: { public: env.RATE_LIMIT_PUBLIC, login: env.RATE_LIMIT_LOGIN, exempt: env.RATE_LIMIT_EXEMPT },
     corsOrigins: env.CORS_ORIGINS,
+    // Nothing stands in front of the embedded database's one process that would have to notice.
+    shutdownDelaySeconds:
+      given.SHUTDOWN_DELAY === undefined && env.DATABASE_URL.kind === 'sqlite' ? 0 : env.SHUTDOWN_DELAY,
+    logLevel: env.LOG_LEVEL,
   };
 }
 

@@ -2,13 +2,18 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Database } from '../database/database.js';
 import { Public } from '../http/public.js';
+import { Problem } from '../problem.js';
+import { Presence } from './presence.js';
 
 /** For whoever runs the service: alive says the process turns, ready that it can do its work. */
 @ApiExcludeController()
 @Public()
 @Controller()
 export class HealthController {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly presence: Presence,
+  ) {}
 
   @Get('livez')
   @Header('Cache-Control', 'no-store')
@@ -19,6 +24,9 @@ export class HealthController {
   @Get('readyz')
   @Header('Cache-Control', 'no-store')
   async ready() {
+    if (this.presence.isLeaving) {
+      throw new Problem('unavailable', 'SHUTTING_DOWN', 'This instance is shutting down.', { retryAfterSeconds: 1 });
+    }
     await this.database.read((manager) => manager.query('SELECT 1'));
     return { status: 'ok' };
   }

@@ -8,8 +8,10 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { type FastifyInstance, type FastifyRequest, LogController, type RouteOptions } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { Config } from '../config/config.js';
+import { Presence } from '../health/presence.js';
 import { Problem } from '../problem.js';
 import { ContractPipe } from './contract.pipe.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { createDocument, serveDocument } from './document.js';
 import { readJsonBodies } from './json-body.js';
 import { answerUnreadablePath, ProblemFilter } from './problem.filter.js';
@@ -19,6 +21,8 @@ const BODY_MAX_BYTES = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 const SLASHES = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
+/** Asked every few seconds by machines. */
+const UNREMARKABLE: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 const CALLER_REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** Whether pages of any site may call an operation: the signup operations, and the public view of a waitlist. */
@@ -45,13 +49,20 @@ export function createAdapter(config: Config): FastifyAdapter {
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     // HEAD would run the handler of a GET, and one of them exchanges a token.
     exposeHeadRoutes: false,
+    // What was sent to us before we closed the door is served, not turned away.
+    return503OnClosing: false,
     routerOptions: SLASHES,
     frameworkErrors: answerUnreadablePath,
     genReqId: ({ headers }: IncomingMessage) => {
       const given = headers['x-request-id'];
       return typeof given === 'string' && CALLER_REQUEST_ID.test(given) ? given : randomUUID();
     },
-    logger: { level: 'warn', base: undefined },
+    logger: {
+      level: config.logLevel,
+      base: undefined,
+      formatters: { level: (level) => ({ level }) },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    },
     logController: new LogController({ disableRequestLogging: true }),
   });
 }
@@ -66,6 +77,20 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   readJsonBodies(fastify);
   fastify.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+  });
+  const metrics = app.get(Metrics);
+  // Never the path, the query, a header or the address: they can hold what a person typed, or who they are.
+  fastify.addHook('onResponse', async ({ log, method, routeOptions: { url: route = 'unknown' } }, reply) => {
+    const { statusCode: status, elapsedTime: durationMs } = reply;
+    metrics.answered(method, route, status, durationMs);
+    const line = { method, route, status, durationMs: Math.round(durationMs * 10) / 10 };
+    if (UNREMARKABLE.has(route)) log.debug(line, 'request');
+    else log.info(line, 'request');
+  });
+  const presence = app.get(Presence);
+  // When the answer goes out, for the requests under way at the signal must not keep their connections either.
+  fastify.addHook('onSend', async (_, reply) => {
+    if (presence.isLeaving) reply.header('connection', 'close');
   });
   fastify.addHook('preValidation', async (request) => {
     if (request.routeOptions.config.bodyAsQuery && isObject(request.body))

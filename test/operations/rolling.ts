@@ -1,0 +1,182 @@
+/**
+ * A rolling restart under load: two replicas behind haproxy, which takes one out when its /readyz says no, are restarted
+ * in turns until so many requests have been answered. No request may fail, and every signup answered must exist.
+ *   npm run test:rolling [-- requests]
+ * It needs haproxy and, in TEST_DATABASE_URL, a MySQL or MariaDB server on which it makes a database of its own.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { createConnection } from 'mysql2/promise';
+import { freePort, ServiceProcess, until } from '../support/service-process.js';
+
+const REQUESTS = Number(process.argv[2] ?? 50_000);
+const CONNECTIONS = 16;
+/** Both replicas, twice. */
+const RESTARTS_MIN = 4;
+const DURATION_MAX_MS = 15 * 60_000;
+/** haproxy asks every half second and believes the second no: the replica serves on for longer than that. */
+const SHUTDOWN_DELAY_SECONDS = 3;
+const OWNER = { email: 'owner@example.com', password: 'a long enough password' };
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+class Replica {
+  private process?: ServiceProcess;
+
+  constructor(
+    readonly name: string,
+    readonly port: number,
+    private readonly databaseUrl: string,
+  ) {}
+
+  async start(): Promise<void> {
+    const started = await ServiceProcess.spawn({
+      DATABASE_URL: this.databaseUrl,
+      PORT: String(this.port),
+      SHUTDOWN_DELAY: String(SHUTDOWN_DELAY_SECONDS),
+    });
+    this.process = started;
+    await until(() => started.isReady());
+  }
+
+  async restart(): Promise<void> {
+    this.process?.signal('SIGTERM');
+    const code = await this.process?.exit;
+    if (code !== 0) throw new Error(`Replica ${this.name} ended with ${code}: ${this.process?.output}`);
+    await this.start();
+  }
+
+  kill(): void {
+    this.process?.signal('SIGKILL');
+  }
+}
+
+/** Without retries of its own, so that what a replica refuses is seen. */
+function balancerConfig(port: number, replicas: readonly Replica[]): string {
+  return `
+global
+  maxconn 1000
+defaults
+  mode http
+  retries 0
+  timeout connect 2s
+  timeout client 30s
+  timeout server 30s
+  default-server check inter 500ms fall 2 rise 1
+frontend people
+  bind 127.0.0.1:${port}
+  http-request return status 200 content-type text/plain lf-string "%[srv_is_up(replicas/a)]%[srv_is_up(replicas/b)]" if { path /balancer }
+  default_backend replicas
+backend replicas
+  balance roundrobin
+  option httpchk GET /readyz
+${replicas.map(({ name, port: to }) => `  server ${name} 127.0.0.1:${to}`).join('\n')}
+`;
+}
+
+async function run(directory: string, databaseUrl: string, port: number): Promise<boolean> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const call = (method: string, path: string, body?: unknown, token?: string): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
+      const sent = request({ host: '127.0.0.1', port, method, path, headers, agent }, (response) => {
+        text(response).then((answer) => resolve({ status: response.statusCode ?? 0, text: answer }), reject);
+      });
+      sent.on('error', reject);
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  const json = async (method: string, path: string, body?: unknown, token?: string) =>
+    JSON.parse((await call(method, path, body, token)).text) as Record<string, unknown>;
+
+  const replicas = [new Replica('a', await freePort(), databaseUrl), new Replica('b', await freePort(), databaseUrl)];
+  let balancer: ChildProcess | undefined;
+  try {
+    const migrating = await ServiceProcess.spawn({ DATABASE_URL: databaseUrl }, 'dist/src/cli.js', 'migrate');
+    if ((await migrating.exit) !== 0) throw new Error(migrating.output);
+    // One after the other, for the first makes the account.
+    for (const replica of replicas) await replica.start();
+    await writeFile(join(directory, 'haproxy.cfg'), balancerConfig(port, replicas));
+    balancer = spawn('haproxy', ['-db', '-q', '-f', join(directory, 'haproxy.cfg')], { stdio: 'inherit' });
+    const bothServe = () =>
+      call('GET', '/balancer').then(
+        (answer) => answer.text === '11',
+        () => false,
+      );
+    await until(bothServe);
+
+    const { access_token: token } = await json('POST', '/api/v1/auth/create_tokens', OWNER);
+    const waitlist = { waitlist_name: 'Rolling', waitlist_url_location: 'https://example.com/join' };
+    const { id: waitlist_id } = await json('POST', '/api/v1/waitlist', waitlist, String(token));
+
+    const failures = new Map<string, number>();
+    const startMs = performance.now();
+    let requests = 0;
+    let signups = 0;
+    let restarts = 0;
+    const isOver = () =>
+      (requests >= REQUESTS && restarts >= RESTARTS_MIN) || performance.now() - startMs > DURATION_MAX_MS;
+    const visit = async (method: string, path: string, body?: unknown) => {
+      const outcome = await call(method, path, body).then(
+        ({ status }) => String(status),
+        (error: unknown) => (error as { code?: string }).code ?? String(error),
+      );
+      requests += 1;
+      if (outcome !== '200') failures.set(outcome, (failures.get(outcome) ?? 0) + 1);
+      return outcome === '200';
+    };
+    const visitor = async () => {
+      while (!isOver()) {
+        const email = `${randomUUID()}@example.com`;
+        if (await visit('POST', '/api/v1/signup', { waitlist_id, email })) signups += 1;
+        await visit('GET', `/api/v1/signup?waitlist_id=${waitlist_id as number}&email=${email}`);
+      }
+    };
+    const restarter = async () => {
+      while (!isOver()) {
+        for (const replica of replicas) {
+          await replica.restart();
+          await until(bothServe);
+          restarts += 1;
+        }
+      }
+    };
+    await Promise.all([restarter(), ...Array.from({ length: CONNECTIONS }, visitor)]);
+
+    const { statistics } = await json('GET', `/api/v1/waitlist/${waitlist_id as number}`, undefined, String(token));
+    const { total_signups: stored } = statistics as { total_signups: number };
+    const seconds = Math.round((performance.now() - startMs) / 1000);
+    process.stdout.write(
+      `${JSON.stringify({ requests, failures: Object.fromEntries(failures), restarts, signups, stored, seconds })}\n`,
+    );
+    return failures.size === 0 && stored === signups && restarts >= RESTARTS_MIN && requests >= REQUESTS;
+  } finally {
+    balancer?.kill();
+    for (const replica of replicas) replica.kill();
+    agent.destroy();
+  }
+}
+
+const server = process.env.TEST_DATABASE_URL;
+if (server === undefined) throw new Error('TEST_DATABASE_URL: a MySQL or MariaDB server is needed');
+const database = new URL(server);
+database.pathname = `${database.pathname}_rolling`;
+const connection = await createConnection(server);
+const name = database.pathname.slice(1);
+const directory = await mkdtemp(join(tmpdir(), 'waitlist-rolling-'));
+try {
+  await connection.query(`DROP DATABASE IF EXISTS \`${name}\``);
+  await connection.query(`CREATE DATABASE \`${name}\` CHARACTER SET utf8mb4`);
+  process.exitCode = (await run(directory, database.href, await freePort())) ? 0 : 1;
+} finally {
+  await connection.query(`DROP DATABASE IF EXISTS \`${name}\``);
+  await connection.end();
+  await rm(directory, { recursive: true, force: true });
+}

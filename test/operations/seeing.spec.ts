@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { openDatabase } from '../support/service.js';
+import { ServiceProcess, until } from '../support/service-process.js';
+
+// Each test starts processes, some twice.
+jest.setTimeout(120_000);
+
+const CANARY = 'canary.person';
+const PHONE = '+14155550123';
+
+describe('what a process says about itself', () => {
+  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let service: ServiceProcess;
+  let secrets: string[];
+
+  beforeAll(async () => {
+    database = await openDatabase(true);
+    const migrating = await ServiceProcess.spawn({ DATABASE_URL: database.url }, 'dist/src/cli.js', 'migrate');
+    expect(await migrating.exit).toBe(0);
+    service = await ServiceProcess.spawn({
+      DATABASE_URL: database.url,
+      LOG_LEVEL: 'trace',
+      SHUTDOWN_DELAY: '0',
+      RATE_LIMIT_PUBLIC: '5',
+      OWNER_EMAIL: `${CANARY}.owner@example.com`,
+      OWNER_PASSWORD: `${CANARY} password`,
+    });
+    await until(() => service.isReady());
+    const welcome = service.output;
+
+    const credentials = { email: `${CANARY}.owner@example.com`, password: `${CANARY} password` };
+    const tokens = JSON.parse((await service.call('POST', '/api/v1/auth/create_tokens', credentials)).text) as {
+      access_token: string;
+      refresh_token: string;
+    };
+    secrets = [CANARY, PHONE, encodeURIComponent(PHONE), tokens.access_token, tokens.refresh_token];
+    const person = { waitlist_id: 1, email: `${CANARY}@example.com`, phone: PHONE, first_name: CANARY };
+    await service.call('POST', '/api/v1/signup', person);
+    await service.call('POST', '/api/v1/signup', { ...person, metadata: CANARY });
+    await service.call(
+      'GET',
+      `/api/v1/signup?waitlist_id=1&email=${CANARY}@example.com&phone=${encodeURIComponent(PHONE)}`,
+    );
+    await service.call('GET', `/${CANARY}?api_key=${CANARY}`);
+    await service.call('GET', `/%zz${CANARY}`);
+    await until(() => service.output.includes('"route":"unknown"'));
+    service.output = service.output.slice(welcome.length);
+  });
+  afterAll(async () => {
+    service.signal('SIGKILL');
+    await service.exit;
+    await database.drop();
+  });
+
+  it('logs a line a request, by the pattern of its route and with its id', async () => {
+    const sent = service.begin('GET', '/api/v1/signup?waitlist_id=1&email=nobody@example.com', {
+      'x-request-id': 'the-caller-s-own',
+    });
+    sent.end();
+    const { headers } = await ServiceProcess.answerOf(sent);
+    await until(() => service.output.includes('the-caller-s-own'));
+
+    const line = service.output.split('\n').find((text) => text.includes('"reqId":"the-caller-s-own"')) ?? '';
+    expect(JSON.parse(line)).toMatchObject({ level: 'info', method: 'GET', route: '/api/v1/signup', msg: 'request' });
+    expect(headers['x-request-id']).toBe('the-caller-s-own');
+  });
+
+  it('tells nothing of a person, in its logs or in its metrics', async () => {
+    const metrics = (await service.call('GET', '/metrics')).text;
+
+    expect(secrets.filter((secret) => service.output.includes(secret) || metrics.includes(secret))).toEqual([]);
+    expect(service.output).toContain('"route":"/api/v1/signup"');
+    expect(metrics).toContain('route="/api/v1/signup"');
+  });
+
+  it('counts the connections to a server database', async () => {
+    const metrics = (await service.call('GET', '/metrics')).text;
+
+    if (database.url.startsWith('sqlite:')) expect(metrics).not.toContain('waitlist_database_');
+    else expect(metrics).toMatch(/waitlist_database_connections\{state="idle"\} [1-9]/);
+  });
+
+  it('gives its metrics however often they are asked for, and does not publish them in the contract', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => service.call('GET', '/metrics')));
+    const contract = JSON.parse((await service.call('GET', '/openapi.json')).text) as { paths: object };
+
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(Object.keys(contract.paths).filter((path) => !path.startsWith('/api/'))).toEqual([]);
+  });
+});

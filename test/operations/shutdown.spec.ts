@@ -1,0 +1,152 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { Agent } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { openDatabase } from '../support/service.js';
+import { ServiceProcess, until } from '../support/service-process.js';
+
+// Each test starts processes, some twice.
+jest.setTimeout(120_000);
+
+const EMAIL = 'owner@example.com';
+const PASSWORD = 'a long enough password';
+
+describe('a process that is told to stop', () => {
+  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let service: ServiceProcess | undefined;
+
+  beforeEach(async () => {
+    database = await openDatabase(true);
+    const migrating = await ServiceProcess.spawn({ DATABASE_URL: database.url }, 'dist/src/cli.js', 'migrate');
+    expect(await migrating.exit).toBe(0);
+  });
+  afterEach(async () => {
+    service?.signal('SIGKILL');
+    await service?.exit;
+    await database.drop();
+  });
+
+  async function start(environment: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+    const started = await ServiceProcess.spawn({ DATABASE_URL: database.url, SHUTDOWN_DELAY: '0', ...environment });
+    service = started;
+    await until(() => started.isReady());
+    return started;
+  }
+
+  async function makeWaitlist(running: ServiceProcess): Promise<number> {
+    const { text } = await running.call('POST', '/api/v1/auth/create_tokens', { email: EMAIL, password: PASSWORD });
+    const { access_token: token } = JSON.parse(text) as { access_token: string };
+    const sent = running.begin('POST', '/api/v1/waitlist', {
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+    });
+    sent.end(JSON.stringify({ waitlist_name: 'Test', waitlist_url_location: 'https://example.com/join' }));
+    return (JSON.parse((await ServiceProcess.answerOf(sent)).text) as { id: number }).id;
+  }
+
+  it('says at once that it is not ready, and serves on until balancers have noticed', async () => {
+    const running = await start({ SHUTDOWN_DELAY: '2' });
+    const waitlist_id = await makeWaitlist(running);
+
+    running.signal('SIGTERM');
+    await until(async () => !(await running.isReady()));
+
+    expect((await running.call('GET', '/readyz')).status).toBe(503);
+    expect((await running.call('GET', '/livez')).status).toBe(200);
+    const signup = await running.call('POST', '/api/v1/signup', { waitlist_id, email: 'late@example.com' });
+    expect(signup.status).toBe(200);
+    expect(signup.headers.connection).toBe('close');
+    expect(await running.exit).toBe(0);
+  });
+
+  it('finishes a request that is under way after its door has closed', async () => {
+    const running = await start();
+    const waitlist_id = await makeWaitlist(running);
+    const body = JSON.stringify({ waitlist_id, email: 'slow@example.com' });
+    const sent = running.begin('POST', '/api/v1/signup', {
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      expect: '100-continue',
+    });
+    sent.flushHeaders();
+    await once(sent, 'continue');
+
+    running.signal('SIGTERM');
+    await until(() =>
+      running.call('GET', '/livez').then(
+        () => false,
+        (error: unknown) => (error as { code?: string }).code === 'ECONNREFUSED',
+      ),
+    );
+    sent.end(body);
+
+    const { status, headers } = await ServiceProcess.answerOf(sent);
+    expect({ status, connection: headers.connection }).toEqual({ status: 200, connection: 'close' });
+    expect(await running.exit).toBe(0);
+  });
+
+  it('answers every signup that it has taken, and keeps those it has answered', async () => {
+    const running = await start();
+    const waitlist_id = await makeWaitlist(running);
+    const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+    const answered: string[] = [];
+    const refusals: unknown[] = [];
+
+    await Promise.all(
+      Array.from({ length: 400 }, async (_, index) => {
+        const email = `person${index}@example.com`;
+        try {
+          const { status } = await running.call('POST', '/api/v1/signup', { waitlist_id, email }, agent);
+          if (status === 200) answered.push(email);
+          else refusals.push(status);
+        } catch (error) {
+          // A connection that the service had closed before it took the request.
+          const { code } = error as { code?: string };
+          if (code !== 'ECONNREFUSED' && code !== 'ECONNRESET') refusals.push(error);
+        }
+        if (answered.length === 1) running.signal('SIGTERM');
+      }),
+    );
+    expect(await running.exit).toBe(0);
+    expect(refusals).toEqual([]);
+
+    const next = await start();
+    const found = await Promise.all(
+      answered.map((email) => next.call('GET', `/api/v1/signup?waitlist_id=${waitlist_id}&email=${email}`)),
+    );
+    expect(found.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(found.length).toBeGreaterThan(0);
+  });
+
+  it('ends at once at a second signal', async () => {
+    const running = await start({ SHUTDOWN_DELAY: '300' });
+    running.signal('SIGTERM');
+    await until(async () => !(await running.isReady()));
+
+    await until(() => {
+      running.signal('SIGTERM');
+      return running.hasExited;
+    });
+
+    expect(await running.exit).toBe(143);
+  });
+});
+
+it('a first start that is told to stop still shows the password of the account it makes', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));
+  try {
+    const file = join(directory, 'waitlist.sqlite');
+    const starting = await ServiceProcess.spawn({ DATABASE_URL: `sqlite:${file}`, OWNER_PASSWORD: '' });
+    await until(() => existsSync(file));
+
+    starting.signal('SIGTERM');
+
+    expect(await starting.exit).toBe(0);
+    expect(starting.output).toMatch(/password {2}\S{20}/);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const POLL_MS = 20;
+const WAIT_MAX_MS = 60_000;
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** The service as people run it: its own process, with a port and signals. */
+export class ServiceProcess {
+  output = '';
+  readonly exit: Promise<number | NodeJS.Signals | null>;
+
+  private constructor(
+    readonly port: number,
+    private readonly child: ChildProcess,
+  ) {
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (chunk: string) => (this.output += chunk));
+    this.exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+  }
+
+  /** `args` follow `node`; the embedded or the given database must have the newest schema. */
+  static async spawn(environment: Readonly<Record<string, string>>, file = 'dist/src/main.js', ...args: string[]) {
+    const port = Number(environment.PORT ?? (await freePort()));
+    const child = spawn(process.execPath, ['scripts/prepare.js', file, ...args], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH,
+        HOST: '127.0.0.1',
+        JWT_SECRET: 'test-secret-test-secret-test-secret-',
+        OWNER_EMAIL: 'owner@example.com',
+        OWNER_PASSWORD: 'a long enough password',
+        RATE_LIMIT_PUBLIC: '0',
+        ...environment,
+        PORT: String(port),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new ServiceProcess(port, child);
+  }
+
+  get hasExited(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** On a connection of its own, unless `agent` keeps one. */
+  async call(method: string, path: string, body?: unknown, agent?: Agent): Promise<RawAnswer> {
+    const payload = body === undefined ? undefined : JSON.stringify(body);
+    const sent = this.begin(method, path, payload === undefined ? {} : { 'content-type': 'application/json' }, agent);
+    sent.end(payload);
+    return ServiceProcess.answerOf(sent);
+  }
+
+  /** A request whose body is still to be sent. */
+  begin(method: string, path: string, headers: Record<string, string> = {}, agent: Agent = new Agent()) {
+    return request({ host: '127.0.0.1', port: this.port, method, path, headers, agent });
+  }
+
+  static async answerOf(sent: ReturnType<typeof request>): Promise<RawAnswer> {
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
+  }
+
+  async isReady(): Promise<boolean> {
+    if (this.hasExited) throw new Error(`The service has ended: ${this.output}`);
+    return this.call('GET', '/readyz').then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  }
+}
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + WAIT_MAX_MS;
+  while (!(await condition())) {
+    if (performance.now() > deadlineMs) throw new Error(`Waited in vain for: ${condition.toString()}`);
+    await setTimeout(POLL_MS);
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

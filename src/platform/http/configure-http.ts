@@ -10,13 +10,30 @@ import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { Config } from '../config/config.js';
 import { Problem } from '../problem.js';
 import { ContractPipe } from './contract.pipe.js';
-import { createDocument, serveDocument } from './document.js';
+import { serveDocs } from './docs-page.js';
+import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
 import { answerUnreadablePath, ProblemFilter } from './problem.filter.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** A request, headers and body, that takes longer to arrive is an attack or a dead line. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** For answers that are data: a browser that shows one as a page runs nothing of it. The pages of `/docs` have their own. */
+const NOTHING_RUNS = {
+  'default-src': ["'none'"],
+  'base-uri': ["'none'"],
+  'form-action': ["'none'"],
+  'frame-ancestors': ["'none'"],
+};
+const EXPOSED_HEADERS = [
+  'Link',
+  'X-Total-Count',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+  'x-request-id',
+];
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 const SLASHES = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
 const CALLER_REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -63,16 +80,18 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   const methodsSeen = new Set<string>();
 
   fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
+  // Fastify refuses a QUERY without a content type before it looks for a route; no path takes it, so each answers 405.
+  fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   readJsonBodies(fastify);
   fastify.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
+    reply.header('x-request-id', request.id).header('Cache-Control', 'no-store');
   });
   fastify.addHook('preValidation', async (request) => {
     if (request.routeOptions.config.bodyAsQuery && isObject(request.body))
       request.query = { ...request.body, ...(request.query as object) };
   });
   await fastify.register(helmet, {
-    contentSecurityPolicy: false,
+    contentSecurityPolicy: { useDefaults: false, directives: NOTHING_RUNS },
     crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
   await fastify.register(cors, { delegator: (request, done) => done(null, corsOptions(request, config)) });
@@ -94,9 +113,10 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   app.useGlobalFilters(
     new ProblemFilter((path) => [...methodsSeen].filter((method) => routes.find(method as HTTPMethod, path) !== null)),
   );
-  const document = createDocument(app, config.publicBaseUrl);
+  const { pathname } = new URL(config.publicBaseUrl);
+  const document = createDocument(app, pathname);
   app.useGlobalPipes(new ContractPipe(document));
-  serveDocument(app, document);
+  await serveDocs(fastify, publishable(document), pathname);
 }
 
 /** One hook a limit, for a hook holds the counts: what shares a limit shares its hook. */
@@ -137,7 +157,7 @@ function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOption
     origin: isForAll ? '*' : [...config.corsOrigins],
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
     allowedHeaders: ['content-type', 'authorization', 'api-key'],
-    exposedHeaders: ['Link', 'X-Total-Count', 'Retry-After', 'x-request-id'],
+    exposedHeaders: EXPOSED_HEADERS,
     credentials: false,
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,

@@ -3,6 +3,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { QueryFailedError } from 'typeorm';
 import { Problem, type ProblemKind } from '../problem.js';
+import { type ProblemCode, problemEntry, problemType } from './problem-catalog.js';
 import type { ProblemDto } from './problem.dto.js';
 
 const STATUS: Record<ProblemKind, number> = {
@@ -17,17 +18,18 @@ const STATUS: Record<ProblemKind, number> = {
 };
 
 /** Faults that the HTTP machinery finds before any of our code runs, by status. */
-const HTTP_FAULTS: Readonly<Record<number, { readonly code: string; readonly detail: string }>> = {
-  400: { code: 'MALFORMED_REQUEST', detail: 'The request is malformed.' },
-  404: { code: 'NOT_FOUND', detail: 'There is nothing at this path.' },
-  405: { code: 'METHOD_NOT_ALLOWED', detail: 'This path does not take this method.' },
-  408: { code: 'REQUEST_TIMEOUT', detail: 'The request took too long to arrive.' },
-  413: { code: 'BODY_TOO_LARGE', detail: 'The body is larger than this operation takes.' },
-  414: { code: 'PATH_TOO_LONG', detail: 'The path is too long.' },
-  415: { code: 'UNSUPPORTED_MEDIA_TYPE', detail: 'The body must be JSON, sent as application/json.' },
-  431: { code: 'HEADERS_TOO_LARGE', detail: 'The headers are too large.' },
-  503: { code: 'OVERLOADED', detail: 'The service has more to do than it can take on; try again.' },
+const HTTP_FAULTS: Readonly<Record<number, ProblemCode>> = {
+  400: 'MALFORMED_REQUEST',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  408: 'REQUEST_TIMEOUT',
+  413: 'BODY_TOO_LARGE',
+  414: 'PATH_TOO_LONG',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  431: 'HEADERS_TOO_LARGE',
+  503: 'OVERLOADED',
 };
+const OVERLOADED_RETRY_AFTER_SECONDS = 1;
 
 /** The methods that a path takes, empty where there is no such path. */
 export type AllowedMethods = (path: string) => readonly string[];
@@ -49,13 +51,10 @@ export class ProblemFilter implements ExceptionFilter {
       return;
     }
     const status = this.statusOf(error, request, reply);
-    const fault = HTTP_FAULTS[status];
-    if (fault === undefined) {
-      request.log.error({ error: safeError(error) }, 'unforeseen error');
-      send(request, reply, 500, 'INTERNAL_ERROR', 'Something went wrong on our side.');
-      return;
-    }
-    send(request, reply, status, fault.code, fault.detail);
+    const code = HTTP_FAULTS[status] ?? 'INTERNAL_ERROR';
+    if (code === 'INTERNAL_ERROR') request.log.error({ error: safeError(error) }, 'unforeseen error');
+    if (code === 'OVERLOADED') void reply.header('Retry-After', OVERLOADED_RETRY_AFTER_SECONDS);
+    send(request, reply, problemEntry(code).status, code, problemEntry(code).detail);
   }
 
   private statusOf(error: unknown, request: FastifyRequest, reply: FastifyReply): number {
@@ -84,10 +83,9 @@ export function answerUnreadablePath(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const status = statusCode in HTTP_FAULTS ? statusCode : 400;
-  const { code, detail } = HTTP_FAULTS[status] as { code: string; detail: string };
-  void reply.header('x-request-id', request.id);
-  send(request, reply, status, code, detail);
+  const code = HTTP_FAULTS[statusCode] ?? 'MALFORMED_REQUEST';
+  void reply.header('x-request-id', request.id).header('Cache-Control', 'no-store');
+  send(request, reply, problemEntry(code).status, code, problemEntry(code).detail);
 }
 
 function send(
@@ -99,7 +97,7 @@ function send(
   fields?: Problem['details']['fields'],
 ): void {
   const problem: ProblemDto = {
-    type: `/docs/errors#${code.toLowerCase()}`,
+    type: problemType(code),
     title: STATUS_CODES[status] ?? 'Error',
     status,
     detail,
@@ -109,11 +107,7 @@ function send(
     error_string: detail,
     message: detail,
   };
-  void reply
-    .status(status)
-    .header('Content-Type', 'application/problem+json; charset=utf-8')
-    .header('Cache-Control', 'no-store')
-    .send(problem);
+  void reply.status(status).header('Content-Type', 'application/problem+json; charset=utf-8').send(problem);
 }
 
 /** A failed query's message and parameters hold people's data, so only its code and its stack's frames are kept. */

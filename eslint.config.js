@@ -54,6 +54,10 @@ export default defineConfig(
   },
   {
     files: ['**/*.js'],
-    languageOptions: { globals: { console: 'readonly', fetch: 'readonly', process: 'readonly', URL: 'readonly' } },
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['clearTimeout', 'console', 'fetch', 'process', 'setTimeout', 'URL'].map((name) => [name, 'readonly']),
+      ),
+    },
   },
 );

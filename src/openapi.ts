@@ -16,5 +16,5 @@ const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config
 await mkdir('openapi', { recursive: true });
 await writeFile(
   'openapi/openapi.json',
-  `${JSON.stringify(publishable(createDocument(app, config.publicBaseUrl)), null, 2)}\n`,
+  `${JSON.stringify(publishable(createDocument(app, new URL(config.publicBaseUrl).pathname)), null, 2)}\n`,
 );

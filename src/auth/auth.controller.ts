@@ -1,8 +1,8 @@
-import { Body, Controller, Get, Header, HttpCode, Ip, Post } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
+import { Body, Controller, Get, HttpCode, Ip, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiProblems } from '../platform/http/api-problems.js';
 import { Public } from '../platform/http/public.js';
+import { RateLimited } from '../platform/http/rate-limited.js';
 import { CurrentCaller, RefreshTokenOnly } from './auth.decorators.js';
 import { CreateTokensDto, TokenPairDto } from './auth.dto.js';
 import { AuthService } from './auth.service.js';
@@ -15,22 +15,28 @@ export class AuthController {
 
   @Post('create_tokens')
   @HttpCode(200)
-  @Header('Cache-Control', 'no-store')
-  @RouteConfig({ rateLimited: 'login' })
+  @RateLimited('login')
   @Public()
-  @ApiOperation({ summary: 'Create tokens' })
-  @ApiOkResponse({ type: TokenPairDto })
-  @ApiProblems(400, 401, 413, 415, 429)
+  @ApiOperation({
+    summary: 'Create tokens',
+    description:
+      'Logs in. The access token opens the owner operations for an hour; the refresh token gives a new pair, for 30 days. A wrong email and a wrong password answer the same, in the same time; after repeated failures the account is slowed for this address (429).',
+  })
+  @ApiOkResponse({ description: 'A new pair of tokens.', type: TokenPairDto })
+  @ApiProblems('INVALID_REQUEST', 'WRONG_CREDENTIALS', 'TOO_MANY_ATTEMPTS')
   async createTokens(@Body() body: CreateTokensDto, @Ip() address: string): Promise<TokenPairDto> {
     return TokenPairDto.from(await this.auth.logIn(body.email, body.password, address));
   }
 
   @Get('refresh_access_token')
-  @Header('Cache-Control', 'no-store')
   @RefreshTokenOnly()
-  @ApiOperation({ summary: 'Refresh the access token' })
-  @ApiOkResponse({ type: TokenPairDto })
-  @ApiProblems(401)
+  @ApiOperation({
+    summary: 'Refresh the access token',
+    description:
+      'Give the **refresh** token as bearer; the answer is a new pair. A refresh token is used once. Where the answer was lost, the same request within 10 seconds gives the same pair again; any later reuse ends all tokens of that login, because someone else may hold them (RFC 9700).',
+  })
+  @ApiOkResponse({ description: 'The next pair of tokens.', type: TokenPairDto })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
   async refreshAccessToken(@CurrentCaller() caller: Caller): Promise<TokenPairDto> {
     return TokenPairDto.from(await this.auth.renew(caller.claims));
   }

@@ -1,5 +1,5 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata, UseGuards } from '@nestjs/common';
-import { ApiBearerAuth } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiSecurity } from '@nestjs/swagger';
 import { WHO_MAY_CALL, type WhoMayCall } from '../platform/http/public.js';
 import { AccessTokenGuard, OptionalAccessTokenGuard, RefreshTokenGuard } from './token.guard.js';
 import type { Caller } from './token.strategy.js';
@@ -14,7 +14,12 @@ export const OwnerOnly = () =>
 
 /** Anyone may call; the bearer of an access token sees more. */
 export const OwnerOrPublic = () =>
-  applyDecorators(SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'public'), UseGuards(OptionalAccessTokenGuard));
+  applyDecorators(
+    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'public'),
+    UseGuards(OptionalAccessTokenGuard),
+    ApiSecurity({}),
+    ApiBearerAuth('access_token'),
+  );
 
 /** Only the bearer of a refresh token may call. */
 export const RefreshTokenOnly = () =>

@@ -1,7 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { HealthController } from './health/health.controller.js';
 import { Presence } from './health/presence.js';
-import { ErrorsController } from './http/errors.controller.js';
 import { PageHeaders } from './http/page-headers.js';
 import { Metrics } from './telemetry/metrics.js';
 import { MetricsController } from './telemetry/metrics.controller.js';
@@ -10,7 +9,7 @@ import { QueueMetrics } from './telemetry/queue-metrics.js';
 
 @Global()
 @Module({
-  controllers: [HealthController, ErrorsController, MetricsController],
+  controllers: [HealthController, MetricsController],
   providers: [Metrics, QueueMetrics, PoolMetrics, PageHeaders, Presence],
   exports: [QueueMetrics, PageHeaders],
 })

@@ -1,4 +1,8 @@
-import type { ProblemCode, ProblemKind } from './problem-codes.js';
+import type { ProblemCode } from './http/problem-catalog.js';
+
+/** What went wrong, in words of the business; only `platform/http` knows the status of each. */
+export type ProblemKind =
+  'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict' | 'rule_broken' | 'throttled' | 'unavailable';
 
 export interface FieldFault {
   /** Path of the field as the client wrote it: `waiters[0].id`. */

@@ -1,8 +1,8 @@
-import { Body, Controller, Get, Header, HttpCode, Post, Query } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/http/api-problems.js';
+import { RateLimited } from '../platform/http/rate-limited.js';
 import { CreateSignupDto, GetSignupDto, SignupDto } from './signup.dto.js';
 import { SignupService } from './signup.service.js';
 
@@ -15,24 +15,27 @@ export class SignupController {
 
   @Post()
   @HttpCode(200)
-  @Header('Cache-Control', 'no-store')
-  @RouteConfig({ rateLimited: 'public' })
+  @RateLimited('public')
   @ApiOperation({
     summary: 'Create a Signup',
-    description: 'An email or phone that is on the waitlist already gives the existing record, unchanged.',
+    description:
+      "Joins a waitlist, at its end. An email or phone that is on it already gives the existing record, unchanged; the answer is 200 either way, so that it does not tell who had signed up before. What the waitlist requires (an email, at first) and what it asks is its owner's choice; whatever breaks such a rule is a 422 that names the field.",
   })
-  @ApiOkResponse({ type: SignupDto })
-  @ApiProblems(400, 404, 413, 415, 422, 429)
+  @ApiOkResponse({ description: 'The record, new or existing.', type: SignupDto })
+  @ApiProblems('INVALID_REQUEST', 'WAITLIST_NOT_FOUND', 'WAITLIST_RULE_BROKEN')
   async createSignup(@Body() body: CreateSignupDto): Promise<SignupDto> {
     return SignupDto.from(await this.signups.join(CreateSignupDto.toRequest(body)));
   }
 
   @Get()
-  @Header('Cache-Control', 'no-store')
-  @RouteConfig({ rateLimited: 'public' })
-  @ApiOperation({ summary: 'Get a Signup' })
-  @ApiOkResponse({ type: SignupDto })
-  @ApiProblems(400, 404, 429)
+  @RateLimited('public')
+  @ApiOperation({
+    summary: 'Get a Signup',
+    description:
+      'Finds a record by its email or phone; one of them must be given. Where both are and match two records, the one of the email is returned. Only the contact data that this call submitted is shown.',
+  })
+  @ApiOkResponse({ description: 'The record as it stands now.', type: SignupDto })
+  @ApiProblems('INVALID_REQUEST', 'WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND')
   async getSignup(@Query() { waitlist_id, email, phone }: GetSignupDto): Promise<SignupDto> {
     return SignupDto.from(await this.signups.find(waitlist_id, { email: email ?? null, phone: phone ?? null }));
   }

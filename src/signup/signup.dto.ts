@@ -1,16 +1,28 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { TEXT_PATTERN } from '../platform/http/patterns.js';
+import { COUNT_SCHEMA, ID_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/http/schemas.js';
 import { timestamp, TIMESTAMP_SCHEMA } from '../platform/http/timestamp.js';
 import type { JsonObject } from '../queue/waiter.js';
 import { referralLink } from '../waitlist/referral-link.js';
 import type { Signup, SignupRequest } from './signup.service.js';
 
-const ID = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
-const COUNT = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
-const TOKEN = { type: String, pattern: '^[0-9A-HJKMNP-TV-Z]{12}$', maxLength: 12, example: '7ZZ0K3M9QXVB' } as const;
-const EMAIL = { type: String, maxLength: 254, pattern: TEXT_PATTERN, example: 'ada@example.com' } as const;
-const PHONE = { type: String, maxLength: 32, pattern: TEXT_PATTERN, example: '+14155550123' } as const;
+const EMAIL = {
+  type: String,
+  format: 'email',
+  maxLength: 254,
+  pattern: TEXT_PATTERN,
+  example: 'ada@example.com',
+} as const;
+const PHONE = { type: String, format: 'phone', maxLength: 32, pattern: TEXT_PATTERN, example: '+14155550123' } as const;
 const NAME = { type: String, maxLength: 100, pattern: TEXT_PATTERN, nullable: true } as const;
+
+const ANSWER_VALUE = {
+  oneOf: [
+    { type: 'string', maxLength: 4000, nullable: true },
+    { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 500 } },
+  ],
+  example: 'A friend',
+};
 
 export class AnswerDto {
   @ApiProperty({
@@ -27,18 +39,26 @@ export class AnswerDto {
 
   @ApiProperty({
     description: 'The answer: a text, one or more of the options, or null where it was not answered.',
-    oneOf: [
-      { type: 'string', maxLength: 4000, nullable: true },
-      { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 500 } },
-    ],
-    example: 'A friend',
+    ...ANSWER_VALUE,
   })
+  answer_value!: string | string[] | null;
+}
+
+/** What was answered to one question of the waitlist. */
+export class GivenAnswerDto {
+  @ApiProperty({ description: 'The question.', maxLength: 500, example: 'How did you hear of us?' })
+  question_value!: string;
+
+  @ApiProperty({ description: 'Whether it may be left unanswered.', example: true })
+  optional!: boolean;
+
+  @ApiProperty({ ...ANSWER_VALUE, description: 'The answer; null where there is none.' })
   answer_value!: string | string[] | null;
 }
 
 export class CreateSignupDto {
   @ApiProperty({
-    ...ID,
+    ...ID_SCHEMA,
     description: 'The waitlist to join. A numeric string is accepted too.',
     'x-numeric-string': true,
     example: 1,
@@ -55,10 +75,10 @@ export class CreateSignupDto {
   })
   phone?: string | null;
 
-  @ApiPropertyOptional({ ...NAME, example: 'Ada' })
+  @ApiPropertyOptional({ ...NAME, description: 'Only the owner sees it.', example: 'Ada' })
   first_name?: string | null;
 
-  @ApiPropertyOptional({ ...NAME, example: 'Lovelace' })
+  @ApiPropertyOptional({ ...NAME, description: 'Only the owner sees it.', example: 'Lovelace' })
   last_name?: string | null;
 
   @ApiPropertyOptional({
@@ -105,7 +125,7 @@ export class CreateSignupDto {
 }
 
 export class GetSignupDto {
-  @ApiProperty({ ...ID, example: 1 })
+  @ApiProperty({ ...ID_SCHEMA, description: 'The waitlist to look in.', example: 1 })
   waitlist_id!: number;
 
   @ApiPropertyOptional({
@@ -115,22 +135,27 @@ export class GetSignupDto {
   } as object)
   email?: string;
 
-  @ApiPropertyOptional({ ...PHONE, 'x-plus': 'first' } as object)
+  @ApiPropertyOptional({
+    ...PHONE,
+    'x-plus': 'first',
+    description:
+      'As it was given, or in another notation of the same number. Where the waitlist has no default region: with its country code.',
+  } as object)
   phone?: string;
 }
 
 /** A record as the public may see it. */
 export class SignupDto {
-  @ApiProperty({ ...COUNT, description: 'Records that this one referred.', example: 0 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Records that this one referred.', example: 0 })
   amount_referred!: number;
 
   @ApiProperty({
-    type: [AnswerDto],
+    type: [GivenAnswerDto],
     maxItems: 3,
     description: 'One item for each question of the waitlist.',
     example: [],
   })
-  answers!: Required<AnswerDto>[];
+  answers!: GivenAnswerDto[];
 
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
@@ -142,19 +167,24 @@ export class SignupDto {
   phone?: string;
 
   @ApiProperty({
-    ...COUNT,
+    ...COUNT_SCHEMA,
     description: 'Active records ahead; 0 is first in line. Of an offboarded record: what it was then.',
     example: 0,
   })
   priority!: number;
 
-  @ApiProperty({ format: 'uri', maxLength: 2100, example: 'https://example.com/join?ref_id=7ZZ0K3M9QXVB' })
+  @ApiProperty({
+    description: 'The link to share: who signs up with it was referred by this record.',
+    format: 'uri',
+    maxLength: 2100,
+    example: 'https://example.com/join?ref_id=7ZZ0K3M9QXVB',
+  })
   referral_link!: string;
 
-  @ApiProperty(TOKEN)
+  @ApiProperty({ ...TOKEN_SCHEMA, description: 'What names this record as a referrer.' })
   referral_token!: string;
 
-  @ApiProperty({ ...TOKEN, nullable: true, description: 'Token of the record that referred this one.' })
+  @ApiProperty({ ...TOKEN_SCHEMA, nullable: true, description: 'Token of the record that referred this one.' })
   referred_by_signup_token!: string | null;
 
   @ApiProperty({
@@ -167,20 +197,20 @@ export class SignupDto {
   removed_date!: string | null;
 
   @ApiProperty({
-    ...COUNT,
+    ...COUNT_SCHEMA,
     nullable: true,
     description: 'The priority when it was offboarded, or null.',
     example: null,
   })
   removed_priority!: number | null;
 
-  @ApiProperty({ format: 'uuid', maxLength: 36, example: '0199f2a4-5b6c-7def-8a90-123456789abc' })
+  @ApiProperty({ ...UUID_SCHEMA, description: 'Names the record, for good.' })
   uuid!: string;
 
-  @ApiProperty({ example: false })
+  @ApiProperty({ description: 'Whether the contact data was verified; false in this version.', example: false })
   verified!: boolean;
 
-  @ApiProperty({ ...ID, example: 1 })
+  @ApiProperty({ ...ID_SCHEMA, description: 'The waitlist.', example: 1 })
   waitlist_id!: number;
 
   static from({ waiter, waitlist, asked }: Signup): SignupDto {

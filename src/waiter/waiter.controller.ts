@@ -1,6 +1,6 @@
-import { Body, Controller, Get, Header, Patch, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, Patch, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiExtraModels, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExtraModels, ApiHeader, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/auth.decorators.js';
 import type { Caller } from '../auth/token.strategy.js';
@@ -8,7 +8,15 @@ import { ApiProblems } from '../platform/http/api-problems.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
-import { ListWaitersDto, OffboardedWaiterDto, OffboardWaitersDto, WaiterDto } from './waiter.dto.js';
+import {
+  API_KEY_BOUNDS,
+  ListWaitersDto,
+  OFFBOARD_MAX,
+  OffboardedWaiterDto,
+  OffboardWaitersDto,
+  PAGE_SIZE_MAX,
+  WaiterDto,
+} from './waiter.dto.js';
 import { WaiterService } from './waiter.service.js';
 
 const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
@@ -16,8 +24,13 @@ const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 @ApiTags('Waiter')
 @UseGuards(OwnedWaitlistGuard) // above OwnerOnly: the lower decorator's guard runs first, and this one needs its caller
 @OwnerOnly()
-@ApiHeader({ name: 'api-key', required: false, description: 'API key of the waitlist, where `api_key` is not given.' })
-@ApiExtraModels(ListWaitersDto)
+@ApiHeader({
+  name: 'api-key',
+  required: false,
+  description: 'API key of the waitlist, where `api_key` is not given; it keeps the key out of logs of addresses.',
+  schema: { type: 'string', ...API_KEY_BOUNDS },
+})
+@ApiExtraModels(ListWaitersDto, WaiterDto, OffboardedWaiterDto)
 @Controller('api/v1/waiter')
 export class WaiterController {
   constructor(
@@ -26,17 +39,21 @@ export class WaiterController {
   ) {}
 
   @Get()
-  @Header('Cache-Control', 'no-store')
   @RouteConfig({ bodyAsQuery: true })
-  @ApiOperation({ summary: 'List Waiters' })
+  @ApiOperation({
+    summary: 'List Waiters',
+    description:
+      'The active records of the waitlist, or the offboarded ones, at most 100 a page, in the order of joining: successive offsets cover all, whatever moves in the line meanwhile. Where people are offboarded between two pages, follow the `Link` header (or `after_id`), which skips nobody. The waitlist is named by its `api_key`.',
+  })
   @ApiOkResponse({
-    type: [WaiterDto],
+    description: 'A page of Waiters.',
+    schema: { type: 'array', maxItems: PAGE_SIZE_MAX, items: { $ref: getSchemaPath(WaiterDto) } },
     headers: {
-      Link: { description: 'The next page, `rel="next"`, by `after_id`.', schema: { type: 'string' } },
-      'X-Total-Count': { description: 'Waiters on all pages together.', schema: { type: 'integer' } },
+      Link: { $ref: '#/components/headers/Link' },
+      'X-Total-Count': { $ref: '#/components/headers/X-Total-Count' },
     },
   })
-  @ApiProblems(400, 401, 403)
+  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')
   async listWaiters(
     @OwnedWaitlist() waitlist: Owned,
     @Query() query: ListWaitersDto,
@@ -54,11 +71,17 @@ export class WaiterController {
   }
 
   @Patch()
-  @Header('Cache-Control', 'no-store')
   @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES })
-  @ApiOperation({ summary: 'Offboard Waiters' })
-  @ApiOkResponse({ type: [OffboardedWaiterDto] })
-  @ApiProblems(400, 401, 403, 413, 415)
+  @ApiOperation({
+    summary: 'Offboard Waiters',
+    description:
+      'Takes people out of the line, all of the call or, on a failure, none. The answer holds those who left the line by it, in the order of `waiters`; ids that are unknown, of another waitlist, given twice or offboarded already are left out. There is no way back.',
+  })
+  @ApiOkResponse({
+    description: 'The Waiters who left the line.',
+    schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(OffboardedWaiterDto) } },
+  })
+  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')
   async offboardWaiters(
     @OwnedWaitlist() waitlist: Owned,
     @CurrentCaller() { account }: Caller,

@@ -1,24 +1,23 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { COUNT_SCHEMA, ID_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/http/schemas.js';
 import { timestamp, TIMESTAMP_SCHEMA } from '../platform/http/timestamp.js';
 import type { Answer, JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
 import { referralLink } from '../waitlist/referral-link.js';
 import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 
-const PAGE_SIZE_MAX = 100;
-const OFFBOARD_MAX = 1_000;
-const ID = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
-const COUNT = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
-const TOKEN = { type: String, pattern: '^[0-9A-HJKMNP-TV-Z]{12}$', maxLength: 12, example: '7ZZ0K3M9QXVB' } as const;
+export const PAGE_SIZE_MAX = 100;
+export const OFFBOARD_MAX = 1_000;
+export const API_KEY_BOUNDS = { minLength: 1, maxLength: 64 } as const;
+const API_KEY_EXAMPLE = '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4';
 
 export class ListWaitersDto {
   @ApiPropertyOptional({
     description: 'API key of the waitlist; may stand in the header `api-key` instead.',
-    minLength: 1,
-    maxLength: 64,
+    ...API_KEY_BOUNDS,
   })
   api_key?: string;
 
-  @ApiPropertyOptional({ ...COUNT, default: 0, description: 'Number of Waiters to skip.' })
+  @ApiPropertyOptional({ ...COUNT_SCHEMA, default: 0, description: 'Number of Waiters to skip.' })
   offset?: number;
 
   @ApiPropertyOptional({
@@ -35,6 +34,7 @@ export class ListWaitersDto {
 
   @ApiPropertyOptional({
     type: 'integer',
+    format: 'int32',
     minimum: 1,
     maximum: PAGE_SIZE_MAX,
     default: PAGE_SIZE_MAX,
@@ -43,7 +43,7 @@ export class ListWaitersDto {
   limit?: number;
 
   @ApiPropertyOptional({
-    ...ID,
+    ...ID_SCHEMA,
     description: 'Starts after the Waiter with this id, whatever was offboarded in between; `offset` is ignored.',
   })
   after_id?: number;
@@ -75,25 +75,36 @@ export class ListWaitersDto {
 }
 
 class WaiterBaseDto {
-  @ApiProperty({ ...COUNT, description: 'Records that this one referred.', example: 0 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Records that this one referred.', example: 0 })
   amount_referred!: number;
 
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
 
-  @ApiProperty({ type: String, nullable: true, maxLength: 254, example: 'ada@example.com' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 254,
+    description: 'As typed; null for a record without one.',
+    example: 'ada@example.com',
+  })
   email!: string | null;
 
-  @ApiProperty({ ...ID, description: 'Names the Waiter when offboarding.', example: 1 })
+  @ApiProperty({ ...ID_SCHEMA, description: 'Names the Waiter when offboarding.', example: 1 })
   id!: number;
 
-  @ApiProperty({ format: 'uri', maxLength: 2100, example: 'https://example.com/join?ref_id=7ZZ0K3M9QXVB' })
+  @ApiProperty({
+    description: 'The link that this Waiter shares.',
+    format: 'uri',
+    maxLength: 2100,
+    example: 'https://example.com/join?ref_id=7ZZ0K3M9QXVB',
+  })
   referral_link!: string;
 
-  @ApiProperty(TOKEN)
+  @ApiProperty({ ...TOKEN_SCHEMA, description: 'What names this Waiter as a referrer.' })
   referral_token!: string;
 
-  @ApiProperty({ ...TOKEN, nullable: true, description: 'Token of the Waiter who referred this one.' })
+  @ApiProperty({ ...TOKEN_SCHEMA, nullable: true, description: 'Token of the Waiter who referred this one.' })
   referred_by_waiter_token!: string | null;
 
   @ApiProperty({
@@ -106,20 +117,20 @@ class WaiterBaseDto {
   removed_date!: string | null;
 
   @ApiProperty({
-    ...COUNT,
+    ...COUNT_SCHEMA,
     nullable: true,
     description: 'The priority when it was offboarded, or null.',
     example: null,
   })
   removed_priority!: number | null;
 
-  @ApiProperty({ format: 'uuid', maxLength: 36, example: '0199f2a4-5b6c-7def-8a90-123456789abc' })
+  @ApiProperty({ ...UUID_SCHEMA, description: 'Names the record, for good; the public view has the same.' })
   uuid!: string;
 
-  @ApiProperty({ example: false })
+  @ApiProperty({ description: 'Whether the contact data was verified; false in this version.', example: false })
   verified!: boolean;
 
-  @ApiProperty({ maxLength: 64, description: 'The key that the caller presented.' })
+  @ApiProperty({ maxLength: 64, description: 'The key that the caller presented.', example: API_KEY_EXAMPLE })
   waitlist_api_key!: string;
 }
 
@@ -137,10 +148,10 @@ function referrerOf(text: string): PageRequest['referredBy'] {
 
 /** A Waiter as listed. */
 export class WaiterDto extends WaiterBaseDto {
-  @ApiProperty({ ...COUNT, description: 'Active records ahead; 0 is first in line.', example: 0 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Active records ahead; 0 is first in line.', example: 0 })
   priority!: number;
 
-  @ApiProperty({ ...COUNT, description: 'Active records of the waitlist.', example: 1 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Active records of the waitlist.', example: 1 })
   total_waiters_currently!: number;
 
   @ApiPropertyOptional(QUESTION)
@@ -173,19 +184,25 @@ export class WaiterDto extends WaiterBaseDto {
 
 /** A Waiter as it is after offboarding. */
 export class OffboardedWaiterDto extends WaiterBaseDto {
-  @ApiProperty({ type: String, nullable: true, maxLength: 100, example: 'Ada' })
+  @ApiProperty({ type: String, nullable: true, maxLength: 100, description: 'As given.', example: 'Ada' })
   first_name!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, maxLength: 100, example: 'Lovelace' })
+  @ApiProperty({ type: String, nullable: true, maxLength: 100, description: 'As given.', example: 'Lovelace' })
   last_name!: string | null;
 
-  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: { plan: 'team' } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    nullable: true,
+    description: 'What the signup brought along.',
+    example: { plan: 'team' },
+  })
   metadata!: JsonObject | null;
 
-  @ApiProperty({ type: String, nullable: true, maxLength: 32, example: '+14155550123' })
+  @ApiProperty({ type: String, nullable: true, maxLength: 32, description: 'As typed.', example: '+14155550123' })
   phone!: string | null;
 
-  @ApiProperty({ description: 'Whether another Waiter referred this one.' })
+  @ApiProperty({ description: 'Whether another Waiter referred this one.', example: false })
   referral_bool!: boolean;
 
   @ApiProperty({
@@ -197,16 +214,16 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
   })
   registered_email!: string | null;
 
-  @ApiProperty({ example: true })
+  @ApiProperty({ description: 'True: the Waiter has left the line.', example: true })
   removed_from_waitlist!: boolean;
 
-  @ApiProperty({ ...COUNT, description: 'The same as `amount_referred`.', example: 0 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'The same as `amount_referred`.', example: 0 })
   total_referrals!: number;
 
-  @ApiProperty({ format: 'uuid', maxLength: 36, description: 'The account that owns the waitlist.' })
+  @ApiProperty({ ...UUID_SCHEMA, description: 'The account that owns the waitlist.' })
   user_id!: string;
 
-  @ApiProperty({ ...ID, example: 1 })
+  @ApiProperty({ ...ID_SCHEMA, description: 'The waitlist.', example: 1 })
   waitlist_id!: number;
 
   static from(waiter: Waiter, waitlist: OwnedWaitlist, ownerUuid: string): OffboardedWaiterDto {
@@ -228,22 +245,22 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
 
 /** Names a Waiter; other attributes may be sent and are ignored. */
 export class WaiterIdDto {
-  @ApiProperty({ ...ID, example: 1 })
+  @ApiProperty({ ...ID_SCHEMA, description: 'As List Waiters gives it.', example: 1 })
   id!: number;
 }
 
 export class OffboardWaitersDto {
   @ApiPropertyOptional({
     description: 'API key of the waitlist; may stand in the header `api-key` instead.',
-    minLength: 1,
-    maxLength: 64,
+    ...API_KEY_BOUNDS,
+    example: API_KEY_EXAMPLE,
   })
   api_key?: string;
 
-  @ApiProperty({ enum: [true], type: Boolean, description: 'Must be true.' })
+  @ApiProperty({ enum: [true], type: Boolean, description: 'Must be true.', example: true })
   offboard_request!: boolean;
 
-  @ApiProperty({ type: [WaiterIdDto], minItems: 1, maxItems: OFFBOARD_MAX })
+  @ApiProperty({ type: [WaiterIdDto], minItems: 1, maxItems: OFFBOARD_MAX, description: 'Whose turn has come.' })
   waiters!: WaiterIdDto[];
 }
 

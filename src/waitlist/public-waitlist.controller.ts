@@ -17,13 +17,15 @@ export class PublicWaitlistController {
   @Get(':waitlist_id')
   @ApiOperation({
     summary: 'Get a waitlist',
-    description: 'Without a token: what a page needs to draw its form. With the token of its owner: all of it.',
+    description:
+      'Without a token: what a page needs to draw its form. With the access token of its owner: all of it; with that of another owner: 404.',
   })
   @ApiExtraModels(WaitlistDto, PublicWaitlistDto)
   @ApiOkResponse({
+    description: 'The waitlist: for its owner whole, for anyone else its public view.',
     schema: { anyOf: [{ $ref: getSchemaPath(WaitlistDto) }, { $ref: getSchemaPath(PublicWaitlistDto) }] },
   })
-  @ApiProblems(400, 401, 404)
+  @ApiProblems('INVALID_REQUEST', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async getWaitlist(
     @CurrentCaller() caller: Caller | null,
     @IdParam('waitlist_id') id: number,

@@ -14,6 +14,14 @@ import {
 } from './waitlist.dto.js';
 import { WaitlistService } from './waitlist.service.js';
 
+/** From the new waitlist to what can be done with it. */
+const LINKS = Object.fromEntries(
+  ['getWaitlist', 'updateWaitlist', 'replaceApiKey', 'deleteWaitlist'].map((operationId) => [
+    operationId,
+    { operationId, parameters: { waitlist_id: '$response.body#/id' } },
+  ]),
+);
+
 @ApiTags('Waitlist')
 @OwnerOnly()
 @Controller('api/v1/waitlist')
@@ -21,9 +29,12 @@ export class WaitlistController {
   constructor(private readonly waitlists: WaitlistService) {}
 
   @Post()
-  @ApiOperation({ summary: 'Create a waitlist' })
-  @ApiCreatedResponse({ type: CreatedWaitlistDto })
-  @ApiProblems(400, 401, 413, 415)
+  @ApiOperation({
+    summary: 'Create a waitlist',
+    description: 'The answer holds the API key, which is shown this once: only a hash of it is stored.',
+  })
+  @ApiCreatedResponse({ description: 'The new waitlist, with its API key.', type: CreatedWaitlistDto, links: LINKS })
+  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN')
   async createWaitlist(
     @CurrentCaller() { account }: Caller,
     @Body() body: CreateWaitlistDto,
@@ -33,18 +44,25 @@ export class WaitlistController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'List my waitlists' })
-  @ApiOkResponse({ type: [WaitlistDto] })
-  @ApiProblems(401)
+  @ApiOperation({
+    summary: 'List my waitlists',
+    description: 'All waitlists of the account of the token, oldest first, with how many records each holds.',
+  })
+  @ApiOkResponse({ description: 'The waitlists of the caller.', type: [WaitlistDto] })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
   async listWaitlists(@CurrentCaller() { account }: Caller): Promise<WaitlistDto[]> {
     const waitlists = await this.waitlists.list(account.id);
     return waitlists.map((waitlist) => WaitlistDto.from(waitlist));
   }
 
   @Patch(':waitlist_id')
-  @ApiOperation({ summary: 'Change a waitlist' })
-  @ApiOkResponse({ type: UpdatedWaitlistDto })
-  @ApiProblems(400, 401, 404, 413, 415)
+  @ApiOperation({
+    summary: 'Change a waitlist',
+    description:
+      'Fields that are left out keep their value; `questions` are replaced as a whole. A change of `spots_to_move_upon_referral` reorders the line at once, past referrals too.',
+  })
+  @ApiOkResponse({ description: 'The waitlist as changed.', type: UpdatedWaitlistDto })
+  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async updateWaitlist(
     @CurrentCaller() { account }: Caller,
     @IdParam('waitlist_id') id: number,
@@ -56,17 +74,23 @@ export class WaitlistController {
 
   @Delete(':waitlist_id')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete a waitlist and its records' })
-  @ApiNoContentResponse()
-  @ApiProblems(400, 401, 404)
+  @ApiOperation({
+    summary: 'Delete a waitlist and its records',
+    description: 'For good: the people in line are deleted with it.',
+  })
+  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async deleteWaitlist(@CurrentCaller() { account }: Caller, @IdParam('waitlist_id') id: number): Promise<void> {
     await this.waitlists.delete(account.id, id);
   }
 
   @Post(':waitlist_id/api_key')
-  @ApiOperation({ summary: "Replace a waitlist's API key" })
-  @ApiCreatedResponse({ type: ApiKeyDto })
-  @ApiProblems(400, 401, 404)
+  @ApiOperation({
+    summary: "Replace a waitlist's API key",
+    description: 'The old key ends at once. The new one is shown this once.',
+  })
+  @ApiCreatedResponse({ description: 'The new key.', type: ApiKeyDto })
+  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async replaceApiKey(@CurrentCaller() { account }: Caller, @IdParam('waitlist_id') id: number): Promise<ApiKeyDto> {
     return { api_key: await this.waitlists.renewApiKey(account.id, id) };
   }

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
+import { COUNT_SCHEMA, ID_SCHEMA } from '../platform/http/schemas.js';
 import { timestamp, TIMESTAMP_SCHEMA } from '../platform/http/timestamp.js';
 import { type Question, REQUIREMENTS, type Requirement, type WaitlistEntity } from './waitlist.entity.js';
 import type { Waitlist, WaitlistSettings } from './waitlist.service.js';
@@ -7,7 +8,6 @@ import type { Waitlist, WaitlistSettings } from './waitlist.service.js';
 const QUESTIONS_MAX = 3;
 const OPTIONS_MAX = 100;
 const QUESTION_LENGTH_MAX = 500;
-const ID_MAX = Number.MAX_SAFE_INTEGER;
 
 export class QuestionDto {
   @ApiProperty({
@@ -34,12 +34,35 @@ export class QuestionDto {
   })
   answer_value?: string[] | null;
 
-  static from({ text, optional, options }: Question): Required<QuestionDto> {
-    return { question_value: text, optional, answer_value: options && [...options] };
-  }
-
   static toQuestion({ question_value, optional = true, answer_value = null }: QuestionDto): Question {
     return { text: question_value, optional, options: answer_value };
+  }
+}
+
+/** A question as the waitlist has it. */
+export class ConfiguredQuestionDto {
+  @ApiProperty({
+    description: 'The question; answers name it by this text.',
+    maxLength: QUESTION_LENGTH_MAX,
+    example: 'How did you hear of us?',
+  })
+  question_value!: string;
+
+  @ApiProperty({ description: 'Whether it may be left unanswered.', example: true })
+  optional!: boolean;
+
+  @ApiProperty({
+    description: 'The options to choose from; null asks for free text.',
+    type: 'array',
+    items: { type: 'string', maxLength: QUESTION_LENGTH_MAX },
+    maxItems: OPTIONS_MAX,
+    nullable: true,
+    example: ['A friend', 'The news', 'Elsewhere'],
+  })
+  answer_value!: string[] | null;
+
+  static from({ text, optional, options }: Question): ConfiguredQuestionDto {
+    return { question_value: text, optional, answer_value: options && [...options] };
   }
 }
 
@@ -59,8 +82,23 @@ export class RequiredContactDto {
   last_name?: Requirement;
 }
 
+/** What people must give, as the waitlist has it. */
+export class ConfiguredContactDto {
+  @ApiProperty({ ...REQUIREMENT, example: 'required' })
+  email!: Requirement;
+
+  @ApiProperty({ ...REQUIREMENT, example: 'optional' })
+  phone!: Requirement;
+
+  @ApiProperty({ ...REQUIREMENT, example: 'optional' })
+  first_name!: Requirement;
+
+  @ApiProperty({ ...REQUIREMENT, example: 'optional' })
+  last_name!: Requirement;
+}
+
 export class CreateWaitlistDto {
-  @ApiProperty({ minLength: 1, maxLength: 200, example: 'My waitlist' })
+  @ApiProperty({ description: 'For people to read.', minLength: 1, maxLength: 200, example: 'My waitlist' })
   waitlist_name!: string;
 
   @ApiProperty({
@@ -76,6 +114,7 @@ export class CreateWaitlistDto {
     description:
       'Places that a record moves up for each person it refers. A change reorders the line at once, past referrals too.',
     type: 'integer',
+    format: 'int32',
     minimum: 0,
     maximum: 10_000,
     default: 3,
@@ -91,6 +130,7 @@ export class CreateWaitlistDto {
   @ApiPropertyOptional({
     description: 'Country of phone numbers without a country code (ISO 3166-1 alpha-2).',
     type: String,
+    format: 'country-code',
     pattern: '^[A-Z]{2}$',
     maxLength: 2,
     nullable: true,
@@ -98,7 +138,11 @@ export class CreateWaitlistDto {
   })
   default_region?: string | null;
 
-  @ApiPropertyOptional({ type: [QuestionDto], maxItems: QUESTIONS_MAX })
+  @ApiPropertyOptional({
+    description: 'What people are asked at signup.',
+    type: [QuestionDto],
+    maxItems: QUESTIONS_MAX,
+  })
   questions?: QuestionDto[];
 
   static toSettings<Body extends Partial<CreateWaitlistDto>>(body: Body) {
@@ -116,42 +160,51 @@ export class CreateWaitlistDto {
 export class UpdateWaitlistDto extends PartialType(CreateWaitlistDto) {}
 
 export class StatisticsDto {
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: ID_MAX, description: 'Active records.' })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Active records.', example: 40 })
   current_signups!: number;
 
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: ID_MAX })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Records that left the line.', example: 2 })
   offboarded_signups!: number;
 
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: ID_MAX, description: 'All records ever.' })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'All records, active and offboarded.', example: 42 })
   total_signups!: number;
 
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: ID_MAX, description: 'Records that another referred.' })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Records that another referred.', example: 12 })
   referred_signups!: number;
 }
 
 export class PublicStatisticsDto {
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: ID_MAX, description: 'All records ever.' })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'All records, active and offboarded.', example: 42 })
   total_signups!: number;
 }
 
 /** What a page may know to draw its form. */
 export class PublicWaitlistDto {
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: ID_MAX, example: 1 })
+  @ApiProperty({ ...ID_SCHEMA, description: 'Names the waitlist.', example: 1 })
   id!: number;
 
-  @ApiProperty({ maxLength: 200, example: 'My waitlist' })
+  @ApiProperty({ description: 'For people to read.', maxLength: 200, example: 'My waitlist' })
   waitlist_name!: string;
 
-  @ApiProperty({ maxLength: 2048, format: 'uri', example: 'https://example.com/join' })
+  @ApiProperty({
+    description: 'URL of the page where people sign up.',
+    maxLength: 2048,
+    format: 'uri',
+    example: 'https://example.com/join',
+  })
   waitlist_url_location!: string;
 
-  @ApiProperty({ type: RequiredContactDto })
-  required_contact!: Required<RequiredContactDto>;
+  @ApiProperty({ description: 'What people must give, may give, or are not asked for.', type: ConfiguredContactDto })
+  required_contact!: ConfiguredContactDto;
 
-  @ApiProperty({ type: [QuestionDto], maxItems: QUESTIONS_MAX })
-  questions!: Required<QuestionDto>[];
+  @ApiProperty({
+    description: 'What people are asked at signup.',
+    type: [ConfiguredQuestionDto],
+    maxItems: QUESTIONS_MAX,
+  })
+  questions!: ConfiguredQuestionDto[];
 
-  @ApiProperty({ type: PublicStatisticsDto })
+  @ApiProperty({ description: 'How many records the waitlist holds.', type: PublicStatisticsDto })
   statistics!: PublicStatisticsDto;
 
   static from(waitlist: Waitlist): PublicWaitlistDto {
@@ -163,16 +216,29 @@ export class PublicWaitlistDto {
 }
 
 export class WaitlistDto extends PublicWaitlistDto {
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, example: 3 })
+  @ApiProperty({
+    type: 'integer',
+    format: 'int32',
+    minimum: 0,
+    maximum: 10_000,
+    description: 'Places that a record moves up for each person it refers.',
+    example: 3,
+  })
   spots_to_move_upon_referral!: number;
 
-  @ApiProperty({ type: String, nullable: true, maxLength: 2, example: 'US' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 2,
+    description: 'Country of phone numbers without a country code (ISO 3166-1 alpha-2).',
+    example: 'US',
+  })
   default_region!: string | null;
 
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
 
-  @ApiProperty({ type: StatisticsDto })
+  @ApiProperty({ description: 'How many records the waitlist holds.', type: StatisticsDto })
   declare statistics: StatisticsDto;
 
   static override from(waitlist: Waitlist): WaitlistDto {
@@ -194,9 +260,7 @@ export class WaitlistDto extends PublicWaitlistDto {
 
 export class UpdatedWaitlistDto extends WaitlistDto {
   @ApiProperty({
-    type: 'integer',
-    minimum: 0,
-    maximum: ID_MAX,
+    ...COUNT_SCHEMA,
     description: 'Active records that got another key because `spots_to_move_upon_referral` changed.',
     example: 0,
   })
@@ -236,6 +300,6 @@ function commonFields(waitlist: WaitlistEntity) {
     waitlist_name: waitlist.name,
     waitlist_url_location: waitlist.urlLocation,
     required_contact: { email, phone, first_name, last_name },
-    questions: waitlist.questions.map((question) => QuestionDto.from(question)),
+    questions: waitlist.questions.map((question) => ConfiguredQuestionDto.from(question)),
   };
 }

@@ -1,4 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { holdToContract } from './contract.js';
 
 export interface Answer {
   readonly status: number;
@@ -21,7 +22,7 @@ export interface CallOptions {
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS';
 
-/** A client of the HTTP interface. */
+/** A client of the HTTP interface; every answer is held to the contract. */
 export class Api {
   constructor(private readonly app: NestFastifyApplication) {}
 
@@ -61,12 +62,14 @@ export class Api {
       },
     });
     const isJson = /json/.test(String(response.headers['content-type']));
-    return {
+    const answer: Answer = {
       status: response.statusCode,
       headers: response.headers,
       body: isJson && response.body !== '' ? JSON.parse(response.body) : undefined,
       text: response.body,
     };
+    holdToContract(method, path, answer);
+    return answer;
   }
 }
 

@@ -12,13 +12,30 @@ import { Presence } from '../health/presence.js';
 import { Problem } from '../problem.js';
 import { ContractPipe } from './contract.pipe.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { createDocument, serveDocument } from './document.js';
+import { serveDocs } from './docs-page.js';
+import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
 import { answerUnreadablePath, ProblemFilter } from './problem.filter.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** A request, headers and body, that takes longer to arrive is an attack or a dead line. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** For answers that are data: a browser that shows one as a page runs nothing of it. The pages of `/docs` have their own. */
+const NOTHING_RUNS = {
+  'default-src': ["'none'"],
+  'base-uri': ["'none'"],
+  'form-action': ["'none'"],
+  'frame-ancestors': ["'none'"],
+};
+const EXPOSED_HEADERS = [
+  'Link',
+  'X-Total-Count',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+  'x-request-id',
+];
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 const SLASHES = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
 /** Asked every few seconds by machines. */
@@ -74,9 +91,11 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   const methodsSeen = new Set<string>();
 
   fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
+  // Fastify refuses a QUERY without a content type before it looks for a route; no path takes it, so each answers 405.
+  fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   readJsonBodies(fastify);
   fastify.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
+    reply.header('x-request-id', request.id).header('Cache-Control', 'no-store');
   });
   const metrics = app.get(Metrics);
   // Never the path, the query, a header or the address: they can hold what a person typed, or who they are.
@@ -97,7 +116,7 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
       request.query = { ...request.body, ...(request.query as object) };
   });
   await fastify.register(helmet, {
-    contentSecurityPolicy: false,
+    contentSecurityPolicy: { useDefaults: false, directives: NOTHING_RUNS },
     crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
   await fastify.register(cors, { delegator: (request, done) => done(null, corsOptions(request, config)) });
@@ -119,9 +138,10 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   app.useGlobalFilters(
     new ProblemFilter((path) => [...methodsSeen].filter((method) => routes.find(method as HTTPMethod, path) !== null)),
   );
-  const document = createDocument(app, config.publicBaseUrl);
+  const { pathname } = new URL(config.publicBaseUrl);
+  const document = createDocument(app, pathname);
   app.useGlobalPipes(new ContractPipe(document));
-  serveDocument(app, document);
+  await serveDocs(fastify, publishable(document), pathname);
 }
 
 /** One hook a limit, for a hook holds the counts: what shares a limit shares its hook. */
@@ -162,7 +182,7 @@ function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOption
     origin: isForAll ? '*' : [...config.corsOrigins],
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
     allowedHeaders: ['content-type', 'authorization', 'api-key'],
-    exposedHeaders: ['Link', 'X-Total-Count', 'Retry-After', 'x-request-id'],
+    exposedHeaders: EXPOSED_HEADERS,
     credentials: false,
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,

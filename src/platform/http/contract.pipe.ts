@@ -12,10 +12,15 @@ interface Validator {
   readonly schema: Schema;
 }
 
-/** Formats of requests; those of answers need no check. */
+/** Formats of requests. Those that are `true` the service checks itself, or the bounds beside them say it all. */
 const FORMATS = {
+  'country-code': true,
+  email: true,
   'http-url': (text: string) => /^https?:\/\//i.test(text) && URL.canParse(text),
+  int32: true,
+  int64: true,
   password: true,
+  phone: true,
   uri: true,
   'uri-reference': true,
   uuid: true,

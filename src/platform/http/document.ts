@@ -1,47 +1,161 @@
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { PROBLEM_CODES, problemResponses } from './api-problems.js';
+import { ProblemDto } from './problem.dto.js';
+import type { ProblemCode } from './problem-catalog.js';
+import { RATE_LIMITED } from './rate-limited.js';
 
-/** The contract, with the schemas of queries too. */
-export function createDocument(app: NestFastifyApplication, serverUrl: string): OpenAPIObject {
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type Components = NonNullable<OpenAPIObject['components']>;
+
+/** The contract, with the schemas of queries too. `serverPath` is the path below which the service is reached. */
+export function createDocument(app: INestApplication, serverPath: string): OpenAPIObject {
   const base = new DocumentBuilder()
+    .setOpenAPIVersion('3.0.3')
     .setTitle('Waitlist Service')
     .setDescription(DESCRIPTION)
     .setVersion('1.0.0')
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    .addServer(serverUrl)
-    .addTag('Signup', 'Join a waitlist and see the place in line. Public.')
-    .addTag('Auth', 'Tokens for the owner operations.')
-    .addTag('Waiter', 'List and offboard the people in line. Owner only.')
-    .addTag('Waitlist', "Configure waitlists. Owner only, but for a waitlist's public view.")
+    .addServer(serverPath, 'The service that serves this document.')
+    .addTag('Signup', TAGS.Signup)
+    .addTag('Auth', TAGS.Auth)
+    .addTag('Waiter', TAGS.Waiter)
+    .addTag('Waitlist', TAGS.Waitlist)
+    .addBearerAuth(bearer('The access token. It opens the owner operations for an hour.'), 'access_token')
     .addBearerAuth(
-      { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
-      'access_token',
-    )
-    .addBearerAuth(
-      { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The refresh token.' },
+      bearer('The refresh token. It opens one operation only, which gives a new pair for it, once.'),
       'refresh_token',
     )
     .build();
-  return SwaggerModule.createDocument(app, base, { operationIdFactory: (_, method) => method });
-}
-
-/** Serves the contract at `/openapi.json`, and Swagger UI for it at `/docs`. */
-export function serveDocument(app: NestFastifyApplication, document: OpenAPIObject): void {
-  SwaggerModule.setup('docs', app, publishable(document), {
-    jsonDocumentUrl: 'openapi.json',
-    raw: ['json'],
-    customSiteTitle: 'Waitlist Service',
-    swaggerOptions: { persistAuthorization: true, displayRequestDuration: true, tryItOutEnabled: true },
+  const document = SwaggerModule.createDocument(app, base, {
+    operationIdFactory: (_, method) => method,
+    extraModels: [ProblemDto],
   });
+  document.components = { ...document.components, headers: HEADERS };
+  for (const operation of operationsOf(document)) complete(operation);
+  return document;
 }
 
-/** What `/openapi.json` serves and `openapi/openapi.json` keeps: a query is spelled out as parameters, its schema left out. */
+/**
+ * What `/openapi.json` serves and `openapi/openapi.json` keeps: a query is spelled out as parameters, its schema left
+ * out; schemas are named by what they are, without the `Dto` of our classes, because the names become types of SDKs.
+ */
 export function publishable(document: OpenAPIObject): OpenAPIObject {
+  const { schemas = {} } = document.components ?? {};
   const text = JSON.stringify(document);
-  const schemas = Object.entries(document.components?.schemas ?? {});
-  const used = schemas.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
-  return { ...document, components: { ...document.components, schemas: Object.fromEntries(used) } };
+  const used = Object.entries(schemas).filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
+  const renamed = used.map(([name, schema]) => [name.replace(/Dto$/, ''), schema] as const);
+  const published = { ...document, components: { ...document.components, schemas: Object.fromEntries(renamed) } };
+  return JSON.parse(
+    JSON.stringify(published).replaceAll(/"(#\/components\/schemas\/\w+)Dto"/g, '"$1"'),
+  ) as OpenAPIObject;
 }
 
-const DESCRIPTION = `People join a waitlist on a public page, see their place in line, and move up by referring others;
-owners list and offboard them.`;
+function operationsOf(document: OpenAPIObject): Operation[] {
+  return Object.values(document.paths).flatMap(({ get, post, patch, delete: remove }) =>
+    [get, post, patch, remove].filter((operation) => operation !== undefined),
+  );
+}
+
+/** Adds what follows from the rest: how it fails, the headers it sends, and that no token is needed where none is. */
+function complete(operation: Operation): void {
+  const marks = operation as unknown as Record<string, unknown>;
+  const isLimited = marks[RATE_LIMITED] === true;
+  const codes = (marks[PROBLEM_CODES] ?? []) as ProblemCode[];
+  delete marks[RATE_LIMITED];
+  delete marks[PROBLEM_CODES];
+  operation.security ??= [];
+  Object.assign(operation.responses, problemResponses(isLimited ? [...codes, 'RATE_LIMITED'] : codes));
+  const sent = ['Cache-Control', 'x-request-id', ...(isLimited ? RATE_LIMIT_HEADERS : [])];
+  for (const response of Object.values(operation.responses)) {
+    if (response === undefined || '$ref' in response) continue;
+    response.headers = {
+      ...response.headers,
+      ...Object.fromEntries(sent.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    };
+  }
+}
+
+function bearer(description: string) {
+  const practice = 'Issued and verified as RFC8725 asks: one algorithm, issuer, audience, type and expiry checked.';
+  return { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT', description: `${description} ${practice}` };
+}
+
+const SECONDS = { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400, example: 30 } as const;
+const REQUESTS = { type: 'integer', format: 'int32', minimum: 0, maximum: 1_000_000, example: 599 } as const;
+const RATE_LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+const HEADERS: Components['headers'] = {
+  'Cache-Control': {
+    description: 'No answer is for keeping: it holds a place in line, personal data or a token.',
+    required: true,
+    schema: { type: 'string', enum: ['no-store'] },
+  },
+  'x-request-id': {
+    description: "The request's id, in the log too. A caller's own (up to 64 of `A-Z a-z 0-9 _ . -`) is kept.",
+    required: true,
+    schema: { type: 'string', pattern: '^[\\w.-]{1,64}$', maxLength: 64 },
+  },
+  'Retry-After': { description: 'Seconds to wait before the next try.', required: true, schema: SECONDS },
+  'WWW-Authenticate': {
+    description: 'RFC 6750: `Bearer` where no token was sent, `Bearer error="invalid_token"` where a wrong one was.',
+    required: true,
+    schema: { type: 'string', enum: ['Bearer', 'Bearer error="invalid_token"'] },
+  },
+  'RateLimit-Limit': {
+    description: 'Requests that this address may make in a minute. Absent where no limit holds.',
+    schema: REQUESTS,
+  },
+  'RateLimit-Remaining': { description: 'How many of them are left.', schema: REQUESTS },
+  'RateLimit-Reset': { description: 'Seconds until all of them are there again.', schema: SECONDS },
+  Link: {
+    description:
+      'The next page, `<…>; rel="next"` (RFC 8288). It goes on after the last Waiter of this page, so that offboarding between two pages skips nobody. Absent on the last page.',
+    schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
+  },
+  'X-Total-Count': {
+    description: 'Waiters on all pages together.',
+    required: true,
+    schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  },
+};
+
+const TAGS = {
+  Signup: 'Join a waitlist and see the place in line. Public: a page in any browser may call it, without a token.',
+  Auth: 'Log in with the email and password of a service account, and keep the login alive.',
+  Waiter: 'List the people in line, and offboard those whose turn has come. For the owner of the waitlist.',
+  Waitlist:
+    "Configure waitlists: what people must give, what they are asked, what a referral is worth. For the owner, but for a waitlist's public view.",
+};
+
+const DESCRIPTION = `People join a waitlist on a page of yours, see their place in line, and move up by referring others.
+You list them, and offboard those whose turn has come.
+
+## The tour
+
+1. **Sign up.** \`POST /api/v1/signup\` with a \`waitlist_id\` and an email. The answer holds \`priority\`, the number of
+   people ahead (0 is first in line), and a \`referral_link\` to share. Whoever signs up twice gets the same record.
+2. **Refer.** A friend signs up with that link as \`referral_link\`: the referrer moves up by the places that the
+   waitlist grants (3 at first).
+3. **Look up.** \`GET /api/v1/signup\` with the same email shows the place as it is now.
+4. **Log in.** \`POST /api/v1/auth/create_tokens\` with the email and password of your account gives two tokens. Press
+   *Authorize* on this page and paste the access token; it is kept over reloads.
+5. **List.** \`GET /api/v1/waiter\` with the waitlist's \`api_key\` gives up to 100 people a page.
+6. **Offboard.** \`PATCH /api/v1/waiter\` with the ids of those whose turn has come takes them out of the line.
+
+A first start makes one account, one waitlist (id 1) and its API key, and prints them to the terminal.
+
+## Names
+
+A **Signup** is a record as the public sees it, a **Waiter** the same record as its owner sees it. Times are UTC,
+\`YYYY-MM-DD_HH-MM-SS\`. Unknown fields in a body are ignored.
+
+## Errors
+
+Each failure is a problem (RFC 9457): \`error_code\` for programs, \`detail\` for people, \`errors\` with each field at fault
+and the rule it breaks, \`instance\` with the id of the request. All codes, and what to do about each: \`/docs/errors\`.
+A path that takes other methods answers 405 with \`Allow\`; a path that is unknown, 404.
+
+## Limits
+
+Public operations are limited by address; the \`RateLimit-…\` headers say how much is left, and a 429 says in
+\`Retry-After\` when to come back. A body may have 256 KiB, 1 MiB when offboarding.`;

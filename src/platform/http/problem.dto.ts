@@ -11,17 +11,24 @@ export class FieldFaultDto {
 /** Problem details (RFC 9457), with the fields that existing clients of this API read. */
 export class ProblemDto {
   @ApiProperty({
-    description: 'Names the kind of problem; see the documentation of errors.',
+    description: 'Where this kind of problem is explained.',
     format: 'uri-reference',
     maxLength: 200,
     example: '/docs/errors#invalid_request',
   })
   type!: string;
 
-  @ApiProperty({ maxLength: 100, example: 'Bad Request' })
+  @ApiProperty({ description: 'The name of the status.', maxLength: 100, example: 'Bad Request' })
   title!: string;
 
-  @ApiProperty({ type: 'integer', minimum: 400, maximum: 599, example: 400 })
+  @ApiProperty({
+    type: 'integer',
+    format: 'int32',
+    minimum: 400,
+    maximum: 599,
+    description: 'The HTTP status.',
+    example: 400,
+  })
   status!: number;
 
   @ApiProperty({

@@ -2,9 +2,34 @@ import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { QueryFailedError } from 'typeorm';
-import { Problem } from '../problem.js';
+import { Problem, type ProblemKind } from '../problem.js';
+import { type ProblemCode, problemEntry, problemType } from './problem-catalog.js';
 import type { ProblemDto } from './problem.dto.js';
-import { HTTP_FAULTS, INTERNAL_ERROR, problemType, STATUS } from './problem-status.js';
+
+const STATUS: Record<ProblemKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  rule_broken: 422,
+  throttled: 429,
+  unavailable: 503,
+};
+
+/** Faults that the HTTP machinery finds before any of our code runs, by status. */
+const HTTP_FAULTS: Readonly<Record<number, ProblemCode>> = {
+  400: 'MALFORMED_REQUEST',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  408: 'REQUEST_TIMEOUT',
+  413: 'BODY_TOO_LARGE',
+  414: 'PATH_TOO_LONG',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  431: 'HEADERS_TOO_LARGE',
+  503: 'OVERLOADED',
+};
+const OVERLOADED_RETRY_AFTER_SECONDS = 1;
 
 /** The methods that a path takes, empty where there is no such path. */
 export type AllowedMethods = (path: string) => readonly string[];
@@ -26,13 +51,10 @@ export class ProblemFilter implements ExceptionFilter {
       return;
     }
     const status = this.statusOf(error, request, reply);
-    const fault = HTTP_FAULTS[status];
-    if (fault === undefined) {
-      request.log.error({ error: safeError(error) }, 'unforeseen error');
-      send(request, reply, 500, INTERNAL_ERROR.code, INTERNAL_ERROR.detail);
-      return;
-    }
-    send(request, reply, status, fault.code, fault.detail);
+    const code = HTTP_FAULTS[status] ?? 'INTERNAL_ERROR';
+    if (code === 'INTERNAL_ERROR') request.log.error({ error: safeError(error) }, 'unforeseen error');
+    if (code === 'OVERLOADED') void reply.header('Retry-After', OVERLOADED_RETRY_AFTER_SECONDS);
+    send(request, reply, problemEntry(code).status, code, problemEntry(code).detail);
   }
 
   private statusOf(error: unknown, request: FastifyRequest, reply: FastifyReply): number {
@@ -62,10 +84,9 @@ export function answerUnreadablePath(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const status = statusCode in HTTP_FAULTS ? statusCode : 400;
-  const { code, detail } = HTTP_FAULTS[status] as { code: string; detail: string };
-  void reply.header('x-request-id', request.id);
-  send(request, reply, status, code, detail);
+  const code = HTTP_FAULTS[statusCode] ?? 'MALFORMED_REQUEST';
+  void reply.header('x-request-id', request.id).header('Cache-Control', 'no-store');
+  send(request, reply, problemEntry(code).status, code, problemEntry(code).detail);
 }
 
 function send(
@@ -87,11 +108,7 @@ function send(
     error_string: detail,
     message: detail,
   };
-  void reply
-    .status(status)
-    .header('Content-Type', 'application/problem+json; charset=utf-8')
-    .header('Cache-Control', 'no-store')
-    .send(problem);
+  void reply.status(status).header('Content-Type', 'application/problem+json; charset=utf-8').send(problem);
 }
 
 /** A failed query's message and parameters hold people's data, so only its code and its stack's frames are kept. */

@@ -1,0 +1,165 @@
+interface Entry {
+  readonly status: number;
+  /** A real `detail` of it. */
+  readonly detail: string;
+  /** What the caller can do. */
+  readonly remedy: string;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+}
+
+/**
+ * Every `error_code` that an answer can carry, in one place because clients compare them: the contract's examples and
+ * the page `/docs/errors` come from it, and each answer of the tests is held against it.
+ */
+export const PROBLEMS = {
+  INVALID_REQUEST: {
+    status: 400,
+    detail: 'email must be an email address',
+    remedy: 'Mend the fields named in `errors`: each has the rule that it breaks.',
+    errors: [{ field: 'email', message: 'must be an email address' }],
+  },
+  MALFORMED_JSON: {
+    status: 400,
+    detail: 'The body must be JSON in UTF-8.',
+    remedy: 'Send well-formed JSON, in UTF-8.',
+    errors: [{ field: 'body', message: 'must be JSON in UTF-8' }],
+  },
+  MALFORMED_REQUEST: {
+    status: 400,
+    detail: 'The request is malformed.',
+    remedy: 'Look at the path and its percent-encoding.',
+  },
+  MISSING_TOKEN: {
+    status: 401,
+    detail: 'This operation needs an Authorization header with a bearer token.',
+    remedy: 'Create tokens, and send `Authorization: Bearer <token>`.',
+  },
+  INVALID_TOKEN: {
+    status: 401,
+    detail: 'The token is invalid, expired or revoked; log in again.',
+    remedy:
+      'Refresh with the refresh token, or create new tokens. Access and refresh token are not taken in place of each other.',
+  },
+  WRONG_CREDENTIALS: {
+    status: 401,
+    detail: 'The email or the password is wrong.',
+    remedy: 'Check both; which of them is wrong is not told.',
+  },
+  WRONG_API_KEY: {
+    status: 403,
+    detail: 'This API key opens no waitlist of yours.',
+    remedy: 'Send the key of a waitlist that belongs to the account of the token.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    detail: 'There is nothing at this path.',
+    remedy: 'Check the path: the API is below `/api/v1`.',
+  },
+  WAITLIST_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such waitlist.',
+    remedy: 'Check the id. A waitlist of another owner is not found either.',
+  },
+  NO_WAITER_FOUND: {
+    status: 404,
+    detail: 'Nobody with this email or phone is on this waitlist.',
+    remedy: 'Create a signup, or check the email, the phone and the waitlist.',
+  },
+  ACCOUNT_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no account with this email.',
+    remedy: 'Only the command line says so: make the account with `npm run cli -- owner create <email>`.',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    detail: 'This path does not take this method.',
+    remedy: 'Use one of the methods in the `Allow` header.',
+  },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    detail: 'The request took too long to arrive.',
+    remedy: 'Send it again.',
+  },
+  ACCOUNT_EXISTS: {
+    status: 409,
+    detail: 'There is an account with this email already.',
+    remedy: 'Only the command line says so: `npm run cli -- owner set-password <email>` sets a new password.',
+  },
+  WAITLIST_NOT_EMPTY: {
+    status: 409,
+    detail: 'Only an empty waitlist can be seeded.',
+    remedy: 'Only the command line says so: make a new waitlist to seed.',
+  },
+  BODY_TOO_LARGE: {
+    status: 413,
+    detail: 'The body is larger than this operation takes.',
+    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding.',
+  },
+  PATH_TOO_LONG: {
+    status: 414,
+    detail: 'The path is too long.',
+    remedy: 'Shorten it.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    detail: 'The body must be JSON, sent as application/json.',
+    remedy: 'Send `Content-Type: application/json`.',
+  },
+  WAITLIST_RULE_BROKEN: {
+    status: 422,
+    detail: 'email is required by this waitlist',
+    remedy: 'The request is well-formed, but this waitlist asks for more: mend the fields named in `errors`.',
+    errors: [{ field: 'email', message: 'is required by this waitlist' }],
+  },
+  RATE_LIMITED: {
+    status: 429,
+    detail: 'Too many requests from this address; wait before the next.',
+    remedy: 'Wait for the seconds in `Retry-After`.',
+  },
+  TOO_MANY_ATTEMPTS: {
+    status: 429,
+    detail: 'Too many failed logins; wait before the next.',
+    remedy: 'Wait for the seconds in `Retry-After`, and check the password.',
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    detail: 'The headers are too large.',
+    remedy: 'Send fewer or shorter headers.',
+  },
+  INTERNAL_ERROR: {
+    status: 500,
+    detail: 'Something went wrong on our side.',
+    remedy: 'Tell the operator the `instance`: it is the id of the request in the log.',
+  },
+  OVERLOADED: {
+    status: 503,
+    detail: 'The service has more to do than it can take on; try again.',
+    remedy: 'Wait for the seconds in `Retry-After`.',
+  },
+  LINE_FULL: {
+    status: 503,
+    detail: 'The service has more to do than it can take on; try again.',
+    remedy: 'Wait for the seconds in `Retry-After`.',
+  },
+  SHUTTING_DOWN: {
+    status: 503,
+    detail: 'This instance is shutting down; try again.',
+    remedy: 'Wait for the seconds in `Retry-After`; another instance answers.',
+  },
+  DATABASE_UNAVAILABLE: {
+    status: 503,
+    detail: 'The service cannot reach its database; try again.',
+    remedy: 'Wait for the seconds in `Retry-After`. A repeated signup or offboarding does no harm.',
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export function problemEntry(code: ProblemCode): Entry {
+  return PROBLEMS[code];
+}
+
+/** Where a code is explained; also the `type` of its problem details. */
+export function problemType(code: string): string {
+  return `/docs/errors#${code.toLowerCase()}`;
+}

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { holdToContract } from '../support/contract.js';
+import { type Service, startService } from '../support/service.js';
+
+describe('every answer', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ environment: { RATE_LIMIT_PUBLIC: '1000' } });
+  });
+  afterAll(() => service.stop());
+
+  it('is refused by the tests where the contract does not promise it', async () => {
+    const { api, world } = service;
+    const waitlist = await world.waitlist();
+    const { email } = await world.signup(waitlist);
+    const answer = await api.get('/api/v1/signup', { query: { email, waitlist_id: waitlist.id } });
+    const hold = (changes: object) => () => holdToContract('GET', '/api/v1/signup', { ...answer, ...changes });
+
+    expect(hold({})).not.toThrow();
+    expect(hold({ status: 201 })).toThrow('does not name this status');
+    expect(hold({ body: { ...answer.body, priority: 'first' } })).toThrow('priority must be integer');
+    expect(hold({ headers: { ...answer.headers, 'cache-control': undefined } })).toThrow('Cache-Control is missing');
+    expect(hold({ headers: { ...answer.headers, 'ratelimit-limit': 'many' } })).toThrow('RateLimit-Limit');
+  });
+
+  it('is the problem that the contract gives an example of', async () => {
+    const { api, world } = service;
+    const waitlist = await world.waitlist();
+    const query = { email: 'nobody@example.com', waitlist_id: waitlist.id };
+
+    const { body } = await api.get('/api/v1/signup', { query });
+
+    expect(body).toMatchObject({ error_code: 'NO_WAITER_FOUND', type: '/docs/errors#no_waiter_found' });
+    expect((await api.get('/docs/errors')).text).toContain('<section id="no_waiter_found">');
+  });
+
+  it('is for reading only: a browser runs nothing of it, and loads nothing from elsewhere', async () => {
+    const { api } = service;
+    const policyOf = async (path: string) => (await api.get(path)).headers['content-security-policy'];
+
+    expect(await policyOf('/api/v1/signup')).toMatch(/^default-src 'none';/);
+    expect(await policyOf('/docs')).not.toMatch(/unsafe|https?:|\*/);
+  });
+
+  it('to a method that a path does not take is 405 with Allow, whatever the method', async () => {
+    const answer = await service.app.inject({ method: 'QUERY' as 'GET', url: '/api/v1/signup?waitlist_id=1' });
+
+    expect(answer.statusCode).toBe(405);
+    expect(answer.headers.allow).toBe('GET, POST');
+  });
+});

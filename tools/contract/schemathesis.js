@@ -1,0 +1,56 @@
+/**
+ * Fuzzes a live service from its own document: `npm run contract:fuzz [-- --max-examples=500]`. The default fits CI.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { logIn, ROOT, run, startService } from './service.js';
+
+const { values } = parseArgs({
+  options: {
+    'max-examples': { type: 'string', default: '40' },
+    port: { type: 'string', default: '31410' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+const directory = join(ROOT, 'tools/contract/schemathesis');
+const environment = join(directory, '.venv');
+const python = join(environment, 'bin/python');
+
+async function must(command, args) {
+  const code = await run(command, args);
+  if (code !== 0) process.exit(code);
+}
+
+if (!existsSync(python)) {
+  await must('python3', ['-m', 'venv', environment]);
+  await must(python, ['-m', 'pip', 'install', '--quiet', '--requirement', join(directory, 'requirements.txt')]);
+}
+
+const service = await startService({ port: Number(values.port) });
+try {
+  process.exitCode = await run(
+    join(environment, 'bin/schemathesis'),
+    [
+      `--config-file=${join(directory, 'schemathesis.toml')}`,
+      'run',
+      join(ROOT, 'openapi/openapi.json'),
+      '--phases=examples,coverage,fuzzing,stateful',
+      '--mode=all',
+      `--max-examples=${values['max-examples']}`,
+      `--seed=${values.seed}`,
+      '--no-color',
+    ],
+    {
+      env: {
+        ...process.env,
+        WAITLIST_URL: service.url,
+        WAITLIST_TOKEN: await logIn(service),
+        WAITLIST_API_KEY: service.apiKey,
+        WAITLIST_ID: '1',
+      },
+    },
+  );
+} finally {
+  await service.stop();
+}

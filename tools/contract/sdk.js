@@ -1,0 +1,69 @@
+/** Generates a client from the contract: `npm run sdk -- typescript|python|go|java`, into sdk/<language>. Needs Java and Maven. */
+import { rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT, run } from './service.js';
+
+const GENERATOR = '7.25.0';
+const MAVEN_DEPENDENCY_PLUGIN = '3.6.1';
+const ARTIFACT = 'org/openapitools/openapi-generator-cli';
+
+/** The generator of each language, and what makes its client read well. Fields keep the names that the API has. */
+const LANGUAGES = {
+  typescript: [
+    'typescript-fetch',
+    'npmName=waitlist-client,supportsES6=true,paramNaming=original,modelPropertyNaming=original,useSingleRequestParameter=true',
+  ],
+  python: ['python', 'packageName=waitlist_client,projectName=waitlist-client'],
+  go: ['go', 'packageName=waitlist,isGoSubmodule=false,withGoMod=true,generateInterfaces=false'],
+  java: [
+    'java',
+    'library=okhttp-gson,artifactId=waitlist-client,groupId=waitlist,apiPackage=waitlist.client.api,modelPackage=waitlist.client.model,invokerPackage=waitlist.client,hideGenerationTimestamp=true',
+  ],
+};
+
+export async function generate(language) {
+  const chosen = LANGUAGES[language];
+  if (!chosen) throw new Error(`Say which: ${Object.keys(LANGUAGES).join(', ')}`);
+  const [generator, properties] = chosen;
+  const target = join(ROOT, 'sdk', language);
+  await rm(target, { recursive: true, force: true });
+  const code = await run(
+    'java',
+    [
+      '-jar',
+      await generatorJar(),
+      'generate',
+      `--input-spec=${join(ROOT, 'openapi/openapi.json')}`,
+      `--generator-name=${generator}`,
+      `--output=${target}`,
+      `--additional-properties=${properties}`,
+      '--git-user-id=waitlist',
+      `--git-repo-id=${language === 'go' ? 'client' : 'waitlist-client'}`,
+      '--global-property=apiTests=false,modelTests=false',
+    ],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  if (code !== 0) throw new Error(`The generator failed for ${language} (${code})`);
+  return target;
+}
+
+async function generatorJar() {
+  const jar = join(homedir(), '.m2/repository', ARTIFACT, GENERATOR, `openapi-generator-cli-${GENERATOR}.jar`);
+  if (existsSync(jar)) return jar;
+  const code = await run('mvn', [
+    '--quiet',
+    '--batch-mode',
+    `org.apache.maven.plugins:maven-dependency-plugin:${MAVEN_DEPENDENCY_PLUGIN}:get`,
+    `-Dartifact=${ARTIFACT.replaceAll('/', '.').replace(/\.(?=openapi-generator-cli$)/, ':')}:${GENERATOR}`,
+    '-Dtransitive=false',
+  ]);
+  if (code !== 0) throw new Error('Maven could not fetch the generator');
+  return jar;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  console.log(await generate(process.argv[2]));
+}

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export const ROOT = resolve(import.meta.dirname, '../..');
+const START_LIMIT_MS = 60_000;
+
+/** The built service as on a first start, on an embedded database of its own: one owner, one waitlist (id 1). */
+export async function startService({ port, environment = {} }) {
+  const directory = await mkdtemp(join(tmpdir(), 'waitlist-contract-'));
+  const owner = { email: 'owner@example.com', password: 'correct horse battery staple' };
+  const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js')], {
+    env: {
+      ...process.env,
+      DATABASE_URL: `sqlite:${join(directory, 'waitlist.sqlite')}`,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      OWNER_EMAIL: owner.email,
+      OWNER_PASSWORD: owner.password,
+      RATE_LIMIT_PUBLIC: '0',
+      RATE_LIMIT_LOGIN: '0',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    return { url: `http://127.0.0.1:${port}`, ...owner, apiKey: await apiKeyFrom(child), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The service prints the key of the first waitlist once it listens. */
+function apiKeyFrom(child) {
+  return new Promise((resolveKey, reject) => {
+    let text = '';
+    const limit = setTimeout(() => reject(new Error(`The service did not start:\n${text}`)), START_LIMIT_MS);
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+      const key = /api key\s+([0-9a-f]{40})/.exec(text)?.[1];
+      if (!key) return;
+      clearTimeout(limit);
+      resolveKey(key);
+    });
+    child.once('exit', (code) => {
+      clearTimeout(limit);
+      reject(new Error(`The service ended with ${code}:\n${text}`));
+    });
+  });
+}
+
+/** Calls the service as a client would; throws where it does not answer as `status` says. */
+export async function call(service, method, path, { body, token, status = 200 } = {}) {
+  const answer = await fetch(`${service.url}${path}`, {
+    method,
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+export async function logIn(service) {
+  const { email, password } = service;
+  const tokens = await call(service, 'POST', '/api/v1/auth/create_tokens', { body: { email, password } });
+  return tokens.access_token;
+}
+
+/** Runs a command in the foreground; resolves to its exit code. */
+export async function run(command, args, options = {}) {
+  const child = spawn(command, args, { stdio: 'inherit', cwd: ROOT, ...options });
+  const [code] = await once(child, 'exit');
+  return code ?? 1;
+}

@@ -23,6 +23,11 @@ export function columnTypes({ dataSource }: QueryRunner) {
   };
 }
 
+/** TypeORM's own way reads the table first, which on SQLite fails where a column is generated. */
+export function dropIndex({ dataSource }: QueryRunner, table: string, index: string): string {
+  return isEmbedded(dataSource) ? `DROP INDEX ${index}` : `DROP INDEX ${index} ON ${table}`;
+}
+
 /** A moment as both databases take and keep it: `2026-11-21 04:05:06.789`, UTC. */
 export function toSqlTime(moment: Date): string {
   return moment.toISOString().slice(0, -1).replace('T', ' ');

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { columnTypes } from '../dialect.js';
+import { columnTypes, dropIndex } from '../dialect.js';
 
 export class CreateAccount1763683200001 implements MigrationInterface {
   readonly name = 'CreateAccount1763683200001';
@@ -56,7 +56,7 @@ export class IndexRefreshTokenFamily1763683200003 implements MigrationInterface 
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('refresh_token', 'refresh_token_family');
+    await queryRunner.query(dropIndex(queryRunner, 'refresh_token', 'refresh_token_family'));
   }
 }
 
@@ -68,6 +68,6 @@ export class IndexRefreshTokenExpiry1763683200004 implements MigrationInterface 
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('refresh_token', 'refresh_token_expiry');
+    await queryRunner.query(dropIndex(queryRunner, 'refresh_token', 'refresh_token_expiry'));
   }
 }

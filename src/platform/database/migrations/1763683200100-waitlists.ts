@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { columnTypes } from '../dialect.js';
+import { columnTypes, dropIndex } from '../dialect.js';
 
 export class CreateWaitlist1763683200101 implements MigrationInterface {
   readonly name = 'CreateWaitlist1763683200101';
@@ -33,6 +33,6 @@ export class IndexWaitlistAccount1763683200102 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('waitlist', 'waitlist_account');
+    await queryRunner.query(dropIndex(queryRunner, 'waitlist', 'waitlist_account'));
   }
 }

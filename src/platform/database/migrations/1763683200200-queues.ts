@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { columnTypes } from '../dialect.js';
+import { columnTypes, dropIndex } from '../dialect.js';
 
 export class CreateQueue1763683200201 implements MigrationInterface {
   readonly name = 'CreateQueue1763683200201';
@@ -76,7 +76,7 @@ export class IndexWaiterOrder1763683200203 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('waiter', 'waiter_order');
+    await queryRunner.query(dropIndex(queryRunner, 'waiter', 'waiter_order'));
   }
 }
 
@@ -89,7 +89,7 @@ export class IndexWaiterJoined1763683200204 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('waiter', 'waiter_joined');
+    await queryRunner.query(dropIndex(queryRunner, 'waiter', 'waiter_joined'));
   }
 }
 
@@ -102,7 +102,7 @@ export class IndexWaiterReferred1763683200205 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('waiter', 'waiter_referred');
+    await queryRunner.query(dropIndex(queryRunner, 'waiter', 'waiter_referred'));
   }
 }
 
@@ -115,7 +115,7 @@ export class IndexWaiterReferrer1763683200206 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('waiter', 'waiter_referrer');
+    await queryRunner.query(dropIndex(queryRunner, 'waiter', 'waiter_referrer'));
   }
 }
 
@@ -128,7 +128,7 @@ export class IndexWaiterCredited1763683200207 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('waiter', 'waiter_credited');
+    await queryRunner.query(dropIndex(queryRunner, 'waiter', 'waiter_credited'));
   }
 }
 
@@ -141,7 +141,7 @@ export class IndexWaiterSeq1763683200208 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('waiter', 'waiter_seq');
+    await queryRunner.query(dropIndex(queryRunner, 'waiter', 'waiter_seq'));
   }
 }
 
@@ -154,7 +154,7 @@ export class IndexWaiterEmail1763683200209 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('waiter', 'waiter_email');
+    await queryRunner.query(dropIndex(queryRunner, 'waiter', 'waiter_email'));
   }
 }
 
@@ -167,7 +167,7 @@ export class IndexWaiterPhone1763683200210 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('waiter', 'waiter_phone');
+    await queryRunner.query(dropIndex(queryRunner, 'waiter', 'waiter_phone'));
   }
 }
 
@@ -180,6 +180,6 @@ export class IndexWaiterToken1763683200211 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.dropIndex('waiter', 'waiter_token');
+    await queryRunner.query(dropIndex(queryRunner, 'waiter', 'waiter_token'));
   }
 }

@@ -42,14 +42,14 @@ def before_load_schema(context, raw_schema):
 @schemathesis.hook
 def map_query(context, query):
     """Half of the listings carry the key of a real waitlist, so that they get past the refusal of a random one."""
-    if _operation(context) == "listWaiters" and isinstance(query, dict) and len(str(query)) % 2 == 0:
+    if _operation(context) == "listWaiters" and _takes_the_key(query):
         return {**query, "api_key": API_KEY}
     return query
 
 
 @schemathesis.hook
 def map_body(context, body):
-    if _operation(context) == "offboardWaiters" and isinstance(body, dict) and len(str(body)) % 2 == 0:
+    if _operation(context) == "offboardWaiters" and _takes_the_key(body):
         return {**body, "api_key": API_KEY}
     return body
 
@@ -95,6 +95,14 @@ def _breaks_a_rule_between_fields(case):
         texts = [item.get("question_value") for item in questions if isinstance(item, dict)]
         return any(texts.count(text) > 1 for text in texts)
     return False
+
+
+def _takes_the_key(fields):
+    """Every other request; a key that breaks the contract stays as it is, for its refusal is what is looked for."""
+    if not isinstance(fields, dict) or len(str(fields)) % 2 == 1:
+        return False
+    key = fields.get("api_key", "absent")
+    return isinstance(key, str) and 1 <= len(key) <= 64
 
 
 def _id_of(case):

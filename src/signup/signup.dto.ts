@@ -8,7 +8,7 @@ import type { Signup, SignupRequest } from './signup.service.js';
 
 const EMAIL = {
   type: String,
-  format: 'email',
+  format: 'idn-email',
   maxLength: 254,
   pattern: TEXT_PATTERN,
   example: 'ada@example.com',

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
-import type { Answer } from './api.js';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  readonly text: string;
+}
 
 interface Described {
   readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
@@ -23,8 +29,12 @@ const OUTSIDE_OPERATIONS = new Set([405, 408, 414, 431]);
 const document = JSON.parse(
   readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'),
 ) as OpenAPIObject;
-const ajv = new Ajv({ allErrors: true, strict: false, formats: { int32: true, int64: true, phone: true } });
-formats.default(ajv, ['uuid', 'uri', 'uri-reference', 'email']);
+const ajv = new Ajv({
+  allErrors: true,
+  strict: false,
+  formats: { 'idn-email': true, int32: true, int64: true, phone: true },
+});
+formats.default(ajv, ['uuid', 'uri', 'uri-reference']);
 ajv.addSchema(document, 'contract');
 
 const validators = new Map<string, ValidateFunction>();

@@ -15,8 +15,8 @@ interface Validator {
 /** Formats of requests. Those that are `true` the service checks itself, or the bounds beside them say it all. */
 const FORMATS = {
   'country-code': true,
-  email: true,
   'http-url': (text: string) => /^https?:\/\//i.test(text) && URL.canParse(text),
+  'idn-email': true,
   int32: true,
   int64: true,
   password: true,

@@ -147,7 +147,8 @@ A first start makes one account, one waitlist (id 1) and its API key, and prints
 ## Names
 
 A **Signup** is a record as the public sees it, a **Waiter** the same record as its owner sees it. Times are UTC,
-\`YYYY-MM-DD_HH-MM-SS\`. Unknown fields in a body are ignored.
+\`YYYY-MM-DD_HH-MM-SS\`. Unknown fields in a body are ignored, but for
+\`__proto__\`, which makes it malformed; text may not hold NUL or a lone surrogate.
 
 ## Errors
 

@@ -5,6 +5,7 @@ The service takes more than the document promises, because clients of the produc
 fuzzer that expects a refusal there would call the kindness a lie. Such cases are left out, and nothing else is.
 """
 
+import json
 import os
 import re
 
@@ -16,7 +17,7 @@ KEPT_WAITLIST = int(os.environ["WAITLIST_ID"])
 
 # Formats that JSON Schema does not know. Their full rule can't be written as a pattern, so the document names them.
 _names = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=12)
-schemathesis.openapi.format("email", st.builds("{}@{}.example".format, _names, _names))
+schemathesis.openapi.format("idn-email", st.builds("{}@{}.example".format, _names, _names))
 schemathesis.openapi.format("phone", st.integers(2000000, 9999999).map("+1415{}".format))
 schemathesis.openapi.format("country-code", st.sampled_from(["US", "DE", "IN", "BR"]))
 schemathesis.openapi.format("plain-text", st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=80))
@@ -41,14 +42,14 @@ def before_load_schema(context, raw_schema):
 @schemathesis.hook
 def map_query(context, query):
     """Half of the listings carry the key of a real waitlist, so that they get past the refusal of a random one."""
-    if _operation(context) == "listWaiters" and isinstance(query, dict) and len(str(query)) % 2 == 0:
+    if _operation(context) == "listWaiters" and _takes_the_key(query):
         return {**query, "api_key": API_KEY}
     return query
 
 
 @schemathesis.hook
 def map_body(context, body):
-    if _operation(context) == "offboardWaiters" and isinstance(body, dict) and len(str(body)) % 2 == 0:
+    if _operation(context) == "offboardWaiters" and _takes_the_key(body):
         return {**body, "api_key": API_KEY}
     return body
 
@@ -83,6 +84,9 @@ def _breaks_a_rule_between_fields(case):
     body = case.body if isinstance(case.body, dict) else {}
     if _id_of(case) == "getSignup":
         return not (query.get("email") or query.get("phone"))
+    text = json.dumps(body)
+    if "__proto__" in text or "\\u0000" in text:
+        return True
     contact = body.get("required_contact")
     if isinstance(contact, dict) and contact.get("email") == "off" and contact.get("phone") in ("off", None):
         return True
@@ -91,6 +95,14 @@ def _breaks_a_rule_between_fields(case):
         texts = [item.get("question_value") for item in questions if isinstance(item, dict)]
         return any(texts.count(text) > 1 for text in texts)
     return False
+
+
+def _takes_the_key(fields):
+    """Every other request; a key that breaks the contract stays as it is, for its refusal is what is looked for."""
+    if not isinstance(fields, dict) or len(str(fields)) % 2 == 1:
+        return False
+    key = fields.get("api_key", "absent")
+    return isinstance(key, str) and 1 <= len(key) <= 64
 
 
 def _id_of(case):

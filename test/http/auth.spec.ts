@@ -110,18 +110,20 @@ describe('tokens', () => {
 
     it('takes as long for a wrong email as for a wrong password', async () => {
       const { email } = await service.world.owner();
-      const fastest = async (address: string) => {
-        const times: number[] = [];
-        for (let attempt = 0; attempt < 5; attempt += 1) {
-          const start = performance.now();
-          await logIn(address, 'not the password at all');
-          times.push(performance.now() - start);
-        }
-        return Math.min(...times);
-      };
+      const fastest = { known: Infinity, unknown: Infinity };
+      for (let attempt = 0; attempt < 8; attempt += 1) {
+        fastest.known = Math.min(fastest.known, await timeOfLogin(email));
+        fastest.unknown = Math.min(fastest.unknown, await timeOfLogin('nobody@owners.example'));
+      }
 
-      expect(await fastest('nobody@owners.example')).toBeGreaterThan((await fastest(email)) / 2);
+      expect(fastest.unknown).toBeGreaterThan(fastest.known / 2);
     });
+
+    async function timeOfLogin(address: string): Promise<number> {
+      const start = performance.now();
+      await logIn(address, 'not the password at all');
+      return performance.now() - start;
+    }
 
     it.each([
       ['no body', undefined],

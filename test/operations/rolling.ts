@@ -44,7 +44,7 @@ class Replica {
       SHUTDOWN_DELAY: String(SHUTDOWN_DELAY_SECONDS),
     });
     this.process = started;
-    await until(() => started.isReady());
+    await started.started();
   }
 
   async restart(): Promise<void> {

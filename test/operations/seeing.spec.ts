@@ -25,7 +25,7 @@ describe('what a process says about itself', () => {
       OWNER_EMAIL: `${CANARY}.owner@example.com`,
       OWNER_PASSWORD: `${CANARY} password`,
     });
-    await until(() => service.isReady());
+    await service.started();
     const welcome = service.output;
 
     const credentials = { email: `${CANARY}.owner@example.com`, password: `${CANARY} password` };

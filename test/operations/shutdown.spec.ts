@@ -32,7 +32,7 @@ describe('a process that is told to stop', () => {
   async function start(environment: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
     const started = await ServiceProcess.spawn({ DATABASE_URL: database.url, SHUTDOWN_DELAY: '0', ...environment });
     service = started;
-    await until(() => started.isReady());
+    await started.started();
     return started;
   }
 
@@ -110,15 +110,15 @@ describe('a process that is told to stop', () => {
         if (answered.length === 1) running.signal('SIGTERM');
       }),
     );
-    expect(await running.exit).toBe(0);
     expect(refusals).toEqual([]);
+    expect(answered).not.toEqual([]);
+    expect(await running.exit).toBe(0);
 
     const next = await start();
     const found = await Promise.all(
       answered.map((email) => next.call('GET', `/api/v1/signup?waitlist_id=${waitlist_id}&email=${email}`)),
     );
     expect(found.filter(({ status }) => status !== 200)).toEqual([]);
-    expect(found.length).toBeGreaterThan(0);
   });
 
   it('ends at once at a second signal', async () => {

@@ -76,8 +76,15 @@ export class ServiceProcess {
     return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
   }
 
+  /** Ready, and its first account made: that comes after it listens. */
+  async started(): Promise<void> {
+    await until(async () => {
+      if (this.hasExited) throw new Error(`The service has ended: ${this.output}`);
+      return this.output.includes('is running on') && (await this.isReady());
+    });
+  }
+
   async isReady(): Promise<boolean> {
-    if (this.hasExited) throw new Error(`The service has ended: ${this.output}`);
     return this.call('GET', '/readyz').then(
       ({ status }) => status === 200,
       () => false,

@@ -8,6 +8,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import module from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -89,6 +90,8 @@ build();
 
 const [file, ...args] = process.argv.slice(2);
 if (file) {
+  // Node.js 22 and newer keep compiled code: a start takes about a sixth less.
+  if (module.enableCompileCache) module.enableCompileCache();
   process.argv = [process.argv[0], inRoot(file), ...args];
   await import(pathToFileURL(inRoot(file)).href);
 }

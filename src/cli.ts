@@ -5,15 +5,19 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { AppModule } from './app.module.js';
 import { AuthService } from './auth/auth.service.js';
 import { readConfig } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
 import { explainStartFailure } from './platform/start-failure.js';
+import { type OnProgress, QueueService } from './queue/queue.service.js';
 import { WaitlistService } from './waitlist/waitlist.service.js';
 
 const WAITLIST_NAME_LENGTH_MAX = 200;
+/** What the tokens of invented people and the memory of one process are made for. */
+const SEED_MAX = 10_000_000;
 
 const program = new Command('npm run cli --')
   .description("The owner's administration of the waitlist service.")
@@ -87,6 +91,93 @@ program
       { needsSchema: false },
     ),
   );
+
+waitlist
+  .command('seed')
+  .description('fill an empty waitlist with invented people, for trials')
+  .argument('<waitlist>', 'its number', waitlistId)
+  .requiredOption('--count <number>', 'how many', seedCount)
+  .action((id: number, { count }: { count: number }) =>
+    withApp(async (app) => {
+      await withProgress('Seeding', (onProgress) => app.get(QueueService).seed(id, count, onProgress));
+      print(`Put ${count} people on waitlist ${id}.`);
+    }),
+  );
+
+program
+  .command('verify')
+  .description('hold every counter, key and count of a waitlist, or of all, against its records; on a live database')
+  .argument('[waitlist]', 'its number; all if left out', waitlistId)
+  .action((id: number | undefined) =>
+    withApp(async (app) => {
+      const queue = app.get(QueueService);
+      let isSound = true;
+      for (const waitlist of id === undefined ? await queue.waitlistIds() : [id]) {
+        const { records, findings, differences } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
+          queue.verify(waitlist, onProgress),
+        );
+        print(`Waitlist ${waitlist}: ${records} records, ${differences === 0 ? 'all right' : `${differences} differ`}`);
+        for (const finding of findings) print(`  ${finding}`);
+        if (differences > findings.length) print(`  … and ${differences - findings.length} more`);
+        isSound &&= differences === 0;
+      }
+      for (const orphan of id === undefined ? await queue.orphanIds() : []) {
+        print(`Waitlist ${orphan} was deleted, but not all of its records: run rebuild`);
+        isSound = false;
+      }
+      if (!isSound) process.exitCode = 1;
+    }),
+  );
+
+program
+  .command('rebuild')
+  .description('derive every counter, key and count of a waitlist, or of all, anew; signups wait meanwhile')
+  .argument('[waitlist]', 'its number; all if left out', waitlistId)
+  .action((id: number | undefined) =>
+    withApp(async (app) => {
+      const queue = app.get(QueueService);
+      for (const waitlist of id === undefined ? await queue.waitlistIds() : [id]) {
+        const changed = await withProgress(`Waitlist ${waitlist}`, (onProgress) => queue.rebuild(waitlist, onProgress));
+        print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
+      }
+      for (const orphan of id === undefined ? await queue.orphanIds() : []) {
+        await queue.purge(orphan);
+        print(`Waitlist ${orphan}: deleted what remained of it`);
+      }
+    }),
+  );
+
+/** Shows how far long work is, how fast it goes and how long it will take: at a terminal only, and not in its output. */
+async function withProgress<Result>(what: string, work: (onProgress: OnProgress) => Promise<Result>): Promise<Result> {
+  const bar = new SingleBar({
+    format: `${what} {bar} {value}/{total}, {rate}/s, {eta_formatted} left`,
+    stream: process.stderr,
+    noTTYOutput: false,
+    clearOnComplete: true,
+  });
+  const start = performance.now();
+  bar.start(0, 0, { rate: 0 });
+  try {
+    return await work((done, total) => {
+      bar.setTotal(total);
+      bar.update(done, { rate: Math.round((done * 1000) / (performance.now() - start)) });
+    });
+  } finally {
+    bar.stop();
+  }
+}
+
+function waitlistId(value: string): number {
+  const id = Number(value);
+  if (/^[1-9]\d*$/.test(value) && Number.isSafeInteger(id)) return id;
+  throw new InvalidArgumentError('A waitlist is named by its number.');
+}
+
+function seedCount(value: string): number {
+  const count = Number(value);
+  if (/^[1-9]\d*$/.test(value) && count <= SEED_MAX) return count;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${SEED_MAX}.`);
+}
 
 /** Runs one command on the service's own parts, without its HTTP server. */
 async function withApp(

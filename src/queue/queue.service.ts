@@ -10,6 +10,8 @@ import { QueueWriter } from './queue.writer.js';
 import type { ContactKeys, Newcomer, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
 
+export type { OnProgress };
+
 /** Who is before whom: the one face of the engine that keeps each waitlist's line. */
 @Injectable()
 export class QueueService implements BeforeApplicationShutdown {

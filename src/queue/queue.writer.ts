@@ -6,6 +6,7 @@ import { Batcher, type Outcome } from '../platform/batcher.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problem.js';
+import { QueueMetrics } from '../platform/telemetry/queue-metrics.js';
 import { BucketStore } from './bucket.store.js';
 import { CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
 import { QueueStore } from './queue.store.js';
@@ -50,7 +51,10 @@ export class QueueWriter {
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
-  ) {}
+    private readonly metrics: QueueMetrics,
+  ) {
+    metrics.watchWaiting(() => [...this.lines.values()].reduce((sum, line) => sum + line.length, 0));
+  }
 
   /**
    * A new record at the end of the line, or null where the email or the phone is known already.
@@ -89,6 +93,9 @@ export class QueueWriter {
     }
     try {
       return await line.submit(command);
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'LINE_FULL') this.metrics.refused();
+      throw error;
     } finally {
       if (line.isIdle) this.lines.delete(waitlistId);
     }
@@ -107,8 +114,11 @@ export class QueueWriter {
   }
 
   private async commit(waitlistId: number, commands: readonly Command[], attempt = 1): Promise<Result[]> {
+    const start = performance.now();
+    let runs = 0;
     try {
-      return await this.database.transaction(async (manager) => {
+      const results = await this.database.transaction(async (manager) => {
+        runs += 1;
         const queue = await this.queues.lock(manager, waitlistId);
         const changes = new CounterChanges();
         // First those who leave: their places are read from the counters as they were before the batch.
@@ -120,9 +130,14 @@ export class QueueWriter {
           command.kind === 'join' ? (joined.get(command) ?? null) : (removed.get(command) ?? []),
         );
       });
+      this.metrics.committed(commands.length, performance.now() - start);
+      return results;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
-      return this.commit(waitlistId, commands, attempt + 1);
+      this.metrics.retried('duplicate_key');
+      return await this.commit(waitlistId, commands, attempt + 1);
+    } finally {
+      for (let run = 1; run < runs; run += 1) this.metrics.retried('given_up');
     }
   }
 

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { readConfig } from '../../src/platform/config/config.js';
+import { dataSourceOptions } from '../../src/platform/database/data-source-options.js';
 import { freePort, freshFolder, type Program, PROGRAMS_TIMEOUT_MS, runCli, startMain } from '../support/program.js';
 import { openDatabase } from '../support/service.js';
 
@@ -156,4 +159,50 @@ describe('the command line', () => {
 
     for (const name of ['owner', 'waitlist', 'migrate']) expect(help).toMatch(new RegExp(`^  ${name} `, 'm'));
   });
+
+  it('seeds a waitlist, verifies what was derived of it, names what differs, and mends it', async () => {
+    await succeed(['owner', 'create', 'seeder@example.com'], { OWNER_PASSWORD: PASSWORD });
+    const made = await succeed([
+      'waitlist',
+      'create',
+      'Big',
+      '--owner',
+      'seeder@example.com',
+      '--url',
+      'https://example.com',
+    ]);
+    const id = /waitlist (\d+)/.exec(made)?.[1] ?? '';
+
+    expect(await succeed(['waitlist', 'seed', id, '--count', '2000'])).toContain('Put 2000 people');
+    expect(await succeed(['verify', id])).toBe(`Waitlist ${id}: 2000 records, all right\n`);
+
+    await damage(
+      database.url,
+      `UPDATE queue_bucket SET amount = amount + 1 WHERE waitlist_id = ${id} AND axis = 0 AND level = 1`,
+    );
+    await damage(
+      database.url,
+      `UPDATE waiter SET amount_referred = amount_referred + 1 WHERE waitlist_id = ${id} AND seq = 7`,
+    );
+    const damaged = await cli(['verify', id]);
+    expect(damaged.exitCode).toBe(1);
+    expect(damaged.stdout).toMatch(/bucket 0\/1\/.*: amount is \d+, the records give \d+/);
+    expect(damaged.stdout).toMatch(/record \d+: amountReferred is \d+, the facts give \d+/);
+
+    expect(await succeed(['rebuild', id])).toContain('1 records changed');
+    expect(await succeed(['verify', id])).toContain('all right');
+    expect((await cli(['waitlist', 'seed', id, '--count', '5'])).stderr).toBe(
+      'Only an empty waitlist can be seeded.\n',
+    );
+  });
 });
+
+/** What no code of ours does: a change past the engine. */
+async function damage(url: string, sql: string): Promise<void> {
+  const dataSource = new DataSource(
+    dataSourceOptions(readConfig({ DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32) }).database),
+  );
+  await dataSource.initialize();
+  await dataSource.query(sql);
+  await dataSource.destroy();
+}

@@ -35,6 +35,8 @@ describe('settings', () => {
       trustedProxies: [],
       rateLimits: { public: 600, login: 10, exempt: [] },
       corsOrigins: [],
+      shutdownDelaySeconds: 0,
+      logLevel: 'warn',
     });
   });
 

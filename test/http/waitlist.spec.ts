@@ -152,7 +152,8 @@ describe('a change', () => {
       waitlist_name: 'Other',
       required_contact: { ...before.required_contact, phone: 'required' },
     });
-    const { records_moved: _, ...now } = body;
+    const { records_moved, ...now } = body;
+    expect(records_moved).toBe(0);
     expect((await read(waitlist)).body).toEqual(now);
   });
 

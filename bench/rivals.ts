@@ -1,0 +1,145 @@
+/**
+ * What one would write by hand instead: bare Fastify and mysql2, one statement a request, prepared, each in a process
+ * of its own and with as many connections as the service has.
+ *
+ * They read the service's own tables. Those that insert do so into a table with the columns and unique keys of `waiter`
+ * but none of its other indexes, which starts empty: both are in their favour.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import Fastify, { type FastifyInstance } from 'fastify';
+import mysql, { type Pool, type RowDataPacket } from 'mysql2/promise';
+
+export type RivalName = 'lookup' | 'lookup-and-count' | 'insert' | 'insert-and-count' | 'page';
+
+export interface RivalOptions {
+  readonly name: RivalName;
+  readonly databaseUrl: string;
+  readonly poolSize: number;
+}
+
+const PERSON = `w.uuid, w.email, w.referral_token, w.referred_by_token, w.amount_referred, w.created_at, w.removed_at,
+  w.removed_priority, w.verified, w.waitlist_id`;
+/** The range of one covering index; the bucket condition only lets it start where the index does. */
+const AHEAD = `SELECT COUNT(*) FROM waiter a WHERE a.waitlist_id = w.waitlist_id AND a.active = 1
+  AND a.rank_bucket <= w.rank_bucket AND (a.rank_key < w.rank_key OR (a.rank_key = w.rank_key AND a.seq > w.seq))`;
+
+interface FindQuery {
+  waitlist_id: number;
+  email: string;
+}
+
+const answer = {
+  type: 'object',
+  properties: {
+    uuid: { type: 'string' },
+    email: { type: 'string' },
+    referral_token: { type: 'string' },
+    referred_by_token: { type: 'string', nullable: true },
+    amount_referred: { type: 'integer' },
+    created_at: { type: 'string', format: 'date-time' },
+    removed_at: { type: 'string', format: 'date-time', nullable: true },
+    removed_priority: { type: 'integer', nullable: true },
+    verified: { type: 'integer' },
+    waitlist_id: { type: 'integer' },
+    priority: { type: 'integer' },
+  },
+} as const;
+const contact = {
+  type: 'object',
+  required: ['waitlist_id', 'email'],
+  properties: { waitlist_id: { type: 'integer' }, email: { type: 'string', maxLength: 254 } },
+} as const;
+
+const routes: Record<RivalName, (app: FastifyInstance, pool: Pool) => void | Promise<void>> = {
+  lookup: (app, pool) => find(app, pool, PERSON),
+  'lookup-and-count': (app, pool) => find(app, pool, `${PERSON}, (${AHEAD}) AS priority`),
+  insert: (app, pool) => join(app, pool, 'bench_insert', async () => undefined),
+  'insert-and-count': (app, pool) =>
+    join(app, pool, 'bench_insert_and_count', async (waitlistId) => {
+      const [rows] = await pool.execute<RowDataPacket[]>(
+        'SELECT COUNT(*) AS priority FROM waiter WHERE waitlist_id = ? AND active = 1',
+        [waitlistId],
+      );
+      return rows[0]?.priority as number;
+    }),
+  page: (app, pool) => {
+    app.get<{ Querystring: { waitlist_id: number } }>(
+      '/page',
+      { schema: { response: { 200: { type: 'array', items: answer } } } },
+      async ({ query }) => {
+        const [rows] = await pool.execute<RowDataPacket[]>(
+          `SELECT ${PERSON} FROM waiter w WHERE w.waitlist_id = ? AND w.active = 1 ORDER BY w.seq LIMIT 100`,
+          [query.waitlist_id],
+        );
+        return rows;
+      },
+    );
+  },
+};
+
+function find(app: FastifyInstance, pool: Pool, columns: string): void {
+  const sql = `SELECT ${columns} FROM waiter w WHERE w.waitlist_id = ? AND w.email_key = ?`;
+  const schema = { querystring: contact, response: { 200: answer } };
+  app.get<{ Querystring: FindQuery }>('/api/v1/signup', { schema }, async ({ query }, reply) => {
+    const [rows] = await pool.execute<RowDataPacket[]>(sql, [query.waitlist_id, keyOf(query.email)]);
+    return rows[0] ?? reply.code(404).send();
+  });
+}
+
+async function join(
+  app: FastifyInstance,
+  pool: Pool,
+  table: string,
+  count: (waitlistId: number) => Promise<number | undefined>,
+): Promise<void> {
+  await makeTable(pool, table);
+  const schema = { body: contact, response: { 200: answer } };
+  let seq = 0;
+  app.post<{ Body: FindQuery }>('/api/v1/signup', { schema }, async ({ body }) => {
+    const { waitlist_id, email } = body;
+    const row = {
+      waitlist_id,
+      seq: (seq += 1),
+      uuid: randomUUID(),
+      email,
+      email_key: keyOf(email),
+      registered_email: email,
+      referral_token: randomBytes(9).toString('base64url'),
+      referred: 0,
+      rank_key: 2 ** 40 + seq,
+      created_at: new Date(),
+    };
+    await pool.execute(
+      `INSERT INTO ${table} (waitlist_id, seq, uuid, email, email_key, registered_email, referral_token, referred,
+         rank_key, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      Object.values(row),
+    );
+    return { ...row, amount_referred: 0, verified: 0, priority: await count(waitlist_id) };
+  });
+}
+
+function keyOf(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+async function makeTable(pool: Pool, table: string): Promise<void> {
+  await pool.query(`DROP TABLE IF EXISTS ${table}`);
+  await pool.query(`CREATE TABLE ${table} LIKE waiter`);
+  const [indexes] = await pool.query<RowDataPacket[]>(
+    `SHOW INDEX FROM ${table} WHERE Non_unique = 1 AND Seq_in_index = 1`,
+  );
+  for (const { Key_name } of indexes) await pool.query(`DROP INDEX \`${Key_name as string}\` ON ${table}`);
+}
+
+const { name, databaseUrl, poolSize } = JSON.parse(process.argv[2] ?? '{}') as RivalOptions;
+const pool = mysql.createPool({
+  uri: databaseUrl,
+  connectionLimit: poolSize,
+  timezone: 'Z',
+  supportBigNumbers: true,
+  enableKeepAlive: true,
+});
+const app = Fastify();
+await routes[name](app, pool);
+process.on('disconnect', () => process.exit());
+process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));

@@ -1,0 +1,235 @@
+/**
+ * `npm run bench`: the targets of the queue, measured as ratios against hand-written rivals that run beside the service
+ * in the same minutes, on the same machine and database. Contestants take turns within each round, and a ratio is the
+ * median over the rounds of what was measured within one: what the machine does besides hits all alike.
+ */
+import { once } from 'node:events';
+import { cpus } from 'node:os';
+import { Command } from 'commander';
+import type * as configModule from '../src/platform/config/config.js';
+import { readConditions, requireDatabaseUrl } from './database.js';
+import type { Load, Measured } from './load.js';
+import { type CostPoint, drawChart, format, median, ratioRow, type Report, type Row, toMarkdown, writeReport } from './report.js'; // prettier-ignore
+import type { RivalName, RivalOptions } from './rivals.js';
+import { OWNER, prepareSeeds, type Seed } from './seeds.js';
+import { built, memoryTrend, type Server, serviceEnvironment, startProcess, startService } from './service.js';
+
+const FIND_CONNECTIONS = 32;
+const JOIN_CONNECTIONS = 64;
+/** Where cost is set against size: enough to keep the machine busy, too few to queue for long. */
+const COST_CONNECTIONS = 8;
+/** Few enough that they don't make a waitlist of 10,000 another size. */
+const COST_JOINS = 500;
+const DEEP_OFFSET = 1_000_000;
+const PAGE = 100;
+const MEMORY_MAX_MIB = 256;
+const MEMORY_FLAT_MIB_PER_MINUTE = 2;
+
+const { quick, large, rounds, seconds } = new Command('bench')
+  .description('Measures the service against hand-written rivals; see docs for what the numbers mean.')
+  .option('--quick', 'two small waitlists, short rounds: shows that the benchmark runs, measures little', false)
+  .option('--large', 'a waitlist of ten million too; seeding it takes a while', false)
+  .option('--rounds <count>', 'rounds of each comparison', Number, 5)
+  .option('--seconds <count>', 'how long each contestant is measured in a round', Number, 5)
+  .parse()
+  .opts<{ quick: boolean; large: boolean; rounds: number; seconds: number }>();
+const ROUNDS = quick ? 2 : rounds;
+const SECONDS = quick ? 1 : seconds;
+const SIZES = quick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000, ...(large ? [10_000_000] : [])];
+
+type Contestants<Name extends string> = Readonly<Record<Name, Load>>;
+type Rounds<Name extends string> = Readonly<Record<Name, Measured[]>>;
+
+const databaseUrl = requireDatabaseUrl();
+const { settings, isDurable } = await readConditions(databaseUrl);
+say(`Database: ${Object.entries(settings).map(([name, value]) => `${name}=${value}`).join(' ')}`); // prettier-ignore
+if (!isDurable) say('WARNING: commits are not durable here, so the signups measured are not what production gives.');
+say(`Waitlists of ${SIZES.map(format).join(', ')}…`);
+const seeds = await prepareSeeds(serviceEnvironment(databaseUrl), SIZES);
+const smallest = seeds[0] as Seed;
+const largest = seeds.at(-1) as Seed;
+/** Rivals that count are compared at a million, whatever larger there is. */
+const usual = seeds.findLast(({ size }) => size <= 1_000_000) as Seed;
+
+const { readConfig } = await built<typeof configModule>('platform/config/config.js');
+const config = readConfig(serviceEnvironment(databaseUrl));
+const poolSize = config.database.kind === 'mysql' ? config.database.poolSize : 0;
+const service = await startService(databaseUrl);
+const generator = await startProcess<string>('load.ts', {});
+const rivals = new Map<RivalName, Server>();
+for (const name of ['lookup', 'lookup-and-count', 'insert', 'insert-and-count', 'page'] as const) {
+  const options: RivalOptions = { name, databaseUrl, poolSize };
+  const { greeting: url, stop } = await startProcess<string>('rivals.ts', options);
+  rivals.set(name, { url, stop });
+}
+
+const rows: Row[] = [];
+const costs: CostPoint[] = [];
+try {
+  await measureLookups();
+  await measureSignups();
+  await measureCostBySize();
+  await measurePages();
+  measureMemory();
+} finally {
+  await Promise.all([service, generator, ...rivals.values()].map((server) => server.stop()));
+}
+const report: Report = {
+  at: new Date().toISOString(),
+  conditions: {
+    machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node.js ${process.versions.node}`,
+    rounds: `${ROUNDS} of ${SECONDS} s a contestant`,
+    'pool size': poolSize,
+    durable: isDurable ? 'yes' : 'NO',
+    ...settings,
+  },
+  rows,
+  costs,
+};
+await writeReport(quick ? 'quick' : 'latest', report);
+if (!quick) await drawChart(costs);
+process.stdout.write(`\n${toMarkdown(report)}`);
+
+async function measureLookups(): Promise<void> {
+  const load = { ...base(usual), does: 'find', connections: FIND_CONNECTIONS } as const;
+  const measured = await compare(`GET /signup at ${FIND_CONNECTIONS} connections`, {
+    service: load,
+    lookup: { ...load, url: urlOf('lookup') },
+    count: { ...load, url: urlOf('lookup-and-count') },
+  });
+  const what = `GET /signup, ${format(usual.size)} people, ${FIND_CONNECTIONS} connections: throughput against`;
+  rows.push(throughputRow(`${what} the point lookup alone`, 0.75, measured.service, measured.lookup));
+  rows.push(throughputRow(`${what} the lookup with COUNT(*)`, 100, measured.service, measured.count));
+}
+
+async function measureSignups(): Promise<void> {
+  const load = { ...base(usual), does: 'join', connections: JOIN_CONNECTIONS } as const;
+  const measured = await compare(`POST /signup at ${JOIN_CONNECTIONS} connections`, {
+    service: load,
+    insert: { ...load, url: urlOf('insert') },
+    count: { ...load, url: urlOf('insert-and-count') },
+  });
+  const what = `POST /signup, ${JOIN_CONNECTIONS} connections: throughput against`;
+  rows.push(throughputRow(`${what} one autocommitted INSERT`, 1.5, measured.service, measured.insert));
+  rows.push(throughputRow(`${what} INSERT and COUNT(*), ${format(usual.size)} people`, 100, measured.service, measured.count)); // prettier-ignore
+
+  const alone = { ...load, connections: 1 };
+  const single = await compare('POST /signup at 1 connection', {
+    service: alone,
+    insert: { ...alone, url: urlOf('insert') },
+  });
+  rows.push(latencyRow('One signup at a time: p50 against one INSERT', 3, single.service, single.insert));
+}
+
+async function measureCostBySize(): Promise<void> {
+  const find = (seed: Seed): Load => ({ ...base(seed), does: 'find', connections: COST_CONNECTIONS });
+  const join = (seed: Seed): Load => ({ ...find(seed), does: 'join', until: { requests: COST_JOINS } });
+  const series: readonly [string, (seed: Seed) => Load][] = [
+    ['GET /signup', find],
+    ['POST /signup', join],
+    ['rival: lookup, no position', (seed) => ({ ...find(seed), url: urlOf('lookup') })],
+    ['rival: lookup and COUNT(*)', (seed) => ({ ...find(seed), url: urlOf('lookup-and-count') })],
+  ];
+  for (const [name, loadOf] of series) {
+    const loads = Object.fromEntries(seeds.map((seed) => [seed.size, loadOf(seed)]));
+    const measured = await compare(`${name} by size`, loads);
+    for (const { size } of seeds) costs.push({ series: name, size, p50Ms: p50(measured[size] ?? []) });
+    if (name.startsWith('rival')) continue;
+    const what = `${name}: p50 at ${format(largest.size)} against ${format(smallest.size)}`;
+    rows.push(latencyRow(what, 1.2, measured[largest.size] ?? [], measured[smallest.size] ?? []));
+  }
+}
+
+async function measurePages(): Promise<void> {
+  const authorization = `Bearer ${await logIn()}`;
+  const offset = Math.min(DEEP_OFFSET, largest.size - PAGE);
+  const page = (query: string): Load => ({
+    ...base(largest),
+    connections: 1,
+    does: {
+      path: `/api/v1/waiter?limit=${PAGE}${query}`,
+      headers: { authorization, 'api-key': largest.apiKey },
+    },
+  });
+  for (const order of ['joined', 'queue']) {
+    const { first, deep } = await compare(`Pages, order=${order}`, {
+      first: page(`&order=${order}&offset=0`),
+      deep: page(`&order=${order}&offset=${offset}`),
+    });
+    rows.push(
+      latencyRow(`Page of ${PAGE}, order=${order}: p50 at offset ${format(offset)} against 0`, 1.5, deep, first),
+    );
+  }
+  const measured = await compare('Pages against LIMIT', {
+    service: page(''),
+    limit: { ...page(''), url: urlOf('page'), does: { path: `/page?waitlist_id=${largest.id}` } },
+  });
+  rows.push(latencyRow(`Page of ${PAGE} with priorities: p50 against the bare LIMIT ${PAGE}`, 3, measured.service, measured.limit)); // prettier-ignore
+}
+
+function measureMemory(): void {
+  const { maxMib, mibPerMinute } = memoryTrend(service.memory);
+  rows.push({
+    what: 'Memory of the service under this load',
+    target: `< ${MEMORY_MAX_MIB} MiB, flat`,
+    measured: `max ${format(maxMib)} MiB, ${format(mibPerMinute)} MiB/min over the second half`,
+    spread: '',
+    passes: maxMib < MEMORY_MAX_MIB && mibPerMinute < MEMORY_FLAT_MIB_PER_MINUTE,
+  });
+}
+
+/** Warms all contestants up, then lets them take turns. */
+async function compare<Name extends string>(title: string, contestants: Contestants<Name>): Promise<Rounds<Name>> {
+  const names = Object.keys(contestants) as Name[];
+  const measured = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Measured[]>;
+  for (const name of names) await run({ ...contestants[name], ...('seconds' in contestants[name].until && { until: { seconds: 1 } }) }); // prettier-ignore
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    for (const name of names) measured[name].push(await run(contestants[name]));
+    say(`${title}, round ${round} of ${ROUNDS}: ${names.map((name) => `${name} ${format(measured[name].at(-1)?.perSecond ?? 0)}/s`).join(', ')}`); // prettier-ignore
+  }
+  return measured;
+}
+
+async function run(load: Load): Promise<Measured> {
+  generator.child.send(load);
+  const [measured] = (await once(generator.child, 'message')) as [Measured];
+  const failures = Object.entries(measured.statuses).filter(([status]) => status !== '200');
+  if (failures.length > 0) throw new Error(`Not all was answered 200: ${JSON.stringify(measured.statuses)} of ${JSON.stringify(load)}`); // prettier-ignore
+  return measured;
+}
+
+function throughputRow(what: string, atLeast: number, own: readonly Measured[], others: readonly Measured[]): Row {
+  const rate = (measured: readonly Measured[]) => `${format(median(measured.map(({ perSecond }) => perSecond)))}/s`;
+  const ratios = own.map(({ perSecond }, round) => perSecond / (others[round]?.perSecond ?? NaN));
+  return ratioRow(what, { atLeast }, ratios, `${rate(own)} against ${rate(others)}`);
+}
+
+function latencyRow(what: string, atMost: number, own: readonly Measured[], others: readonly Measured[]): Row {
+  const ratios = own.map(({ p50Ms }, round) => p50Ms / (others[round]?.p50Ms ?? NaN));
+  return ratioRow(what, { atMost }, ratios, `${format(p50(own))} ms against ${format(p50(others))} ms`);
+}
+
+function p50(measured: readonly Measured[]): number {
+  return median(measured.map(({ p50Ms }) => p50Ms));
+}
+
+function base({ id, size }: Seed) {
+  return { url: service.url, waitlistId: id, size, until: { seconds: SECONDS } } as const;
+}
+
+function urlOf(name: RivalName): string {
+  return (rivals.get(name) as Server).url;
+}
+
+async function logIn(): Promise<string> {
+  const response = await fetch(`${service.url}/api/v1/auth/create_tokens`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(OWNER),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

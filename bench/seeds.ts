@@ -1,0 +1,75 @@
+import 'reflect-metadata';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Presets, SingleBar } from 'cli-progress';
+import type * as appModule from '../src/app.module.js';
+import type * as authModule from '../src/auth/auth.service.js';
+import type * as configModule from '../src/platform/config/config.js';
+import type * as databaseModule from '../src/platform/database/database.js';
+import type * as queueModule from '../src/queue/queue.service.js';
+import type * as waitlistModule from '../src/waitlist/waitlist.service.js';
+import { built } from './service.js';
+
+/** Signups that a run adds may make a list this much longer before it is seeded anew. */
+const GROWTH_MAX = 1.5;
+
+export const OWNER = { email: 'bench@example.com', password: 'bench-bench-bench-bench' } as const;
+
+export interface Seed {
+  readonly id: number;
+  /** As asked for; what runs signed up comes on top. */
+  readonly size: number;
+  readonly apiKey: string;
+}
+
+/**
+ * Waitlists of these sizes, named `bench-<size>`, made by the service's own code and kept from run to run. Each call
+ * gives them new API keys, for keys are shown but once.
+ */
+export async function prepareSeeds(environment: NodeJS.ProcessEnv, sizes: readonly number[]): Promise<Seed[]> {
+  // Built, as in production: dependency injection needs metadata that tsx does not write.
+  const { AppModule } = await built<typeof appModule>('app.module.js');
+  const { readConfig } = await built<typeof configModule>('platform/config/config.js');
+  const { Database } = await built<typeof databaseModule>('platform/database/database.js');
+  const app = await NestFactory.createApplicationContext(AppModule.of(readConfig(environment)), {
+    logger: ['error'],
+    abortOnError: false,
+  });
+  try {
+    await app.get(Database).migrate();
+    const accountId = await ownerId(app);
+    const seeds: Seed[] = [];
+    for (const size of sizes) seeds.push(await prepareSeed(app, accountId, size));
+    return seeds;
+  } finally {
+    await app.close();
+  }
+}
+
+async function ownerId(app: INestApplicationContext): Promise<number> {
+  const { AuthService } = await built<typeof authModule>('auth/auth.service.js');
+  const auth = app.get(AuthService);
+  const known = await auth.getAccount(OWNER.email).catch(() => null);
+  return (known ?? (await auth.createAccount(OWNER.email, OWNER.password))).id;
+}
+
+async function prepareSeed(app: INestApplicationContext, accountId: number, size: number): Promise<Seed> {
+  const { WaitlistService } = await built<typeof waitlistModule>('waitlist/waitlist.service.js');
+  const { QueueService } = await built<typeof queueModule>('queue/queue.service.js');
+  const waitlists = app.get(WaitlistService);
+  const name = `bench-${size}`;
+  for (const { id, totals, ...waitlist } of await waitlists.list(accountId)) {
+    if (waitlist.name !== name) continue;
+    const total = totals.active + totals.offboarded;
+    if (total >= size && total <= size * GROWTH_MAX)
+      return { id, size, apiKey: await waitlists.renewApiKey(accountId, id) };
+    await waitlists.delete(accountId, id);
+  }
+  const { waitlist, apiKey } = await waitlists.create(accountId, { name, urlLocation: 'https://example.com/join' });
+  const format = `${name} {bar} {percentage}% | {value}/{total} | {eta_formatted} left`;
+  const bar = new SingleBar({ format, noTTYOutput: true }, Presets.rect);
+  bar.start(size, 0);
+  await app.get(QueueService).seed(waitlist.id, size, (done) => bar.update(done));
+  bar.stop();
+  return { id: waitlist.id, size, apiKey };
+}

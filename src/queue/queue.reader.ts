@@ -18,7 +18,7 @@ interface Lookup {
 const LOOKUPS_MAX = 64;
 const LOOKUPS_WAITING_MAX = 10_000;
 /** Lookups under way at once, so that a slow one does not hold up the rest. */
-const LOOKUP_RUNS_MAX = 4;
+const LOOKUP_RUNS_MAX = 1;
 
 /** Places as they are in the database at the time of reading; lookups that arrive together share a statement. */
 @Injectable()

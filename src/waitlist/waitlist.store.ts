@@ -7,7 +7,7 @@ import { WaitlistEntity } from './waitlist.entity.js';
 /** More waitlists than one process meets at once. */
 const LOOKUPS_MAX = 500;
 const LOOKUPS_WAITING_MAX = 20_000;
-const LOOKUP_RUNS_MAX = 2;
+const LOOKUP_RUNS_MAX = 1;
 
 /** An owner's queries carry the owner, so that another's waitlist can't be found by mistake. */
 @Injectable()

@@ -32,7 +32,7 @@ const MEMORY_MAX_MIB = 256;
 const MEMORY_FLAT_MIB_PER_MINUTE = 2;
 
 const { quick, large, rounds, seconds } = new Command('bench')
-  .description('Measures the service against hand-written rivals; see docs for what the numbers mean.')
+  .description('Measures the service against hand-written rivals that run beside it.')
   .option('--quick', 'two small waitlists, short rounds: shows that the benchmark runs, measures little', false)
   .option('--large', 'a waitlist of ten million too; seeding it takes a while', false)
   .option('--rounds <count>', 'rounds of each comparison', Number, 5)

@@ -151,7 +151,7 @@ const pool = mysql.createPool({
   supportBigNumbers: true,
   enableKeepAlive: true,
 });
-const app = Fastify();
+const app = Fastify({ logger: { level: 'error', stream: process.stderr } });
 await routes[name](app, pool);
 process.on('disconnect', () => process.exit());
 process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));

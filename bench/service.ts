@@ -53,10 +53,15 @@ export async function startService(databaseUrl: string, nodeOptions: readonly st
   const child = fork(builtUrl('main.js'), {
     env: { ...serviceEnvironment(databaseUrl), PORT: String(port) },
     execArgv: [...nodeOptions],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', process.stderr, 'inherit', 'ipc'],
   });
   const url = `http://127.0.0.1:${port}`;
   await until(() => isReady(url), child);
+  const onDeath = (code: number | null, signal: string | null) => {
+    process.stderr.write(`The service ended amidst the run, by ${signal ?? `exit code ${code}`}\n`);
+    process.exit(1);
+  };
+  child.once('exit', onDeath);
   const memory: MemorySample[] = [];
   const sampling = setInterval(() => void sampleMemory(url, memory), RSS_POLL_MS);
   return {
@@ -64,6 +69,7 @@ export async function startService(databaseUrl: string, nodeOptions: readonly st
     memory,
     stop: () => {
       clearInterval(sampling);
+      child.off('exit', onDeath);
       return stop(child);
     },
   };

@@ -20,7 +20,7 @@ const LANGUAGES = {
   go: ['go', 'packageName=waitlist,isGoSubmodule=false,withGoMod=true,generateInterfaces=false'],
   java: [
     'java',
-    'library=okhttp-gson,artifactId=waitlist-client,groupId=waitlist,apiPackage=waitlist.client.api,modelPackage=waitlist.client.model,invokerPackage=waitlist.client,hideGenerationTimestamp=true',
+    'library=okhttp-gson,artifactId=waitlist-client,groupId=waitlist,apiPackage=waitlist.client.api,modelPackage=waitlist.client.model,invokerPackage=waitlist.client,hideGenerationTimestamp=true,useSingleRequestParameter=true',
   ],
 };
 

@@ -42,6 +42,7 @@ export async function generate(language) {
       `--additional-properties=${properties}`,
       '--git-user-id=waitlist',
       `--git-repo-id=${language === 'go' ? 'client' : 'waitlist-client'}`,
+      '--name-mappings=field=field', // Python's generator would call it var_field
       '--global-property=apiTests=false,modelTests=false',
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] },

@@ -28,7 +28,7 @@ const tourOf = (language, file) => join(ROOT, 'tools/contract/sdk', language, fi
 
 async function must(command, args, options) {
   const code = await run(command, args, options);
-  assert.equal(code, 0, `${command} ${args.join(' ')} ended with ${code}`);
+  if (code !== 0) throw new Error(`${command} failed (${code})`);
 }
 
 /** `build` compiles the client in its directory and gives the command that starts the tour. */

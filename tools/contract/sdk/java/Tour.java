@@ -31,8 +31,9 @@ public class Tour {
     equal(ada.getPriority(), 2L);
 
     // Refer, look up
-    var friend = new CreateSignup().waitlistId(1L).email("bob@example.com").referralLink(ada.getReferralLink());
-    equal(signups.createSignup(friend).execute().getReferredBySignupToken(), ada.getReferralToken());
+    var referred = new CreateSignup().waitlistId(1L).email("bob@example.com");
+    referred.setReferralLink(ada.getReferralLink().toString());
+    equal(signups.createSignup(referred).execute().getReferredBySignupToken(), ada.getReferralToken());
     var found = signups.getSignup(1L).email("ada@example.com").execute();
     equal(List.of(found.getUuid(), found.getPriority(), found.getAmountReferred()), List.of(ada.getUuid(), 0L, 1L));
 

@@ -23,8 +23,14 @@ async function must(command, args) {
 }
 
 if (!existsSync(python)) {
+  const versions = [
+    '--requirement',
+    join(directory, 'requirements.txt'),
+    '--constraint',
+    join(directory, 'constraints.txt'),
+  ];
   await must('python3', ['-m', 'venv', environment]);
-  await must(python, ['-m', 'pip', 'install', '--quiet', '--requirement', join(directory, 'requirements.txt')]);
+  await must(python, ['-m', 'pip', 'install', '--quiet', ...versions]);
 }
 
 const service = await startService({ port: Number(values.port) });
@@ -45,6 +51,8 @@ try {
       env: {
         ...process.env,
         WAITLIST_URL: service.url,
+        WAITLIST_EMAIL: service.email,
+        WAITLIST_PASSWORD: service.password,
         WAITLIST_TOKEN: await logIn(service),
         WAITLIST_API_KEY: service.apiKey,
         WAITLIST_ID: '1',

@@ -16,18 +16,19 @@ const LANGUAGES = {
     'typescript-fetch',
     'npmName=waitlist-client,supportsES6=true,paramNaming=original,modelPropertyNaming=original,useSingleRequestParameter=true',
   ],
-  python: ['python', 'packageName=waitlist_client,projectName=waitlist-client'],
+  // Without the mapping `field` would be `var_field`.
+  python: ['python', 'packageName=waitlist_client,projectName=waitlist-client', '--name-mappings=field=field'],
   go: ['go', 'packageName=waitlist,isGoSubmodule=false,withGoMod=true,generateInterfaces=false'],
   java: [
     'java',
-    'library=okhttp-gson,artifactId=waitlist-client,groupId=waitlist,apiPackage=waitlist.client.api,modelPackage=waitlist.client.model,invokerPackage=waitlist.client,hideGenerationTimestamp=true',
+    'library=okhttp-gson,artifactId=waitlist-client,groupId=waitlist,apiPackage=waitlist.client.api,modelPackage=waitlist.client.model,invokerPackage=waitlist.client,hideGenerationTimestamp=true,useSingleRequestParameter=true',
   ],
 };
 
 export async function generate(language) {
   const chosen = LANGUAGES[language];
   if (!chosen) throw new Error(`Say which: ${Object.keys(LANGUAGES).join(', ')}`);
-  const [generator, properties] = chosen;
+  const [generator, properties, ...more] = chosen;
   const target = join(ROOT, 'sdk', language);
   await rm(target, { recursive: true, force: true });
   const code = await run(
@@ -42,6 +43,7 @@ export async function generate(language) {
       `--additional-properties=${properties}`,
       '--git-user-id=waitlist',
       `--git-repo-id=${language === 'go' ? 'client' : 'waitlist-client'}`,
+      ...more,
       '--global-property=apiTests=false,modelTests=false',
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] },

@@ -9,6 +9,7 @@ import json
 import os
 import re
 
+import requests
 import schemathesis
 from hypothesis import strategies as st
 
@@ -22,6 +23,28 @@ schemathesis.openapi.format("phone", st.integers(2000000, 9999999).map("+1415{}"
 schemathesis.openapi.format("country-code", st.sampled_from(["US", "DE", "IN", "BR"]))
 schemathesis.openapi.format("plain-text", st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=80))
 schemathesis.openapi.format("http-url", st.builds("https://{}.example/join".format, _names))
+
+
+@schemathesis.auth().skip_for(path="/api/v1/auth/refresh_access_token")
+class AccessToken:
+    def get(self, case, context):
+        return os.environ["WAITLIST_TOKEN"]
+
+    def set(self, case, token, context):
+        case.headers["Authorization"] = f"Bearer {token}"
+
+
+@schemathesis.auth(refresh_interval=None).apply_to(path="/api/v1/auth/refresh_access_token")
+class RefreshToken:
+    """A refresh token works once, so that each request needs one of its own."""
+
+    def get(self, case, context):
+        account = {"email": os.environ["WAITLIST_EMAIL"], "password": os.environ["WAITLIST_PASSWORD"]}
+        answer = requests.post(f"{os.environ['WAITLIST_URL']}/api/v1/auth/create_tokens", json=account, timeout=10)
+        return answer.json()["refresh_token"]
+
+    def set(self, case, token, context):
+        case.headers["Authorization"] = f"Bearer {token}"
 
 
 @schemathesis.hook

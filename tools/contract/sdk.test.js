@@ -1,0 +1,117 @@
+/**
+ * Each client that `npm run sdk` generates, compiled with its own toolchain and led through the tour of the README
+ * against a service of its own: `npm run test:sdk [-- typescript python go java]`.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { generate } from './sdk.js';
+import { ROOT, run, startService } from './service.js';
+
+const PORT = Number(process.env.SDK_PORT ?? 31430);
+const MAVEN_CLASSPATH = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath';
+const STRICT = [
+  '--ignoreConfig',
+  '--strict',
+  '--target',
+  'es2022',
+  '--module',
+  'nodenext',
+  '--skipLibCheck',
+  '--types',
+  'node',
+];
+
+const tourOf = (language, file) => join(ROOT, 'tools/contract/sdk', language, file);
+
+async function must(command, args, options) {
+  const code = await run(command, args, options);
+  if (code !== 0) throw new Error(`${command} failed (${code})`);
+}
+
+/** `build` compiles the client in its directory and gives the command that starts the tour. */
+const LANGUAGES = {
+  typescript: {
+    tools: ['node'],
+    tour: 'tour.ts',
+    async build(client, source) {
+      const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+      await must('node', [tsc], { cwd: client });
+      const directory = join(client, 'tour');
+      await mkdir(join(directory, 'node_modules'), { recursive: true });
+      await symlink(client, join(directory, 'node_modules/waitlist-client'));
+      await cp(source, join(directory, 'tour.mts'));
+      const types = join(ROOT, 'node_modules/@types');
+      await must('node', [tsc, ...STRICT, '--typeRoots', types, 'tour.mts'], { cwd: directory });
+      return ['node', join(directory, 'tour.mjs')];
+    },
+  },
+  python: {
+    tools: ['python3'],
+    tour: 'tour.py',
+    async build(client, source) {
+      const python = join(client, '.venv/bin/python');
+      await must('python3', ['-m', 'venv', join(client, '.venv')]);
+      await must(python, ['-m', 'pip', 'install', '--quiet', client]);
+      return [python, source];
+    },
+  },
+  go: {
+    tools: ['go'],
+    tour: 'tour.go',
+    async build(client, source) {
+      const directory = join(client, 'tour');
+      await mkdir(directory);
+      await cp(source, join(directory, 'main.go'));
+      await must('go', ['vet', '.', './tour'], { cwd: client });
+      await must('go', ['build', '-o', join(directory, 'tour'), './tour'], { cwd: client });
+      return [join(directory, 'tour')];
+    },
+  },
+  java: {
+    tools: ['javac', 'mvn'],
+    tour: 'Tour.java',
+    async build(client, source) {
+      const file = join(client, 'target/classpath');
+      const goals = ['compile', MAVEN_CLASSPATH, `-Dmdep.outputFile=${file}`, '-Dmdep.includeScope=runtime'];
+      await must('mvn', ['--quiet', '--batch-mode', ...goals], { cwd: client });
+      return ['java', '-cp', `${join(client, 'target/classes')}:${await readFile(file, 'utf8')}`, source];
+    },
+  },
+};
+
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(LANGUAGES);
+
+for (const language of chosen) {
+  const { tools, tour, build } = LANGUAGES[language];
+
+  test(`the ${language} client compiles, and carries out the tour`, async (t) => {
+    const missing = ['java', ...tools].filter((tool) => spawnSync('which', [tool]).status !== 0);
+    if (missing.length > 0) {
+      assert.ok(!process.env.CI, `${missing.join(' and ')} must be installed`);
+      return t.skip(`${missing.join(' and ')} is not installed`);
+    }
+    const source = tourOf(language, tour);
+    const [command, ...args] = await build(await generate(language), source);
+    const service = await startService({ port: PORT });
+    try {
+      await must(command, [...args, service.url, service.email, service.password, service.apiKey]);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  test(`the README shows the ${language} client as its tour uses it`, async () => {
+    const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+    const [, example] = new RegExp(`\n## Client SDKs\n[^]*?\n\`\`\`${language}\n([^]*?)\n\`\`\``).exec(readme) ?? [];
+    assert.ok(example, `The README has no example for ${language}`);
+    const lines = (await readFile(tourOf(language, tour), 'utf8')).split('\n').map((line) => line.trim());
+    assert.deepEqual(
+      example.split('\n').filter((line) => !lines.includes(line.trim())),
+      [],
+      'Lines that the tour does not have',
+    );
+  });
+}

@@ -1,0 +1,118 @@
+// The tour of the README through the generated client, on a first start: `tour URL EMAIL PASSWORD API_KEY`.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"reflect"
+
+	waitlist "github.com/waitlist/client"
+)
+
+func main() {
+	log.SetFlags(log.Lshortfile)
+	url, email, password, apiKey := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
+
+	client := waitlist.NewAPIClient(&waitlist.Configuration{Servers: waitlist.ServerConfigurations{{URL: url}}})
+	ctx := context.Background()
+
+	// Sign up
+	must(client.SignupAPI.CreateSignup(ctx).CreateSignup(person("grace@example.com")).Execute())
+	must(client.SignupAPI.CreateSignup(ctx).CreateSignup(person("edsger@example.com")).Execute())
+	join := waitlist.NewCreateSignup(1)
+	join.SetEmail("ada@example.com")
+	ada, _, err := client.SignupAPI.CreateSignup(ctx).CreateSignup(*join).Execute()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ada.Priority, ada.ReferralLink)
+	equal(ada.Priority, int64(2))
+
+	// Refer, look up
+	referred := person("bob@example.com")
+	referred.SetReferralLink(ada.ReferralLink)
+	bob := must(client.SignupAPI.CreateSignup(ctx).CreateSignup(referred).Execute())
+	equal(bob.GetReferredBySignupToken(), ada.ReferralToken)
+	found := must(client.SignupAPI.GetSignup(ctx).WaitlistId(1).Email("ada@example.com").Execute())
+	equal([]any{found.Uuid, found.Priority, found.AmountReferred}, []any{ada.Uuid, int64(0), int64(1)})
+
+	// Log in, refresh
+	missing := problemOf(client.WaiterAPI.ListWaiters(ctx).ApiKey(apiKey).Execute())
+	equal([]any{missing.Status, missing.ErrorCode}, []any{int32(401), "MISSING_TOKEN"})
+	login := waitlist.NewCreateTokens(email, password)
+	tokens := must(client.AuthAPI.CreateTokens(ctx).CreateTokens(*login).Execute())
+	refresh := context.WithValue(ctx, waitlist.ContextAccessToken, tokens.RefreshToken)
+	tokens = must(client.AuthAPI.RefreshAccessToken(refresh).Execute())
+	owner := context.WithValue(ctx, waitlist.ContextAccessToken, tokens.AccessToken)
+
+	// List
+	list := client.WaiterAPI.ListWaiters(owner).ApiKey(apiKey)
+	line := must(list.Order("queue").Execute())
+	equal(emails(line), []string{"ada@example.com", "grace@example.com", "edsger@example.com", "bob@example.com"})
+	equal(line[0].TotalWaitersCurrently, int64(4))
+	equal(emails(must(list.Limit(1).Execute())), []string{"grace@example.com"})
+	equal(emails(must(list.Offset(1).Limit(1).Execute())), []string{"edsger@example.com"})
+	equal(emails(must(list.AfterId(line[0].Id).Execute())), []string{"bob@example.com"})
+	equal(emails(must(list.ReferralToken(ada.ReferralToken).Execute())), []string{"bob@example.com"})
+	equal(emails(must(list.ReferralToken("true").Execute())), []string{"bob@example.com"})
+	question, asked := must(list.QuestionsRequest(true).Execute())[0].GetQuestion1Ok()
+	equal([]any{*question, asked}, []any{"", true})
+	equal(emails(must(list.OffboardedRequest(true).Execute())), []string{})
+
+	// Offboard
+	turn := waitlist.NewOffboardWaiters(true, []waitlist.WaiterId{{Id: line[0].Id}})
+	gone := must(client.WaiterAPI.OffboardWaiters(owner).ApiKey(apiKey).OffboardWaiters(*turn).Execute())
+	equal([]any{len(gone), gone[0].Uuid, gone[0].RemovedFromWaitlist}, []any{1, ada.Uuid, true})
+	equal(emails(must(list.OffboardedRequest(true).Execute())), []string{"ada@example.com"})
+
+	// What can go wrong
+	nobody := problemOf(client.SignupAPI.GetSignup(ctx).WaitlistId(1).Email("nobody@example.com").Execute())
+	equal([]any{nobody.Status, nobody.ErrorCode}, []any{int32(404), "NO_WAITER_FOUND"})
+	expired := context.WithValue(ctx, waitlist.ContextAccessToken, "expired")
+	stranger := problemOf(client.WaiterAPI.ListWaiters(expired).ApiKey(apiKey).Execute())
+	equal([]any{stranger.Status, stranger.ErrorCode}, []any{int32(401), "INVALID_TOKEN"})
+	incomplete := problemOf(client.SignupAPI.CreateSignup(ctx).CreateSignup(*waitlist.NewCreateSignup(1)).Execute())
+	equal([]any{incomplete.Status, incomplete.ErrorCode}, []any{int32(422), "WAITLIST_RULE_BROKEN"})
+	equal(incomplete.Errors[0].Field, "email")
+}
+
+func person(email string) waitlist.CreateSignup {
+	signup := waitlist.NewCreateSignup(1)
+	signup.SetEmail(email)
+	return *signup
+}
+
+func emails(waiters []waitlist.Waiter) []string {
+	all := []string{}
+	for _, waiter := range waiters {
+		all = append(all, waiter.GetEmail())
+	}
+	return all
+}
+
+func must[Answer, Response any](answer Answer, _ Response, err error) Answer {
+	if err != nil {
+		log.Output(2, err.Error())
+		os.Exit(1)
+	}
+	return answer
+}
+
+func problemOf[Answer, Response any](_ Answer, _ Response, err error) waitlist.Problem {
+	var failure *waitlist.GenericOpenAPIError
+	if !errors.As(err, &failure) {
+		log.Output(2, fmt.Sprintf("this call should have failed, but gave %v", err))
+		os.Exit(1)
+	}
+	return failure.Model().(waitlist.Problem)
+}
+
+func equal(actual, expected any) {
+	if !reflect.DeepEqual(actual, expected) {
+		log.Output(2, fmt.Sprintf("%v should be %v", actual, expected))
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,100 @@
+import java.util.List;
+import java.util.Objects;
+import waitlist.client.ApiClient;
+import waitlist.client.ApiException;
+import waitlist.client.api.AuthApi;
+import waitlist.client.api.SignupApi;
+import waitlist.client.api.WaiterApi;
+import waitlist.client.auth.HttpBearerAuth;
+import waitlist.client.model.CreateSignup;
+import waitlist.client.model.CreateTokens;
+import waitlist.client.model.OffboardWaiters;
+import waitlist.client.model.Problem;
+import waitlist.client.model.Waiter;
+import waitlist.client.model.WaiterId;
+
+/** The tour of the README through the generated client, on a first start: `Tour URL EMAIL PASSWORD API_KEY`. */
+public class Tour {
+  public static void main(String[] args) throws Exception {
+    String url = args[0], email = args[1], password = args[2], apiKey = args[3];
+
+    ApiClient client = new ApiClient().setBasePath(url);
+    SignupApi signups = new SignupApi(client);
+    AuthApi auth = new AuthApi(client);
+    WaiterApi waiters = new WaiterApi(client);
+
+    // Sign up
+    for (String name : List.of("grace", "edsger"))
+      signups.createSignup(new CreateSignup().waitlistId(1L).email(name + "@example.com")).execute();
+    var ada = signups.createSignup(new CreateSignup().waitlistId(1L).email("ada@example.com")).execute();
+    System.out.println(ada.getPriority() + " " + ada.getReferralLink());
+    equal(ada.getPriority(), 2L);
+
+    // Refer, look up
+    var referred = new CreateSignup().waitlistId(1L).email("bob@example.com");
+    referred.setReferralLink(ada.getReferralLink().toString());
+    equal(signups.createSignup(referred).execute().getReferredBySignupToken(), ada.getReferralToken());
+    var found = signups.getSignup(1L).email("ada@example.com").execute();
+    equal(List.of(found.getUuid(), found.getPriority(), found.getAmountReferred()), List.of(ada.getUuid(), 0L, 1L));
+
+    // Log in, refresh
+    var missing = problemOf(() -> waiters.listWaiters().apiKey(apiKey).execute());
+    equal(List.of(missing.getStatus(), missing.getErrorCode()), List.of(401, "MISSING_TOKEN"));
+    var tokens = auth.createTokens(new CreateTokens().email(email).password(password)).execute();
+    ((HttpBearerAuth) client.getAuthentication("refresh_token")).setBearerToken(tokens.getRefreshToken());
+    tokens = auth.refreshAccessToken().execute();
+    var access = (HttpBearerAuth) client.getAuthentication("access_token");
+    access.setBearerToken(tokens.getAccessToken());
+
+    // List
+    var line = waiters.listWaiters().apiKey(apiKey).order("queue").execute();
+    equal(emails(line), List.of("ada@example.com", "grace@example.com", "edsger@example.com", "bob@example.com"));
+    equal(line.get(0).getTotalWaitersCurrently(), 4L);
+    Long adasId = line.get(0).getId();
+    equal(emails(waiters.listWaiters().apiKey(apiKey).limit(1).execute()), List.of("grace@example.com"));
+    equal(emails(waiters.listWaiters().apiKey(apiKey).offset(1L).limit(1).execute()), List.of("edsger@example.com"));
+    equal(emails(waiters.listWaiters().apiKey(apiKey).afterId(adasId).execute()), List.of("bob@example.com"));
+    for (String referrer : List.of(ada.getReferralToken(), "true"))
+      equal(emails(waiters.listWaiters().apiKey(apiKey).referralToken(referrer).execute()), List.of("bob@example.com"));
+    equal(waiters.listWaiters().apiKey(apiKey).questionsRequest(true).execute().get(0).getQuestion1(), "");
+    equal(waiters.listWaiters().apiKey(apiKey).offboardedRequest(true).execute(), List.of());
+
+    // Offboard
+    var turn = new OffboardWaiters().offboardRequest(true).addWaitersItem(new WaiterId().id(adasId));
+    var gone = waiters.offboardWaiters(turn).apiKey(apiKey).execute();
+    equal(gone.size(), 1);
+    equal(List.of(gone.get(0).getUuid(), gone.get(0).getRemovedPriority()), List.of(ada.getUuid(), 0L));
+    equal(emails(waiters.listWaiters().apiKey(apiKey).offboardedRequest(true).execute()), List.of("ada@example.com"));
+
+    // What can go wrong
+    var nobody = problemOf(() -> signups.getSignup(1L).email("nobody@example.com").execute());
+    equal(List.of(nobody.getStatus(), nobody.getErrorCode()), List.of(404, "NO_WAITER_FOUND"));
+    access.setBearerToken("expired");
+    var expired = problemOf(() -> waiters.listWaiters().apiKey(apiKey).execute());
+    equal(List.of(expired.getStatus(), expired.getErrorCode()), List.of(401, "INVALID_TOKEN"));
+    var incomplete = problemOf(() -> signups.createSignup(new CreateSignup().waitlistId(1L)).execute());
+    equal(List.of(incomplete.getStatus(), incomplete.getErrorCode()), List.of(422, "WAITLIST_RULE_BROKEN"));
+    equal(incomplete.getErrors().get(0).getField(), "email");
+    System.exit(0); // the HTTP client's idle connections would keep the process for a minute
+  }
+
+  interface Call {
+    Object execute() throws ApiException;
+  }
+
+  static Problem problemOf(Call call) throws Exception {
+    try {
+      throw new AssertionError("This call should have failed, but gave " + call.execute());
+    } catch (ApiException error) {
+      return Problem.fromJson(error.getResponseBody());
+    }
+  }
+
+  static List<String> emails(List<Waiter> waiters) {
+    return waiters.stream().map(Waiter::getEmail).toList();
+  }
+
+  static void equal(Object actual, Object expected) {
+    if (!Objects.equals(actual, expected)) throw new AssertionError(actual + " should be " + expected);
+  }
+}

@@ -1,0 +1,79 @@
+/** The tour of the README through the generated client, on a first start: `tour.ts URL EMAIL PASSWORD API_KEY`. */
+import assert from 'node:assert/strict';
+import { Configuration, SignupApi } from 'waitlist-client';
+import { AuthApi, type ListWaitersRequest, WaiterApi } from 'waitlist-client';
+import { type Problem, ProblemFromJSON, ResponseError } from 'waitlist-client';
+
+const [basePath = '', email = '', password = '', api_key = ''] = process.argv.slice(2);
+
+async function problemOf(call: Promise<unknown>): Promise<Problem> {
+  const error = await call.then(
+    () => assert.fail('This call should have failed'),
+    (reason: unknown) => reason,
+  );
+  assert(error instanceof ResponseError);
+  const problem = ProblemFromJSON(await error.response.json());
+  assert.equal(problem.status, error.response.status);
+  return problem;
+}
+
+// Sign up
+const signups = new SignupApi(new Configuration({ basePath }));
+for (const name of ['grace', 'edsger'])
+  await signups.createSignup({ CreateSignup: { waitlist_id: 1, email: `${name}@example.com` } });
+const ada = await signups.createSignup({ CreateSignup: { waitlist_id: 1, email: 'ada@example.com' } });
+console.log(ada.priority, ada.referral_link);
+assert.equal(ada.priority, 2);
+
+// Refer, look up
+const { referral_link } = ada;
+const bob = await signups.createSignup({ CreateSignup: { waitlist_id: 1, email: 'bob@example.com', referral_link } });
+assert.equal(bob.referred_by_signup_token, ada.referral_token);
+const found = await signups.getSignup({ waitlist_id: 1, email: 'ada@example.com' });
+assert.deepEqual([found.uuid, found.priority, found.amount_referred], [ada.uuid, 0, 1]);
+
+// Log in, refresh
+const missing = await problemOf(new WaiterApi(new Configuration({ basePath })).listWaiters({ api_key }));
+assert.deepEqual([missing.status, missing.error_code], [401, 'MISSING_TOKEN']);
+const tokens = await new AuthApi(new Configuration({ basePath })).createTokens({ CreateTokens: { email, password } });
+const refresh = new AuthApi(new Configuration({ basePath, accessToken: tokens.refresh_token }));
+const { access_token: accessToken } = await refresh.refreshAccessToken();
+
+// List
+const waiters = new WaiterApi(new Configuration({ basePath, accessToken }));
+const emails = async (filters: ListWaitersRequest) =>
+  (await waiters.listWaiters({ api_key, ...filters })).map((waiter) => waiter.email);
+const line = await waiters.listWaiters({ api_key, order: 'queue' });
+const [first] = line;
+assert(first);
+assert.deepEqual(
+  line.map((waiter) => waiter.email),
+  ['ada', 'grace', 'edsger', 'bob'].map((name) => `${name}@example.com`),
+);
+assert.equal(first.total_waiters_currently, 4);
+assert.deepEqual(await emails({ limit: 1 }), ['grace@example.com']);
+assert.deepEqual(await emails({ offset: 1, limit: 1 }), ['edsger@example.com']);
+assert.deepEqual(await emails({ after_id: first.id }), ['bob@example.com']);
+assert.deepEqual(await emails({ referral_token: ada.referral_token }), ['bob@example.com']);
+assert.deepEqual(await emails({ referral_token: 'true' }), ['bob@example.com']);
+assert.equal((await waiters.listWaiters({ api_key, questions_request: true }))[0]?.question_1, '');
+assert.deepEqual(await emails({ offboarded_request: true }), []);
+
+// Offboard
+const turn = { offboard_request: true, waiters: [{ id: first.id }] };
+const gone = await waiters.offboardWaiters({ api_key, OffboardWaiters: turn });
+assert.deepEqual(
+  gone.map((waiter) => [waiter.uuid, waiter.removed_priority, waiter.removed_from_waitlist]),
+  [[ada.uuid, 0, true]],
+);
+assert.deepEqual(await emails({ offboarded_request: true }), ['ada@example.com']);
+
+// What can go wrong
+const nobody = await problemOf(signups.getSignup({ waitlist_id: 1, email: 'nobody@example.com' }));
+assert.deepEqual([nobody.status, nobody.error_code], [404, 'NO_WAITER_FOUND']);
+const stranger = new WaiterApi(new Configuration({ basePath, accessToken: 'expired' }));
+const expired = await problemOf(stranger.listWaiters({ api_key }));
+assert.deepEqual([expired.status, expired.error_code], [401, 'INVALID_TOKEN']);
+const incomplete = await problemOf(signups.createSignup({ CreateSignup: { waitlist_id: 1 } }));
+assert.deepEqual([incomplete.status, incomplete.error_code], [422, 'WAITLIST_RULE_BROKEN']);
+assert.equal(incomplete.errors?.[0]?.field, 'email');

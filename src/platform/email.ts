@@ -11,7 +11,7 @@ const DOMAIN = /^(?=.{1,253}$)(?!.*\.\d+$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z
 
 /**
  * The normal form by which addresses match: trimmed, Unicode NFC, lower-cased, domain in IDNA ASCII; null where the
- * text is no address. No folding of dots or plus tags. Source: docs/decisions, "Matching".
+ * text is no address. No folding of dots or plus tags. Lengths: RFC 5321.
  */
 export function emailKey(typed: string): string | null {
   const text = typed.trim().normalize('NFC');

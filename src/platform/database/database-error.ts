@@ -1,7 +1,7 @@
 import { QueryFailedError } from 'typeorm';
 import { Problem } from '../problem.js';
 
-/** The transaction was given up by the database, not refused: the same again may succeed. Source: docs/decisions/retries. */
+/** The transaction was given up by the database, not refused: the same again may succeed. Source: docs/decisions/retries.md. */
 const GIVEN_UP = new Set<string | number>([
   1213, // deadlock; in a Galera cluster also a certification conflict at COMMIT
   1205, // lock wait timeout

@@ -184,11 +184,11 @@ export class WaiterDto extends WaiterBaseDto {
 
 /** A Waiter as it is after offboarding. */
 export class OffboardedWaiterDto extends WaiterBaseDto {
-  @ApiProperty({ type: String, nullable: true, maxLength: 100, description: 'As given.', example: 'Ada' })
-  first_name!: string | null;
+  @ApiProperty({ maxLength: 100, description: 'As given; empty where none was.', example: 'Ada' })
+  first_name!: string;
 
-  @ApiProperty({ type: String, nullable: true, maxLength: 100, description: 'As given.', example: 'Lovelace' })
-  last_name!: string | null;
+  @ApiProperty({ maxLength: 100, description: 'As given; empty where none was.', example: 'Lovelace' })
+  last_name!: string;
 
   @ApiProperty({
     type: 'object',
@@ -229,8 +229,8 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
   static from(waiter: Waiter, waitlist: OwnedWaitlist, ownerUuid: string): OffboardedWaiterDto {
     return {
       ...baseFields(waiter, waitlist),
-      first_name: waiter.firstName,
-      last_name: waiter.lastName,
+      first_name: waiter.firstName ?? '',
+      last_name: waiter.lastName ?? '',
       metadata: waiter.metadata,
       phone: waiter.phone,
       referral_bool: waiter.referred,

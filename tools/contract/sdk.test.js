@@ -90,8 +90,9 @@ for (const language of chosen) {
   test(`the ${language} client compiles, and carries out the tour`, async (t) => {
     const missing = ['java', ...tools].filter((tool) => spawnSync('which', [tool]).status !== 0);
     if (missing.length > 0) {
-      assert.ok(!process.env.CI, `${missing.join(' and ')} must be installed`);
-      return t.skip(`${missing.join(' and ')} is not installed`);
+      const reason = `Not installed: ${missing.join(', ')}`;
+      assert.ok(!process.env.CI, reason);
+      return t.skip(reason);
     }
     const source = tourOf(language, tour);
     const [command, ...args] = await build(await generate(language), source);

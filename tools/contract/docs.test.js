@@ -10,7 +10,6 @@ import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { call, ROOT, startService } from './service.js';
 
-const PORT = Number(process.env.DOCS_PORT ?? 31420);
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const SCREENSHOTS = join(ROOT, 'coverage/docs');
 const QUIET = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
@@ -23,7 +22,7 @@ const complaints = [];
 before(async () => {
   if (!existsSync(CHROMIUM)) throw new Error(`There is no browser at ${CHROMIUM}: install Chromium, or set CHROMIUM.`);
   await mkdir(SCREENSHOTS, { recursive: true });
-  service = await startService({ port: PORT });
+  service = await startService();
   browser = await chromium.launch({ executablePath: CHROMIUM, args: [...QUIET, ...OFFLINE] });
   page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
   page.on('request', (request) => requests.push(request.url()));

@@ -9,7 +9,6 @@ import { logIn, ROOT, run, startService } from './service.js';
 const { values } = parseArgs({
   options: {
     'max-examples': { type: 'string', default: '40' },
-    port: { type: 'string', default: '31410' },
     seed: { type: 'string', default: '1' },
   },
 });
@@ -33,7 +32,7 @@ if (!existsSync(python)) {
   await must(python, ['-m', 'pip', 'install', '--quiet', ...versions]);
 }
 
-const service = await startService({ port: Number(values.port) });
+const service = await startService();
 try {
   process.exitCode = await run(
     join(environment, 'bin/schemathesis'),

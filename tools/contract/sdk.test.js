@@ -10,7 +10,6 @@ import { test } from 'node:test';
 import { generate } from './sdk.js';
 import { ROOT, run, startService } from './service.js';
 
-const PORT = Number(process.env.SDK_PORT ?? 31430);
 const MAVEN_CLASSPATH = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath';
 const STRICT = [
   '--ignoreConfig',
@@ -96,7 +95,7 @@ for (const language of chosen) {
     }
     const source = tourOf(language, tour);
     const [command, ...args] = await build(await generate(language), source);
-    const service = await startService({ port: PORT });
+    const service = await startService();
     try {
       await must(command, [...args, service.url, service.email, service.password, service.apiKey]);
     } finally {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -8,7 +9,8 @@ export const ROOT = resolve(import.meta.dirname, '../..');
 const START_LIMIT_MS = 60_000;
 
 /** The built service as on a first start, on an embedded database of its own: one owner, one waitlist (id 1). */
-export async function startService({ port, environment = {} }) {
+export async function startService({ environment = {} } = {}) {
+  const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), 'waitlist-contract-'));
   const owner = { email: 'owner@example.com', password: 'correct horse battery staple' };
   const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js')], {
@@ -38,6 +40,15 @@ export async function startService({ port, environment = {} }) {
     await stop();
     throw error;
   }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 /** The service prints the key of the first waitlist once it listens. */

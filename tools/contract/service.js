@@ -9,7 +9,7 @@ export const ROOT = resolve(import.meta.dirname, '../..');
 const START_LIMIT_MS = 60_000;
 
 /** The built service as on a first start, on an embedded database of its own: one owner, one waitlist (id 1). */
-export async function startService({ environment = {} } = {}) {
+export async function startService() {
   const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), 'waitlist-contract-'));
   const owner = { email: 'owner@example.com', password: 'correct horse battery staple' };
@@ -23,7 +23,6 @@ export async function startService({ environment = {} } = {}) {
       OWNER_PASSWORD: owner.password,
       RATE_LIMIT_PUBLIC: '0',
       RATE_LIMIT_LOGIN: '0',
-      ...environment,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -92,10 +92,16 @@ export class CounterChanges {
     this.add(axis, key, -amount);
   }
 
+  /** The buckets of an axis that had none before. */
+  buckets(axis: Axis): Bucket[] {
+    return this.families([axis]).flatMap((family) => changedBuckets(family, []));
+  }
+
   /** Families of siblings in which something changes, each with the change of each slot. */
-  families(): Family[] {
+  families(axes: readonly Axis[] = AXES): Family[] {
     const families = new Map<string, Family>();
     for (const [axis, leaves] of this.byAxis) {
+      if (!axes.includes(axis)) continue;
       for (const [key, amount] of leaves) {
         for (let level = 0; amount !== 0 && level < axis.widthBits.length; level += 1) {
           const { slot, ...place } = placeOf(axis, level, key);
@@ -132,11 +138,4 @@ export function changedBuckets({ changes, ...place }: Family, siblings: readonly
     before += amount;
   }
   return changed;
-}
-
-/** All buckets of an axis, from how many records start at each narrowest bucket's first key. */
-export function bucketsOf(axis: Axis, leaves: ReadonlyMap<number, number>): Bucket[] {
-  const changes = new CounterChanges();
-  for (const [key, amount] of leaves) changes.add(axis, key, amount);
-  return changes.families().flatMap((family) => changedBuckets(family, []));
 }

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { Database, UNHURRIED } from '../platform/database/database.js';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { AXES, type Axis, type Bucket, bucketsOf, JOINED_AXES, QUEUE_AXIS } from './counters.js';
+import { AXES, type Axis, type Bucket, CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey } from './rank-key.js';
@@ -158,7 +158,7 @@ const TOTALS = ['nextSeq', 'active', 'offboarded', 'referredActive', 'referredOf
 /** The counters that records give, gathered one by one. */
 class DerivedCounters {
   readonly queue: QueueEntity;
-  private readonly leaves = new Map<Axis, Map<number, number>>(AXES.map((axis) => [axis, new Map<number, number>()]));
+  private readonly counters = new CounterChanges();
 
   constructor({ waitlistId, spotsPerReferral }: QueueEntity) {
     this.queue = {
@@ -176,22 +176,15 @@ class DerivedCounters {
     const { seq, active, referred } = facts;
     this.queue.nextSeq = seq + 1;
     this.queue[active ? 'active' : 'offboarded'] += 1;
-    this.count(active ? JOINED_AXES.active : JOINED_AXES.offboarded, seq);
-    if (active) this.count(QUEUE_AXIS, rightFacts(facts, this.queue).rankKey);
+    this.counters.add(active ? JOINED_AXES.active : JOINED_AXES.offboarded, seq);
+    if (active) this.counters.add(QUEUE_AXIS, rightFacts(facts, this.queue).rankKey);
     if (!referred) return;
     this.queue[active ? 'referredActive' : 'referredOffboarded'] += 1;
-    this.count(active ? JOINED_AXES.referredActive : JOINED_AXES.referredOffboarded, seq);
+    this.counters.add(active ? JOINED_AXES.referredActive : JOINED_AXES.referredOffboarded, seq);
   }
 
   buckets(axis: Axis): Bucket[] {
-    return bucketsOf(axis, this.leaves.get(axis) ?? new Map<number, number>());
-  }
-
-  private count(axis: Axis, key: number): void {
-    const width = 2 ** (axis.widthBits[0] as number);
-    const leaf = Math.floor(key / width) * width;
-    const leaves = this.leaves.get(axis) as Map<number, number>;
-    leaves.set(leaf, (leaves.get(leaf) ?? 0) + 1);
+    return this.counters.buckets(axis);
   }
 }
 

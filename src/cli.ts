@@ -131,7 +131,9 @@ program
 
 program
   .command('rebuild')
-  .description('derive every counter, key and count of a waitlist, or of all, anew; signups wait meanwhile')
+  .description(
+    'derive every counter, key and count of a waitlist, or of all, anew; signups are told to come back meanwhile',
+  )
   .argument('[waitlist]', 'its number; all if left out', waitlistId)
   .action((id: number | undefined) =>
     withApp(async (app) => {

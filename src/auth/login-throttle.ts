@@ -32,6 +32,7 @@ export class LoginThrottle {
   }
 
   async countFailure(emailKey: string, address: string): Promise<void> {
+    if (!this.isOn) return;
     try {
       await this.failures.consume(keyOf(emailKey, address));
     } catch (state) {

@@ -8,7 +8,7 @@ export class RefreshTokenStore {
   constructor(private readonly database: Database) {}
 
   async insert(token: RefreshTokenEntity): Promise<void> {
-    await this.database.transaction((manager) => manager.insert(RefreshTokenEntity, token));
+    await this.database.transaction((manager) => manager.save(RefreshTokenEntity, token));
   }
 
   /**
@@ -32,10 +32,16 @@ export class RefreshTokenStore {
     return this.database.read((manager) => find(manager, id));
   }
 
+  /** Repeats until none is left: a successor that is stored meanwhile can lie before where an update reads. */
   async revokeFamily(familyId: string, at: Date): Promise<void> {
-    await this.database.transaction((manager) =>
-      manager.update(RefreshTokenEntity, { familyId, revokedAt: IsNull() }, { revokedAt: at }),
-    );
+    const live = { familyId, revokedAt: IsNull() };
+    let isLive = true;
+    while (isLive) {
+      const { affected } = await this.database.transaction((manager) =>
+        manager.update(RefreshTokenEntity, live, { revokedAt: at }),
+      );
+      isLive = affected !== 0;
+    }
   }
 
   /** Removes the rows that no longer decide anything. */

@@ -1,4 +1,4 @@
-import { Problem } from './problem.js';
+import { isUnavailable, Problem } from './problem.js';
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -12,6 +12,8 @@ export interface BatchBounds<Command> {
   readonly weightOf?: (command: Command) => number;
   readonly waitingMax: number;
   readonly runsMax: number;
+  /** Called when all that was submitted has been carried out. */
+  readonly onIdle?: () => void;
 }
 
 interface Waiting<Command, Result> {
@@ -68,7 +70,9 @@ export class Batcher<Command, Result> {
       await this.carryOut(batch);
     }
     this.runs -= 1;
-    if (this.isIdle) for (const resolve of this.whenIdle.splice(0)) resolve();
+    if (!this.isIdle) return;
+    for (const resolve of this.whenIdle.splice(0)) resolve();
+    this.bounds.onIdle?.();
   }
 
   private nextBatchLength(): number {
@@ -81,7 +85,7 @@ export class Batcher<Command, Result> {
   private async carryOut(batch: Waiting<Command, Result>[]): Promise<void> {
     try {
       const outcomes = await this.run(batch.map(({ command }) => command));
-      this.giveUpWaiting(outcomes.find(isUnavailable));
+      this.giveUpWaiting(outcomes.find((outcome) => 'error' in outcome && isUnavailable(outcome.error)));
       batch.forEach(({ resolve, reject }, index) => {
         const outcome = outcomes[index];
         if (outcome === undefined) reject(new Error('A batch answered fewer outcomes than it had commands'));
@@ -89,17 +93,13 @@ export class Batcher<Command, Result> {
         else resolve(outcome.result);
       });
     } catch (error) {
-      this.giveUpWaiting(isUnavailable({ error }) ? { error } : undefined);
+      this.giveUpWaiting(isUnavailable(error) ? { error } : undefined);
       for (const { reject } of batch) reject(error);
     }
   }
 
   /** Where one run found the database away, those who wait would only find the same, later. */
-  private giveUpWaiting(failure: { readonly error: unknown } | undefined): void {
-    if (failure) for (const { reject } of this.waiting.splice(0)) reject(failure.error);
+  private giveUpWaiting(failure: Outcome<Result> | undefined): void {
+    if (failure && 'error' in failure) for (const { reject } of this.waiting.splice(0)) reject(failure.error);
   }
-}
-
-function isUnavailable<Result>(outcome: Outcome<Result>): outcome is { readonly error: Problem } {
-  return 'error' in outcome && outcome.error instanceof Problem && outcome.error.kind === 'unavailable';
 }

@@ -48,3 +48,8 @@ function withFaults(kind: ProblemKind, code: ProblemCode, faults: readonly Field
   const fields = faults.slice(0, FAULTS_MAX);
   return new Problem(kind, code, fields.map(({ field, message }) => `${field} ${message}`).join('; '), { fields });
 }
+
+/** Whether the work failed because something it needs is away, not because of what it is. */
+export function isUnavailable(error: unknown): error is Problem {
+  return error instanceof Problem && error.kind === 'unavailable';
+}

@@ -65,6 +65,8 @@ export class QueueAuditor {
       if (findings.length < FINDINGS_MAX) findings.push(finding);
     };
     return this.database.snapshot(async (manager) => {
+      findings.length = 0;
+      differences = 0;
       const [queue] = await this.queues.find(manager, [waitlistId]);
       if (!queue) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', `There is no waitlist ${waitlistId}.`);
       const derived = await this.derive(manager, queue, onProgress, (facts, index) => {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Batcher, type Outcome } from '../platform/batcher.js';
 import { Database } from '../platform/database/database.js';
+import { isUnavailable } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { type Axis, JOINED_AXES, QUEUE_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
@@ -17,7 +18,7 @@ interface Lookup {
 /** Lookups in one statement: enough to share a round trip, few enough that the first does not wait for the last. */
 const LOOKUPS_MAX = 64;
 const LOOKUPS_WAITING_MAX = 10_000;
-/** Lookups under way at once, so that a slow one does not hold up the rest. */
+/** One statement at a time makes the batches largest, and so the round trips fewest. */
 const LOOKUP_RUNS_MAX = 1;
 
 /** Places as they are in the database at the time of reading; lookups that arrive together share a statement. */
@@ -111,6 +112,8 @@ export class QueueReader {
         for (const lookup of lookups) outcomes.set(lookup, { result: pick(lookup.contact, byEmail, byPhone) });
       } catch (error) {
         for (const lookup of lookups) outcomes.set(lookup, { error });
+        // The others would only wait for the same.
+        if (isUnavailable(error)) return batch.map((lookup) => outcomes.get(lookup) ?? { error });
       }
     }
     return batch.map((lookup) => outcomes.get(lookup) ?? { result: null });

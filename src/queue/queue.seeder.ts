@@ -33,6 +33,8 @@ export class QueueSeeder {
       const queue = await this.queues.lock(manager, waitlistId);
       if (queue.nextSeq > 0)
         throw new Problem('conflict', 'WAITLIST_NOT_EMPTY', 'Only an empty waitlist can be seeded.');
+      // Whoever signs up meanwhile comes after the invented.
+      await this.queues.update(manager, { ...queue, nextSeq: count });
       return queue.spotsPerReferral;
     });
     const { referrerOf, amountOf } = inventReferrals(count);

@@ -5,7 +5,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { Batcher, type Outcome } from '../platform/batcher.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
-import { Problem } from '../platform/problem.js';
+import { isUnavailable, Problem } from '../platform/problem.js';
 import { QueueMetrics } from '../platform/telemetry/queue-metrics.js';
 import { BucketStore } from './bucket.store.js';
 import { CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
@@ -17,6 +17,8 @@ import { type Standing, WaiterStore } from './waiter.store.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 const BATCH_MAX = 500;
+/** Text of this length weighs as much as a record: the longest batch then stays below 4 MiB, a quarter of MariaDB's packet. */
+const WEIGHTY_TEXT_LENGTH = 8 * 1024;
 /** Commands of one waitlist that may wait: some seconds of work, so that nobody waits beyond a client's patience. */
 const WAITING_MAX = 10_000;
 /** A record that another process inserted at the same moment is found by the next attempt. */
@@ -85,9 +87,10 @@ export class QueueWriter {
     if (!line) {
       line = new Batcher((commands) => this.carryOut(waitlistId, commands), {
         batchMax: BATCH_MAX,
-        weightOf: (command) => (command.kind === 'join' ? 1 : command.waiterIds.length),
+        weightOf,
         waitingMax: WAITING_MAX,
         runsMax: 1,
+        onIdle: () => this.lines.delete(waitlistId),
       });
       this.lines.set(waitlistId, line);
     }
@@ -96,8 +99,6 @@ export class QueueWriter {
     } catch (error) {
       if (error instanceof Problem && error.code === 'LINE_FULL') this.metrics.refused();
       throw error;
-    } finally {
-      if (line.isIdle) this.lines.delete(waitlistId);
     }
   }
 
@@ -108,8 +109,13 @@ export class QueueWriter {
     } catch (error) {
       if (commands.length === 1 || error instanceof Problem) return commands.map(() => ({ error }));
       const outcomes: Outcome<Result>[] = [];
-      for (const command of commands) outcomes.push(...(await this.carryOut(waitlistId, [command])));
-      return outcomes;
+      for (const command of commands) {
+        const [outcome] = await this.carryOut(waitlistId, [command]);
+        outcomes.push(outcome as Outcome<Result>);
+        if (outcome && 'error' in outcome && isUnavailable(outcome.error)) break;
+      }
+      // Where the database went away meanwhile, the rest would only wait for the same.
+      return commands.map((_, index) => outcomes[index] ?? (outcomes.at(-1) as Outcome<Result>));
     }
   }
 
@@ -242,6 +248,14 @@ export class QueueWriter {
     }
     return removed;
   }
+}
+
+/** Records that a command changes, where a large text counts for more: a batch must fit in one packet of the database. */
+function weightOf(command: Command): number {
+  if (command.kind === 'offboard') return command.waiterIds.length;
+  const { metadata, answers } = command.newcomer;
+  const isPlain = metadata === null && answers.length === 0;
+  return isPlain ? 1 : 1 + Math.floor(JSON.stringify([metadata, answers]).length / WEIGHTY_TEXT_LENGTH);
 }
 
 /** The newest is behind all others: nobody active can have a greater key, so its place is how many are active. */

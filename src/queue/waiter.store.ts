@@ -31,6 +31,8 @@ function prioritySql(dataSource: DataSource): string {
   ) END AS priority`;
 }
 
+/** Records in one UPDATE: its cases are searched for each, and SQLite takes 32,766 parameters. */
+const UPDATES_MAX = 500;
 const RANK_BUCKET_WIDTH = 2 ** (QUEUE_AXIS.widthBits[0] as number);
 
 /** Which records a listing shows, and in which order. */
@@ -165,7 +167,12 @@ export class WaiterStore {
 
   /** Writes what referrals changed. */
   async updateStandings(manager: EntityManager, waitlistId: number, standings: readonly Standing[]): Promise<void> {
-    if (standings.length === 0) return;
+    for (let start = 0; start < standings.length; start += UPDATES_MAX) {
+      await this.updateSome(manager, waitlistId, standings.slice(start, start + UPDATES_MAX));
+    }
+  }
+
+  private async updateSome(manager: EntityManager, waitlistId: number, standings: readonly Standing[]): Promise<void> {
     const cases = standings.map(() => 'WHEN ? THEN ?').join(' ');
     await manager.query(
       `UPDATE waiter SET amount_referred = CASE id ${cases} END, credited_referrals = CASE id ${cases} END,

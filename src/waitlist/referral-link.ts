@@ -1,5 +1,7 @@
 /** The parameter that carries a referral token; existing clients cut the link after it, so it comes last. */
 const PARAMETER = 'ref_id';
+/** A link has one; a few more are looked at, for other parameters can look like it. */
+const TOKENS_MAX = 4;
 const TOKEN = /^[0-9A-HJKMNP-TV-Z]{12}$/;
 
 /** The page where people sign up, with a token as its last parameter: its own query kept, its fragment dropped. */
@@ -20,7 +22,7 @@ export function referrerTokens(link: string): string[] {
   const parameters = [...(query ?? []), ...(fragmentQuery ?? [])];
   const named = parameters.filter(([name]) => name === PARAMETER);
   const values = [...named, ...parameters].map(([, value]) => value);
-  return [...new Set(values.filter((value) => TOKEN.test(value)))];
+  return [...new Set(values.filter((value) => TOKEN.test(value)))].slice(0, TOKENS_MAX);
 }
 
 function splitOnce(text: string, separator: string): [string, string] {

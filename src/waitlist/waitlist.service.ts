@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isSupportedCountry } from 'libphonenumber-js';
-import { Database, UNHURRIED } from '../platform/database/database.js';
+import { Database, type Hurry } from '../platform/database/database.js';
 import { type FieldFault, Problem } from '../platform/problem.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { QueueTotals } from '../queue/waiter.js';
@@ -10,6 +10,8 @@ import { WaitlistStore } from './waitlist.store.js';
 
 const API_KEY_BYTES = 20;
 const SPOTS_DEFAULT = 3;
+/** Millions of records that referred someone may get another place; whoever signs up meanwhile is told to come back. */
+const REORDERING: Hurry = { deadlineMs: 10 * 60_000 };
 const REQUIRED_CONTACT_DEFAULT: RequiredContact = {
   email: 'required',
   phone: 'optional',
@@ -51,8 +53,9 @@ export class WaitlistService {
   async create(accountId: number, settings: WaitlistSettings & { name: string; urlLocation: string }) {
     const requiredContact = { ...REQUIRED_CONTACT_DEFAULT, ...settings.requiredContact };
     requireSound({ ...settings, requiredContact });
-    const apiKey = newApiKey();
-    const id = await this.database.transaction(async (manager) => {
+    // A run that is repeated makes another key: the first may have been stored, though its answer was lost.
+    const { id, apiKey } = await this.database.transaction(async (manager) => {
+      const apiKey = newApiKey();
       const waitlist = await this.waitlists.insert(manager, {
         accountId,
         apiKeyHash: hashApiKey(apiKey),
@@ -64,7 +67,7 @@ export class WaitlistService {
         createdAt: new Date(),
       });
       await this.queue.open(manager, waitlist.id, settings.spotsPerReferral ?? SPOTS_DEFAULT);
-      return waitlist.id;
+      return { id: waitlist.id, apiKey };
     });
     return { waitlist: await this.get(accountId, id), apiKey };
   }
@@ -103,22 +106,32 @@ export class WaitlistService {
     requireSound({ ...settings, requiredContact });
     const { name, urlLocation, defaultRegion, questions, spotsPerReferral } = settings;
     const changes = Object.fromEntries(
-      Object.entries({ name, urlLocation, defaultRegion, questions, requiredContact }).filter(
-        ([, value]) => value !== undefined,
-      ),
+      Object.entries({
+        name,
+        urlLocation,
+        defaultRegion,
+        questions,
+        requiredContact: settings.requiredContact && requiredContact,
+      }).filter(([, value]) => value !== undefined),
     );
-    const recordsMoved = await this.database.transaction(async (manager) => {
-      await this.waitlists.update(manager, accountId, id, changes);
-      return spotsPerReferral === undefined ? 0 : this.queue.setSpotsPerReferral(manager, id, spotsPerReferral);
-    }, UNHURRIED);
+    const recordsMoved = await this.database.transaction(
+      async (manager) => {
+        await this.waitlists.update(manager, accountId, id, changes);
+        return spotsPerReferral === undefined ? 0 : this.queue.setSpotsPerReferral(manager, id, spotsPerReferral);
+      },
+      spotsPerReferral === undefined ? undefined : REORDERING,
+    );
     return { waitlist: await this.get(accountId, id), recordsMoved };
   }
 
   /** Deletes the waitlist and its records. @throws Problem `not_found` */
   async delete(accountId: number, id: number): Promise<void> {
+    let isDeleted = false;
     await this.database.transaction(async (manager) => {
-      if (!(await this.waitlists.delete(manager, accountId, id))) fail();
+      // A repeat after a lost answer to the commit finds that it was deleted already.
+      if (!(await this.waitlists.delete(manager, accountId, id))) return isDeleted ? undefined : fail();
       await this.queue.close(manager, id);
+      isDeleted = true;
     });
     await this.queue.purge(id);
   }

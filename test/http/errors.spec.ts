@@ -1,3 +1,6 @@
+import type { Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, Api, CallOptions } from '../support/api.js';
 import { type Service, startService } from '../support/service.js';
@@ -54,6 +57,7 @@ describe('a failure is problem details', () => {
     ['__proto__', `POST ${SIGNUP}`, { raw: '{"waitlist_id":1,"__proto__":{"a":1}}' }, 400, 'MALFORMED_JSON'],
     ['__proto__ inside', `POST ${SIGNUP}`, { raw: '{"metadata":{"a":[{"__proto__":{}}]}}' }, 400, 'MALFORMED_JSON'],
     ['constructor.prototype', `POST ${SIGNUP}`, { raw: '{"constructor":{"prototype":{}}}' }, 400, 'MALFORMED_JSON'],
+    ['a documentation file that cannot be', 'GET /docs/assets/a%00b', {}, 404, 'NOT_FOUND'],
     ['an empty body', `POST ${SIGNUP}`, { raw: '' }, 400, 'INVALID_REQUEST'],
     ['no body', `POST ${SIGNUP}`, {}, 400, 'INVALID_REQUEST'],
     ['a body of white space', `POST ${SIGNUP}`, { raw: '  ' }, 400, 'MALFORMED_JSON'],
@@ -97,6 +101,22 @@ describe('a failure is problem details', () => {
 
     expect(answer.text).not.toContain('script');
     expect(answer.headers['x-content-type-options']).toBe('nosniff');
+  });
+});
+
+describe('what is no HTTP', () => {
+  it.each([
+    ['an unknown method', 'FOO / HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST'],
+    ['headers beyond any bound', `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+  ])('is answered as problem details: %s', async (_, request, status, code) => {
+    const server = service.app.getHttpServer() as Server;
+    if (!server.listening) await service.app.listen(0, '127.0.0.1');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write(request);
+    const answer = await text(socket);
+
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ status, error_code: code });
   });
 });
 

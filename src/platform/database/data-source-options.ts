@@ -4,7 +4,8 @@ import { migrations } from './migrations/index.js';
 import { SqliteConnection } from './sqlite-driver.js';
 
 const CONNECT_TIMEOUT_MS = 3_000;
-const SQLITE_BUSY_TIMEOUT_MS = 4_000;
+/** The driver waits in the event loop's own thread, so it waits briefly, and the transaction is tried again. */
+const SQLITE_BUSY_TIMEOUT_MS = 100;
 
 /** The same tables on the embedded database and on MySQL or MariaDB. */
 export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {

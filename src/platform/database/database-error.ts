@@ -24,9 +24,11 @@ const AWAY = new Set<string | number>([
   2013,
   3100, // replication hook failed: the member is leaving
   4031, // disconnected by the server
+  'EAI_AGAIN',
   'ECONNREFUSED',
   'ECONNRESET',
   'EHOSTUNREACH',
+  'ENETUNREACH',
   'ENOTFOUND',
   'EPIPE',
   'ETIMEDOUT',
@@ -36,10 +38,11 @@ const AWAY = new Set<string | number>([
 ]);
 
 const DUPLICATE_KEY = new Set<string | number>([1062, 'ERR_SQLITE_CONSTRAINT_UNIQUE']);
+const SQLITE_BUSY = 5;
 const RETRY_AFTER_SECONDS = 2;
 
 export function isWorthRepeating(error: unknown): boolean {
-  return hasCode(error, GIVEN_UP) || hasCode(error, AWAY);
+  return isBusy(error) || hasCode(error, GIVEN_UP) || hasCode(error, AWAY);
 }
 
 export function isAway(error: unknown): boolean {
@@ -50,6 +53,12 @@ export function isDuplicateKey(error: unknown): boolean {
   return (
     hasCode(error, DUPLICATE_KEY) || (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'))
   );
+}
+
+/** Another program, such as the command line, writes to the embedded database. The low byte of SQLite's code tells. */
+function isBusy(error: unknown): boolean {
+  const { errcode } = (error instanceof QueryFailedError ? error.driverError : error) as { errcode?: number };
+  return errcode !== undefined && (errcode & 0xff) === SQLITE_BUSY;
 }
 
 /** The database's absence as a {@link Problem}; any other error as it came. */

@@ -83,37 +83,56 @@ export class Database {
       throw new SchemaError('The database is not at the newest schema: run `npm run cli -- migrate` first.');
   }
 
-  /** Brings the schema to the newest, one migrator at a time; gives the names of what was run. */
+  /**
+   * Brings the schema to the newest, one migrator at a time; gives the names of what was run.
+   * @throws SchemaError where another migrator does not come to its end
+   */
   async migrate(): Promise<string[]> {
-    const lock = this.isEmbedded ? null : this.dataSource.createQueryRunner();
+    if (this.isEmbedded) return this.runMigrations();
+    const lock = this.dataSource.createQueryRunner();
     try {
-      await lock?.query('SELECT GET_LOCK(?, ?)', [MIGRATION_LOCK, MIGRATION_LOCK_WAIT_SECONDS]);
-      const done = await this.dataSource.runMigrations();
-      return done.map(({ name }) => name);
+      const [row] = (await lock.query('SELECT GET_LOCK(?, ?) AS isMine', [
+        MIGRATION_LOCK,
+        MIGRATION_LOCK_WAIT_SECONDS,
+      ])) as { isMine: number | null }[];
+      if (row?.isMine !== 1) {
+        throw new SchemaError('Another program is changing the schema: try again when it is done.');
+      }
+      const names = await this.runMigrations();
+      await lock.query('SELECT RELEASE_LOCK(?)', [MIGRATION_LOCK]);
+      return names;
     } finally {
-      await lock?.query('SELECT RELEASE_LOCK(?)', [MIGRATION_LOCK]);
-      await lock?.release();
+      await lock.release();
     }
+  }
+
+  private async runMigrations(): Promise<string[]> {
+    const done = await this.dataSource.runMigrations();
+    return done.map(({ name }) => name);
   }
 
   private async perform<Result>(level: Level, work: Work<Result>, { deadlineMs }: Hurry): Promise<Result> {
     const until = Date.now() + deadlineMs;
     try {
-      if (this.turns) {
-        // The embedded database has one level, at which a transaction is a snapshot from its first read on.
-        const { manager } = this.dataSource;
-        return await this.turns.runExclusive(() => (level === 'none' ? work(manager) : manager.transaction(work)));
-      }
-      return await pRetry(() => this.attempt(level, work, until), {
-        retries: ATTEMPTS_MAX - 1,
-        minTimeout: BACKOFF_MIN_MS,
-        maxTimeout: BACKOFF_MAX_MS,
-        randomize: true,
-        shouldRetry: ({ error }) => isWorthRepeating(error) && Date.now() < until,
-      });
+      return await pRetry(
+        () => (this.turns ? this.takeTurn(this.turns, level, work) : this.attempt(level, work, until)),
+        {
+          retries: ATTEMPTS_MAX - 1,
+          minTimeout: BACKOFF_MIN_MS,
+          maxTimeout: BACKOFF_MAX_MS,
+          randomize: true,
+          shouldRetry: ({ error }) => isWorthRepeating(error) && Date.now() < until,
+        },
+      );
     } catch (error) {
       throw asProblem(error);
     }
+  }
+
+  /** The embedded database has one level, at which a transaction is a snapshot from its first read on. */
+  private async takeTurn<Result>(turns: Mutex, level: Level, work: Work<Result>): Promise<Result> {
+    const { manager } = this.dataSource;
+    return turns.runExclusive(() => (level === 'none' ? work(manager) : manager.transaction(work)));
   }
 
   /** One try on a connection of its own, which goes back to the pool only if it is sound. */

@@ -15,7 +15,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { serveDocs } from './docs-page.js';
 import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
-import { answerUnreadablePath, ProblemFilter } from './problem.filter.js';
+import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter } from './problem.filter.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** A request, headers and body, that takes longer to arrive is an attack or a dead line. */
@@ -70,6 +70,7 @@ export function createAdapter(config: Config): FastifyAdapter {
     return503OnClosing: false,
     routerOptions: SLASHES,
     frameworkErrors: answerUnreadablePath,
+    clientErrorHandler: answerUnreadableRequest,
     genReqId: ({ headers }: IncomingMessage) => {
       const given = headers['x-request-id'];
       return typeof given === 'string' && CALLER_REQUEST_ID.test(given) ? given : randomUUID();

@@ -28,6 +28,9 @@ function parseJson(body: Buffer): unknown {
   try {
     value = parse(text) as unknown;
   } catch (error) {
+    if (error instanceof SyntaxError && error.message.includes('prototype')) {
+      throw malformed('must not hold the keys __proto__ or constructor.prototype');
+    }
     if (error instanceof SyntaxError) throw malformed('must be JSON in UTF-8');
     throw error;
   }

@@ -15,8 +15,9 @@ export class PageHeaders {
   ): void {
     void reply.header('X-Total-Count', page.total);
     if (page.lastId === undefined) return;
-    const [path = ''] = request.url.split('?', 1);
-    const query = new URLSearchParams(request.query as Record<string, string>);
+    // What came in a body stays out of an address.
+    const [path = '', search = ''] = request.url.split('?', 2);
+    const query = new URLSearchParams(search);
     query.delete('offset');
     query.set('after_id', String(page.lastId));
     void reply.header('Link', `<${this.config.publicBaseUrl}${path}?${query.toString()}>; rel="next"`);

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { QueryFailedError } from 'typeorm';
@@ -51,7 +53,7 @@ export class ProblemFilter implements ExceptionFilter {
       return;
     }
     const status = this.statusOf(error, request, reply);
-    const code = HTTP_FAULTS[status] ?? 'INTERNAL_ERROR';
+    const code = HTTP_FAULTS[status] ?? (isCallersFault(status) ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR');
     if (code === 'INTERNAL_ERROR') request.log.error({ error: safeError(error) }, 'unforeseen error');
     if (code === 'OVERLOADED') void reply.header('Retry-After', OVERLOADED_RETRY_AFTER_SECONDS);
     send(request, reply, problemEntry(code).status, code, problemEntry(code).detail);
@@ -62,6 +64,8 @@ export class ProblemFilter implements ExceptionFilter {
       error instanceof HttpException
         ? error.getStatus()
         : ((error as { statusCode?: number } | null)?.statusCode ?? 500);
+    // The documentation's files refuse a path that leads out of them: there is nothing for the caller there.
+    if (status === 403) return 404;
     if (status !== 404) return status;
     const allowed = this.allowedMethods(request.url.split('?', 1)[0] ?? '/');
     // A path that takes this method has nothing to show for it: a file of the documentation that is not there.
@@ -89,6 +93,26 @@ export function answerUnreadablePath(
   send(request, reply, problemEntry(code).status, code, problemEntry(code).detail);
 }
 
+/** What Node.js itself can't read as HTTP; there is no request yet, so the answer is written to the socket. */
+export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const code = HTTP_FAULTS[status] ?? 'MALFORMED_REQUEST';
+  const body = JSON.stringify(problemOf(status, code, problemEntry(code).detail, randomUUID()));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/problem+json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function isCallersFault(status: number): boolean {
+  return status >= 400 && status < 500;
+}
+
 function send(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -97,17 +121,7 @@ function send(
   detail: string,
   fields?: Problem['details']['fields'],
 ): void {
-  const problem: ProblemDto = {
-    type: problemType(code),
-    title: STATUS_CODES[status] ?? 'Error',
-    status,
-    detail,
-    instance: request.id,
-    ...(fields && { errors: fields.map(({ field, message }) => ({ field, message })) }),
-    error_code: code,
-    error_string: detail,
-    message: detail,
-  };
+  const problem = problemOf(status, code, detail, request.id, fields);
   void reply.status(status).header('Content-Type', 'application/problem+json; charset=utf-8').send(problem);
 }
 
@@ -121,4 +135,24 @@ function safeError(error: unknown): object | undefined {
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)).join('\n'); // prettier-ignore
   const message = error instanceof QueryFailedError ? undefined : error.message;
   return { name: error.name, code, errno, message, stack: frames };
+}
+
+function problemOf(
+  status: number,
+  code: string,
+  detail: string,
+  instance: string,
+  fields?: Problem['details']['fields'],
+): ProblemDto {
+  return {
+    type: problemType(code),
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail,
+    instance,
+    ...(fields && { errors: fields.map(({ field, message }) => ({ field, message })) }),
+    error_code: code,
+    error_string: detail,
+    message: detail,
+  };
 }

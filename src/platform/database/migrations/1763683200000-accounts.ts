@@ -64,7 +64,7 @@ export class IndexRefreshTokenExpiry1763683200004 implements MigrationInterface 
   readonly name = 'IndexRefreshTokenExpiry1763683200004';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('CREATE INDEX refresh_token_expiry ON refresh_token (expires_at)');
+    await queryRunner.query('CREATE INDEX refresh_token_expiry ON refresh_token (family_expires_at)');
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {

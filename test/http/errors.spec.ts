@@ -109,7 +109,7 @@ describe('what is no HTTP', () => {
     ['an unknown method', 'FOO / HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST'],
     ['headers beyond any bound', `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
   ])('is answered as problem details: %s', async (_, request, status, code) => {
-    const server = service.app.getHttpServer() as Server;
+    const server = service.app.getHttpServer();
     if (!server.listening) await service.app.listen(0, '127.0.0.1');
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     socket.write(request);

@@ -58,7 +58,7 @@ Try it in another terminal:
 
 or in a browser, where this link fills in the examples:
 
-  ${base}/docs#${examples}
+  ${base}/docs#${examples.toString()}
 
 ${whereDataIs(config)} Ctrl-C stops the service.
 `;

@@ -29,6 +29,9 @@ interface BucketRow {
   readonly before_in_parent: number;
 }
 
+/** The buckets of some families, by {@link familyId}. */
+export type Siblings = ReadonlyMap<string, readonly Bucket[]>;
+
 /** The rows of `counters.ts`. They change only under the lock of their line. */
 @Injectable()
 export class BucketStore {
@@ -36,11 +39,36 @@ export class BucketStore {
     await this.save(session, waitlistId, await this.findChanged(session, waitlistId, changes));
   }
 
-  /** The buckets that differ after changes, as they are to be saved. */
-  async findChanged(session: Session, waitlistId: number, changes: CounterChanges): Promise<Bucket[]> {
+  /** The buckets that differ after changes, as they are to be saved; reads the families that are not among `known`. */
+  async findChanged(
+    session: Session,
+    waitlistId: number,
+    changes: CounterChanges,
+    known: Siblings = new Map(),
+  ): Promise<Bucket[]> {
     const families = changes.families();
-    const siblings = await this.findSiblings(session, waitlistId, families);
-    return families.flatMap((family) => changedBuckets(family, siblings.get(familyId(family)) ?? []));
+    const unknown = families.filter((family) => !known.has(familyId(family)));
+    const read = await this.findSiblings(session, waitlistId, unknown);
+    return families.flatMap((family) => {
+      const id = familyId(family);
+      return changedBuckets(family, known.get(id) ?? read.get(id) ?? []);
+    });
+  }
+
+  /** The buckets of each family, none where it has none yet. */
+  async findSiblings(session: Session, waitlistId: number, families: readonly Family[]): Promise<Siblings> {
+    const chunks: BucketRow[][] = await Promise.all(
+      chunksOf(families, FAMILIES_MAX).map((some) =>
+        session.query<BucketRow[]>(
+          `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket
+           WHERE waitlist_id = ? AND (${some.map(() => '(axis = ? AND level = ? AND parent = ?)').join(' OR ')})`,
+          [waitlistId, ...some.flatMap(({ axis, level, parent }) => [axis, level, parent])],
+        ),
+      ),
+    );
+    const siblings = new Map<string, Bucket[]>(families.map((family) => [familyId(family), []]));
+    for (const bucket of chunks.flat().map(toBucket)) siblings.get(familyId(bucket))?.push(bucket);
+    return siblings;
   }
 
   /** Puts these buckets in the place of all that the waitlist has. */
@@ -124,30 +152,6 @@ export class BucketStore {
       axis.widthBits.reduce((sum, _, level) => sum + (before.get(bucketId(placeOf(axis, level, key))) ?? NaN), 0);
     const sums = keys.map((key) => [firstKey(axis, placeOf(axis, 0, key)), total(key)] as const);
     return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
-  }
-
-  private async findSiblings(
-    session: Session,
-    waitlistId: number,
-    families: readonly Family[],
-  ): Promise<Map<string, Bucket[]>> {
-    const chunks: BucketRow[][] = await Promise.all(
-      chunksOf(families, FAMILIES_MAX).map((some) =>
-        session.query<BucketRow[]>(
-          `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket
-           WHERE waitlist_id = ? AND (${some.map(() => '(axis = ? AND level = ? AND parent = ?)').join(' OR ')})`,
-          [waitlistId, ...some.flatMap(({ axis, level, parent }) => [axis, level, parent])],
-        ),
-      ),
-    );
-    const siblings = new Map<string, Bucket[]>();
-    for (const bucket of chunks.flat().map(toBucket)) {
-      const id = familyId(bucket);
-      const family = siblings.get(id);
-      if (family) family.push(bucket);
-      else siblings.set(id, [bucket]);
-    }
-    return siblings;
   }
 
   async save(session: Session, waitlistId: number, buckets: readonly Bucket[]): Promise<void> {

@@ -7,7 +7,7 @@ import { Database } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problem.js';
 import { QueueMetrics } from '../platform/telemetry/queue-metrics.js';
-import { BucketStore } from './bucket.store.js';
+import { BucketStore, type Siblings } from './bucket.store.js';
 import { CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
 import { QueueStore } from './queue.store.js';
 import type { QueueEntity } from './queue.entity.js';
@@ -23,6 +23,9 @@ const WEIGHTY_TEXT_LENGTH = 8 * 1024;
 const WAITING_MAX = 10_000;
 /** A record that another process inserted at the same moment is found by the next attempt. */
 const DUPLICATE_ATTEMPTS_MAX = 3;
+
+/** Lines whose end is remembered: a number each. */
+const ENDS_MAX = 10_000;
 
 /** Crockford's base 32: no I, L, O, U. Twelve characters are 60 random bits. */
 const newReferralToken = customAlphabet('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 12);
@@ -50,6 +53,8 @@ interface Facts {
   readonly phoneKeys: Set<string | null>;
   /** By their token. */
   readonly referrers: ReadonlyMap<string, Standing>;
+  /** Counters that were read ahead. */
+  readonly siblings: Siblings;
 }
 
 /**
@@ -57,13 +62,18 @@ interface Facts {
  * serialised by the lock on its row; and because the lock and the commit cost the same for one command as for many, the
  * commands that arrive during one transaction share the next.
  *
- * A batch is one transaction of three round trips: lock the row and find whom the commands are about; remove, insert,
- * credit and read the counters; count and commit. Each caller is answered after the commit. All commands are safe to repeat: a join finds its own record by its contact, an
- * offboarding knows its own work by the command's id on the rows.
+ * A batch is one transaction of two round trips: lock the row, find whom the commands are about and read the counters at
+ * the end of the line; remove, insert, credit, count and commit. Counters elsewhere in the line, of those who leave or are
+ * moved, are read in a third between them. Each caller is answered after the commit. All commands are safe to repeat: a
+ * join finds its own record by its contact, an offboarding knows its own work by the command's id on the rows.
  */
 @Injectable()
 export class QueueWriter {
   private readonly lines = new Map<number, Batcher<Command, Result>>();
+  /**
+   * Where each line ended when this process last looked: only what to read ahead follows from it, so it may be wrong.
+   */
+  private readonly ends = new Map<number, number>();
   private isClosed = false;
 
   constructor(
@@ -148,17 +158,21 @@ export class QueueWriter {
         // First those who leave: their places are as they were before the batch.
         const removals = offboardAll(facts, changes, commands);
         const { joined, credited } = joinAll(facts, changes, commands);
-        const [buckets] = await Promise.all([
-          this.buckets.findChanged(session, waitlistId, changes),
+        const count = async () => {
+          const buckets = await this.buckets.findChanged(session, waitlistId, changes, facts.siblings);
+          await Promise.all([
+            this.buckets.save(session, waitlistId, buckets),
+            this.queues.update(session, facts.queue),
+            session.commit(),
+          ]);
+        };
+        await Promise.all([
           ...Array.from(removals.values(), (removal) => this.waiters.remove(session, waitlistId, removal)),
           this.waiters.insert(session, [...joined.values()]),
           this.waiters.updateStandings(session, waitlistId, credited),
+          count(),
         ]);
-        await Promise.all([
-          this.buckets.save(session, waitlistId, buckets),
-          this.queues.update(session, facts.queue),
-          session.commit(),
-        ]);
+        this.expectEnd(waitlistId, facts.queue.nextSeq);
         return commands.map((command) =>
           command.kind === 'join' ? (joined.get(command) ?? null) : ownRemovals(command, facts),
         );
@@ -179,11 +193,13 @@ export class QueueWriter {
     const newcomers = commands.flatMap((command) => (command.kind === 'join' ? command.newcomer : []));
     const ids = commands.flatMap((command) => (command.kind === 'offboard' ? command.waiterIds : []));
     const tokens = newcomers.flatMap(({ referrerTokens }) => referrerTokens);
-    const [queue, leaving, taken, referrers] = await Promise.all([
+    const expected = newcomersFrom(this.ends.get(waitlistId), newcomers);
+    const [queue, leaving, taken, referrers, siblings] = await Promise.all([
       this.queues.lock(session, waitlistId),
       this.waiters.findByIds(session, waitlistId, [...new Set(ids)]),
       this.waiters.findTaken(session, waitlistId, newcomers),
       this.waiters.findStandings(session, waitlistId, [...new Set(tokens)]),
+      this.buckets.findSiblings(session, waitlistId, expected.families()),
     ]);
     return {
       queue,
@@ -191,7 +207,13 @@ export class QueueWriter {
       emailKeys: new Set(taken.map(({ emailKey }) => emailKey)),
       phoneKeys: new Set(taken.map(({ phoneKey }) => phoneKey)),
       referrers: new Map(referrers.map((standing) => [standing.referralToken, standing])),
+      siblings,
     };
+  }
+
+  private expectEnd(waitlistId: number, nextSeq: number): void {
+    if (this.ends.size >= ENDS_MAX) this.ends.clear();
+    this.ends.set(waitlistId, nextSeq);
   }
 }
 
@@ -277,6 +299,19 @@ function joinAll(
     changes.add(QUEUE_AXIS, key);
   }
   return { joined, credited: [...credited.values()] };
+}
+
+/** What counts when newcomers join a line that ends at `end`; nothing where that is not known. */
+function newcomersFrom(end: number | undefined, newcomers: readonly Newcomer[]): CounterChanges {
+  const changes = new CounterChanges();
+  if (end === undefined) return changes;
+  newcomers.forEach(({ referrerTokens }, index) => {
+    const seq = end + index;
+    changes.add(QUEUE_AXIS, rankKey({ seq, creditedReferrals: 0, spotsAdvanced: 0 }, 0));
+    changes.add(JOINED_AXES.active, seq);
+    if (referrerTokens.length > 0) changes.add(JOINED_AXES.referredActive, seq);
+  });
+  return changes;
 }
 
 /** Records that a command changes, where a large text counts for more: a batch must fit in one packet of the database. */

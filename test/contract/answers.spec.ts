@@ -19,7 +19,9 @@ describe('every answer', () => {
     expect(hold({})).not.toThrow();
     expect(hold({ status: 201 })).toThrow('does not name this status');
     expect(hold({ body: { ...answer.body, priority: 'first' } })).toThrow('priority must be integer');
+    expect(hold({ body: { ...answer.body, phone_key: '+1' } })).toThrow('must NOT have additional properties');
     expect(hold({ headers: { ...answer.headers, 'cache-control': undefined } })).toThrow('Cache-Control is missing');
+    expect(hold({ headers: { ...answer.headers, link: '<x>; rel="next"' } })).toThrow('does not name the header Link');
     expect(hold({ headers: { ...answer.headers, 'ratelimit-limit': 'many' } })).toThrow('RateLimit-Limit');
   });
 

@@ -82,10 +82,10 @@ describe('a failure is problem details', () => {
 
     expectProblem(answer, { status: 400, code: 'INVALID_REQUEST' });
     expect(answer.body.errors).toEqual([
-      { field: 'waitlist_id', message: 'must be >= 1' },
-      { field: 'first_name', message: 'must be string' },
+      { field: 'waitlist_id', message: 'must be at least 1' },
+      { field: 'first_name', message: 'must be text' },
     ]);
-    expect(answer.body.detail).toBe('waitlist_id must be >= 1; first_name must be string');
+    expect(answer.body.detail).toBe('waitlist_id must be at least 1; first_name must be text');
   });
 
   it('pollutes no prototype', async () => {

@@ -53,6 +53,23 @@ export default defineConfig(
     },
   },
   {
+    files: ['test/**/*.ts'],
+    ignores: ['test/support/api.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        { name: 'fetch', message: 'Its answer would escape the contract: see callAt.' },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "CallExpression[callee.property.name='inject']",
+          message: 'Its answer would escape the contract: see Api.',
+        },
+      ],
+    },
+  },
+  {
     files: ['**/*.js'],
     languageOptions: {
       globals: Object.fromEntries(

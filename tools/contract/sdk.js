@@ -10,6 +10,9 @@ const GENERATOR = '7.25.0';
 const MAVEN_DEPENDENCY_PLUGIN = '3.6.1';
 const ARTIFACT = 'org/openapitools/openapi-generator-cli';
 
+/** A client reads answers of a newer service, which may have more fields. */
+const TOLERANT = 'disallowAdditionalPropertiesIfNotPresent=false';
+
 /** The generator of each language, and what makes its client read well. Fields keep the names that the API has. */
 const LANGUAGES = {
   typescript: [
@@ -17,11 +20,15 @@ const LANGUAGES = {
     'npmName=waitlist-client,supportsES6=true,paramNaming=original,modelPropertyNaming=original,useSingleRequestParameter=true',
   ],
   // Without the mapping `field` would be `var_field`.
-  python: ['python', 'packageName=waitlist_client,projectName=waitlist-client', '--name-mappings=field=field'],
-  go: ['go', 'packageName=waitlist,isGoSubmodule=false,withGoMod=true,generateInterfaces=false'],
+  python: [
+    'python',
+    `packageName=waitlist_client,projectName=waitlist-client,${TOLERANT}`,
+    '--name-mappings=field=field',
+  ],
+  go: ['go', `packageName=waitlist,isGoSubmodule=false,withGoMod=true,generateInterfaces=false,${TOLERANT}`],
   java: [
     'java',
-    'library=okhttp-gson,artifactId=waitlist-client,groupId=waitlist,apiPackage=waitlist.client.api,modelPackage=waitlist.client.model,invokerPackage=waitlist.client,hideGenerationTimestamp=true,useSingleRequestParameter=true',
+    `${TOLERANT},library=okhttp-gson,artifactId=waitlist-client,groupId=waitlist,apiPackage=waitlist.client.api,modelPackage=waitlist.client.model,invokerPackage=waitlist.client,hideGenerationTimestamp=true,useSingleRequestParameter=true`,
   ],
 };
 

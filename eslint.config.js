@@ -3,7 +3,7 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['coverage/', 'data/', 'dist/', 'sdk/', 'tools/contract/sdk/']),
+  globalIgnores(['**/.venv/', 'coverage/', 'data/', 'dist/', 'sdk/', 'tools/contract/sdk/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   {

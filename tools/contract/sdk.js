@@ -1,5 +1,5 @@
 /** Generates a client from the contract: `npm run sdk -- typescript|python|go|java`, into sdk/<language>. Needs Java and Maven. */
-import { rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,13 +38,19 @@ export async function generate(language) {
   const [generator, properties, ...more] = chosen;
   const target = join(ROOT, 'sdk', language);
   await rm(target, { recursive: true, force: true });
+  // A list whose items differ stays a list, for generators would make it a set, which has no order.
+  const contract = await readFile(join(ROOT, 'openapi/openapi.json'), 'utf8');
+  const withoutSets = JSON.parse(contract, (key, value) => (key === 'uniqueItems' ? undefined : value));
+  const input = join(ROOT, 'sdk/openapi.json');
+  await mkdir(join(ROOT, 'sdk'), { recursive: true });
+  await writeFile(input, JSON.stringify(withoutSets));
   const code = await run(
     'java',
     [
       '-jar',
       await generatorJar(),
       'generate',
-      `--input-spec=${join(ROOT, 'openapi/openapi.json')}`,
+      `--input-spec=${input}`,
       `--generator-name=${generator}`,
       `--output=${target}`,
       `--additional-properties=${properties}`,

@@ -135,6 +135,8 @@ function escapeHtml(text: string): string {
 }
 
 const STYLE = `body { margin: 0; background: #fafafa; }
+.swagger-ui .opblock-body { overflow-x: auto; }
+.swagger-ui .opblock-tag { flex-wrap: wrap; }
 .errors { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; color: #222; }
 .errors section { border-top: 1px solid #ddd; }
 .errors section:target { background: #fff6d6; }

@@ -21,11 +21,6 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
     .addTag('Auth', TAGS.Auth)
     .addTag('Waiter', TAGS.Waiter)
     .addTag('Waitlist', TAGS.Waitlist)
-    .addBearerAuth(bearer('The access token. It opens the owner operations for an hour.'), 'access_token')
-    .addBearerAuth(
-      bearer('The refresh token. It opens one operation only, which gives a new pair for it, once.'),
-      'refresh_token',
-    )
     .addApiKey(
       {
         type: 'apiKey',
@@ -36,6 +31,12 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
       },
       'api_key',
     )
+    .addBearerAuth(
+      bearer('The refresh token. It opens one operation only, which gives a new pair for it, once.'),
+      'refresh_token',
+    )
+    // Last, for Swagger UI puts the cursor into the field of the last.
+    .addBearerAuth(bearer('The access token. It opens the owner operations for an hour.'), 'access_token')
     .build();
   const document = SwaggerModule.createDocument(app, base, {
     operationIdFactory: (_, method) => method,

@@ -38,12 +38,14 @@ export async function generate(language) {
   const [generator, properties, ...more] = chosen;
   const target = join(ROOT, 'sdk', language);
   await rm(target, { recursive: true, force: true });
-  // A list whose items differ stays a list, for generators would make it a set, which has no order.
+  // A list whose items differ stays a list, for generators would make it a set, which has no order. In Java one of several
+  // types is an Object, for the generated class can't write a list.
+  const omitted = new Set(language === 'java' ? ['uniqueItems', 'oneOf'] : ['uniqueItems']);
   const contract = await readFile(join(ROOT, 'openapi/openapi.json'), 'utf8');
-  const withoutSets = JSON.parse(contract, (key, value) => (key === 'uniqueItems' ? undefined : value));
+  const adapted = JSON.parse(contract, (key, value) => (omitted.has(key) ? undefined : value));
   const input = join(ROOT, 'sdk/openapi.json');
   await mkdir(join(ROOT, 'sdk'), { recursive: true });
-  await writeFile(input, JSON.stringify(withoutSets));
+  await writeFile(input, JSON.stringify(adapted));
   const code = await run(
     'java',
     [

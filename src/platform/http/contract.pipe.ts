@@ -118,22 +118,17 @@ function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
 const BOUND_RULES: Readonly<Record<string, (limit: number) => string>> = {
   minimum: (limit) => `must be at least ${limit}`,
   maximum: (limit) => `must be at most ${limit}`,
-  minLength: (limit) => `must have at least ${limit} characters`,
+  minLength: (limit) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
   maxLength: (limit) => `must have at most ${limit} characters`,
-  minItems: (limit) => `must have at least ${limit} items`,
+  minItems: (limit) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} items`),
   maxItems: (limit) => `must have at most ${limit} items`,
 };
-
-/** A field that may be null has two types. */
-function wordsOf(type: string | string[]): string {
-  return [type].flat().map((name) => TYPE_WORDS[name] ?? name).join(' or '); // prettier-ignore
-}
 
 function messageOf({ keyword, message, params, parentSchema }: ErrorObject): string {
   if (keyword === 'required') return 'is required';
   if (keyword === 'pattern' && parentSchema?.pattern === TEXT_PATTERN) return 'must not hold control characters';
   if (keyword === 'format') return FORMAT_RULES[(params as { format: string }).format] ?? 'must be of another form';
-  if (keyword === 'type') return `must be ${wordsOf((params as { type: string | string[] }).type)}`;
+  if (keyword === 'type') return `must be ${TYPE_WORDS[(params as { type: string }).type] ?? 'of another type'}`;
   if (keyword === 'enum') return `must be ${(params as { allowedValues: unknown[] }).allowedValues.join(' or ')}`;
   const { limit } = params as { limit?: number };
   return (BOUND_RULES[keyword]?.(limit ?? 0) ?? message) || 'is invalid';

@@ -3,8 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 
-/** `X-Total-Count`, and `Link` (RFC 8288) to the next page: the same request, to go on after the last id.
- * `parameters` are those of the query that the operation takes. */
+/**
+ * `X-Total-Count`, and `Link` (RFC 8288) to the next page: the same request, to go on after the last id. `parameters` are
+ * what the operation took of the query.
+ */
 @Injectable()
 export class PageHeaders {
   constructor(@Inject(CONFIG) private readonly config: Config) {}

@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import helmet from '@fastify/helmet';
-import rateLimit from '@fastify/rate-limit';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyInstance, type FastifyRequest, LogController, type RouteOptions } from 'fastify';
+import { type FastifyRequest, LogController } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { Config } from '../config/config.js';
 import { Presence } from '../health/presence.js';
-import { Problem } from '../problem.js';
+import { SharedCounts } from '../limits/shared-counts.js';
 import { ContractPipe } from './contract.pipe.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { serveDocs } from './docs-page.js';
 import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
 import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter } from './problem.filter.js';
+import { limitRates } from './rate-limits.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** A request, headers and body, that takes longer to arrive is an attack or a dead line. */
@@ -50,8 +49,6 @@ const ANY_ORIGIN: readonly { readonly methods: readonly string[]; readonly path:
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Which of the configured limits holds for the route. */
-    rateLimited?: 'public' | 'login';
     bodyMaxBytes?: number;
     /** A JSON body stands in for query parameters that are missing. */
     bodyAsQuery?: boolean;
@@ -121,14 +118,11 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
     crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
   await fastify.register(cors, { delegator: (request, done) => done(null, corsOptions(request, config)) });
-  await fastify.register(rateLimit, {
-    global: false,
-    enableDraftSpec: true,
-    errorResponseBuilder: (_, { ttl }) => tooMany(ttl),
-  });
-  const limits = limitHooks(fastify, config);
+  const counts = app.get(SharedCounts);
+  counts.connect(fastify.log);
+  await limitRates(fastify, config, counts);
   fastify.addHook('onRoute', (route) => {
-    applyRouteConfig(route, limits);
+    route.bodyLimit = route.config?.bodyMaxBytes ?? route.bodyLimit;
     for (const method of [route.method].flat()) {
       methodsSeen.add(method);
       if (route.url !== '*' && !routes.hasRoute(method as HTTPMethod, route.url))
@@ -145,36 +139,6 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   await serveDocs(fastify, publishable(document), pathname);
 }
 
-/** One hook a limit, for a hook holds the counts: what shares a limit shares its hook. */
-function limitHooks(fastify: FastifyInstance, { rateLimits }: Config) {
-  const hookOf = (max: number, exempt: readonly string[]) =>
-    max === 0 ? undefined : fastify.rateLimit({ max, timeWindow: '1 minute', allowList: isWithin(exempt) });
-  return { public: hookOf(rateLimits.public, rateLimits.exempt), login: hookOf(rateLimits.login, []) };
-}
-
-function applyRouteConfig(route: RouteOptions, limits: ReturnType<typeof limitHooks>): void {
-  const { rateLimited, bodyMaxBytes } = route.config ?? {};
-  if (bodyMaxBytes !== undefined) route.bodyLimit = bodyMaxBytes;
-  const limit = rateLimited && limits[rateLimited];
-  if (limit) route.onRequest = [route.onRequest ?? [], limit].flat();
-}
-
-/** Whether the address of a request is one of these addresses or in one of these networks. */
-function isWithin(networks: readonly string[]): (request: FastifyRequest) => boolean {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/');
-    const family = familyOf(address);
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return ({ ip }) => list.check(ip, familyOf(ip));
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
-}
-
 function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOptions {
   const method = request.headers['access-control-request-method'] ?? request.method;
   const [path = ''] = request.url.split('?', 1);
@@ -188,12 +152,6 @@ function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOption
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,
   };
-}
-
-function tooMany(ttlMs: number): Problem {
-  return new Problem('throttled', 'RATE_LIMITED', 'Too many requests from this address; wait before the next.', {
-    retryAfterSeconds: Math.ceil(ttlMs / 1000),
-  });
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

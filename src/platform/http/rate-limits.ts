@@ -1,0 +1,102 @@
+import rateLimit, { type FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyRequest, preSerializationHookHandler, RouteOptions } from 'fastify';
+import type { Config } from '../config/config.js';
+import { addressKey, isWithin } from '../limits/address.js';
+import type { SharedCounts } from '../limits/shared-counts.js';
+import { Problem } from '../problem.js';
+
+const WINDOW_SECONDS = 60;
+/** Addresses whose counts a process keeps; the one that has been quiet for longest is forgotten first. */
+const ADDRESSES_MAX = 10_000;
+/**
+ * Lookups that find nobody, against the public limit: enough for the visitors behind one address of an office or a
+ * mobile network, whose page asks before it shows its form; too few to try a list of addresses.
+ */
+const MISSES_PER_PUBLIC_REQUEST = 0.1;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Which of the configured limits holds for the route; `lookup` is `public` and the limit on misses. */
+    rateLimited?: 'public' | 'lookup' | 'login';
+  }
+}
+
+/** Holds each route, as it is put on the server, to the limits that its configuration names. */
+export async function limitRates(fastify: FastifyInstance, config: Config, counts: SharedCounts): Promise<void> {
+  const { rateLimits, redisUrl } = config;
+  await fastify.register(rateLimit, {
+    global: false,
+    enableDraftSpec: true,
+    timeWindow: WINDOW_SECONDS * 1000,
+    cache: ADDRESSES_MAX,
+    store: redisUrl === undefined ? undefined : sharedStore(counts),
+    errorResponseBuilder: (_, { ttl }) =>
+      tooMany('RATE_LIMITED', 'Too many requests from this address; wait before the next.', ttl),
+  });
+  const isExempt = isWithin(rateLimits.exempt);
+  const exempt = rateLimits.exempt.length > 0 ? ({ ip }: FastifyRequest) => isExempt(ip) : undefined;
+  // One hook a limit, for a hook holds the counts: what shares a limit shares its hook.
+  const hookOf = (name: string, max: number, allowList?: typeof exempt) =>
+    max === 0 ? [] : [fastify.rateLimit({ max, allowList, keyGenerator: keyOf(name) })];
+  const publicLimit = hookOf('public', rateLimits.public, exempt);
+  const loginLimit = hookOf('login', rateLimits.login);
+  const missLimit = rateLimits.public === 0 ? [] : [limitMisses(fastify, rateLimits.public, exempt)];
+  fastify.addHook('onRoute', (route: RouteOptions) => {
+    const limited = route.config?.rateLimited;
+    if (limited === undefined) return;
+    route.onRequest = [route.onRequest ?? [], limited === 'login' ? loginLimit : publicLimit].flat();
+    if (limited === 'lookup') route.preSerialization = [route.preSerialization ?? [], missLimit].flat();
+  });
+}
+
+/**
+ * Who tries a list of people learns of a few only. Held when the answer is known, and to what was found and what was
+ * not alike: lookups sent at once would each find the budget unspent before, and one that is refused must not tell
+ * which it was.
+ */
+function limitMisses(
+  fastify: FastifyInstance,
+  publicMax: number,
+  allowList?: (request: FastifyRequest) => boolean,
+): preSerializationHookHandler {
+  const max = Math.ceil(publicMax * MISSES_PER_PUBLIC_REQUEST);
+  const count = fastify.createRateLimit({ max, allowList, keyGenerator: keyOf('misses') });
+  return async (request, { statusCode }, payload) => {
+    const isMiss = statusCode === 404;
+    if (!isMiss && statusCode !== 200) return payload;
+    const state = await count(request, { increment: isMiss });
+    if (state.isAllowed || !(isMiss ? state.isExceeded : state.remaining === 0)) return payload;
+    throw tooMany('TOO_MANY_MISSES', 'Too many lookups from this address found nobody; wait before the next.', state.ttl);
+  };
+}
+
+/** The limits of a process may share a store, so a key holds the name of its limit. */
+function keyOf(name: string): (request: FastifyRequest) => string {
+  return ({ ip }) => `${name} ${addressKey(ip)}`;
+}
+
+function sharedStore(counts: SharedCounts): FastifyRateLimitStoreCtor {
+  const limiter = counts.limiter('requests', { points: 0, windowSeconds: WINDOW_SECONDS });
+  type Done = (error: Error | null, result?: { current: number; ttl: number }) => void;
+  return class SharedStore {
+    incr(key: string, done: Done): void {
+      limiter.penalty(key).then(({ consumedPoints, msBeforeNext }) => {
+        done(null, { current: consumedPoints, ttl: msBeforeNext });
+      }, done);
+    }
+
+    read(key: string, done: Done): void {
+      limiter.get(key).then((state) => {
+        done(null, { current: state?.consumedPoints ?? 0, ttl: state?.msBeforeNext ?? 0 });
+      }, done);
+    }
+
+    child(): this {
+      return this;
+    }
+  };
+}
+
+function tooMany(code: 'RATE_LIMITED' | 'TOO_MANY_MISSES', message: string, ttlMs: number): Problem {
+  return new Problem('throttled', code, message, { retryAfterSeconds: Math.ceil(ttlMs / 1000) });
+}

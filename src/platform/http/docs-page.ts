@@ -75,17 +75,37 @@ const swaggerPage = (docs: string) => `${head(docs, 'Waitlist Service')}
 </html>
 `;
 
-const START = `SwaggerUIBundle({
-  url: new URL('../openapi.json', document.currentScript.src).href,
-  dom_id: '#swagger-ui',
-  deepLinking: true,
-  displayRequestDuration: true,
-  persistAuthorization: true,
-  tryItOutEnabled: true,
-  defaultModelsExpandDepth: 0,
-  syntaxHighlight: { theme: 'idea' },
-  validatorUrl: null,
-});
+/**
+ * A first start prints a link to `/docs` with its owner's values behind the `#`, which browsers send to nobody. They stand
+ * in the examples, so that each works when pressed, until the tab is closed.
+ */
+const START = `(async ({ src }) => {
+  const linked = new URLSearchParams(location.hash.slice(1));
+  if (linked.has('api_key')) {
+    sessionStorage.setItem('examples', JSON.stringify(Object.fromEntries(linked)));
+    history.replaceState(null, '', location.pathname);
+  }
+  const examples = JSON.parse(sessionStorage.getItem('examples') ?? '{}');
+  const spec = await (await fetch(new URL('../openapi.json', src))).json();
+  const { CreateTokens, OffboardWaiters } = spec.components.schemas;
+  const fields = [
+    ...Object.entries(CreateTokens.properties),
+    ['api_key', OffboardWaiters.properties.api_key],
+    ['api_key', spec.paths['/api/v1/waiter'].get.parameters.find(({ name }) => name === 'api_key')],
+  ];
+  for (const [name, field] of fields) if (examples[name] !== undefined) field.example = examples[name];
+  SwaggerUIBundle({
+    spec,
+    dom_id: '#swagger-ui',
+    deepLinking: true,
+    displayRequestDuration: true,
+    persistAuthorization: true,
+    tryItOutEnabled: true,
+    defaultModelsExpandDepth: 0,
+    syntaxHighlight: { theme: 'idea' },
+    validatorUrl: null,
+  });
+})(document.currentScript);
 `;
 
 function errorsPage(docs: string): string {

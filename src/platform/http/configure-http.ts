@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import helmet from '@fastify/helmet';
+import underPressure from '@fastify/under-pressure';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyRequest, LogController } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
@@ -17,8 +18,38 @@ import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter } from './
 import { limitRates } from './rate-limits.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
-/** A request, headers and body, that takes longer to arrive is an attack or a dead line. */
-const REQUEST_TIMEOUT_MS = 30_000;
+/** What one connection may take of the server, and how many there may be; the tests have less patience. */
+export interface ServerBounds {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** How often those two are looked after. */
+  readonly checkMs: number;
+  readonly keepAliveMs: number;
+  /** Without a byte in either direction, while a request or its answer is under way. */
+  readonly silenceMs: number;
+  readonly connectionsMax: number;
+}
+const SERVER_BOUNDS: ServerBounds = {
+  // A request that takes longer to arrive is an attack or a dead line: one packet has the headers, and a slow mobile
+  // line brings the largest body, 1 MiB, in half a minute.
+  headersMs: 10_000,
+  requestMs: 30_000,
+  checkMs: 1_000,
+  // Above the 60 s of most balancers: whoever closes first must not be the one that does not send.
+  keepAliveMs: 72_000,
+  // Who reads no more of an answer; longer than any request of ours is at work.
+  silenceMs: 30_000,
+  // What fits into memory beside the work: an idle connection takes some 10 KB. A bound by address is the proxy's, for
+  // behind one all connections have the same.
+  connectionsMax: 10_000,
+};
+/**
+ * Of the mean turn of the event loop. A request takes some six turns; where they add up to three seconds, the database's
+ * deadline of four ends work that was answered in time, and who is turned away at once is served better.
+ */
+const LOOP_DELAY_MAX_MS = 500;
+/** Of those turns: a single stall is no overload. */
+const LOOP_SAMPLE_MS = 1_000;
 /** For answers that are data: a browser that shows one as a page runs nothing of it. The pages of `/docs` have their own. */
 const NOTHING_RUNS = {
   'default-src': ["'none'"],
@@ -50,16 +81,21 @@ const ANY_ORIGIN: readonly { readonly methods: readonly string[]; readonly path:
 declare module 'fastify' {
   interface FastifyContextConfig {
     bodyMaxBytes?: number;
+    /** What @fastify/under-pressure calls instead of turning a request away. */
+    pressureHandler?: () => undefined;
     /** A JSON body stands in for query parameters that are missing. */
     bodyAsQuery?: boolean;
   }
 }
 
 /** The HTTP server, before Nest puts its routes on it. */
-export function createAdapter(config: Config): FastifyAdapter {
-  return new FastifyAdapter({
+export function createAdapter(config: Config, bounds = SERVER_BOUNDS): FastifyAdapter {
+  const adapter = new FastifyAdapter({
     bodyLimit: BODY_MAX_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: bounds.headersMs, connectionsCheckingInterval: bounds.checkMs },
+    requestTimeout: bounds.requestMs,
+    keepAliveTimeout: bounds.keepAliveMs,
+    connectionTimeout: bounds.silenceMs,
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     // HEAD would run the handler of a GET, and one of them exchanges a token.
     exposeHeadRoutes: false,
@@ -80,6 +116,8 @@ export function createAdapter(config: Config): FastifyAdapter {
     },
     logController: new LogController({ disableRequestLogging: true }),
   });
+  adapter.getInstance().server.maxConnections = bounds.connectionsMax;
+  return adapter;
 }
 
 /** Everything that HTTP says and no room does: errors, validation, limits, headers, the document. Call before `init`. */
@@ -118,10 +156,13 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
     crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
   await fastify.register(cors, { delegator: (request, done) => done(null, corsOptions(request, config)) });
+  await fastify.register(underPressure, { maxEventLoopDelay: LOOP_DELAY_MAX_MS, sampleInterval: LOOP_SAMPLE_MS });
   const counts = app.get(SharedCounts);
   counts.connect(fastify.log);
   await limitRates(fastify, config, counts);
   fastify.addHook('onRoute', (route) => {
+    // A restart, or a pod that leaves the others alone with the load, would make an overload worse.
+    if (UNREMARKABLE.has(route.url)) route.config = { ...route.config, pressureHandler: () => undefined };
     route.bodyLimit = route.config?.bodyMaxBytes ?? route.bodyLimit;
     for (const method of [route.method].flat()) {
       methodsSeen.add(method);

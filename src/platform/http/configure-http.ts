@@ -48,8 +48,8 @@ const SERVER_BOUNDS: ServerBounds = {
  * deadline of four ends work that was answered in time, and who is turned away at once is served better.
  */
 const LOOP_DELAY_MAX_MS = 500;
-/** Of those turns: a single stall is no overload. */
-const LOOP_SAMPLE_MS = 1_000;
+/** Of those turns: one pause of the process or its machine that is shorter is no overload. */
+const LOOP_SAMPLE_MS = 2_000;
 /** For answers that are data: a browser that shows one as a page runs nothing of it. The pages of `/docs` have their own. */
 const NOTHING_RUNS = {
   'default-src': ["'none'"],
@@ -156,9 +156,8 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
     crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
   await fastify.register(cors, { delegator: (request, done) => done(null, corsOptions(request, config)) });
-  await fastify.register(underPressure, { maxEventLoopDelay: LOOP_DELAY_MAX_MS, sampleInterval: LOOP_SAMPLE_MS });
   const counts = app.get(SharedCounts);
-  counts.connect(fastify.log);
+  await counts.connect(fastify.log);
   await limitRates(fastify, config, counts);
   fastify.addHook('onRoute', (route) => {
     // A restart, or a pod that leaves the others alone with the load, would make an overload worse.
@@ -178,6 +177,8 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   const document = createDocument(app, pathname);
   app.useGlobalPipes(new ContractPipe(document));
   await serveDocs(fastify, publishable(document), pathname);
+  // Last, for the long turns of the start are no load. Its hook holds for the routes above too.
+  await fastify.register(underPressure, { maxEventLoopDelay: LOOP_DELAY_MAX_MS, sampleInterval: LOOP_SAMPLE_MS });
 }
 
 function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOptions {

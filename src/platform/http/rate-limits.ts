@@ -34,13 +34,16 @@ export async function limitRates(fastify: FastifyInstance, config: Config, count
       tooMany('RATE_LIMITED', 'Too many requests from this address; wait before the next.', ttl),
   });
   const isExempt = isWithin(rateLimits.exempt);
-  const exempt = rateLimits.exempt.length > 0 ? ({ ip }: FastifyRequest) => isExempt(ip) : undefined;
   // One hook a limit, for a hook holds the counts: what shares a limit shares its hook.
-  const hookOf = (name: string, max: number, allowList?: typeof exempt) =>
-    max === 0 ? [] : [fastify.rateLimit({ max, allowList, keyGenerator: keyOf(name) })];
-  const publicLimit = hookOf('public', rateLimits.public, exempt);
+  const hookOf = (name: string, max: number, allowList?: (request: FastifyRequest) => boolean) =>
+    max === 0 ? [] : [fastify.rateLimit({ max, allowList, keyGenerator: ({ ip }) => `${name} ${addressKey(ip)}` })];
+  const publicLimit = hookOf(
+    'public',
+    rateLimits.public,
+    rateLimits.exempt.length > 0 ? ({ ip }) => isExempt(ip) : undefined,
+  );
   const loginLimit = hookOf('login', rateLimits.login);
-  const missLimit = rateLimits.public === 0 ? [] : [limitMisses(fastify, rateLimits.public, exempt)];
+  const missLimit = rateLimits.public === 0 ? [] : [limitMisses(counts, rateLimits.public, isExempt)];
   fastify.addHook('onRoute', (route: RouteOptions) => {
     const limited = route.config?.rateLimited;
     if (limited === undefined) return;
@@ -55,24 +58,25 @@ export async function limitRates(fastify: FastifyInstance, config: Config, count
  * which it was.
  */
 function limitMisses(
-  fastify: FastifyInstance,
+  counts: SharedCounts,
   publicMax: number,
-  allowList?: (request: FastifyRequest) => boolean,
+  isExempt: (address: string) => boolean,
 ): preSerializationHookHandler {
-  const max = Math.ceil(publicMax * MISSES_PER_PUBLIC_REQUEST);
-  const count = fastify.createRateLimit({ max, allowList, keyGenerator: keyOf('misses') });
-  return async (request, { statusCode }, payload) => {
+  const points = Math.ceil(publicMax * MISSES_PER_PUBLIC_REQUEST);
+  const misses = counts.limiter('misses', { points, windowSeconds: WINDOW_SECONDS });
+  return async ({ ip }, { statusCode }, payload) => {
     const isMiss = statusCode === 404;
-    if (!isMiss && statusCode !== 200) return payload;
-    const state = await count(request, { increment: isMiss });
-    if (state.isAllowed || !(isMiss ? state.isExceeded : state.remaining === 0)) return payload;
-    throw tooMany('TOO_MANY_MISSES', 'Too many lookups from this address found nobody; wait before the next.', state.ttl);
+    if ((!isMiss && statusCode !== 200) || isExempt(ip)) return payload;
+    const key = addressKey(ip);
+    const state = isMiss ? await misses.penalty(key) : await misses.get(key);
+    const isSpent = state !== null && (isMiss ? state.consumedPoints > points : state.consumedPoints >= points);
+    if (!isSpent) return payload;
+    throw tooMany(
+      'TOO_MANY_MISSES',
+      'Too many lookups from this address found nobody; wait before the next.',
+      state.msBeforeNext,
+    );
   };
-}
-
-/** The limits of a process may share a store, so a key holds the name of its limit. */
-function keyOf(name: string): (request: FastifyRequest) => string {
-  return ({ ip }) => `${name} ${addressKey(ip)}`;
 }
 
 function sharedStore(counts: SharedCounts): FastifyRateLimitStoreCtor {

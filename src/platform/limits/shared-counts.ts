@@ -35,30 +35,37 @@ export class SharedCounts implements OnModuleDestroy {
       // Ends the connection, not one command: whoever comes until it is up again does not wait at all.
       socketTimeout: ANSWER_MAX_MS,
       enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
+      // What was sent on a connection that ended is answered so at once, not when another one stands.
+      maxRetriesPerRequest: 0,
       retryStrategy: (times) => Math.min(times * RECONNECT_STEP_MS, RECONNECT_MAX_MS),
     });
   }
 
-  /** Begins to share, and goes on trying; only a server that answers requests does. */
-  connect(log: { info(text: string): void; warn(fields: object, text: string): void }): void {
+  /** Resolves when the counts are shared, or Redis is away; it is tried again and again. Only who serves requests calls it. */
+  async connect(log: { info(text: string): void; warn(fields: object, text: string): void }): Promise<void> {
+    if (!this.redis) return;
     let isAway = false;
-    this.redis?.on('ready', () => {
+    this.redis.on('ready', () => {
       isAway = false;
       log.info('Redis is there: limits are shared by all replicas');
     });
     // Only the message: the error holds the command, and so the password. Once an outage, not once a try.
-    this.redis?.on('error', ({ message }: Error) => {
+    this.redis.on('error', ({ message }: Error) => {
       if (!isAway) log.warn({ reason: message }, 'Redis is away: each replica holds limits by what it sees itself');
       isAway = true;
     });
-    // Its outcome comes as one of these two events.
-    this.redis?.connect().catch(() => undefined);
+    // Why it failed has come as an event.
+    await this.redis.connect().catch(() => undefined);
   }
 
   /** A limit under a name of its own; two of one name would add up. */
   limiter(name: string, { points, windowSeconds, blockSeconds }: Limit): RateLimiterAbstract {
-    const options = { points, duration: windowSeconds, blockDuration: blockSeconds, keyPrefix: `${KEY_PREFIX}:${name}` };
+    const options = {
+      points,
+      duration: windowSeconds,
+      blockDuration: blockSeconds,
+      keyPrefix: `${KEY_PREFIX}:${name}`,
+    };
     const own = new RateLimiterMemory(options);
     if (!this.redis) return own;
     return new RateLimiterRedis({

@@ -34,6 +34,7 @@ export class SharedCounts implements OnModuleDestroy {
       connectTimeout: CONNECT_MAX_MS,
       // Ends the connection, not one command: whoever comes until it is up again does not wait at all.
       socketTimeout: ANSWER_MAX_MS,
+      disconnectTimeout: ANSWER_MAX_MS,
       enableOfflineQueue: false,
       // What was sent on a connection that ended is answered so at once, not when another one stands.
       maxRetriesPerRequest: 0,

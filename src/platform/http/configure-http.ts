@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
-import helmet from '@fastify/helmet';
 import underPressure from '@fastify/under-pressure';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyRequest, LogController } from 'fastify';
@@ -16,6 +15,7 @@ import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
 import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter } from './problem.filter.js';
 import { limitRates } from './rate-limits.js';
+import { safeHeaders } from './safe-headers.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** What one connection may take of the server, and how many there may be; the tests have less patience. */
@@ -51,12 +51,7 @@ const LOOP_DELAY_MAX_MS = 500;
 /** Of those turns: one pause of the process or its machine that is shorter is no overload. */
 const LOOP_SAMPLE_MS = 2_000;
 /** For answers that are data: a browser that shows one as a page runs nothing of it. The pages of `/docs` have their own. */
-const NOTHING_RUNS = {
-  'default-src': ["'none'"],
-  'base-uri': ["'none'"],
-  'form-action': ["'none'"],
-  'frame-ancestors': ["'none'"],
-};
+const DATA_HEADERS = safeHeaders({});
 const EXPOSED_HEADERS = [
   'Link',
   'X-Total-Count',
@@ -130,8 +125,9 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   // Fastify refuses a QUERY without a content type before it looks for a route; no path takes it, so each answers 405.
   fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   readJsonBodies(fastify);
-  fastify.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id).header('Cache-Control', 'no-store');
+  fastify.addHook('onRequest', (request, reply, done) => {
+    reply.headers(DATA_HEADERS).header('x-request-id', request.id).header('Cache-Control', 'no-store');
+    done();
   });
   const metrics = app.get(Metrics);
   // Never the path, the query, a header or the address: they can hold what a person typed, or who they are.
@@ -151,11 +147,8 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
     if (request.routeOptions.config.bodyAsQuery && isObject(request.body))
       request.query = { ...request.body, ...(request.query as object) };
   });
-  await fastify.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: NOTHING_RUNS },
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
-  });
-  await fastify.register(cors, { delegator: (request, done) => done(null, corsOptions(request, config)) });
+  const corsFor = corsOptions(config);
+  await fastify.register(cors, { delegator: (request, done) => done(null, corsFor(request)) });
   const counts = app.get(SharedCounts);
   await counts.connect(fastify.log);
   await limitRates(fastify, config, counts);
@@ -181,18 +174,21 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   await fastify.register(underPressure, { maxEventLoopDelay: LOOP_DELAY_MAX_MS, sampleInterval: LOOP_SAMPLE_MS });
 }
 
-function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOptions {
-  const method = request.headers['access-control-request-method'] ?? request.method;
-  const [path = ''] = request.url.split('?', 1);
-  const isForAll = ANY_ORIGIN.some((rule) => rule.methods.includes(method) && rule.path.test(path));
-  return {
-    origin: isForAll ? '*' : [...config.corsOrigins],
+function corsOptions({ corsOrigins }: Config): (request: FastifyRequest) => FastifyCorsOptions {
+  const common: FastifyCorsOptions = {
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
     allowedHeaders: ['content-type', 'authorization', 'api-key'],
-    exposedHeaders: EXPOSED_HEADERS,
+    exposedHeaders: EXPOSED_HEADERS.join(', '),
     credentials: false,
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,
+  };
+  const forAll = { ...common, origin: '*' };
+  const forOwn = { ...common, origin: [...corsOrigins] };
+  return ({ headers, method, url }) => {
+    const asked = headers['access-control-request-method'] ?? method;
+    const [path = ''] = url.split('?', 1);
+    return ANY_ORIGIN.some((rule) => rule.methods.includes(asked) && rule.path.test(path)) ? forAll : forOwn;
   };
 }
 

@@ -98,7 +98,7 @@ const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(2
   });
 
   it.each([
-    ['hangs', () => line.silence()],
+    ['hangs', async () => line.silence()],
     ['is gone', () => line.cut()],
   ])('go on where Redis %s: nobody waits, signups are taken, each replica counts for itself', async (_, end) => {
     const unlimited = await startService();

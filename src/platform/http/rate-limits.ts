@@ -1,5 +1,5 @@
 import rateLimit, { type FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyRequest, preSerializationHookHandler, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyRequest, preSerializationAsyncHookHandler, RouteOptions } from 'fastify';
 import type { Config } from '../config/config.js';
 import { addressKey, isWithin } from '../limits/address.js';
 import type { SharedCounts } from '../limits/shared-counts.js';
@@ -61,7 +61,7 @@ function limitMisses(
   counts: SharedCounts,
   publicMax: number,
   isExempt: (address: string) => boolean,
-): preSerializationHookHandler {
+): preSerializationAsyncHookHandler {
   const points = Math.ceil(publicMax * MISSES_PER_PUBLIC_REQUEST);
   const misses = counts.limiter('misses', { points, windowSeconds: WINDOW_SECONDS });
   return async ({ ip }, { statusCode }, payload) => {

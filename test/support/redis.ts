@@ -5,7 +5,7 @@ import { freePort } from './service-process.js';
 
 const PROGRAM = 'redis-server';
 
-/** The server of `TEST_REDIS_URL`, or whether one can be started. CI must have one. */
+/** Whether there is the server of `TEST_REDIS_URL`, or a program to start one. In CI a missing one is a failure. */
 export const hasRedis = process.env.TEST_REDIS_URL !== undefined || process.env.CI === 'true' || isInstalled();
 
 function isInstalled(): boolean {
@@ -16,6 +16,8 @@ function isInstalled(): boolean {
 export class RedisLine {
   private readonly sockets = new Set<Socket>();
   private readonly door: Server;
+  /** Any, and after the first time that one. */
+  private port = 0;
   private isSilent = false;
 
   private constructor(
@@ -70,8 +72,6 @@ export class RedisLine {
     this.server.kill('SIGKILL');
     await ended;
   }
-
-  private port = 0;
 
   private lead(near: Socket): void {
     const far = connect(Number(this.target.port || 6379), this.target.hostname);

@@ -9,10 +9,10 @@ const WINDOW_SECONDS = 60;
 /** Addresses whose counts a process keeps; the one that has been quiet for longest is forgotten first. */
 const ADDRESSES_MAX = 10_000;
 /**
- * Lookups that find nobody, against the public limit: enough for the visitors behind one address of an office or a
- * mobile network, whose page asks before it shows its form; too few to try a list of addresses.
+ * Lookups that find nobody may be one in so many of the public limit: enough for visitors behind one address of an
+ * office or a mobile network, whose page asks before it shows its form; too few to try a list of people.
  */
-const MISSES_PER_PUBLIC_REQUEST = 0.1;
+const PUBLIC_REQUESTS_PER_MISS = 10;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -62,7 +62,7 @@ function limitMisses(
   publicMax: number,
   isExempt: (address: string) => boolean,
 ): preSerializationAsyncHookHandler {
-  const points = Math.ceil(publicMax * MISSES_PER_PUBLIC_REQUEST);
+  const points = Math.ceil(publicMax / PUBLIC_REQUESTS_PER_MISS);
   const misses = counts.limiter('misses', { points, windowSeconds: WINDOW_SECONDS });
   return async ({ ip }, { statusCode }, payload) => {
     const isMiss = statusCode === 404;

@@ -40,11 +40,11 @@ describe('a connection', () => {
     sockets.push(socket);
     return socket;
   }
-  /** Sends `start`, then a byte every {@link TRICKLE_MS} as long as it may; resolves with what came when it was ended. */
-  async function trickle(start: string): Promise<string> {
+  /** Sends what is begun, then a byte every {@link TRICKLE_MS}; resolves with what came when it was ended. */
+  async function trickle(begun: string): Promise<string> {
     const socket = open();
-    if (start !== '') socket.write(start);
-    const dripping = setInterval(() => start !== '' && socket.write('1'), TRICKLE_MS);
+    if (begun !== '') socket.write(begun);
+    const dripping = setInterval(() => begun !== '' && socket.write('1'), TRICKLE_MS);
     return text(socket).finally(() => clearInterval(dripping));
   }
   async function isServed(): Promise<boolean> {
@@ -61,13 +61,13 @@ describe('a connection', () => {
     });
 
   it.each([
-    ['says nothing', ''],
-    ['never ends its headers', HEADERS_BEGUN],
-    ['never ends its body', BODY_BEGUN],
-  ])('that %s is ended, and many of them keep nobody else from being served', async (_, start_) => {
-    await start();
+    ['says nothing', '', { requestMs: 60_000 }],
+    ['never ends its headers', HEADERS_BEGUN, { requestMs: 60_000 }],
+    ['never ends its body', BODY_BEGUN, {}],
+  ])('that %s is ended, and many of them keep nobody else from being served', async (_, begun, bounds) => {
+    await start(bounds);
 
-    const slow = Array.from({ length: EACH }, () => trickle(start_));
+    const slow = Array.from({ length: EACH }, () => trickle(begun));
     await until(async () => (await connectionsOf()) >= EACH);
     const served = await Promise.all(Array.from({ length: 20 }, isServed));
     const stillOpen = await connectionsOf();

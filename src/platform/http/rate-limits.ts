@@ -79,6 +79,7 @@ function limitMisses(
   };
 }
 
+/** What @fastify/rate-limit counts by; it holds the counts to the maximum itself, so the limiter has none. */
 function sharedStore(counts: SharedCounts): FastifyRateLimitStoreCtor {
   const limiter = counts.limiter('requests', { points: 0, windowSeconds: WINDOW_SECONDS });
   type Done = (error: Error | null, result?: { current: number; ttl: number }) => void;
@@ -86,12 +87,6 @@ function sharedStore(counts: SharedCounts): FastifyRateLimitStoreCtor {
     incr(key: string, done: Done): void {
       limiter.penalty(key).then(({ consumedPoints, msBeforeNext }) => {
         done(null, { current: consumedPoints, ttl: msBeforeNext });
-      }, done);
-    }
-
-    read(key: string, done: Done): void {
-      limiter.get(key).then((state) => {
-        done(null, { current: state?.consumedPoints ?? 0, ttl: state?.msBeforeNext ?? 0 });
       }, done);
     }
 

@@ -39,7 +39,7 @@ const SERVER_BOUNDS: ServerBounds = {
   keepAliveMs: 72_000,
   // Who reads no more of an answer; longer than any request of ours is at work.
   silenceMs: 30_000,
-  // What fits into memory beside the work: an idle connection takes some 10 KB. A bound by address is the proxy's, for
+  // Memory and file handles are for the work, not for idle connections. A bound by address is the proxy's, for
   // behind one all connections have the same.
   connectionsMax: 10_000,
 };

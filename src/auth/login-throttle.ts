@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
+import { addressKey } from '../platform/limits/address.js';
+import { SharedCounts } from '../platform/limits/shared-counts.js';
 import { Problem } from '../platform/problem.js';
 
 const FAILURES_MAX = 5;
@@ -15,14 +17,15 @@ const SLOWED_SECONDS = 60;
 @Injectable()
 export class LoginThrottle {
   private readonly isOn: boolean;
-  private readonly failures = new RateLimiterMemory({
-    points: FAILURES_MAX,
-    duration: FAILURES_WINDOW_SECONDS,
-    blockDuration: SLOWED_SECONDS,
-  });
+  private readonly failures: RateLimiterAbstract;
 
-  constructor(@Inject(CONFIG) { rateLimits }: Config) {
+  constructor(@Inject(CONFIG) { rateLimits }: Config, counts: SharedCounts) {
     this.isOn = rateLimits.login > 0;
+    this.failures = counts.limiter('login-failures', {
+      points: FAILURES_MAX,
+      windowSeconds: FAILURES_WINDOW_SECONDS,
+      blockSeconds: SLOWED_SECONDS,
+    });
   }
 
   /** @throws Problem `throttled` */
@@ -47,7 +50,7 @@ export class LoginThrottle {
 }
 
 function keyOf(emailKey: string, address: string): string {
-  return `${emailKey} ${address}`;
+  return `${emailKey} ${addressKey(address)}`;
 }
 
 function throttled({ msBeforeNext }: RateLimiterRes): Problem {

@@ -34,6 +34,7 @@ describe('settings', () => {
       publicBaseUrl: 'http://localhost:3000',
       trustedProxies: [],
       rateLimits: { public: 600, login: 10, exempt: [] },
+      redisUrl: undefined,
       corsOrigins: [],
       shutdownDelaySeconds: 0,
       logLevel: 'warn',
@@ -50,7 +51,7 @@ describe('settings', () => {
   it('count an empty variable as not set', () => {
     const names = [
       'PORT', 'HOST', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
-      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'CORS_ORIGINS',
+      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CORS_ORIGINS',
     ]; // prettier-ignore
     expect(read(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(read({}));
   });
@@ -73,6 +74,8 @@ describe('settings', () => {
       { RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_LOGIN: '1000000', RATE_LIMIT_EXEMPT: '192.0.2.7,2001:db8::/32' },
       { rateLimits: { public: 0, login: 1_000_000, exempt: ['192.0.2.7', '2001:db8::/32'] } },
     ],
+    [{ REDIS_URL: 'redis://redis' }, { redisUrl: 'redis://redis' }],
+    [{ REDIS_URL: 'rediss://user:p%40ss@[::1]:6380/2' }, { redisUrl: 'rediss://user:p%40ss@[::1]:6380/2' }],
     [
       { CORS_ORIGINS: 'https://app.example.com, http://localhost:5173,' },
       { corsOrigins: ['https://app.example.com', 'http://localhost:5173'] },
@@ -109,6 +112,9 @@ describe('settings', () => {
     ['RATE_LIMIT_PUBLIC', ['-1', 'off', '1000001']],
     ['RATE_LIMIT_LOGIN', ['-1', 'off', '1000001']],
     ['RATE_LIMIT_EXEMPT', ['everyone', '10.0.0.0/33']],
+    ['REDIS_URL', [
+      'redis', 'redis:', 'http://redis', 'redis://redis:99999', 'redis://redis/cache', 'redis://redis?commandTimeout=9', 'redis://:%ff@redis', 'redis://redis/0#x',
+    ]],
     ['CORS_ORIGINS', ['*', 'example.com', 'https://example.com/', 'https://example.com/app', 'null']],
   ])('name %s where its value is wrong', (name, values) => {
     for (const value of values) expect(faultsOf({ [name]: value })).toMatch(new RegExp(`^${name}: [^\\n]+$`));
@@ -127,8 +133,13 @@ describe('settings', () => {
       ['DATABASE_URL', 'JWT_SECRET', 'PORT', 'RATE_LIMIT_PUBLIC', 'TRUST_PROXY']); // prettier-ignore
   });
 
-  it("never repeat a database's password or a secret", () => {
-    expect(faultsOf({ DATABASE_URL: 'mysql://user:hunter2@host', JWT_SECRET: 'hunter2' })).not.toContain('hunter2');
+  it('never repeat a password or a secret', () => {
+    const wrong = {
+      DATABASE_URL: 'mysql://user:hunter2@host',
+      REDIS_URL: 'redis://:hunter2@host/x',
+      JWT_SECRET: 'hunter2',
+    };
+    expect(faultsOf(wrong)).not.toContain('hunter2');
   });
 });
 

@@ -28,6 +28,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Requests a minute and address; 0 is off. */
   readonly rateLimits: { readonly public: number; readonly login: number; readonly exempt: readonly string[] };
+  /** The Redis or Valkey in which replicas count together. */
+  readonly redisUrl: string | undefined;
   readonly corsOrigins: readonly string[];
   /** How long a process told to stop serves on, so that balancers notice. */
   readonly shutdownDelaySeconds: number;
@@ -99,6 +101,11 @@ const Environment = z.object({
   RATE_LIMIT_PUBLIC: wholeNumber(600, 0, 1_000_000),
   RATE_LIMIT_LOGIN: wholeNumber(10, 0, 1_000_000),
   RATE_LIMIT_EXEMPT: networks,
+  REDIS_URL: z
+    .string()
+    // The value may hold a password, so the message must not repeat it.
+    .refine(isRedisUrl, 'must be redis://user:password@host:port/number, or rediss:// for TLS')
+    .optional(),
   CORS_ORIGINS: list.refine(
     (items) => items.every(isOrigin),
     'must be origins such as https://example.com, comma-separated',
@@ -129,6 +136,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     publicBaseUrl: env.PUBLIC_BASE_URL ?? `http://localhost:${env.PORT}`,
     trustedProxies: env.TRUST_PROXY,
     rateLimits: { public: env.RATE_LIMIT_PUBLIC, login: env.RATE_LIMIT_LOGIN, exempt: env.RATE_LIMIT_EXEMPT },
+    redisUrl: env.REDIS_URL,
     corsOrigins: env.CORS_ORIGINS,
     // Nothing stands in front of the embedded database's one process that would have to notice.
     shutdownDelaySeconds:
@@ -167,6 +175,14 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): 
     'must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>',
   );
   return z.NEVER;
+}
+
+/** Options in a query would go before the ones that keep a dead server from holding requests up. */
+function isRedisUrl(value: string): boolean {
+  if (!/^rediss?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const { hostname, username, password, pathname, search, hash } = new URL(value);
+  const isDecodable = [username, password].every((text) => percentDecoded(text) !== undefined);
+  return hostname !== '' && /^(\/\d{0,5})?$/.test(pathname) && search === '' && hash === '' && isDecodable;
 }
 
 /** Undefined where the text is not percent-encoded UTF-8. */

@@ -33,7 +33,7 @@ export class AuthController {
   @ApiOperation({
     summary: 'Refresh the access token',
     description:
-      'Give the **refresh** token as bearer; the answer is a new pair. A refresh token is used once. Where the answer was lost, the same request within 10 seconds gives the same pair again; any later reuse ends all tokens of that login, because someone else may hold them (RFC 9700).',
+      'Give the **refresh** token as bearer; the answer is a new pair. A refresh token is used once. Where the answer was lost, the same request within 10 seconds gives the same pair again; any later reuse ends that login, because someone else may hold its tokens (RFC 9700): none of its refresh tokens is taken again, and an access token given out before lives until it expires. However often it is renewed, a login ends after 90 days.',
   })
   @ApiOkResponse({ description: 'The next pair of tokens.', type: TokenPairDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')

@@ -3,7 +3,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountEntity } from './account.entity.js';
 import { RefreshTokenEntity } from './refresh-token.entity.js';
 import { JwtModule } from '@nestjs/jwt';
-import { PassportModule } from '@nestjs/passport';
 import { AccountStore } from './account.store.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
@@ -13,7 +12,7 @@ import { TokenService } from './token.service.js';
 import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity, RefreshTokenEntity]), PassportModule, JwtModule],
+  imports: [TypeOrmModule.forFeature([AccountEntity, RefreshTokenEntity]), JwtModule],
   controllers: [AuthController],
   providers: [
     AuthService,
@@ -24,6 +23,6 @@ import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
     AccessTokenStrategy,
     RefreshTokenStrategy,
   ],
-  exports: [AuthService],
+  exports: [AuthService, AccessTokenStrategy],
 })
 export class AuthModule {}

@@ -1,5 +1,6 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccountStore } from '../../src/auth/account.store.js';
 import { AuthService } from '../../src/auth/auth.service.js';
 import { RefreshTokenEntity } from '../../src/auth/refresh-token.entity.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -228,9 +229,34 @@ describe('tokens', () => {
 
       expect((await refresh(refreshToken)).status).toBe(401);
     });
+
+    it('gives no token that outlives its family', async () => {
+      const { refreshToken } = await service.world.owner();
+      const [{ familyId }] = (await familyOf(refreshToken)) as [RefreshTokenEntity];
+      const familyExpiresAt = new Date(Date.now() + 60_000);
+      await service.app
+        .get(Database)
+        .transaction((manager) => manager.update(RefreshTokenEntity, { familyId }, { familyExpiresAt }));
+
+      const { body } = await refresh(refreshToken);
+
+      for (const token of [body.access_token, body.refresh_token])
+        expect(read(token).claims.exp).toBe(Math.floor(familyExpiresAt.getTime() / 1000));
+    });
   });
 
   describe('either token', () => {
+    it('speaks for its own account, whoever else calls at the same moment', async () => {
+      const waitlists = await Promise.all([service.world.waitlist(), service.world.waitlist()]);
+      const calls = Array.from({ length: 10 }, () => waitlists).flat();
+
+      const answers = await Promise.all(calls.map(({ owner: { token } }) => service.api.get(OWNED, { token })));
+
+      expect(answers.map(({ body }) => (body as { id: number }[]).map(({ id }) => id))).toEqual(
+        calls.map(({ id }) => [id]),
+      );
+    });
+
     it('does not pass for the other', async () => {
       const owner = await service.world.owner();
 
@@ -355,6 +381,65 @@ describe('tokens', () => {
       expect((await logIn(owner.email, 'another long password')).status).toBe(200);
       expect(await isLive(bystander.token)).toBe(true);
     });
+
+    it.each<[string, (auth: AuthService, email: string) => Promise<void>]>([
+      ['is disabled', (auth, email) => auth.disable(email)],
+      ['gets a new password', (auth, email) => auth.setPassword(email, 'another long password')],
+    ])('that %s at one replica loses its tokens at every other at once', async (_, end) => {
+      const replica = await startService({ environment: { DATABASE_URL: service.databaseUrl, JWT_SECRET: SECRET } });
+      try {
+        const { email, token, refreshToken } = await service.world.owner();
+        expect((await replica.api.get(OWNED, { token })).status).toBe(200);
+
+        await end(service.app.get(AuthService), email);
+
+        expect((await replica.api.get(OWNED, { token })).status).toBe(401);
+        expect((await replica.api.get(REFRESH, { token: refreshToken })).status).toBe(401);
+        expect((await replica.api.post(CREATE, { email, password: PASSWORD })).status).toBe(401);
+      } finally {
+        await replica.stop();
+      }
+    });
+
+    it('whose insertion is repeated, because the answer to its commit was lost, is made once', async () => {
+      const accounts = service.app.get(AccountStore);
+      const email = `${randomUUID()}@owners.example`;
+      const account = {
+        uuid: randomUUID(),
+        email,
+        emailKey: email,
+        passwordHash: '',
+        tokenVersion: 0,
+        disabledAt: null,
+        createdAt: new Date(),
+      };
+
+      const { id } = await accounts.insert(account);
+
+      expect(await accounts.insert(account)).toMatchObject({ id, uuid: account.uuid });
+    });
+  });
+});
+
+describe('two services in one process', () => {
+  it('know their own tokens, and not those of each other', async () => {
+    const one = await startService({ environment: { JWT_SECRET: SECRET } });
+    const other = await startService({ environment: { JWT_SECRET: OTHER_SECRET } });
+    try {
+      const [mine, theirs] = [await one.world.owner(), await other.world.owner()];
+      const statuses = async ({ api }: Service, { token, refreshToken }: Owner) => [
+        (await api.get(OWNED, { token })).status,
+        (await api.get(REFRESH, { token: refreshToken })).status,
+      ];
+
+      expect(await statuses(one, mine)).toEqual([200, 200]);
+      expect(await statuses(other, theirs)).toEqual([200, 200]);
+      expect(await statuses(one, theirs)).toEqual([401, 401]);
+      expect(await statuses(other, mine)).toEqual([401, 401]);
+    } finally {
+      await one.stop();
+      await other.stop();
+    }
   });
 });
 

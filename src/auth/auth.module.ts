@@ -7,6 +7,7 @@ import { AccountStore } from './account.store.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
 import { LoginThrottle } from './login-throttle.js';
+import { PasswordHasher } from './password-hasher.js';
 import { RefreshTokenStore } from './refresh-token.store.js';
 import { TokenService } from './token.service.js';
 import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
@@ -18,6 +19,7 @@ import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
     AuthService,
     TokenService,
     LoginThrottle,
+    PasswordHasher,
     AccountStore,
     RefreshTokenStore,
     AccessTokenStrategy,

@@ -27,9 +27,11 @@ function read(token: string): { readonly header: Part; readonly claims: Part } {
   return { header: header!, claims: claims! };
 }
 
+/** A signature that is right for the header's algorithm, where that is one of secrets. */
 function sign(header: Part, claims: Part, secret = SECRET): string {
+  const hash = header.alg === 'HS512' ? 'sha512' : 'sha256';
   const signed = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+  return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`;
 }
 
 /** What a caller is told; `instance` differs from request to request. */

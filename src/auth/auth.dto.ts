@@ -11,7 +11,7 @@ export class CreateTokensDto {
   email!: string;
 
   @ApiProperty({
-    description: "The service account's password.",
+    description: "The service account's password. A first start prints that of its account to the terminal.",
     minLength: 1,
     maxLength: 256,
     format: 'password',
@@ -21,10 +21,18 @@ export class CreateTokensDto {
 }
 
 export class TokenPairDto {
-  @ApiProperty({ description: 'Bearer credential of the owner operations.', maxLength: 2048 })
+  @ApiProperty({
+    description: 'Bearer credential of the owner operations.',
+    maxLength: 2048,
+    example: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI…',
+  })
   access_token!: string;
 
-  @ApiProperty({ description: 'Bearer credential that is exchanged, once, for a new pair.', maxLength: 2048 })
+  @ApiProperty({
+    description: 'Bearer credential that is exchanged, once, for a new pair.',
+    maxLength: 2048,
+    example: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InJ0K2p3dCJ9.eyJzdWIiOiI…',
+  })
   refresh_token!: string;
 
   static from({ accessToken, refreshToken }: TokenPair): TokenPairDto {

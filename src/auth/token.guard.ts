@@ -33,11 +33,11 @@ abstract class TokenGuard implements CanActivate {
   /** Whom the request then speaks for. @throws Problem `unauthenticated` where it may not pass */
   protected admit({ caller }: Verdict, { headers }: Request): Caller | null {
     if (caller) return caller;
-    if (headers.authorization === undefined) {
+    if (!/^Bearer /i.test(headers.authorization ?? '')) {
       throw new Problem(
         'unauthenticated',
         'MISSING_TOKEN',
-        'This operation needs an Authorization header with a bearer token.',
+        'This operation needs a token, sent as `Authorization: Bearer <token>`.',
       );
     }
     throw invalidToken();

@@ -63,7 +63,7 @@ describe('settings', () => {
     [{ JWT_SECRET: `${SECRET}, ${'t'.repeat(40)}` }, { jwtSecrets: [SECRET, 't'.repeat(40)] }],
     [{ JWT_SECRET: 'é'.repeat(16) }, { jwtSecrets: ['é'.repeat(16)] }],
     [{ ACCESS_TOKEN_TTL: '60' }, { accessTokenTtlSeconds: 60 }],
-    [{ REFRESH_TOKEN_TTL: '31536000' }, { refreshTokenTtlSeconds: 365 * 86_400 }],
+    [{ REFRESH_TOKEN_TTL: '7776000' }, { refreshTokenTtlSeconds: 90 * 86_400 }],
     [
       { OWNER_EMAIL: 'me@example.com', OWNER_PASSWORD: ' a pass word of mine ' },
       { firstOwner: { email: 'me@example.com', password: ' a pass word of mine ' } },
@@ -106,7 +106,7 @@ describe('settings', () => {
     ]],
     ['JWT_SECRET', ['short', `${SECRET},short`, 's'.repeat(31)]],
     ['ACCESS_TOKEN_TTL', ['0', '1h', '2592001']],
-    ['REFRESH_TOKEN_TTL', ['0', '30d', '31536001']],
+    ['REFRESH_TOKEN_TTL', ['0', '30d', '7776001']],
     ['PUBLIC_BASE_URL', ['wait.example.com', 'ftp://example.com', 'https://', '/line']],
     ['TRUST_PROXY', ['true', '10.0.0.0/33', '10.0.0', 'localhost', '::1/129', '10.0.0.0/8/8', '10.0.0.0/']],
     ['RATE_LIMIT_PUBLIC', ['-1', 'off', '1000001']],

@@ -76,6 +76,8 @@ const networks = list.refine((items) => items.every(isNetwork), 'must be IP addr
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
 
 const DAY_SECONDS = 86_400;
+/** However often it is renewed, a login ends after this; so no token has to live longer. */
+export const LOGIN_LIFETIME_SECONDS = 90 * DAY_SECONDS;
 
 const Environment = z.object({
   PORT: wholeNumber(3000, 1, 65_535),
@@ -86,7 +88,7 @@ const Environment = z.object({
     `each secret must have at least ${SECRET_BYTES_MIN} bytes`,
   ),
   ACCESS_TOKEN_TTL: wholeNumber(3600, 1, 30 * DAY_SECONDS),
-  REFRESH_TOKEN_TTL: wholeNumber(30 * DAY_SECONDS, 1, 365 * DAY_SECONDS),
+  REFRESH_TOKEN_TTL: wholeNumber(30 * DAY_SECONDS, 1, LOGIN_LIFETIME_SECONDS),
   OWNER_EMAIL: z
     .string()
     .refine((value) => emailKey(value) !== null, 'must be an email address')

@@ -15,8 +15,6 @@ interface Limit {
   /** How many are allowed within the window. */
   readonly points: number;
   readonly windowSeconds: number;
-  /** How long a key stays over the limit once it is. */
-  readonly blockSeconds?: number;
 }
 
 /**
@@ -60,11 +58,10 @@ export class SharedCounts implements OnModuleDestroy {
   }
 
   /** A limit under a name of its own; two of one name would add up. */
-  limiter(name: string, { points, windowSeconds, blockSeconds }: Limit): RateLimiterAbstract {
+  limiter(name: string, { points, windowSeconds }: Limit): RateLimiterAbstract {
     const options = {
       points,
       duration: windowSeconds,
-      blockDuration: blockSeconds,
       keyPrefix: `${KEY_PREFIX}:${name}`,
     };
     const own = new RateLimiterMemory(options);

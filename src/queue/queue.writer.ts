@@ -86,6 +86,7 @@ export class QueueWriter {
     let line = this.lines.get(waitlistId);
     if (!line) {
       line = new Batcher((commands) => this.carryOut(waitlistId, commands), {
+        name: 'write line',
         batchMax: BATCH_MAX,
         weightOf,
         waitingMax: WAITING_MAX,
@@ -121,29 +122,28 @@ export class QueueWriter {
 
   private async commit(waitlistId: number, commands: readonly Command[], attempt = 1): Promise<Result[]> {
     const start = performance.now();
-    let runs = 0;
     try {
-      const results = await this.database.transaction(async (manager) => {
-        runs += 1;
-        const queue = await this.queues.lock(manager, waitlistId);
-        const changes = new CounterChanges();
-        // First those who leave: their places are read from the counters as they were before the batch.
-        const removed = await this.offboardAll(manager, queue, changes, commands);
-        const joined = await this.joinAll(manager, queue, changes, commands);
-        await this.buckets.apply(manager, waitlistId, changes);
-        await this.queues.update(manager, queue);
-        return commands.map((command) =>
-          command.kind === 'join' ? (joined.get(command) ?? null) : (removed.get(command) ?? []),
-        );
-      });
+      const results = await this.database.transaction(
+        async (manager) => {
+          const queue = await this.queues.lock(manager, waitlistId);
+          const changes = new CounterChanges();
+          // First those who leave: their places are read from the counters as they were before the batch.
+          const removed = await this.offboardAll(manager, queue, changes, commands);
+          const joined = await this.joinAll(manager, queue, changes, commands);
+          await this.buckets.apply(manager, waitlistId, changes);
+          await this.queues.update(manager, queue);
+          return commands.map((command) =>
+            command.kind === 'join' ? (joined.get(command) ?? null) : (removed.get(command) ?? []),
+          );
+        },
+        { onRetry: (reason) => this.metrics.retried(reason) },
+      );
       this.metrics.committed(commands.length, performance.now() - start);
       return results;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
       this.metrics.retried('duplicate_key');
       return await this.commit(waitlistId, commands, attempt + 1);
-    } finally {
-      for (let run = 1; run < runs; run += 1) this.metrics.retried('given_up');
     }
   }
 

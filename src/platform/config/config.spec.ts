@@ -37,6 +37,7 @@ describe('settings', () => {
       corsOrigins: [],
       shutdownDelaySeconds: 0,
       logLevel: 'warn',
+      sendsTraces: false,
     });
   });
 

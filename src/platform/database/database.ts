@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Mutex } from 'async-mutex';
 import pRetry from 'p-retry';
+import { SpanKind } from '@opentelemetry/api';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { asProblem, isAway, isWorthRepeating } from './database-error.js';
+import { traced } from '../telemetry/tracing.js';
+import { asProblem, isAway, reasonToRepeat } from './database-error.js';
 import { isEmbedded } from './dialect.js';
 
 const ATTEMPTS_MAX = 6;
@@ -11,7 +13,7 @@ const BACKOFF_MAX_MS = 200;
 /** A request is answered within five seconds, whatever became of the database. */
 const DEADLINE_MS = 4_000;
 /** For work that is as long as a waitlist: it ends when it is done. */
-export const UNHURRIED: Hurry = { deadlineMs: 24 * 3_600_000 };
+export const UNHURRIED: Terms = { deadlineMs: 24 * 3_600_000 };
 const MIGRATION_LOCK = 'waitlist-service/migrate';
 const MIGRATION_LOCK_WAIT_SECONDS = 600;
 
@@ -20,13 +22,20 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-export interface Hurry {
-  readonly deadlineMs: number;
+export interface Terms {
+  readonly deadlineMs?: number;
+  /** Told of each attempt after the first, and why it is made: a database's error code. */
+  readonly onRetry?: (reason: string) => void;
 }
 
 type Work<Result> = (manager: EntityManager) => Promise<Result>;
 /** READ COMMITTED is the sessions' own, so that most transactions need not ask for it. */
 type Level = 'none' | 'READ COMMITTED' | 'REPEATABLE READ';
+const SPAN_NAMES: Record<Level, string> = {
+  none: 'database read',
+  'READ COMMITTED': 'database transaction',
+  'REPEATABLE READ': 'database snapshot',
+};
 
 /**
  * The one way to the database. A dead server must not hang a request, so all work has a deadline, and a connection that
@@ -52,15 +61,15 @@ export class Database {
    * @throws Problem `unavailable` while the database is away
    */
   async read<Result>(work: Work<Result>): Promise<Result> {
-    return this.perform('none', work, { deadlineMs: DEADLINE_MS });
+    return this.perform('none', work, {});
   }
 
   /**
    * Reads that all see one moment, and hold up no writer.
    * @throws Problem `unavailable` while the database is away
    */
-  async snapshot<Result>(work: Work<Result>, hurry: Hurry = { deadlineMs: DEADLINE_MS }): Promise<Result> {
-    return this.perform('REPEATABLE READ', work, hurry);
+  async snapshot<Result>(work: Work<Result>, terms: Terms = {}): Promise<Result> {
+    return this.perform('REPEATABLE READ', work, terms);
   }
 
   /**
@@ -68,8 +77,8 @@ export class Database {
    * up (a deadlock, a failover, a lost connection, a certification conflict of a cluster), so it must be safe to repeat.
    * @throws Problem `unavailable` while the database is away
    */
-  async transaction<Result>(work: Work<Result>, hurry: Hurry = { deadlineMs: DEADLINE_MS }): Promise<Result> {
-    return this.perform('READ COMMITTED', work, hurry);
+  async transaction<Result>(work: Work<Result>, terms: Terms = {}): Promise<Result> {
+    return this.perform('READ COMMITTED', work, terms);
   }
 
   /**
@@ -111,22 +120,35 @@ export class Database {
     return done.map(({ name }) => name);
   }
 
-  private async perform<Result>(level: Level, work: Work<Result>, { deadlineMs }: Hurry): Promise<Result> {
+  private async perform<Result>(
+    level: Level,
+    work: Work<Result>,
+    { deadlineMs = DEADLINE_MS, onRetry }: Terms,
+  ): Promise<Result> {
     const until = Date.now() + deadlineMs;
-    try {
-      return await pRetry(
-        () => (this.turns ? this.takeTurn(this.turns, level, work) : this.attempt(level, work, until)),
-        {
-          retries: ATTEMPTS_MAX - 1,
-          minTimeout: BACKOFF_MIN_MS,
-          maxTimeout: BACKOFF_MAX_MS,
-          randomize: true,
-          shouldRetry: ({ error }) => isWorthRepeating(error) && Date.now() < until,
-        },
-      );
-    } catch (error) {
-      throw asProblem(error);
-    }
+    const attributes = { 'db.system.name': this.isEmbedded ? 'sqlite' : 'mysql' };
+    return traced(SPAN_NAMES[level], { kind: SpanKind.CLIENT, attributes }, async (span) => {
+      try {
+        return await pRetry(
+          () => (this.turns ? this.takeTurn(this.turns, level, work) : this.attempt(level, work, until)),
+          {
+            retries: ATTEMPTS_MAX - 1,
+            minTimeout: BACKOFF_MIN_MS,
+            maxTimeout: BACKOFF_MAX_MS,
+            randomize: true,
+            shouldRetry: ({ error }) => {
+              const reason = reasonToRepeat(error);
+              if (reason === undefined || Date.now() >= until) return false;
+              span.addEvent('retry', { reason });
+              onRetry?.(reason);
+              return true;
+            },
+          },
+        );
+      } catch (error) {
+        throw asProblem(error);
+      }
+    });
   }
 
   /** The embedded database has one level, at which a transaction is a snapshot from its first read on. */

@@ -15,6 +15,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { serveDocs } from './docs-page.js';
 import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
+import { traceRequests } from './trace-requests.js';
 import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter } from './problem.filter.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
@@ -95,6 +96,7 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   // Fastify refuses a QUERY without a content type before it looks for a route; no path takes it, so each answers 405.
   fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   readJsonBodies(fastify);
+  if (config.sendsTraces) traceRequests(fastify, UNREMARKABLE);
   fastify.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('Cache-Control', 'no-store');
   });

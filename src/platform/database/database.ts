@@ -6,6 +6,7 @@ import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { traced } from '../telemetry/tracing.js';
 import { asProblem, isAway, reasonToRepeat } from './database-error.js';
 import { isEmbedded } from './dialect.js';
+import { SqliteConnection } from './sqlite-driver.js';
 
 const ATTEMPTS_MAX = 6;
 const BACKOFF_MIN_MS = 5;
@@ -97,7 +98,10 @@ export class Database {
    * @throws SchemaError where another migrator does not come to its end
    */
   async migrate(): Promise<string[]> {
-    if (this.isEmbedded) return this.runMigrations();
+    return this.isEmbedded ? this.migrateFile() : this.migrateServer();
+  }
+
+  private async migrateServer(): Promise<string[]> {
     const lock = this.dataSource.createQueryRunner();
     try {
       const [row] = (await lock.query('SELECT GET_LOCK(?, ?) AS isMine', [
@@ -112,6 +116,19 @@ export class Database {
       return names;
     } finally {
       await lock.release();
+    }
+  }
+
+  /** SQLite's own lock, on a file beside the database: unlike the file it ends with the process that holds it. */
+  private async migrateFile(): Promise<string[]> {
+    const file = String(this.dataSource.options.database);
+    if (file === ':memory:') return this.runMigrations();
+    const lock = new SqliteConnection(`${file}-migrate`, { timeout: MIGRATION_LOCK_WAIT_SECONDS * 1000 });
+    try {
+      lock.exec('BEGIN EXCLUSIVE');
+      return await this.runMigrations();
+    } finally {
+      lock.close();
     }
   }
 

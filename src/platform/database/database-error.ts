@@ -38,6 +38,7 @@ const AWAY = new Set<string | number>([
 ]);
 
 const DUPLICATE_KEY = new Set<string | number>([1062, 'ERR_SQLITE_CONSTRAINT_UNIQUE']);
+const INDEX_EXISTS = new Set<string | number>([1061]);
 const SQLITE_BUSY = 5;
 const RETRY_AFTER_SECONDS = 2;
 
@@ -55,6 +56,13 @@ export function isDuplicateKey(error: unknown): boolean {
   return (
     codeAmong(DUPLICATE_KEY, error) !== undefined ||
     (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'))
+  );
+}
+
+export function isIndexThere(error: unknown): boolean {
+  return (
+    codeAmong(INDEX_EXISTS, error) !== undefined ||
+    (error instanceof Error && /^index \S+ already exists$/.test(error.message))
   );
 }
 

@@ -53,6 +53,8 @@ describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => 
     const traced = service.begin('POST', `/api/v1/signup?email=${CANARY}`, {
       'content-type': 'application/json',
       traceparent: `00-${TRACE_ID}-${CALLERS_SPAN_ID}-01`,
+      tracestate: `${CANARY.replace('.', '-')}=${CANARY}`,
+      baggage: `name=${CANARY}`,
       'user-agent': CANARY,
     });
     traced.end(JSON.stringify(person));

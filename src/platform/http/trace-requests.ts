@@ -23,7 +23,8 @@ export function traceRequests(fastify: FastifyInstance, silentRoutes: ReadonlySe
         kind: SpanKind.SERVER,
         attributes: { 'http.request.method': method, 'url.scheme': request.protocol, 'http.route': route },
       },
-      propagation.extract(context.active(), headers),
+      // Not `tracestate` nor `baggage`, which can hold anything, and which nobody further on needs.
+      propagation.extract(context.active(), { traceparent: headers.traceparent }),
     );
     // Also where the caller goes away before the answer.
     reply.raw.once('close', () => {

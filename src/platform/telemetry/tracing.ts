@@ -8,7 +8,7 @@ import {
   type Link,
   ROOT_CONTEXT,
   type Span,
-  SpanKind,
+  type SpanKind,
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';

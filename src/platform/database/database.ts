@@ -6,6 +6,7 @@ import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { traced } from '../telemetry/tracing.js';
 import { asProblem, isAway, reasonToRepeat } from './database-error.js';
 import { isEmbedded } from './dialect.js';
+import { type Exchange, PacketExchange } from './session.js';
 import { SqliteConnection } from './sqlite-driver.js';
 
 const ATTEMPTS_MAX = 6;
@@ -29,14 +30,12 @@ export interface Terms {
   readonly onRetry?: (reason: string) => void;
 }
 
-type Work<Result> = (manager: EntityManager) => Promise<Result>;
-/** READ COMMITTED is the sessions' own, so that most transactions need not ask for it. */
-type Level = 'none' | 'READ COMMITTED' | 'REPEATABLE READ';
-const SPAN_NAMES: Record<Level, string> = {
-  none: 'database read',
-  'READ COMMITTED': 'database transaction',
-  'REPEATABLE READ': 'database snapshot',
-};
+type Work<Sessions, Result> = (session: Sessions) => Promise<Result>;
+/** Which way a piece of work goes, on the embedded database and on a connection of the pool. */
+interface Way<Result> {
+  readonly embedded: (manager: EntityManager) => Promise<Result>;
+  readonly pooled: (runner: QueryRunner) => Promise<Result>;
+}
 
 /**
  * The one way to the database. A dead server must not hang a request, so all work has a deadline, and a connection that
@@ -61,16 +60,8 @@ export class Database {
    * Statements that need not agree with each other.
    * @throws Problem `unavailable` while the database is away
    */
-  async read<Result>(work: Work<Result>): Promise<Result> {
-    return this.perform('none', work, {});
-  }
-
-  /**
-   * Reads that all see one moment, and hold up no writer.
-   * @throws Problem `unavailable` while the database is away
-   */
-  async snapshot<Result>(work: Work<Result>, terms: Terms = {}): Promise<Result> {
-    return this.perform('REPEATABLE READ', work, terms);
+  async read<Result>(work: Work<EntityManager, Result>): Promise<Result> {
+    return this.perform('read', { embedded: work, pooled: ({ manager }) => work(manager) });
   }
 
   /**
@@ -78,8 +69,23 @@ export class Database {
    * up (a deadlock, a failover, a lost connection, a certification conflict of a cluster), so it must be safe to repeat.
    * @throws Problem `unavailable` while the database is away
    */
-  async transaction<Result>(work: Work<Result>, terms: Terms = {}): Promise<Result> {
-    return this.perform('READ COMMITTED', work, terms);
+  async transaction<Result>(work: Work<EntityManager, Result>, terms?: Terms): Promise<Result> {
+    const way = { embedded: inTransaction(work), pooled: (runner: QueryRunner) => runManaged(runner, work) };
+    return this.perform('transaction', way, terms);
+  }
+
+  /** A transaction in few round trips, for SQL alone; else as `transaction`. Commits at its end where `work` did not. */
+  async exchange<Result>(work: Work<Exchange, Result>, terms?: Terms): Promise<Result> {
+    return this.perform('transaction', exchangeWay(work, ['START TRANSACTION']), terms);
+  }
+
+  /**
+   * Reads that all see one moment, in few round trips, and hold up no writer.
+   * @throws Problem `unavailable` while the database is away
+   */
+  async snapshot<Result>(work: Work<Exchange, Result>, terms?: Terms): Promise<Result> {
+    const begin = ['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'START TRANSACTION'];
+    return this.perform('snapshot', exchangeWay(work, begin), terms);
   }
 
   /**
@@ -138,16 +144,19 @@ export class Database {
   }
 
   private async perform<Result>(
-    level: Level,
-    work: Work<Result>,
-    { deadlineMs = DEADLINE_MS, onRetry }: Terms,
+    kind: 'read' | 'transaction' | 'snapshot',
+    way: Way<Result>,
+    { deadlineMs = DEADLINE_MS, onRetry }: Terms = {},
   ): Promise<Result> {
     const until = Date.now() + deadlineMs;
     const attributes = { 'db.system.name': this.isEmbedded ? 'sqlite' : 'mysql' };
-    return traced(SPAN_NAMES[level], { kind: SpanKind.CLIENT, attributes }, async (span) => {
+    return traced(`database ${kind}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       try {
         return await pRetry(
-          () => (this.turns ? this.takeTurn(this.turns, level, work) : this.attempt(level, work, until)),
+          () =>
+            this.turns
+              ? this.turns.runExclusive(() => way.embedded(this.dataSource.manager))
+              : this.attempt(way, until),
           {
             retries: ATTEMPTS_MAX - 1,
             minTimeout: BACKOFF_MIN_MS,
@@ -168,16 +177,10 @@ export class Database {
     });
   }
 
-  /** The embedded database has one level, at which a transaction is a snapshot from its first read on. */
-  private async takeTurn<Result>(turns: Mutex, level: Level, work: Work<Result>): Promise<Result> {
-    const { manager } = this.dataSource;
-    return turns.runExclusive(() => (level === 'none' ? work(manager) : manager.transaction(work)));
-  }
-
   /** One try on a connection of its own, which goes back to the pool only if it is sound. */
-  private async attempt<Result>(level: Level, work: Work<Result>, until: number): Promise<Result> {
+  private async attempt<Result>({ pooled }: Way<Result>, until: number): Promise<Result> {
     const runner = this.dataSource.createQueryRunner();
-    const running = this.runOn(runner, level, work);
+    const running = this.prepare(runner).then(() => pooled(runner));
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new DatabaseLateError()), until - Date.now());
@@ -197,24 +200,55 @@ export class Database {
     }
   }
 
-  private async runOn<Result>(runner: QueryRunner, level: Level, work: Work<Result>): Promise<Result> {
+  /** READ COMMITTED is the sessions' own, so that transactions need not ask for it. */
+  private async prepare(runner: QueryRunner): Promise<void> {
     const connection = (await runner.connect()) as object;
-    if (!this.prepared.has(connection)) {
-      await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-      this.prepared.add(connection);
-    }
-    if (level === 'none') return work(runner.manager);
-    await runner.startTransaction(level === 'READ COMMITTED' ? undefined : level);
-    try {
-      const result = await work(runner.manager);
-      await runner.commitTransaction();
-      return result;
-    } catch (error) {
-      // A connection that is lost is rolled back by its server.
-      if (!isAway(error)) await runner.rollbackTransaction();
-      throw error;
-    }
+    if (this.prepared.has(connection)) return;
+    await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+    this.prepared.add(connection);
   }
+}
+
+/** The embedded database has one level, at which a transaction is a snapshot from its first read on. */
+function inTransaction<Result>(work: Work<EntityManager, Result>): Way<Result>['embedded'] {
+  return (manager) => manager.transaction(work);
+}
+
+async function runManaged<Result>(runner: QueryRunner, work: Work<EntityManager, Result>): Promise<Result> {
+  await runner.startTransaction();
+  try {
+    const result = await work(runner.manager);
+    await runner.commitTransaction();
+    return result;
+  } catch (error) {
+    // A connection that is lost is rolled back by its server.
+    if (!isAway(error)) await runner.rollbackTransaction();
+    throw error;
+  }
+}
+
+/** On the embedded database the transaction commits when `work` has ended: until then nobody else has a turn. */
+function exchangeWay<Result>(work: Work<Exchange, Result>, begin: readonly string[]): Way<Result> {
+  return {
+    embedded: inTransaction((manager) =>
+      work({
+        dataSource: manager.dataSource,
+        query: (sql, values) => manager.query(sql, values),
+        commit: async () => undefined,
+      }),
+    ),
+    pooled: async (runner) => {
+      const exchange = new PacketExchange(runner, begin);
+      try {
+        const result = await work(exchange);
+        if (!exchange.isCommitted) await exchange.commit();
+        return result;
+      } catch (error) {
+        if (!isAway(error)) await runner.query('ROLLBACK');
+        throw error;
+      }
+    },
+  };
 }
 
 /** The code is the system's own for a peer that does not answer. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { SpanKind } from '@opentelemetry/api';
 import { Mutex } from 'async-mutex';
 import pRetry from 'p-retry';
-import { SpanKind } from '@opentelemetry/api';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { traced } from '../telemetry/tracing.js';
 import { asProblem, isAway, reasonToRepeat } from './database-error.js';

@@ -42,10 +42,17 @@ it('a run that several callers share is beneath the first and linked with the ot
 
 it('a failure is told by its code, for its message can hold what a person sent', async () => {
   const failure = Object.assign(new Error('canary@example.com is taken'), { code: 'ER_DUP_ENTRY' });
-  await expect(traced('failing', {}, () => Promise.reject(failure))).rejects.toBe(failure);
+  const failing = tracer.startActiveSpan('request', () => traced('failing', {}, () => Promise.reject(failure)));
+  await expect(failing).rejects.toBe(failure);
 
   const span = exporter.getFinishedSpans().find(({ name }) => name === 'failing');
   expect(span).toMatchObject({ attributes: { 'error.type': 'ER_DUP_ENTRY' }, events: [], status: { code: 2 } });
   expect(span?.status.message).toBeUndefined();
   expect(trace.getSpan(context.active())).toBeUndefined();
+});
+
+it('work that no traced request asks for has no span', async () => {
+  expect(await traced('unasked', {}, async () => 'done')).toBe('done');
+
+  expect(exporter.getFinishedSpans().filter(({ name }) => name === 'unasked')).toEqual([]);
 });

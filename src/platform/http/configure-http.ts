@@ -13,6 +13,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { serveDocs } from './docs-page.js';
 import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
+import { traceRequests } from './trace-requests.js';
 import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter } from './problem.filter.js';
 import { limitRates } from './rate-limits.js';
 import { safeHeaders } from './safe-headers.js';
@@ -125,6 +126,7 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   // Fastify refuses a QUERY without a content type before it looks for a route; no path takes it, so each answers 405.
   fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   readJsonBodies(fastify);
+  if (config.sendsTraces) traceRequests(fastify, UNREMARKABLE);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(DATA_HEADERS).header('x-request-id', request.id).header('Cache-Control', 'no-store');
     done();

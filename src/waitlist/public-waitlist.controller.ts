@@ -25,7 +25,7 @@ export class PublicWaitlistController {
     description: 'The waitlist: for its owner whole, for anyone else its public view.',
     schema: { anyOf: [{ $ref: getSchemaPath(WaitlistDto) }, { $ref: getSchemaPath(PublicWaitlistDto) }] },
   })
-  @ApiProblems('INVALID_REQUEST', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
+  @ApiProblems('INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async getWaitlist(
     @CurrentCaller() caller: Caller | null,
     @IdParam('waitlist_id') id: number,

@@ -6,9 +6,11 @@ import { ProblemDto } from './problem.dto.js';
 /** Where the decorator leaves what an operation refuses, until the document spells it out as answers. */
 export const PROBLEM_CODES = 'x-problem-codes';
 
-/** What any operation may answer, whatever it does: a body that can't be read, a fault of ours, no capacity. */
+/** What any operation may answer, whatever it does: a request that can't be read, a fault of ours, no capacity. */
 const ALWAYS: readonly ProblemCode[] = [
+  'INVALID_REQUEST',
   'MALFORMED_JSON',
+  'MALFORMED_REQUEST',
   'BODY_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'INTERNAL_ERROR',

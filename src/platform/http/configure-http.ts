@@ -40,6 +40,7 @@ const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 const SLASHES = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
 /** Asked every few seconds by machines. */
 const UNREMARKABLE: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
+const BEYOND_ASCII = /[^ -~]/;
 const CALLER_REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** Whether pages of any site may call an operation: the signup operations, and the public view of a waitlist. */
@@ -121,6 +122,10 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
     crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
   await fastify.register(cors, { delegator: (request, done) => done(null, corsOptions(request, config)) });
+  // After cors, so that a page may read why it was refused.
+  fastify.addHook('onRequest', async ({ url }) => {
+    if (!isPercentEncoded(url)) throw unreadableQuery();
+  });
   await fastify.register(rateLimit, {
     global: false,
     enableDraftSpec: true,
@@ -188,6 +193,24 @@ function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOption
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,
   };
+}
+
+/** The router has read the path already; the query's own reader would take what is no UTF-8 as it stands. */
+function isPercentEncoded(url: string): boolean {
+  if (BEYOND_ASCII.test(url)) return false;
+  if (!url.includes('%')) return true;
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch (error) {
+    if (error instanceof URIError) return false;
+    throw error;
+  }
+}
+
+function unreadableQuery(): Problem {
+  const fault = { field: 'query', message: 'must be percent-encoded UTF-8' };
+  return new Problem('invalid', 'MALFORMED_REQUEST', 'The query must be percent-encoded UTF-8.', { fields: [fault] });
 }
 
 function tooMany(ttlMs: number): Problem {

@@ -55,6 +55,8 @@ export class ProblemFilter implements ExceptionFilter {
     const status = this.statusOf(error, request, reply);
     const code = HTTP_FAULTS[status] ?? (isCallersFault(status) ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR');
     if (code === 'INTERNAL_ERROR') request.log.error({ error: safeError(error) }, 'unforeseen error');
+    // RFC 9110, 12.5.3: tells a fault of coding from one of media type.
+    if (status === 415 && request.headers['content-encoding']) void reply.header('Accept-Encoding', 'identity');
     if (code === 'OVERLOADED') void reply.header('Retry-After', OVERLOADED_RETRY_AFTER_SECONDS);
     send(request, reply, problemEntry(code).status, code, problemEntry(code).detail);
   }

@@ -1,5 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { holdToContract } from './contract.js';
+import { type Discretion, privateText, privateTextOf, privateTextOfUrl, requireSilence } from './discretion.js';
 
 export interface Answer {
   readonly status: number;
@@ -22,9 +23,12 @@ export interface CallOptions {
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS';
 
-/** A client of the HTTP interface; every answer is held to the contract. */
+/** A client of the HTTP interface; every answer is held to the contract, and to telling nobody's secrets. */
 export class Api {
-  constructor(private readonly app: NestFastifyApplication) {}
+  constructor(
+    private readonly app: NestFastifyApplication,
+    private readonly discretion: Discretion,
+  ) {}
 
   async get(path: string, options?: CallOptions): Promise<Answer> {
     return this.call('GET', path, undefined, options);
@@ -69,6 +73,13 @@ export class Api {
       text: response.body,
     };
     holdToContract(method, path, answer);
+    const sent = [
+      ...privateTextOfUrl(`${path}${search}`),
+      ...privateText({ ...headers, authorization: token }),
+      ...(payload === undefined ? [] : privateTextOf(payload.toString())),
+    ];
+    this.discretion.keep(path.startsWith('/api/') ? [...sent, ...privateText(answer.body)] : sent);
+    if (answer.status >= 400) requireSilence(`${method} ${path} ${answer.status}`, answer.text, sent);
     return answer;
   }
 }

@@ -10,7 +10,6 @@ export const PROBLEM_CODES = 'x-problem-codes';
 const ALWAYS: readonly ProblemCode[] = [
   'INVALID_REQUEST',
   'MALFORMED_JSON',
-  'MALFORMED_REQUEST',
   'BODY_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'INTERNAL_ERROR',

@@ -15,7 +15,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { serveDocs } from './docs-page.js';
 import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
-import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter } from './problem.filter.js';
+import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter, safeError } from './problem.filter.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** A request, headers and body, that takes longer to arrive is an attack or a dead line. */
@@ -41,6 +41,7 @@ const SLASHES = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as c
 /** Asked every few seconds by machines. */
 const UNREMARKABLE: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 const BEYOND_ASCII = /[^ -~]/;
+const SUSPECT_ADDRESS = /%|[^ -~]/;
 const CALLER_REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** Whether pages of any site may call an operation: the signup operations, and the public view of a waitlist. */
@@ -59,8 +60,8 @@ declare module 'fastify' {
   }
 }
 
-/** The HTTP server, before Nest puts its routes on it. */
-export function createAdapter(config: Config): FastifyAdapter {
+/** The HTTP server, before Nest puts its routes on it. It logs to standard output, or line by line to `log`. */
+export function createAdapter(config: Config, log?: { write(line: string): void }): FastifyAdapter {
   return new FastifyAdapter({
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -77,9 +78,12 @@ export function createAdapter(config: Config): FastifyAdapter {
       return typeof given === 'string' && CALLER_REQUEST_ID.test(given) ? given : randomUUID();
     },
     logger: {
+      stream: log,
       level: config.logLevel,
       base: undefined,
       formatters: { level: (level) => ({ level }) },
+      // Of the framework's own lines: its errors and requests repeat the address, and so the query.
+      serializers: { req: ({ method }: FastifyRequest) => ({ method }), err: safeError },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
     },
     logController: new LogController({ disableRequestLogging: true }),
@@ -123,9 +127,7 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   });
   await fastify.register(cors, { delegator: (request, done) => done(null, corsOptions(request, config)) });
   // After cors, so that a page may read why it was refused.
-  fastify.addHook('onRequest', async ({ url }) => {
-    if (!isPercentEncoded(url)) throw unreadableQuery();
-  });
+  fastify.addHook('onRequest', async (request) => requireReadableQuery(request));
   await fastify.register(rateLimit, {
     global: false,
     enableDraftSpec: true,
@@ -196,21 +198,23 @@ function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOption
 }
 
 /** The router has read the path already; the query's own reader would take what is no UTF-8 as it stands. */
-function isPercentEncoded(url: string): boolean {
-  if (BEYOND_ASCII.test(url)) return false;
-  if (!url.includes('%')) return true;
+function requireReadableQuery({ url }: FastifyRequest): void {
+  if (!SUSPECT_ADDRESS.test(url)) return;
+  const parameters = url.slice(url.indexOf('?') + 1 || url.length).split('&');
+  const faults = parameters
+    .filter((parameter) => !isPercentEncoded(parameter))
+    .map((parameter) => ({ field: parameter.split('=', 1)[0] || 'query', message: 'must be percent-encoded UTF-8' }));
+  if (faults.length > 0) throw Problem.invalid(faults);
+}
+
+function isPercentEncoded(text: string): boolean {
   try {
-    decodeURIComponent(url);
-    return true;
+    decodeURIComponent(text);
+    return !BEYOND_ASCII.test(text);
   } catch (error) {
     if (error instanceof URIError) return false;
     throw error;
   }
-}
-
-function unreadableQuery(): Problem {
-  const fault = { field: 'query', message: 'must be percent-encoded UTF-8' };
-  return new Problem('invalid', 'MALFORMED_REQUEST', 'The query must be percent-encoded UTF-8.', { fields: [fault] });
 }
 
 function tooMany(ttlMs: number): Problem {

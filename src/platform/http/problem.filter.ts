@@ -48,7 +48,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (error instanceof Problem) {
       this.setHeaders(reply, error);
       if (error.kind === 'unavailable')
-        request.log.warn({ code: error.code, reason: safeError(error.cause) }, 'unavailable');
+        request.log.warn({ code: error.code, reason: error.details.cause && safeError(error.details.cause) }, 'unavailable');
       send(request, reply, STATUS[error.kind], error.code, error.message, error.details.fields);
       return;
     }
@@ -127,16 +127,17 @@ function send(
   void reply.status(status).header('Content-Type', 'application/problem+json; charset=utf-8').send(problem);
 }
 
-/** A failed query's message and parameters hold people's data, so only its code and its stack's frames are kept. */
-function safeError(error: unknown): object | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { code, errno } = (error instanceof QueryFailedError ? error.driverError : error) as {
-    code?: string;
-    errno?: number;
-  };
+/**
+ * An error as the log may have it. The message of a failed query repeats its parameters, that of the framework the
+ * address: of these only the code and the stack's frames are kept.
+ */
+export function safeError(error: unknown) {
+  if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
+  const isQuery = error instanceof QueryFailedError;
+  const { code, errno } = (isQuery ? error.driverError : error) as { code?: string; errno?: number };
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)).join('\n'); // prettier-ignore
-  const message = error instanceof QueryFailedError ? undefined : error.message;
-  return { name: error.name, code, errno, message, stack: frames };
+  const message = isQuery || code?.startsWith('FST_') ? '' : error.message;
+  return { type: error.name, code, errno, message, stack: frames ?? '' };
 }
 
 function problemOf(

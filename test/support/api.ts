@@ -1,6 +1,13 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { holdToContract } from './contract.js';
-import { type Discretion, privateText, privateTextOf, privateTextOfUrl, requireSilence } from './discretion.js';
+import {
+  type Discretion,
+  privateText,
+  privateTextOf,
+  privateTextOfUrl,
+  requireAnonymity,
+  requireSilence,
+} from './discretion.js';
 
 export interface Answer {
   readonly status: number;
@@ -21,7 +28,7 @@ export interface CallOptions {
   readonly raw?: string | Buffer;
 }
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS';
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS';
 
 /** A client of the HTTP interface; every answer is held to the contract, and to telling nobody's secrets. */
 export class Api {
@@ -79,6 +86,7 @@ export class Api {
       ...(payload === undefined ? [] : privateTextOf(payload.toString())),
     ];
     this.discretion.keep(path.startsWith('/api/') ? [...sent, ...privateText(answer.body)] : sent);
+    requireAnonymity(answer);
     if (answer.status >= 400) requireSilence(`${method} ${path} ${answer.status}`, answer.text, sent);
     return answer;
   }

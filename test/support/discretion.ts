@@ -1,3 +1,5 @@
+import type { Answer } from './api.js';
+
 /** Fields that tell of a person or open something; all text within them counts. A key is no secret: faults name it. */
 const PRIVATE: ReadonlySet<string> = new Set([
   'access_token',
@@ -28,7 +30,7 @@ export function privateText(value: unknown, isPrivate = false, level = 0): strin
   if (typeof value === 'string') return isPrivate && value.length >= LENGTH_MIN ? [value] : [];
   if (typeof value !== 'object' || value === null || level > LEVELS_MAX) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
-    privateText(inner, isPrivate || PRIVATE.has(key.toLowerCase()), level + 1),
+    key === 'required_contact' ? [] : privateText(inner, isPrivate || PRIVATE.has(key.toLowerCase()), level + 1),
   );
 }
 
@@ -54,6 +56,16 @@ export function requireSilence(where: string, text: string, secrets: Iterable<st
     if (spellings.some((spelling) => lower.includes(spelling.toLowerCase())))
       throw new Error(`${where} repeats ${JSON.stringify(secret)}:\n${text.slice(0, 2000)}`);
   }
+}
+
+/** Marks of what it is made of, and of how it failed. */
+const INSIDES =
+  /fastify|nest(?:js)?\b|express|typeorm|mysql|mariadb|sqlite|\bajv\b|node_modules|\.[jt]s:\d|\bSELECT\b.*\bFROM\b/i;
+
+/** Throws where a refusal, or a header, tells what the service is made of: its parts, their versions, a stack, SQL. */
+export function requireAnonymity({ status, headers, text }: Answer): void {
+  const told = `${JSON.stringify(headers)}${status >= 400 ? text : ''}`;
+  if (INSIDES.test(told)) throw new Error(`${status} tells of its insides: ${told.slice(0, 2000)}`);
 }
 
 /** What a service wrote to its log, each kind of line once, and what nobody may read there. */

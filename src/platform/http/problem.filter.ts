@@ -48,7 +48,10 @@ export class ProblemFilter implements ExceptionFilter {
     if (error instanceof Problem) {
       this.setHeaders(reply, error);
       if (error.kind === 'unavailable')
-        request.log.warn({ code: error.code, reason: error.details.cause && safeError(error.details.cause) }, 'unavailable');
+        request.log.warn(
+          { code: error.code, reason: error.details.cause && safeError(error.details.cause) },
+          'unavailable',
+        );
       send(request, reply, STATUS[error.kind], error.code, error.message, error.details.fields);
       return;
     }

@@ -85,6 +85,14 @@ describe('hostile input', () => {
     if (input.status === 200) expect(body).toEqual([]);
   });
 
+  it('in a coding that is not read is told which is', async () => {
+    const refused = (headers: Record<string, string>) =>
+      fire({ why: '', call: 'POST /api/v1/signup', raw: '{}', headers, status: 415 });
+
+    expect((await refused({ 'content-encoding': 'gzip' })).headers['accept-encoding']).toBe('identity');
+    expect((await refused({ 'content-type': 'text/plain' })).headers).not.toHaveProperty('accept-encoding');
+  });
+
   it('is of every kind', () => {
     expect(REFUSED.length).toBeGreaterThanOrEqual(250);
   });

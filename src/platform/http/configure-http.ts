@@ -82,7 +82,12 @@ export function createAdapter(config: Config, log?: { write(line: string): void 
       level: config.logLevel,
       base: undefined,
       formatters: { level: (level) => ({ level }) },
-      // Of the framework's own lines: its errors and requests repeat the address, and so the query.
+      // Of the framework's own lines: its requests, errors and words repeat the address, and so the query.
+      hooks: {
+        logMethod(words, log) {
+          log.apply(this, words.map(withoutQuery) as typeof words);
+        },
+      },
       serializers: { req: ({ method }: FastifyRequest) => ({ method }), err: safeError },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
     },
@@ -195,6 +200,10 @@ function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOption
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,
   };
+}
+
+function withoutQuery(words: unknown): unknown {
+  return typeof words === 'string' ? words.replace(/\?[^\s"]*/g, '?…') : words;
 }
 
 /** The router has read the path already; the query's own reader would take what is no UTF-8 as it stands. */

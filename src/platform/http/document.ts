@@ -147,8 +147,9 @@ A first start makes one account, one waitlist (id 1) and its API key, and prints
 ## Names
 
 A **Signup** is a record as the public sees it, a **Waiter** the same record as its owner sees it. Times are UTC,
-\`YYYY-MM-DD_HH-MM-SS\`. Unknown fields in a body are ignored, but for
-\`__proto__\`, which makes it malformed; text may not hold NUL or a lone surrogate.
+\`YYYY-MM-DD_HH-MM-SS\`. A body is JSON in UTF-8 of at most 64 levels, uncompressed. Unknown fields in it are ignored, but for
+\`__proto__\`, which makes it malformed; no key may stand twice in an object, no parameter twice in a query, and text may
+not hold NUL or a lone surrogate.
 
 ## Errors
 

@@ -130,16 +130,13 @@ function send(
   void reply.status(status).header('Content-Type', 'application/problem+json; charset=utf-8').send(problem);
 }
 
-/**
- * An error as the log may have it. The message of a failed query repeats its parameters, that of the framework the
- * address: of these only the code and the stack's frames are kept.
- */
+/** A failed query's message and parameters hold people's data, so only its code and its stack's frames are kept. */
 export function safeError(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
   const isQuery = error instanceof QueryFailedError;
   const { code, errno } = (isQuery ? error.driverError : error) as { code?: string; errno?: number };
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)).join('\n'); // prettier-ignore
-  const message = isQuery || code?.startsWith('FST_') ? '' : error.message;
+  const message = isQuery ? '' : error.message;
   return { type: error.name, code, errno, message, stack: frames ?? '' };
 }
 

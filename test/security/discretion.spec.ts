@@ -8,7 +8,7 @@ describe('the tests of every suite', () => {
   it.each([
     ['an email', ({ email }: { email: string }) => ({ email })],
     ['a phone', ({ phone }: { phone: string }) => ({ note: `called ${phone}` })],
-    ['an address with its query', ({ email }: { email: string }) => ({ url: `/x?email=${encodeURIComponent(email)}` })],
+    ['an address', ({ email }: { email: string }) => ({ path: `/people/${encodeURIComponent(email)}` })],
     ['an API key', (_: unknown, key: string) => ({ key })],
     ['a token', (_: unknown, _key: string, token: string) => ({ headers: { authorization: `Bearer ${token}` } })],
   ])('fail where a line of the log tells %s', async (_, tell) => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { QueryFailedError } from 'typeorm';
 import { readConfig } from '../../src/platform/config/config.js';
 import { createAdapter } from '../../src/platform/http/configure-http.js';
 import { Discretion, privateText, requireAnonymity, requireSilence } from '../support/discretion.js';
@@ -46,13 +47,15 @@ describe('the tests of every suite', () => {
 });
 
 describe('a line of the framework itself', () => {
-  it('tells neither the address nor the query of a request', async () => {
+  it('tells neither the query nor the address of a request, nor the values of a failed statement', async () => {
     const discretion = new Discretion();
     const lines: string[] = [];
     const write = (line: string) => lines.push(line) && discretion.write(line);
     const fastify = createAdapter(readConfig({ LOG_LEVEL: 'trace' }), { write }).getInstance();
     fastify.get('/twice', (request, reply) => {
-      request.log.warn({ req: request.raw }, 'seen');
+      const duplicate = new Error("Duplicate entry 'seen@example.com'");
+      const err = new QueryFailedError('INSERT', ['seen@example.com'], duplicate);
+      request.log.warn({ req: request.raw, err }, 'seen');
       reply.send('once');
       reply.send('twice');
     });
@@ -60,6 +63,8 @@ describe('a line of the framework itself', () => {
 
     await fastify.inject('/twice?email=seen@example.com');
 
+    expect(JSON.parse(lines[0]!)).toMatchObject({ req: { method: 'GET' }, err: { type: 'QueryFailedError' } });
+    expect(lines[0]).not.toMatch(/127\.0\.0\.1/);
     expect(lines.join('')).toContain('FST_ERR_REP_ALREADY_SENT');
     expect(() => discretion.check('')).not.toThrow();
     await fastify.close();

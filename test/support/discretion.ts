@@ -1,4 +1,8 @@
-import type { Answer } from './api.js';
+interface Answer {
+  readonly status: number;
+  readonly headers: object;
+  readonly text: string;
+}
 
 /** Fields that tell of a person or open something; all text within them counts. A key is no secret: faults name it. */
 const PRIVATE: ReadonlySet<string> = new Set([

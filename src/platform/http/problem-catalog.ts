@@ -27,7 +27,7 @@ export const PROBLEMS = {
   MALFORMED_REQUEST: {
     status: 400,
     detail: 'The request is malformed.',
-    remedy: 'Look at the path, the query and their percent-encoding.',
+    remedy: 'Look at the path and its percent-encoding.',
   },
   MISSING_TOKEN: {
     status: 401,

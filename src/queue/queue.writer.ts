@@ -121,29 +121,29 @@ export class QueueWriter {
 
   private async commit(waitlistId: number, commands: readonly Command[], attempt = 1): Promise<Result[]> {
     const start = performance.now();
-    let runs = 0;
+    const onRepeat = (reason: string) => this.metrics.retried(reason);
     try {
-      const results = await this.database.transaction(async (manager) => {
-        runs += 1;
-        const queue = await this.queues.lock(manager, waitlistId);
-        const changes = new CounterChanges();
-        // First those who leave: their places are read from the counters as they were before the batch.
-        const removed = await this.offboardAll(manager, queue, changes, commands);
-        const joined = await this.joinAll(manager, queue, changes, commands);
-        await this.buckets.apply(manager, waitlistId, changes);
-        await this.queues.update(manager, queue);
-        return commands.map((command) =>
-          command.kind === 'join' ? (joined.get(command) ?? null) : (removed.get(command) ?? []),
-        );
-      });
+      const results = await this.database.transaction(
+        async (manager) => {
+          const queue = await this.queues.lock(manager, waitlistId);
+          const changes = new CounterChanges();
+          // First those who leave: their places are read from the counters as they were before the batch.
+          const removed = await this.offboardAll(manager, queue, changes, commands);
+          const joined = await this.joinAll(manager, queue, changes, commands);
+          await this.buckets.apply(manager, waitlistId, changes);
+          await this.queues.update(manager, queue);
+          return commands.map((command) =>
+            command.kind === 'join' ? (joined.get(command) ?? null) : (removed.get(command) ?? []),
+          );
+        },
+        { onRepeat },
+      );
       this.metrics.committed(commands.length, performance.now() - start);
       return results;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
       this.metrics.retried('duplicate_key');
       return await this.commit(waitlistId, commands, attempt + 1);
-    } finally {
-      for (let run = 1; run < runs; run += 1) this.metrics.retried('given_up');
     }
   }
 

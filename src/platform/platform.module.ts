@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { HealthController } from './health/health.controller.js';
 import { Presence } from './health/presence.js';
+import { Readiness } from './health/readiness.js';
 import { PageHeaders } from './http/page-headers.js';
 import { Metrics } from './telemetry/metrics.js';
 import { MetricsController } from './telemetry/metrics.controller.js';
@@ -10,7 +11,7 @@ import { QueueMetrics } from './telemetry/queue-metrics.js';
 @Global()
 @Module({
   controllers: [HealthController, MetricsController],
-  providers: [Metrics, QueueMetrics, PoolMetrics, PageHeaders, Presence],
+  providers: [Metrics, QueueMetrics, PoolMetrics, PageHeaders, Presence, Readiness],
   exports: [QueueMetrics, PageHeaders],
 })
 export class PlatformModule {}

@@ -7,10 +7,11 @@ const GIVEN_UP = new Set<string | number>([
   1205, // lock wait timeout
   1020, // record changed since the snapshot (MariaDB)
   1180, // error during commit
+  1317, // statement interrupted
   3101, // certification conflict (Group Replication)
 ]);
 
-/** The connection or the server is of no use now; another may be. */
+/** The connection or the server is of no use now; another may be. Whatever the driver calls fatal is so too. */
 const AWAY = new Set<string | number>([
   1040, // too many connections
   1047, // node not yet part of its cluster
@@ -33,46 +34,67 @@ const AWAY = new Set<string | number>([
   'EPIPE',
   'ETIMEDOUT',
   'PROTOCOL_CONNECTION_LOST',
-  'PROTOCOL_SEQUENCE_TIMEOUT',
-  'POOL_ENQUEUELIMIT',
 ]);
+
+/** It can't store: a repeat would find the same, though readers are served. */
+const NO_ROOM = new Set<string | number>([
+  1021, // disk full
+  1026, // error writing file
+  1114, // table full
+]);
+/** The same of the embedded database: read-only, error of input or output, full. */
+const SQLITE_NO_ROOM = new Set<number | undefined>([8, 10, 13]);
 
 const DUPLICATE_KEY = new Set<string | number>([1062, 'ERR_SQLITE_CONSTRAINT_UNIQUE']);
 const SQLITE_BUSY = 5;
 const RETRY_AFTER_SECONDS = 2;
 
-export function isWorthRepeating(error: unknown): boolean {
-  return isBusy(error) || hasCode(error, GIVEN_UP) || hasCode(error, AWAY);
+/** The code of an error after which the same work may succeed; undefined for any other. */
+export function repeatReason(error: unknown): string | undefined {
+  if (sqliteCode(error) === SQLITE_BUSY) return 'SQLITE_BUSY';
+  const code = codeIn(error, GIVEN_UP) ?? codeIn(error, AWAY);
+  if (code !== undefined) return String(code);
+  return isFatal(error) ? 'FATAL' : undefined;
 }
 
 export function isAway(error: unknown): boolean {
-  return hasCode(error, AWAY);
+  return codeIn(error, AWAY) !== undefined || isFatal(error);
 }
 
 export function isDuplicateKey(error: unknown): boolean {
   return (
-    hasCode(error, DUPLICATE_KEY) || (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'))
+    codeIn(error, DUPLICATE_KEY) !== undefined ||
+    (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'))
   );
-}
-
-/** Another program, such as the command line, writes to the embedded database. The low byte of SQLite's code tells. */
-function isBusy(error: unknown): boolean {
-  const { errcode } = (error instanceof QueryFailedError ? error.driverError : error) as { errcode?: number };
-  return errcode !== undefined && (errcode & 0xff) === SQLITE_BUSY;
 }
 
 /** The database's absence as a {@link Problem}; any other error as it came. */
 export function asProblem(error: unknown): unknown {
-  if (!isWorthRepeating(error)) return error;
+  const hasRoom = codeIn(error, NO_ROOM) === undefined && !SQLITE_NO_ROOM.has(sqliteCode(error));
+  if (hasRoom && repeatReason(error) === undefined) return error;
   return new Problem('unavailable', 'DATABASE_UNAVAILABLE', 'The service cannot reach its database; try again.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     cause: error,
   });
 }
 
-function hasCode(error: unknown, codes: ReadonlySet<string | number>): boolean {
+function codeIn(error: unknown, codes: ReadonlySet<string | number>): string | number | undefined {
+  const { code, errno } = driverError<{ code?: string; errno?: number }>(error);
+  return [errno, code].find((known) => known !== undefined && codes.has(known));
+}
+
+/** The driver's own word for a connection that is lost, where it has no code: a handshake that failed, a closed state. */
+function isFatal(error: unknown): boolean {
+  return driverError<{ fatal?: boolean }>(error).fatal === true;
+}
+
+/** The low byte of SQLite's code says what happened; busy is where another program, such as the command line, writes. */
+function sqliteCode(error: unknown): number | undefined {
+  const { errcode } = driverError<{ errcode?: number }>(error);
+  return errcode === undefined ? undefined : errcode & 0xff;
+}
+
+function driverError<Fields>(error: unknown): Partial<Fields> {
   const source: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  if (!(source instanceof Error)) return false;
-  const { code, errno } = source as Error & { code?: string; errno?: number };
-  return (code !== undefined && codes.has(code)) || (errno !== undefined && codes.has(errno));
+  return source instanceof Error ? (source as Error & Partial<Fields>) : {};
 }

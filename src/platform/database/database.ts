@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Mutex } from 'async-mutex';
 import pRetry from 'p-retry';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { asProblem, isAway, isWorthRepeating } from './database-error.js';
+import { asProblem, isAway, repeatReason } from './database-error.js';
 import { isEmbedded } from './dialect.js';
 
 const ATTEMPTS_MAX = 6;
@@ -11,7 +11,9 @@ const BACKOFF_MAX_MS = 200;
 /** A request is answered within five seconds, whatever became of the database. */
 const DEADLINE_MS = 4_000;
 /** For work that is as long as a waitlist: it ends when it is done. */
-export const UNHURRIED: Hurry = { deadlineMs: 24 * 3_600_000 };
+export const UNHURRIED: Terms = { deadlineMs: 24 * 3_600_000 };
+/** Refused wherever writing is, also where it would change nothing: by a read-only server, or a cluster's part that lost the rest. */
+const WRITE_OF_NOTHING = 'UPDATE migrations SET name = name WHERE id < 0';
 const MIGRATION_LOCK = 'waitlist-service/migrate';
 const MIGRATION_LOCK_WAIT_SECONDS = 600;
 
@@ -20,8 +22,10 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-export interface Hurry {
-  readonly deadlineMs: number;
+export interface Terms {
+  readonly deadlineMs?: number;
+  /** Called before the work runs again, with the database's code for why. */
+  readonly onRepeat?: (reason: string) => void;
 }
 
 type Work<Result> = (manager: EntityManager) => Promise<Result>;
@@ -36,7 +40,9 @@ type Level = 'none' | 'READ COMMITTED' | 'REPEATABLE READ';
 @Injectable()
 export class Database {
   private readonly turns?: Mutex;
-  private readonly prepared = new WeakSet<object>();
+  /** When each connection was first used. */
+  private readonly connectedAtMs = new WeakMap<object, number>();
+  private failedAtMs = -Infinity;
 
   constructor(readonly dataSource: DataSource) {
     if (isEmbedded(dataSource)) this.turns = new Mutex();
@@ -52,15 +58,25 @@ export class Database {
    * @throws Problem `unavailable` while the database is away
    */
   async read<Result>(work: Work<Result>): Promise<Result> {
-    return this.perform('none', work, { deadlineMs: DEADLINE_MS });
+    return this.perform('none', work);
+  }
+
+  /**
+   * Whether the database can do our work. The embedded one is not asked to write, for it refuses while the command line
+   * does long work, and readers are served all the same.
+   * @throws Problem `unavailable` while the database is away, takes no writes or does not answer in time
+   */
+  async probe(deadlineMs: number): Promise<void> {
+    const question = this.isEmbedded ? 'SELECT 1' : WRITE_OF_NOTHING;
+    await this.perform('none', (manager) => manager.query(question), { deadlineMs });
   }
 
   /**
    * Reads that all see one moment, and hold up no writer.
    * @throws Problem `unavailable` while the database is away
    */
-  async snapshot<Result>(work: Work<Result>, hurry: Hurry = { deadlineMs: DEADLINE_MS }): Promise<Result> {
-    return this.perform('REPEATABLE READ', work, hurry);
+  async snapshot<Result>(work: Work<Result>, terms?: Terms): Promise<Result> {
+    return this.perform('REPEATABLE READ', work, terms);
   }
 
   /**
@@ -68,8 +84,8 @@ export class Database {
    * up (a deadlock, a failover, a lost connection, a certification conflict of a cluster), so it must be safe to repeat.
    * @throws Problem `unavailable` while the database is away
    */
-  async transaction<Result>(work: Work<Result>, hurry: Hurry = { deadlineMs: DEADLINE_MS }): Promise<Result> {
-    return this.perform('READ COMMITTED', work, hurry);
+  async transaction<Result>(work: Work<Result>, terms?: Terms): Promise<Result> {
+    return this.perform('READ COMMITTED', work, terms);
   }
 
   /**
@@ -111,7 +127,11 @@ export class Database {
     return done.map(({ name }) => name);
   }
 
-  private async perform<Result>(level: Level, work: Work<Result>, { deadlineMs }: Hurry): Promise<Result> {
+  private async perform<Result>(
+    level: Level,
+    work: Work<Result>,
+    { deadlineMs = DEADLINE_MS, onRepeat }: Terms = {},
+  ): Promise<Result> {
     const until = Date.now() + deadlineMs;
     try {
       return await pRetry(
@@ -121,7 +141,12 @@ export class Database {
           minTimeout: BACKOFF_MIN_MS,
           maxTimeout: BACKOFF_MAX_MS,
           randomize: true,
-          shouldRetry: ({ error }) => isWorthRepeating(error) && Date.now() < until,
+          shouldRetry: ({ error }) => {
+            const reason = repeatReason(error);
+            if (reason === undefined || Date.now() >= until) return false;
+            onRepeat?.(reason);
+            return true;
+          },
         },
       );
     } catch (error) {
@@ -137,32 +162,49 @@ export class Database {
 
   /** One try on a connection of its own, which goes back to the pool only if it is sound. */
   private async attempt<Result>(level: Level, work: Work<Result>, until: number): Promise<Result> {
-    const runner = this.dataSource.createQueryRunner();
-    const running = this.runOn(runner, level, work);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new DatabaseLateError()), until - Date.now());
-    });
+    const runner = await this.checkOut(until);
     try {
-      const result = await Promise.race([running, late]);
+      const result = await inTime(this.runOn(runner, level, work), until);
       await runner.release();
       return result;
     } catch (error) {
-      if (isAway(error)) discard(runner);
-      else await runner.release();
+      if (isAway(error)) {
+        this.failedAtMs = performance.now();
+        await destroy(runner);
+      } else await runner.release();
       throw error;
-    } finally {
-      clearTimeout(timer);
-      // Past its deadline nobody waits for it any more.
-      running.catch(() => undefined);
+    }
+  }
+
+  /**
+   * A connection that was made since one last failed. Those that lay in the pool then lead to the same server, which is
+   * dead, or another is the primary now: tried one by one, they would cost as many requests.
+   */
+  private async checkOut(until: number): Promise<QueryRunner> {
+    for (;;) {
+      const runner = this.dataSource.createQueryRunner();
+      const connecting = runner.connect() as Promise<object>;
+      let connection: object;
+      try {
+        connection = await inTime(connecting, until);
+      } catch (error) {
+        // One that comes too late for this work is as good as any for those who wait behind it.
+        connecting.then(
+          () => runner.release(),
+          () => undefined,
+        );
+        throw error;
+      }
+      if ((this.connectedAtMs.get(connection) ?? Infinity) > this.failedAtMs) return runner;
+      await destroy(runner);
     }
   }
 
   private async runOn<Result>(runner: QueryRunner, level: Level, work: Work<Result>): Promise<Result> {
     const connection = (await runner.connect()) as object;
-    if (!this.prepared.has(connection)) {
+    if (!this.connectedAtMs.has(connection)) {
       await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-      this.prepared.add(connection);
+      this.connectedAtMs.set(connection, performance.now());
     }
     if (level === 'none') return work(runner.manager);
     await runner.startTransaction(level === 'READ COMMITTED' ? undefined : level);
@@ -183,11 +225,23 @@ class DatabaseLateError extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** Closes a connection that may be half dead, also one that is still being made. */
-function discard(runner: QueryRunner): void {
-  const connecting = runner.connect() as Promise<{ destroy(): void }>;
-  connecting.then(
-    (connection) => connection.destroy(),
-    () => undefined,
-  );
+/** What the work gives, or the error of a database that does not answer; the work itself can't be called off. */
+async function inTime<Result>(work: Promise<Result>, until: number): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DatabaseLateError()), until - Date.now());
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    // Past its time nobody waits for it any more.
+    work.catch(() => undefined);
+  }
+}
+
+/** Closes the connection, which leaves the pool by that; what still runs on it fails. */
+async function destroy(runner: QueryRunner): Promise<void> {
+  const connection = (await runner.connect()) as { destroy(): void };
+  connection.destroy();
 }

@@ -1,0 +1,135 @@
+/**
+ * The database fails in every way we know of, under load: what becomes of each operation, how fast, and how soon after its
+ * return. Nothing that was answered may be lost.
+ *   npm run test:faults [-- fault…]
+ * It needs root, to make a disk that can be full, and DATABASE_PROGRAM (docs/scaling.md).
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Connection, createConnection } from 'mysql2/promise';
+import { freePort, ServiceProcess, until } from '../support/service-process.js';
+import { DatabaseServer, programFrom } from './database-server.js';
+import { EXPECTED, type Fault, openMatrix, report } from './matrix.js';
+import { migrate, openWaitlist, Traffic } from './traffic.js';
+
+const VISITORS = 4;
+const DISK_SIZE = '700m';
+const LASTS_MS = 5_000;
+/** Longer than any deadline of ours, several times. */
+const PAUSE_MS = 20_000;
+/** The least that both servers take. */
+const CONNECTIONS_MIN = 10;
+
+const run = promisify(execFile);
+
+function faultsOf(database: DatabaseServer, disk: string): Fault[] {
+  const filler = join(disk, 'filler');
+  const hogs: Connection[] = [];
+  let connectionsMax = 0;
+  return [
+    {
+      name: 'stopped',
+      expected: EXPECTED.GONE,
+      lastsMs: LASTS_MS,
+      begin: () => database.stop(),
+      end: () => database.start(),
+    },
+    {
+      name: 'killed',
+      expected: EXPECTED.GONE,
+      lastsMs: LASTS_MS,
+      begin: () => database.kill(),
+      end: () => database.start(),
+    },
+    {
+      name: 'hanging',
+      expected: EXPECTED.GONE,
+      lastsMs: PAUSE_MS,
+      begin: () => database.signal('SIGSTOP'),
+      end: () => database.signal('SIGCONT'),
+    },
+    {
+      name: 'disk full',
+      expected: EXPECTED.PASSING,
+      lastsMs: LASTS_MS * 2,
+      begin: async () => {
+        const { bavail, bsize } = await statfs(disk);
+        await writeFile(filler, Buffer.alloc(bavail * bsize));
+      },
+      end: () => rm(filler),
+    },
+    {
+      name: 'connections used up',
+      expected: EXPECTED.GONE,
+      lastsMs: LASTS_MS,
+      begin: async () => {
+        const [row] = await database.asRoot('SELECT @@global.max_connections AS max');
+        connectionsMax = row?.max as number;
+        await database.asRoot(`SET GLOBAL max_connections = ${CONNECTIONS_MIN}`);
+        await until(async () => {
+          for (;;) {
+            const hog = await createConnection(database.url).catch(() => null);
+            if (hog === null) break;
+            hogs.push(hog);
+          }
+          const ids = new Set(hogs.map(({ threadId }) => threadId));
+          const others = await database.asRoot("SELECT id FROM information_schema.processlist WHERE user = 'waitlist'");
+          const own = others.filter(({ id }) => !ids.has(Number(id)));
+          await database.asRoot(...own.map(({ id }) => `KILL ${id}`)).catch(() => undefined);
+          return own.length === 0;
+        });
+      },
+      end: async () => {
+        for (const hog of hogs.splice(0)) hog.destroy();
+        await database.asRoot(`SET GLOBAL max_connections = ${connectionsMax}`);
+      },
+    },
+    {
+      name: 'read-only',
+      expected: EXPECTED.READ_ONLY,
+      lastsMs: LASTS_MS,
+      begin: () => database.asRoot('SET GLOBAL read_only = 1'),
+      end: () => database.asRoot('SET GLOBAL read_only = 0'),
+    },
+  ];
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'waitlist-faults-'));
+const disk = join(directory, 'disk');
+await run('mkdir', [disk]);
+await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_SIZE}`, 'tmpfs', disk]);
+const database = new DatabaseServer(programFrom('DATABASE_PROGRAM'), join(disk, 'server'), await freePort());
+let service: ServiceProcess | undefined;
+try {
+  await database.start();
+  await migrate(database.url);
+  const running = await ServiceProcess.spawn({ DATABASE_URL: database.url, RATE_LIMIT_LOGIN: '0' });
+  service = running;
+  await running.started();
+  const matrix = await openMatrix(running, database.url);
+  const traffic = new Traffic(() => [running], await openWaitlist(running));
+  traffic.start(VISITORS);
+  let wrong = 0;
+  const asked = process.argv.slice(2);
+  for (const fault of faultsOf(database, disk)) {
+    if (asked.length > 0 && !asked.includes(fault.name)) continue;
+    wrong += report(fault.name, await matrix.endure(fault));
+  }
+  matrix.close();
+  await traffic.stop();
+  const differences = await traffic.audit(running, database.url);
+  const { signups, slowestMs } = traffic;
+  const outcomes = Object.fromEntries([...traffic.outcomes].sort());
+  process.stdout.write(
+    `${JSON.stringify({ wrong, signups, outcomes, slowestMs: Math.round(slowestMs), differences })}\n`,
+  );
+  process.exitCode = wrong === 0 && differences.length === 0 ? 0 : 1;
+} finally {
+  service?.signal('SIGKILL');
+  await database.wipe();
+  await run('umount', [disk]);
+  await rm(directory, { recursive: true, force: true });
+}

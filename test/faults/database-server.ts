@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createConnection, type RowDataPacket } from 'mysql2/promise';
+import { type Connection, createConnection } from 'mysql2/promise';
 
 const NAME = 'waitlist';
 const run = promisify(execFile);
@@ -48,13 +48,14 @@ export class DatabaseServer {
     process.kill(Number(await readFile(join(this.directory, 'pid'), 'utf8')), signal);
   }
 
-  /** Gives the rows of the last statement. */
-  async asRoot(...statements: string[]): Promise<RowDataPacket[]> {
-    const connection = await createConnection({ socketPath: join(this.directory, 's.sock'), user: 'root' });
+  async connectAsRoot(): Promise<Connection> {
+    return createConnection({ socketPath: join(this.directory, 's.sock'), user: 'root' });
+  }
+
+  async asRoot(...statements: string[]): Promise<void> {
+    const connection = await this.connectAsRoot();
     try {
-      let rows: RowDataPacket[] = [];
-      for (const statement of statements) [rows] = await connection.query<RowDataPacket[]>(statement);
-      return rows;
+      for (const statement of statements) await connection.query(statement);
     } finally {
       await connection.end();
     }

@@ -9,7 +9,7 @@ import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Connection, createConnection } from 'mysql2/promise';
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { freePort, ServiceProcess, until } from '../support/service-process.js';
 import { DatabaseServer, programFrom } from './database-server.js';
 import { EXPECTED, type Fault, openMatrix, report } from './matrix.js';
@@ -22,13 +22,14 @@ const LASTS_MS = 5_000;
 const PAUSE_MS = 20_000;
 /** The least that both servers take. */
 const CONNECTIONS_MIN = 10;
+const CONNECTIONS_MAX = 151;
 
 const run = promisify(execFile);
 
 function faultsOf(database: DatabaseServer, disk: string): Fault[] {
   const filler = join(disk, 'filler');
   const hogs: Connection[] = [];
-  let connectionsMax = 0;
+  let root: Connection | undefined;
   return [
     {
       name: 'stopped',
@@ -57,7 +58,10 @@ function faultsOf(database: DatabaseServer, disk: string): Fault[] {
       lastsMs: LASTS_MS * 2,
       begin: async () => {
         const { bavail, bsize } = await statfs(disk);
-        await writeFile(filler, Buffer.alloc(bavail * bsize));
+        // More than fits, for the database fills it too.
+        await writeFile(filler, Buffer.alloc((bavail + 1) * bsize)).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ENOSPC') throw error;
+        });
       },
       end: () => rm(filler),
     },
@@ -66,25 +70,23 @@ function faultsOf(database: DatabaseServer, disk: string): Fault[] {
       expected: EXPECTED.GONE,
       lastsMs: LASTS_MS,
       begin: async () => {
-        const [row] = await database.asRoot('SELECT @@global.max_connections AS max');
-        connectionsMax = row?.max as number;
-        await database.asRoot(`SET GLOBAL max_connections = ${CONNECTIONS_MIN}`);
+        // Root's own is one of those.
+        root = await database.connectAsRoot();
+        await root.query(`SET GLOBAL max_connections = ${CONNECTIONS_MIN}`);
         await until(async () => {
-          for (;;) {
-            const hog = await createConnection(database.url).catch(() => null);
-            if (hog === null) break;
-            hogs.push(hog);
-          }
-          const ids = new Set(hogs.map(({ threadId }) => threadId));
-          const others = await database.asRoot("SELECT id FROM information_schema.processlist WHERE user = 'waitlist'");
-          const own = others.filter(({ id }) => !ids.has(Number(id)));
-          await database.asRoot(...own.map(({ id }) => `KILL ${id}`)).catch(() => undefined);
-          return own.length === 0;
+          for (let hog; (hog = await createConnection(database.url).catch(() => null)) !== null;) hogs.push(hog);
+          const taken = new Set(hogs.map(({ threadId }) => threadId));
+          const [all] = (await root?.query<RowDataPacket[]>('SHOW PROCESSLIST')) ?? [[]];
+          const free = all.filter(({ Id, User }) => User === 'waitlist' && !taken.has(Id as number));
+          // Some have ended by themselves since.
+          for (const { Id } of free) await root?.query(`KILL ${Id}`).catch(() => undefined);
+          return free.length === 0 && hogs.length === CONNECTIONS_MIN - 1;
         });
       },
       end: async () => {
         for (const hog of hogs.splice(0)) hog.destroy();
-        await database.asRoot(`SET GLOBAL max_connections = ${connectionsMax}`);
+        await root?.query(`SET GLOBAL max_connections = ${CONNECTIONS_MAX}`);
+        await root?.end();
       },
     },
     {

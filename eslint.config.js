@@ -56,7 +56,10 @@ export default defineConfig(
     files: ['**/*.js'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['clearTimeout', 'console', 'fetch', 'process', 'setTimeout', 'URL'].map((name) => [name, 'readonly']),
+        ['clearTimeout', 'console', 'fetch', 'process', 'setTimeout', 'URL', 'URLSearchParams'].map((name) => [
+          name,
+          'readonly',
+        ]),
       ),
     },
   },

@@ -42,17 +42,23 @@ async function welcome(app: INestApplicationContext, config: Config): Promise<st
     name: 'My waitlist',
     urlLocation: `${base}/`,
   });
+  const isOurs = config.firstOwner.password === undefined;
+  const examples = new URLSearchParams({ email: account.email, ...(isOurs && { password }), api_key: apiKey });
   return `
 This is the first start, so it made an account and a waitlist. Keep these; they are shown only now:
 
   email     ${account.email}
-  password  ${config.firstOwner.password === undefined ? password : '(from OWNER_PASSWORD)'}
+  password  ${isOurs ? password : '(from OWNER_PASSWORD)'}
   api key   ${apiKey}  (waitlist ${waitlist.id}, "${waitlist.name}")
 
 Try it in another terminal:
 
   curl -X POST ${base}/api/v1/signup -H 'Content-Type: application/json' -d '{"waitlist_id": ${waitlist.id}, "email": "ada@example.com"}'
   curl '${base}/api/v1/signup?waitlist_id=${waitlist.id}&email=ada@example.com'
+
+or in a browser, where this link fills in the examples:
+
+  ${base}/docs#${examples.toString()}
 
 ${whereDataIs(config)} Ctrl-C stops the service.
 `;

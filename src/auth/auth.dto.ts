@@ -11,7 +11,7 @@ export class CreateTokensDto {
   email!: string;
 
   @ApiProperty({
-    description: "The service account's password.",
+    description: "The service account's password. A first start prints that of its account to the terminal.",
     minLength: 1,
     maxLength: 256,
     format: 'password',

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type EntityManager, In } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { Batcher } from '../platform/batcher.js';
 import { Database } from '../platform/database/database.js';
+import { fromSqlTime, placeholders } from '../platform/database/dialect.js';
 import { WaitlistEntity } from './waitlist.entity.js';
 
 /** More waitlists than one process meets at once. */
@@ -15,9 +16,7 @@ export class WaitlistStore {
   /** Every public request reads its waitlist; those that arrive together read it once. */
   private readonly lookups = new Batcher<number, WaitlistEntity | null>(
     async (ids) => {
-      const waitlists = await this.database.read((manager) =>
-        manager.findBy(WaitlistEntity, { id: In([...new Set(ids)]) }),
-      );
+      const waitlists = await this.database.read((manager) => findByIds(manager, [...new Set(ids)]));
       const byId = new Map(waitlists.map((waitlist) => [waitlist.id, waitlist]));
       return ids.map((id) => ({ result: byId.get(id) ?? null }));
     },
@@ -65,4 +64,24 @@ export class WaitlistStore {
     const { affected } = await manager.delete(WaitlistEntity, { id, accountId });
     return affected === 1;
   }
+}
+
+/** Written out, because TypeORM's own way of building and reading this statement cost a sixth of a lookup's time. */
+async function findByIds(manager: EntityManager, ids: readonly number[]): Promise<WaitlistEntity[]> {
+  const rows: Record<string, number | string | Date | null>[] = await manager.query(
+    `SELECT id, account_id, api_key_hash, waitlist_name, waitlist_url_location, required_contact, default_region, questions,
+       created_at FROM waitlist WHERE id IN (${placeholders(ids.length)})`,
+    [...ids],
+  );
+  return rows.map((row) => ({
+    id: row.id as number,
+    accountId: row.account_id as number,
+    apiKeyHash: row.api_key_hash as string,
+    name: row.waitlist_name as string,
+    urlLocation: row.waitlist_url_location as string,
+    requiredContact: JSON.parse(row.required_contact as string) as WaitlistEntity['requiredContact'],
+    defaultRegion: row.default_region as string | null,
+    questions: JSON.parse(row.questions as string) as WaitlistEntity['questions'],
+    createdAt: fromSqlTime(row.created_at as Date | string),
+  }));
 }

@@ -66,6 +66,10 @@ describe('a first start', () => {
       key: expect.stringMatching(/^[\da-f]{40}$/),
     });
     expect(screen).toContain('(waitlist 1, "My waitlist")');
+    const { email, password, key } = credentials();
+    const [, link] = /^ {2}(http\S+#.+)$/m.exec(screen) ?? [];
+    expect(link?.split('#')[0]).toBe(`${base}/docs`);
+    expect(Object.fromEntries(new URLSearchParams(link?.split('#')[1]))).toEqual({ email, password, api_key: key });
     expect(screen).toContain('Everything is kept in data/waitlist.sqlite.');
   });
 

@@ -2,6 +2,7 @@
  * Fuzzes a live service from its own document: `npm run contract:fuzz [-- --max-examples=500]`. The default fits CI.
  */
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { logIn, ROOT, run, startService } from './service.js';
@@ -32,7 +33,9 @@ if (!existsSync(python)) {
   await must(python, ['-m', 'pip', 'install', '--quiet', ...versions]);
 }
 
-const service = await startService();
+// The log-in that the document shows, so that it is tried with an owner's password as well as with wrong ones.
+const { components } = JSON.parse(await readFile(join(ROOT, 'openapi/openapi.json'), 'utf8'));
+const service = await startService({ OWNER_PASSWORD: components.schemas.CreateTokens.properties.password.example });
 try {
   process.exitCode = await run(
     join(environment, 'bin/schemathesis'),

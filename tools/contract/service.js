@@ -8,21 +8,23 @@ import { join, resolve } from 'node:path';
 export const ROOT = resolve(import.meta.dirname, '../..');
 const START_LIMIT_MS = 60_000;
 
-/** The built service as on a first start, on an embedded database of its own: one owner, one waitlist (id 1). */
-export async function startService() {
+/**
+ * The built service as on a first start, on an embedded database of its own: one owner, one waitlist (id 1). `docs` is the
+ * link it prints, which fills in the examples of its pages.
+ */
+export async function startService(environment = {}) {
   const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), 'waitlist-contract-'));
-  const owner = { email: 'owner@example.com', password: 'correct horse battery staple' };
   const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js')], {
     env: {
       ...process.env,
       DATABASE_URL: `sqlite:${join(directory, 'waitlist.sqlite')}`,
       HOST: '127.0.0.1',
       PORT: String(port),
-      OWNER_EMAIL: owner.email,
-      OWNER_PASSWORD: owner.password,
+      PUBLIC_BASE_URL: `http://127.0.0.1:${port}`,
       RATE_LIMIT_PUBLIC: '0',
       RATE_LIMIT_LOGIN: '0',
+      ...environment,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -34,7 +36,13 @@ export async function startService() {
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    return { url: `http://127.0.0.1:${port}`, ...owner, apiKey: await apiKeyFrom(child), stop };
+    const docs = await linkFrom(child);
+    const {
+      email,
+      password = environment.OWNER_PASSWORD,
+      api_key,
+    } = Object.fromEntries(new URLSearchParams(docs.hash.slice(1)));
+    return { url: docs.origin, docs: docs.href, email, password, apiKey: api_key, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -50,17 +58,17 @@ async function freePort() {
   return port;
 }
 
-/** The service prints the key of the first waitlist once it listens. */
-function apiKeyFrom(child) {
-  return new Promise((resolveKey, reject) => {
+/** The service prints it once it listens. */
+function linkFrom(child) {
+  return new Promise((resolveLink, reject) => {
     let text = '';
     const limit = setTimeout(() => reject(new Error(`The service did not start:\n${text}`)), START_LIMIT_MS);
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       text += chunk;
-      const key = /api key\s+([0-9a-f]{40})/.exec(text)?.[1];
-      if (!key) return;
+      const [link] = /http\S+\/docs#\S+(?=\n)/.exec(text) ?? [];
+      if (link === undefined) return;
       clearTimeout(limit);
-      resolveKey(key);
+      resolveLink(new URL(link));
     });
     child.once('exit', (code) => {
       clearTimeout(limit);

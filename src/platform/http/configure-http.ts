@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
-import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyInstance, type FastifyRequest, LogController, type RouteOptions } from 'fastify';
@@ -16,17 +15,13 @@ import { serveDocs } from './docs-page.js';
 import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
 import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter } from './problem.filter.js';
+import { safeHeaders } from './safe-headers.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** A request, headers and body, that takes longer to arrive is an attack or a dead line. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** For answers that are data: a browser that shows one as a page runs nothing of it. The pages of `/docs` have their own. */
-const NOTHING_RUNS = {
-  'default-src': ["'none'"],
-  'base-uri': ["'none'"],
-  'form-action': ["'none'"],
-  'frame-ancestors': ["'none'"],
-};
+const DATA_HEADERS = safeHeaders({});
 const EXPOSED_HEADERS = [
   'Link',
   'X-Total-Count',
@@ -95,8 +90,9 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   // Fastify refuses a QUERY without a content type before it looks for a route; no path takes it, so each answers 405.
   fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   readJsonBodies(fastify);
-  fastify.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id).header('Cache-Control', 'no-store');
+  fastify.addHook('onRequest', (request, reply, done) => {
+    reply.headers(DATA_HEADERS).header('x-request-id', request.id).header('Cache-Control', 'no-store');
+    done();
   });
   const metrics = app.get(Metrics);
   // Never the path, the query, a header or the address: they can hold what a person typed, or who they are.
@@ -116,11 +112,8 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
     if (request.routeOptions.config.bodyAsQuery && isObject(request.body))
       request.query = { ...request.body, ...(request.query as object) };
   });
-  await fastify.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: NOTHING_RUNS },
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
-  });
-  await fastify.register(cors, { delegator: (request, done) => done(null, corsOptions(request, config)) });
+  const corsFor = corsOptions(config);
+  await fastify.register(cors, { delegator: (request, done) => done(null, corsFor(request)) });
   await fastify.register(rateLimit, {
     global: false,
     enableDraftSpec: true,
@@ -175,18 +168,21 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 
-function corsOptions(request: FastifyRequest, config: Config): FastifyCorsOptions {
-  const method = request.headers['access-control-request-method'] ?? request.method;
-  const [path = ''] = request.url.split('?', 1);
-  const isForAll = ANY_ORIGIN.some((rule) => rule.methods.includes(method) && rule.path.test(path));
-  return {
-    origin: isForAll ? '*' : [...config.corsOrigins],
+function corsOptions({ corsOrigins }: Config): (request: FastifyRequest) => FastifyCorsOptions {
+  const common: FastifyCorsOptions = {
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
     allowedHeaders: ['content-type', 'authorization', 'api-key'],
-    exposedHeaders: EXPOSED_HEADERS,
+    exposedHeaders: EXPOSED_HEADERS.join(', '),
     credentials: false,
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,
+  };
+  const forAll = { ...common, origin: '*' };
+  const forOwn = { ...common, origin: [...corsOrigins] };
+  return ({ headers, method, url }) => {
+    const asked = headers['access-control-request-method'] ?? method;
+    const [path = ''] = url.split('?', 1);
+    return ANY_ORIGIN.some((rule) => rule.methods.includes(asked) && rule.path.test(path)) ? forAll : forOwn;
   };
 }
 

@@ -3,26 +3,19 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { PROBLEMS, type ProblemCode, problemEntry } from './problem-catalog.js';
+import { safeHeaders } from './safe-headers.js';
 
 /** Scripts, styles and requests from this host alone, nothing inline; Swagger UI draws some icons from `data:`. */
-const PAGE: RouteShorthandOptions = {
-  helmet: {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        'default-src': ["'none'"],
-        'script-src': ["'self'"],
-        'style-src': ["'self'"],
-        'img-src': ["'self'", 'data:'],
-        'connect-src': ["'self'"],
-        'base-uri': ["'none'"],
-        'form-action': ["'none'"],
-        'frame-ancestors': ["'none'"],
-      },
-    },
-  },
+const PAGE_HEADERS = {
+  ...safeHeaders({
+    'script-src': ["'self'"],
+    'style-src': ["'self'"],
+    'img-src': ["'self'", 'data:'],
+    'connect-src': ["'self'"],
+  }),
+  'Cache-Control': 'no-cache',
 };
 const ASSETS = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js']);
 const ASSET_MAX_AGE = '1h';
@@ -43,7 +36,7 @@ export async function serveDocs(fastify: FastifyInstance, document: OpenAPIObjec
     '/docs/favicon.svg': ['image/svg+xml', FAVICON],
   };
   for (const [path, [type, text]] of Object.entries(files)) {
-    fastify.get(path, PAGE, async (_, reply) => reply.type(type).header('Cache-Control', 'no-cache').send(text));
+    fastify.get(path, async (_, reply) => reply.headers(PAGE_HEADERS).type(type).send(text));
   }
   await fastify.register(fastifyStatic, {
     root: dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
@@ -75,17 +68,37 @@ const swaggerPage = (docs: string) => `${head(docs, 'Waitlist Service')}
 </html>
 `;
 
-const START = `SwaggerUIBundle({
-  url: new URL('../openapi.json', document.currentScript.src).href,
-  dom_id: '#swagger-ui',
-  deepLinking: true,
-  displayRequestDuration: true,
-  persistAuthorization: true,
-  tryItOutEnabled: true,
-  defaultModelsExpandDepth: 0,
-  syntaxHighlight: { theme: 'idea' },
-  validatorUrl: null,
-});
+/**
+ * A first start prints a link to `/docs` with its owner's values behind the `#`, which browsers send to nobody. They stand
+ * in the examples, so that each works when pressed, until the tab is closed.
+ */
+const START = `(async ({ src }) => {
+  const linked = new URLSearchParams(location.hash.slice(1));
+  if (linked.has('api_key')) {
+    sessionStorage.setItem('examples', JSON.stringify(Object.fromEntries(linked)));
+    history.replaceState(null, '', location.pathname);
+  }
+  const examples = JSON.parse(sessionStorage.getItem('examples') ?? '{}');
+  const spec = await (await fetch(new URL('../openapi.json', src))).json();
+  const { CreateTokens, OffboardWaiters } = spec.components.schemas;
+  const fields = [
+    ...Object.entries(CreateTokens.properties),
+    ['api_key', OffboardWaiters.properties.api_key],
+    ['api_key', spec.paths['/api/v1/waiter'].get.parameters.find(({ name }) => name === 'api_key')],
+  ];
+  for (const [name, field] of fields) if (examples[name] !== undefined) field.example = examples[name];
+  SwaggerUIBundle({
+    spec,
+    dom_id: '#swagger-ui',
+    deepLinking: true,
+    displayRequestDuration: true,
+    persistAuthorization: true,
+    tryItOutEnabled: true,
+    defaultModelsExpandDepth: 0,
+    syntaxHighlight: { theme: 'idea' },
+    validatorUrl: null,
+  });
+})(document.currentScript);
 `;
 
 function errorsPage(docs: string): string {

@@ -142,7 +142,8 @@ You list them, and offboard those whose turn has come.
 5. **List.** \`GET /api/v1/waiter\` with the waitlist's \`api_key\` gives up to 100 people a page.
 6. **Offboard.** \`PATCH /api/v1/waiter\` with the ids of those whose turn has come takes them out of the line.
 
-A first start makes one account, one waitlist (id 1) and its API key, and prints them to the terminal.
+A first start makes one account, one waitlist (id 1) and its API key, and prints them to the terminal, with a link to this
+page that fills them into the examples.
 
 ## Names
 

@@ -11,13 +11,17 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
-import { freePort, ServiceProcess } from '../support/service-process.js';
+import { freePort, ServiceProcess, until } from '../support/service-process.js';
 import { DatabaseServer, programFrom } from './database-server.js';
 import { migrate, openWaitlist, Traffic } from './traffic.js';
 
 const VISITORS = 12;
 /** A service is killed anywhere from its first request to well under load. */
 const SERVICE_LIFE_MAX_MS = 400;
+/** More than a busy machine takes for a signup; and the server's patience with a silent process, with room for a busy machine. */
+const HELD_MIN_MS = 3_000;
+const HELD_MAX_MS = 40_000;
+const HANGS_MAX = 20;
 /** Long enough that some services come back and work. */
 const DATABASE_LIFE_MIN_MS = 500;
 const DATABASE_LIFE_MAX_MS = 2_500;
@@ -91,6 +95,37 @@ async function run({ name, services, serviceKills, databaseKills, database, url 
   }
 }
 
+/**
+ * One of two processes hangs, most likely in the middle of a transaction: how long the other has to wait for its locks. Where
+ * it hung between two transactions there is nothing to wait for, and it is made to hang again.
+ */
+async function hang(url: string): Promise<boolean> {
+  await migrate(url);
+  const replicas = [new Replica(url), new Replica(url)] as const;
+  const [hanging, other] = replicas;
+  try {
+    for (const replica of replicas) await replica.start();
+    const place = await openWaitlist(other.process);
+    let heldMs = 0;
+    for (let tries = 0; tries < HANGS_MAX && heldMs < HELD_MIN_MS; tries += 1) {
+      const traffic = new Traffic(() => [hanging.process], place, `hanging${tries}`);
+      traffic.start(VISITORS);
+      await until(() => traffic.signups > 0);
+      hanging.process.signal('SIGSTOP');
+      const startMs = performance.now();
+      const body = { waitlist_id: place.waitlistId, email: `other${tries}@example.com` };
+      await until(async () => (await other.process.call('POST', '/api/v1/signup', body)).status === 200);
+      heldMs = performance.now() - startMs;
+      hanging.process.signal('SIGCONT');
+      await traffic.stop();
+    }
+    process.stdout.write(`${JSON.stringify({ scene: 'a process hangs', heldMs: Math.round(heldMs) })}\n`);
+    return heldMs >= HELD_MIN_MS && heldMs < HELD_MAX_MS;
+  } finally {
+    await Promise.all(replicas.map((replica) => replica.kill()));
+  }
+}
+
 const { values } = parseArgs({
   options: {
     'service-kills': { type: 'string', default: '250' },
@@ -109,11 +144,13 @@ try {
   await one.start();
   const server = { database: one, url: one.url, databaseKills: part(databaseKills, 0.5) };
   const embedded = { database: null, url: `sqlite:${join(directory, 'waitlist.sqlite')}`, databaseKills: 0 };
-  const results = [
-    await run({ name: 'one process', services: 1, serviceKills: part(serviceKills, 0.4), ...server }, seed),
-    await run({ name: 'three processes', services: 3, serviceKills: part(serviceKills, 0.4), ...server }, seed + 1),
-    await run({ name: 'embedded', services: 1, serviceKills: part(serviceKills, 0.2), ...embedded }, seed + 2),
-  ];
+  const results = [await hang(one.url)];
+  if (serviceKills > 0)
+    results.push(
+      await run({ name: 'one process', services: 1, serviceKills: part(serviceKills, 0.4), ...server }, seed),
+      await run({ name: 'three processes', services: 3, serviceKills: part(serviceKills, 0.4), ...server }, seed + 1),
+      await run({ name: 'embedded', services: 1, serviceKills: part(serviceKills, 0.2), ...embedded }, seed + 2),
+    );
   process.exitCode = results.every(Boolean) ? 0 : 1;
 } finally {
   await one.wipe();

@@ -24,6 +24,10 @@ const PAUSE_MS = 20_000;
 const CONNECTIONS_MIN = 10;
 const CONNECTIONS_MAX = 151;
 
+const FLOOD_PROBES = 500;
+/** One a second, on a machine that takes some for so many probes. */
+const FLOOD_STATEMENTS_MAX = 10;
+
 const run = promisify(execFile);
 
 function faultsOf(database: DatabaseServer, disk: string): Fault[] {
@@ -99,6 +103,20 @@ function faultsOf(database: DatabaseServer, disk: string): Fault[] {
   ];
 }
 
+/** How many statements a flood of probes makes. */
+async function flood(service: ServiceProcess, database: DatabaseServer): Promise<number> {
+  const root = await database.connectAsRoot();
+  const updates = async () => {
+    const [[row]] = await root.query<RowDataPacket[]>("SHOW GLOBAL STATUS LIKE 'Com_update'");
+    return Number(row?.Value);
+  };
+  const before = await updates();
+  await Promise.all(Array.from({ length: FLOOD_PROBES }, () => service.call('GET', '/readyz')));
+  const statements = (await updates()) - before;
+  await root.end();
+  return statements;
+}
+
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-faults-'));
 const disk = join(directory, 'disk');
 await run('mkdir', [disk]);
@@ -122,11 +140,13 @@ try {
   }
   matrix.close();
   await traffic.stop();
+  const statements = await flood(running, database);
+  if (statements > FLOOD_STATEMENTS_MAX) wrong += 1;
   const differences = await traffic.audit(running, database.url);
   const { signups, slowestMs } = traffic;
   const outcomes = Object.fromEntries([...traffic.outcomes].sort());
   process.stdout.write(
-    `${JSON.stringify({ wrong, signups, outcomes, slowestMs: Math.round(slowestMs), differences })}\n`,
+    `${JSON.stringify({ wrong, statements, signups, outcomes, slowestMs: Math.round(slowestMs), differences })}\n`,
   );
   process.exitCode = wrong === 0 && differences.length === 0 ? 0 : 1;
 } finally {

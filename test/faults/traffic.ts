@@ -69,6 +69,7 @@ export class Traffic {
   constructor(
     private readonly services: () => readonly ServiceProcess[],
     private readonly place: Place,
+    private readonly prefix = 'p',
   ) {}
 
   start(visitors: number, offboarders = 1): void {
@@ -126,7 +127,7 @@ export class Traffic {
   private async visit(turn: number): Promise<void> {
     for (; !this.isOver; turn += 1) {
       const back = turn % 4 === 0 ? [...this.unsure.keys()].at(0) : undefined;
-      const email = back ?? `p${(this.people += 1)}@example.com`;
+      const email = back ?? `${this.prefix}${(this.people += 1)}@example.com`;
       const referrer = back === undefined ? this.someReferrer() : (this.unsure.get(email) ?? null);
       this.unsure.delete(email);
       const body = {

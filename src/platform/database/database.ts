@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Mutex } from 'async-mutex';
 import pRetry from 'p-retry';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { SILENCE_MAX_SECONDS } from './data-source-options.js';
 import { asProblem, isAway, repeatReason } from './database-error.js';
 import { isEmbedded } from './dialect.js';
 
@@ -204,6 +205,7 @@ export class Database {
     const connection = (await runner.connect()) as object;
     if (!this.connectedAtMs.has(connection)) {
       await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+      await runner.query(`SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}`);
       this.connectedAtMs.set(connection, performance.now());
     }
     if (level === 'none') return work(runner.manager);

@@ -3,7 +3,7 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['coverage/', 'data/', 'dist/', 'sdk/', 'tools/contract/sdk/']),
+  globalIgnores(['**/.venv/', 'coverage/', 'data/', 'dist/', 'sdk/', 'tools/contract/sdk/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   {
@@ -50,6 +50,23 @@ export default defineConfig(
       '@typescript-eslint/no-unsafe-call': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
+    },
+  },
+  {
+    files: ['test/**/*.ts'],
+    ignores: ['test/support/api.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        { name: 'fetch', message: 'Its answer would escape the contract: see callAt.' },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "CallExpression[callee.property.name='inject']",
+          message: 'Its answer would escape the contract: see Api.',
+        },
+      ],
     },
   },
   {

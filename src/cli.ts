@@ -11,6 +11,7 @@ import { AppModule } from './app.module.js';
 import { AuthService } from './auth/auth.service.js';
 import { readConfig } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
+import { HTTP_URL_RULE, isHttpUrl } from './platform/http-url.js';
 import { explainStartFailure } from './platform/start-failure.js';
 import { type OnProgress, QueueService } from './queue/queue.service.js';
 import { WaitlistService } from './waitlist/waitlist.service.js';
@@ -220,8 +221,8 @@ function waitlistName(value: string): string {
 }
 
 function httpUrl(value: string): string {
-  if (/^https?:\/\//i.test(value) && URL.canParse(value)) return value;
-  throw new InvalidArgumentError('It must be an http or https URL.');
+  if (isHttpUrl(value)) return value;
+  throw new InvalidArgumentError(`It ${HTTP_URL_RULE}.`);
 }
 
 function print(line: string): void {

@@ -21,10 +21,18 @@ export class CreateTokensDto {
 }
 
 export class TokenPairDto {
-  @ApiProperty({ description: 'Bearer credential of the owner operations.', maxLength: 2048 })
+  @ApiProperty({
+    description: 'Bearer credential of the owner operations.',
+    maxLength: 2048,
+    example: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI…',
+  })
   access_token!: string;
 
-  @ApiProperty({ description: 'Bearer credential that is exchanged, once, for a new pair.', maxLength: 2048 })
+  @ApiProperty({
+    description: 'Bearer credential that is exchanged, once, for a new pair.',
+    maxLength: 2048,
+    example: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InJ0K2p3dCJ9.eyJzdWIiOiI…',
+  })
   refresh_token!: string;
 
   static from({ accessToken, refreshToken }: TokenPair): TokenPairDto {

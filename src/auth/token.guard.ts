@@ -51,11 +51,11 @@ function callerOrThrow<User>(error: unknown, caller: User | false, context: Exec
   if (error instanceof Error) throw error;
   if (caller) return caller;
   const { authorization } = context.switchToHttp().getRequest<Request>().headers;
-  if (authorization === undefined) {
+  if (!/^Bearer /i.test(authorization ?? '')) {
     throw new Problem(
       'unauthenticated',
       'MISSING_TOKEN',
-      'This operation needs an Authorization header with a bearer token.',
+      'This operation needs a token, sent as `Authorization: Bearer <token>`.',
     );
   }
   throw invalidToken();

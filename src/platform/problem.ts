@@ -11,7 +11,9 @@ export interface FieldFault {
 }
 
 /** Of one request; more tell the caller nothing new, and a body can hold a hundred thousand. */
-const FAULTS_MAX = 20;
+export const FAULTS_MAX = 20;
+/** A field's path is the client's own text, which can be as long as a body. */
+export const FIELD_LENGTH_MAX = 512;
 
 /**
  * An outcome that the caller can understand and act upon. `code` is upper snake case and stable: clients compare it.
@@ -45,7 +47,9 @@ export class Problem extends Error {
 }
 
 function withFaults(kind: ProblemKind, code: ProblemCode, faults: readonly FieldFault[]): Problem {
-  const fields = faults.slice(0, FAULTS_MAX);
+  const fields = faults
+    .slice(0, FAULTS_MAX)
+    .map(({ field, message }) => ({ field: field.slice(0, FIELD_LENGTH_MAX).toWellFormed(), message }));
   return new Problem(kind, code, fields.map(({ field, message }) => `${field} ${message}`).join('; '), { fields });
 }
 

@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { placeholders, upsert } from '../platform/database/dialect.js';
+import type { Session } from '../platform/database/session.js';
 import {
   type Axis,
   type Bucket,
   changedBuckets,
-  type CounterChanges,
+  CounterChanges,
+  FAN_OUT,
   type Family,
   familyId,
   firstKey,
-  parentOfChildren,
+  placeOf,
 } from './counters.js';
 
 /** Families in one statement; SQLite takes an expression of at most 1,000 terms. */
@@ -28,42 +29,68 @@ interface BucketRow {
   readonly before_in_parent: number;
 }
 
+/** The buckets of some families, by {@link familyId}. */
+export type Siblings = ReadonlyMap<string, readonly Bucket[]>;
+
 /** The rows of `counters.ts`. They change only under the lock of their line. */
 @Injectable()
 export class BucketStore {
-  async apply(manager: EntityManager, waitlistId: number, changes: CounterChanges): Promise<void> {
+  async apply(session: Session, waitlistId: number, changes: CounterChanges): Promise<void> {
+    await this.save(session, waitlistId, await this.findChanged(session, waitlistId, changes));
+  }
+
+  /** The buckets that differ after changes, as they are to be saved; reads the families that are not among `known`. */
+  async findChanged(
+    session: Session,
+    waitlistId: number,
+    changes: CounterChanges,
+    known: Siblings = new Map(),
+  ): Promise<Bucket[]> {
     const families = changes.families();
-    for (let start = 0; start < families.length; start += FAMILIES_MAX) {
-      const some = families.slice(start, start + FAMILIES_MAX);
-      const siblings = await this.findSiblings(manager, waitlistId, some);
-      await this.save(
-        manager,
-        waitlistId,
-        some.flatMap((family) => changedBuckets(family, siblings.get(familyId(family)) ?? [])),
-      );
-    }
+    const unknown = families.filter((family) => !known.has(familyId(family)));
+    const read = await this.findSiblings(session, waitlistId, unknown);
+    return families.flatMap((family) => {
+      const id = familyId(family);
+      return changedBuckets(family, known.get(id) ?? read.get(id) ?? []);
+    });
+  }
+
+  /** The buckets of each family, none where it has none yet. */
+  async findSiblings(session: Session, waitlistId: number, families: readonly Family[]): Promise<Siblings> {
+    const chunks: BucketRow[][] = await Promise.all(
+      chunksOf(families, FAMILIES_MAX).map((some) =>
+        session.query<BucketRow[]>(
+          `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket
+           WHERE waitlist_id = ? AND (${some.map(() => '(axis = ? AND level = ? AND parent = ?)').join(' OR ')})`,
+          [waitlistId, ...some.flatMap(({ axis, level, parent }) => [axis, level, parent])],
+        ),
+      ),
+    );
+    const siblings = new Map<string, Bucket[]>(families.map((family) => [familyId(family), []]));
+    for (const bucket of chunks.flat().map(toBucket)) siblings.get(familyId(bucket))?.push(bucket);
+    return siblings;
   }
 
   /** Puts these buckets in the place of all that the waitlist has. */
-  async replaceAll(manager: EntityManager, waitlistId: number, buckets: readonly Bucket[]): Promise<void> {
-    await this.deleteAll(manager, waitlistId);
-    await this.save(manager, waitlistId, buckets);
+  async replaceAll(session: Session, waitlistId: number, buckets: readonly Bucket[]): Promise<void> {
+    await this.deleteAll(session, waitlistId);
+    await this.save(session, waitlistId, buckets);
   }
 
-  async deleteAll(manager: EntityManager, waitlistId: number): Promise<void> {
-    await manager.query('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
+  async deleteAll(session: Session, waitlistId: number): Promise<void> {
+    await session.query('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
   }
 
   /** Waitlists whose line is closed and whose records were not all deleted: buckets go last. */
-  async listOrphans(manager: EntityManager): Promise<number[]> {
-    const rows: { waitlist_id: number }[] = await manager.query(
+  async listOrphans(session: Session): Promise<number[]> {
+    const rows: { waitlist_id: number }[] = await session.query(
       'SELECT DISTINCT waitlist_id FROM queue_bucket WHERE waitlist_id NOT IN (SELECT waitlist_id FROM queue)',
     );
     return rows.map(({ waitlist_id }) => waitlist_id);
   }
 
-  async findAll(manager: EntityManager, waitlistId: number, axis: Axis): Promise<Bucket[]> {
-    const rows: BucketRow[] = await manager.query(
+  async findAll(session: Session, waitlistId: number, axis: Axis): Promise<Bucket[]> {
+    const rows: BucketRow[] = await session.query(
       `SELECT ${COLUMNS.join(', ')} FROM queue_bucket WHERE waitlist_id = ? AND axis = ?`,
       [waitlistId, axis.code],
     );
@@ -75,70 +102,82 @@ export class BucketStore {
    * come before that one. Null beyond the last record.
    */
   async findAt(
-    manager: EntityManager,
+    session: Session,
     waitlistId: number,
     axis: Axis,
     position: number,
   ): Promise<{ readonly key: number; readonly rest: number } | null> {
-    let parent = 0;
-    let rest = position;
-    let key = 0;
-    for (let level = axis.widthBits.length - 1; level >= 0; level -= 1) {
-      const [row]: BucketRow[] = await manager.query(
-        `SELECT ${COLUMNS.join(', ')} FROM queue_bucket
-         WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent = ? AND before_in_parent <= ? AND amount > 0
-         ORDER BY slot DESC LIMIT 1`,
-        [waitlistId, axis.code, level, parent, rest],
-      );
-      if (!row || rest - row.before_in_parent >= row.amount) return null;
-      const bucket = toBucket(row);
-      rest -= bucket.before;
-      parent = parentOfChildren(axis, bucket);
-      key = firstKey(axis, bucket);
-    }
-    return { key, rest };
-  }
-
-  private async findSiblings(
-    manager: EntityManager,
-    waitlistId: number,
-    families: readonly Family[],
-  ): Promise<Map<string, Bucket[]>> {
-    const isFamily = families.map(() => '(axis = ? AND level = ? AND parent = ?)').join(' OR ');
-    const rows: BucketRow[] = await manager.query(
-      `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket WHERE waitlist_id = ? AND (${isFamily})`,
-      [waitlistId, ...families.flatMap(({ axis, level, parent }) => [axis, level, parent])],
+    const levels = axis.widthBits.map((_, level) => level).reverse();
+    const [top = 0] = levels;
+    // Each level's siblings are few; the one of them that holds the position leads to the next level's.
+    const joins = levels.slice(1).map(
+      (level) =>
+        `JOIN queue_bucket b${level} ON b${level}.waitlist_id = b${top}.waitlist_id AND b${level}.axis = b${top}.axis
+           AND b${level}.level = ${level} AND b${level}.parent = ${childrenSql(axis, level + 1)}`,
     );
-    const siblings = new Map<string, Bucket[]>();
-    for (const bucket of rows.map(toBucket)) {
-      const id = familyId(bucket);
-      const family = siblings.get(id);
-      if (family) family.push(bucket);
-      else siblings.set(id, [bucket]);
-    }
-    return siblings;
+    const before = (from: number) => levels.filter((level) => level >= from).map((level) => `b${level}.before_in_parent`).join(' + '); // prettier-ignore
+    const holds = levels.map((level) => `${before(level)} <= ? AND ${before(level)} + b${level}.amount > ?`);
+    const [row]: (BucketRow & { readonly total_before: number })[] = await session.query(
+      `SELECT b0.axis, b0.level, b0.parent, b0.slot, b0.amount, b0.before_in_parent, ${before(0)} AS total_before
+       FROM queue_bucket b${top} ${joins.join(' ')}
+       WHERE b${top}.waitlist_id = ? AND b${top}.axis = ? AND b${top}.level = ${top} AND b${top}.parent = 0
+         AND ${holds.join(' AND ')}`,
+      [waitlistId, axis.code, ...holds.flatMap(() => [position, position])],
+    );
+    return row ? { key: firstKey(axis, toBucket(row)), rest: position - row.total_before } : null;
   }
 
-  private async save(manager: EntityManager, waitlistId: number, buckets: readonly Bucket[]): Promise<void> {
-    for (let start = 0; start < buckets.length; start += ROWS_MAX) {
-      const rows = buckets
-        .slice(start, start + ROWS_MAX)
-        .map(({ axis, level, parent, slot, amount, before }) => [
-          waitlistId,
-          axis,
-          level,
-          parent,
-          slot,
-          amount,
-          before,
-        ]);
-      await manager.query(
-        `INSERT INTO queue_bucket (${COLUMNS.join(', ')}) VALUES ${rows.map((row) => `(${placeholders(row.length)})`).join(', ')}
-         ${upsert(manager.dataSource, KEY, ['amount', 'before_in_parent'])}`,
-        rows.flat(),
-      );
-    }
+  /**
+   * How many records come before the narrowest buckets that hold these keys: by the first key of each bucket. A bucket is
+   * left out where a row on its path is missing.
+   */
+  async findBefore(
+    session: Session,
+    waitlistId: number,
+    axis: Axis,
+    keys: readonly number[],
+  ): Promise<ReadonlyMap<number, number>> {
+    const paths = new CounterChanges();
+    for (const key of keys) paths.add(axis, key);
+    const families = paths.families();
+    if (families.length === 0) return new Map();
+    const isOnPath = families.map(({ changes }) => `(level = ? AND parent = ? AND slot IN (${placeholders(changes.size)}))`); // prettier-ignore
+    const rows: BucketRow[] = await session.query(
+      `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket
+       WHERE waitlist_id = ? AND axis = ? AND (${isOnPath.join(' OR ')})`,
+      [waitlistId, axis.code, ...families.flatMap(({ level, parent, changes }) => [level, parent, ...changes.keys()])],
+    );
+    const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
+    const total = (key: number) =>
+      axis.widthBits.reduce((sum, _, level) => sum + (before.get(bucketId(placeOf(axis, level, key))) ?? NaN), 0);
+    const sums = keys.map((key) => [firstKey(axis, placeOf(axis, 0, key)), total(key)] as const);
+    return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
   }
+
+  async save(session: Session, waitlistId: number, buckets: readonly Bucket[]): Promise<void> {
+    await Promise.all(
+      chunksOf(buckets, ROWS_MAX).map((some) =>
+        session.query(
+          `INSERT INTO queue_bucket (${COLUMNS.join(', ')}) VALUES ${some.map(() => `(${placeholders(COLUMNS.length)})`).join(', ')}
+           ${upsert(session.dataSource, KEY, ['amount', 'before_in_parent'])}`,
+          some.flatMap(({ axis, level, parent, slot, amount, before }) => [waitlistId, axis, level, parent, slot, amount, before]), // prettier-ignore
+        ),
+      ),
+    );
+  }
+}
+
+function chunksOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size)); // prettier-ignore
+}
+
+function bucketId({ level, parent, slot }: Pick<BucketRow, 'level' | 'parent' | 'slot'>): string {
+  return `${level}/${parent}/${slot}`;
+}
+
+/** In SQL, the `parent` that the children of the bucket `b<level>` carry. */
+function childrenSql({ widthBits }: Axis, level: number): string {
+  return level === widthBits.length - 1 ? `b${level}.slot` : `b${level}.parent * ${FAN_OUT} + b${level}.slot`;
 }
 
 function toBucket({ axis, level, parent, slot, amount, before_in_parent }: BucketRow): Bucket {

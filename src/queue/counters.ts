@@ -17,6 +17,7 @@
 
 /** Siblings of one parent, but for the widest level. */
 const FAN_OUT_BITS = 6;
+export const FAN_OUT = 2 ** FAN_OUT_BITS;
 
 export interface Axis {
   /** As stored. */
@@ -63,18 +64,13 @@ function shiftRight(key: number, bits: number): number {
 export function placeOf({ code, widthBits }: Axis, level: number, key: number): BucketPlace {
   const bucket = shiftRight(key, widthBits[level] as number);
   if (level === widthBits.length - 1) return { axis: code, level, parent: 0, slot: bucket };
-  return { axis: code, level, parent: shiftRight(bucket, FAN_OUT_BITS), slot: bucket % 2 ** FAN_OUT_BITS };
+  return { axis: code, level, parent: shiftRight(bucket, FAN_OUT_BITS), slot: bucket % FAN_OUT };
 }
 
 /** The first key of a bucket. */
 export function firstKey({ widthBits }: Axis, { level, parent, slot }: BucketPlace): number {
-  const bucket = level === widthBits.length - 1 ? slot : parent * 2 ** FAN_OUT_BITS + slot;
+  const bucket = level === widthBits.length - 1 ? slot : parent * FAN_OUT + slot;
   return bucket * 2 ** (widthBits[level] as number);
-}
-
-/** The `parent` that the children of a bucket carry. */
-export function parentOfChildren({ widthBits }: Axis, { level, parent, slot }: BucketPlace): number {
-  return level === widthBits.length - 1 ? slot : parent * 2 ** FAN_OUT_BITS + slot;
 }
 
 /** Changes gathered from many records, by axis and by their narrowest bucket. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { Database, UNHURRIED } from '../platform/database/database.js';
+import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { AXES, type Axis, type Bucket, CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
@@ -46,11 +46,11 @@ export class QueueAuditor {
   async purge(waitlistId: number): Promise<void> {
     const end = await this.database.read((manager) => this.waiters.findEnd(manager, waitlistId));
     for (let start = 0; start < end; start += CHUNK_SIZE) {
-      await this.database.transaction((manager) =>
-        this.waiters.deleteRange(manager, waitlistId, start, start + CHUNK_SIZE),
+      await this.database.exchange((session) =>
+        this.waiters.deleteRange(session, waitlistId, start, start + CHUNK_SIZE),
       );
     }
-    await this.database.transaction((manager) => this.buckets.deleteAll(manager, waitlistId));
+    await this.database.exchange((session) => this.buckets.deleteAll(session, waitlistId));
   }
 
   /**
@@ -64,12 +64,12 @@ export class QueueAuditor {
       differences += 1;
       if (findings.length < FINDINGS_MAX) findings.push(finding);
     };
-    return this.database.snapshot(async (manager) => {
+    return this.database.snapshot(async (session) => {
       findings.length = 0;
       differences = 0;
-      const [queue] = await this.queues.find(manager, [waitlistId]);
+      const [queue] = await this.queues.find(session, [waitlistId]);
       if (!queue) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', `There is no waitlist ${waitlistId}.`);
-      const derived = await this.derive(manager, queue, onProgress, (facts, index) => {
+      const derived = await this.derive(session, queue, onProgress, (facts, index) => {
         for (const difference of differencesOf(facts, index, queue)) find(`record ${facts.id}: ${difference}`);
       });
       for (const field of TOTALS) {
@@ -78,7 +78,7 @@ export class QueueAuditor {
       }
       for (const axis of AXES) {
         const stored = new Map(
-          (await this.buckets.findAll(manager, waitlistId, axis)).map((bucket) => [nameOf(bucket), bucket]),
+          (await this.buckets.findAll(session, waitlistId, axis)).map((bucket) => [nameOf(bucket), bucket]),
         );
         for (const bucket of derived.buckets(axis)) {
           const { amount = 0, before = 0 } = stored.get(nameOf(bucket)) ?? {};
@@ -101,18 +101,18 @@ export class QueueAuditor {
    * @throws Problem `not_found` without such a waitlist
    */
   async rebuild(waitlistId: number, onProgress: OnProgress): Promise<number> {
-    return this.database.transaction(async (manager) => {
-      const queue = await this.queues.lock(manager, waitlistId);
+    return this.database.exchange(async (session) => {
+      const queue = await this.queues.lock(session, waitlistId);
       let wrong: AuditedFacts[] = [];
       let changed = 0;
       const correct = async () => {
         const standings = wrong.map((facts) => ({ ...facts, ...rightFacts(facts, queue) }));
-        await this.waiters.updateStandings(manager, waitlistId, standings);
+        await this.waiters.updateStandings(session, waitlistId, standings);
         changed += wrong.length;
         wrong = [];
       };
       const derived = await this.derive(
-        manager,
+        session,
         queue,
         onProgress,
         (facts) => {
@@ -122,15 +122,15 @@ export class QueueAuditor {
         },
         correct,
       );
-      await this.buckets.replaceAll(manager, waitlistId, AXES.flatMap((axis) => derived.buckets(axis))); // prettier-ignore
-      await this.queues.update(manager, derived.queue);
+      await this.buckets.replaceAll(session, waitlistId, AXES.flatMap((axis) => derived.buckets(axis))); // prettier-ignore
+      await this.queues.update(session, derived.queue);
       return changed;
     }, UNHURRIED);
   }
 
   /** Reads all records in the order of joining and gathers what they give. */
   private async derive(
-    manager: EntityManager,
+    session: Session,
     queue: QueueEntity,
     onProgress: OnProgress,
     onRecord: (facts: AuditedFacts, index: number) => void,
@@ -140,7 +140,7 @@ export class QueueAuditor {
     let next = 0;
     let index = 0;
     for (;;) {
-      const chunk = await this.waiters.findFacts(manager, queue.waitlistId, next, CHUNK_SIZE);
+      const chunk = await this.waiters.findFacts(session, queue.waitlistId, next, CHUNK_SIZE);
       for (const facts of chunk) {
         onRecord(facts, index);
         derived.add(facts);

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { Batcher, type Outcome } from '../platform/batcher.js';
 import { Database } from '../platform/database/database.js';
+import type { Exchange, Session } from '../platform/database/session.js';
 import { isUnavailable } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { type Axis, JOINED_AXES, QUEUE_AXIS } from './counters.js';
+import { type Axis, firstKey, JOINED_AXES, placeOf, QUEUE_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
 import type { ContactKeys, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
-import { type Listing, type PageStart, WaiterStore } from './waiter.store.js';
+import { type Listing, MissingBucketError, type PageStart, type RecordedWaiter, WaiterStore } from './waiter.store.js';
 
 interface Lookup {
   readonly waitlistId: number;
@@ -44,19 +44,19 @@ export class QueueReader {
   /** A page and its totals, all of one moment. */
   async page(waitlistId: number, request: PageRequest): Promise<Page> {
     const listing = listingOf(request);
-    return this.database.snapshot(async (manager) => {
-      const [queue] = await this.queues.find(manager, [waitlistId]);
-      if (!queue) return { waiters: [], total: 0, active: 0, hasMore: false };
+    return this.database.snapshot(async (session) => {
       const axis = axisOf({ ...listing, order: 'joined' });
-      const total = axis ? amountOf(queue, axis) : await this.waiters.countReferredBy(manager, waitlistId, listing);
-      const start = await this.startOf(manager, waitlistId, listing, request.start);
-      const window = start && { ...start, limit: request.limit + 1 };
-      const waiters = window ? await this.waiters.findPage(manager, waitlistId, listing, window) : [];
+      const [[queue], referrals, records] = await Promise.all([
+        this.queues.find(session, [waitlistId]),
+        axis ? 0 : this.waiters.countReferredBy(session, waitlistId, listing),
+        this.records(session, waitlistId, listing, request),
+      ]);
+      if (!queue) return { waiters: [], total: 0, active: 0, hasMore: false };
       return {
-        waiters: waiters.slice(0, request.limit),
-        total,
+        waiters: await this.inPlace(session, waitlistId, records.slice(0, request.limit)),
+        total: axis ? amountOf(queue, axis) : referrals,
         active: queue.active,
-        hasMore: waiters.length > request.limit,
+        hasMore: records.length > request.limit,
       };
     });
   }
@@ -78,25 +78,60 @@ export class QueueReader {
     );
   }
 
+  /** A page and one record beyond it. */
+  private async records(
+    session: Session,
+    waitlistId: number,
+    listing: Listing,
+    { start, limit }: PageRequest,
+  ): Promise<RecordedWaiter[]> {
+    const window = await this.startOf(session, waitlistId, listing, start);
+    return window ? this.waiters.findPage(session, waitlistId, listing, { ...window, limit: limit + 1 }) : [];
+  }
+
+  /** The places of a page's records, which share buckets, worked out together. Ends the session. */
+  private async inPlace(session: Exchange, waitlistId: number, records: readonly RecordedWaiter[]): Promise<Waiter[]> {
+    const keys = records.filter(({ active }) => active).map((record) => record.rankKey);
+    const [before, neighbours] = await Promise.all([
+      this.buckets.findBefore(session, waitlistId, QUEUE_AXIS, keys),
+      this.waiters.findNeighbours(session, waitlistId, keys),
+      session.commit(),
+    ]);
+    const places = new Map<number, number>();
+    const next = new Map(before);
+    for (const { rankKey, seq } of neighbours) {
+      const bucket = bucketOf(rankKey);
+      const place = next.get(bucket);
+      if (place === undefined) continue;
+      places.set(seq, place);
+      next.set(bucket, place + 1);
+    }
+    return records.map((record) => {
+      const priority = record.active ? places.get(record.seq) : record.removedPriority;
+      if (typeof priority !== 'number') throw new MissingBucketError(record.id, waitlistId);
+      return { ...record, priority };
+    });
+  }
+
   /** Where a page starts, found without stepping over what comes before; null beyond the end. */
   private async startOf(
-    manager: EntityManager,
+    session: Session,
     waitlistId: number,
     listing: Listing,
     start: PageRequest['start'],
   ): Promise<{ readonly from: PageStart | null; readonly skip: number } | null> {
     if ('afterId' in start) {
-      const from = await this.waiters.findAfter(manager, waitlistId, start.afterId);
+      const from = await this.waiters.findAfter(session, waitlistId, start.afterId);
       return from && { from, skip: 0 };
     }
     if (start.offset === 0) return { from: null, skip: 0 };
     const axis = axisOf(listing);
     if (!axis && listing.order === 'queue') return { from: null, skip: start.offset };
     if (!axis) {
-      const from = await this.waiters.findReferredAt(manager, waitlistId, listing, start.offset);
+      const from = await this.waiters.findReferredAt(session, waitlistId, listing, start.offset);
       return from && { from, skip: 0 };
     }
-    const found = await this.buckets.findAt(manager, waitlistId, axis, start.offset);
+    const found = await this.buckets.findAt(session, waitlistId, axis, start.offset);
     return found && { from: { seq: found.key, rankKey: found.key }, skip: found.rest };
   }
 
@@ -138,6 +173,11 @@ function amountOf(queue: QueueEntity, axis: Axis): number {
   if (axis === JOINED_AXES.referredActive) return queue.referredActive;
   if (axis === JOINED_AXES.referredOffboarded) return queue.referredOffboarded;
   return queue.active;
+}
+
+/** The first key of the narrowest bucket of the line that holds a key. */
+function bucketOf(key: number): number {
+  return firstKey(QUEUE_AXIS, placeOf(QUEUE_AXIS, 0, key));
 }
 
 type ByKey = ReadonlyMap<string | null, Waiter>;

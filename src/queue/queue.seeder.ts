@@ -29,12 +29,12 @@ export class QueueSeeder {
    * @throws Problem `not_found`, or `conflict` where someone is on the waitlist already
    */
   async seed(waitlistId: number, count: number, onProgress: OnProgress): Promise<void> {
-    const spotsPerReferral = await this.database.transaction(async (manager) => {
-      const queue = await this.queues.lock(manager, waitlistId);
+    const spotsPerReferral = await this.database.exchange(async (session) => {
+      const queue = await this.queues.lock(session, waitlistId);
       if (queue.nextSeq > 0)
         throw new Problem('conflict', 'WAITLIST_NOT_EMPTY', 'Only an empty waitlist can be seeded.');
       // Whoever signs up meanwhile comes after the invented.
-      await this.queues.update(manager, { ...queue, nextSeq: count });
+      await this.queues.update(session, { ...queue, nextSeq: count });
       return queue.spotsPerReferral;
     });
     const { referrerOf, amountOf } = inventReferrals(count);
@@ -63,7 +63,7 @@ export class QueueSeeder {
           createdAt,
         };
       });
-      await this.database.transaction((manager) => this.waiters.insert(manager, rows), UNHURRIED);
+      await this.database.exchange((session) => this.waiters.insert(session, rows), UNHURRIED);
       onProgress(start + rows.length, count);
     }
     await this.auditor.rebuild(waitlistId, () => undefined);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { isEmbedded, placeholders } from '../platform/database/dialect.js';
+import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import { QueueEntity } from './queue.entity.js';
 
@@ -25,9 +26,9 @@ export class QueueStore {
    * Holds the line still until the transaction ends.
    * @throws Problem `not_found` without such a waitlist
    */
-  async lock(manager: EntityManager, waitlistId: number): Promise<QueueEntity> {
-    const forUpdate = isEmbedded(manager.dataSource) ? '' : ' FOR UPDATE';
-    const [row]: Record<string, number>[] = await manager.query(
+  async lock(session: Session, waitlistId: number): Promise<QueueEntity> {
+    const forUpdate = isEmbedded(session.dataSource) ? '' : ' FOR UPDATE';
+    const [row]: Record<string, number>[] = await session.query(
       `SELECT ${COLUMNS} FROM queue WHERE waitlist_id = ?${forUpdate}`,
       [waitlistId],
     );
@@ -35,8 +36,8 @@ export class QueueStore {
     return toQueue(row);
   }
 
-  async update(manager: EntityManager, queue: QueueEntity): Promise<void> {
-    await manager.query(
+  async update(session: Session, queue: QueueEntity): Promise<void> {
+    await session.query(
       `UPDATE queue SET next_seq = ?, spots_per_referral = ?, active = ?, offboarded = ?, referred_active = ?,
          referred_offboarded = ? WHERE waitlist_id = ?`,
       [
@@ -51,8 +52,8 @@ export class QueueStore {
     );
   }
 
-  async listIds(manager: EntityManager): Promise<number[]> {
-    const rows: { waitlist_id: number }[] = await manager.query('SELECT waitlist_id FROM queue ORDER BY waitlist_id');
+  async listIds(session: Session): Promise<number[]> {
+    const rows: { waitlist_id: number }[] = await session.query('SELECT waitlist_id FROM queue ORDER BY waitlist_id');
     return rows.map(({ waitlist_id }) => waitlist_id);
   }
 
@@ -60,9 +61,9 @@ export class QueueStore {
     await manager.delete(QueueEntity, { waitlistId });
   }
 
-  async find(manager: EntityManager, waitlistIds: readonly number[]): Promise<QueueEntity[]> {
+  async find(session: Session, waitlistIds: readonly number[]): Promise<QueueEntity[]> {
     if (waitlistIds.length === 0) return [];
-    const rows: Record<string, number>[] = await manager.query(
+    const rows: Record<string, number>[] = await session.query(
       `SELECT ${COLUMNS} FROM queue WHERE waitlist_id IN (${placeholders(waitlistIds.length)})`,
       [...waitlistIds],
     );

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { customAlphabet } from 'nanoid';
-import type { EntityManager } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Batcher, type Outcome } from '../platform/batcher.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
+import type { Session } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problem.js';
 import { QueueMetrics } from '../platform/telemetry/queue-metrics.js';
-import { BucketStore } from './bucket.store.js';
+import { BucketStore, type Siblings } from './bucket.store.js';
 import { CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
 import { QueueStore } from './queue.store.js';
 import type { QueueEntity } from './queue.entity.js';
 import { rankKey } from './rank-key.js';
 import type { Newcomer, Waiter } from './waiter.js';
-import { type Standing, WaiterStore } from './waiter.store.js';
+import { type Removal, type Standing, WaiterStore } from './waiter.store.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 const BATCH_MAX = 500;
@@ -24,28 +24,56 @@ const WAITING_MAX = 10_000;
 /** A record that another process inserted at the same moment is found by the next attempt. */
 const DUPLICATE_ATTEMPTS_MAX = 3;
 
+/** Lines whose end is remembered: a number each. */
+const ENDS_MAX = 10_000;
+
 /** Crockford's base 32: no I, L, O, U. Twelve characters are 60 random bits. */
 const newReferralToken = customAlphabet('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 12);
 
 /** A new record, or null where one with this contact exists already. */
 type Joined = Waiter | null;
-type Command =
-  | { readonly kind: 'join'; readonly newcomer: Newcomer }
-  | { readonly kind: 'offboard'; readonly id: string; readonly waiterIds: readonly number[] };
+interface Join {
+  readonly kind: 'join';
+  readonly newcomer: Newcomer;
+}
+interface Offboard {
+  readonly kind: 'offboard';
+  readonly id: string;
+  readonly waiterIds: readonly number[];
+}
+type Command = Join | Offboard;
 type Result = Joined | readonly Waiter[];
+
+/** What a batch knows, under the lock, of the line and of those its commands are about; its work brings it up to date. */
+interface Facts {
+  readonly queue: QueueEntity;
+  /** Of those whom commands name for removal. */
+  readonly known: Map<number, Waiter>;
+  readonly emailKeys: Set<string | null>;
+  readonly phoneKeys: Set<string | null>;
+  /** By their token. */
+  readonly referrers: ReadonlyMap<string, Standing>;
+  /** Counters that were read ahead. */
+  readonly siblings: Siblings;
+}
 
 /**
  * The one door through which a line changes. Changes to one waitlist contend for its sequence and its order, so they are
  * serialised by the lock on its row; and because the lock and the commit cost the same for one command as for many, the
  * commands that arrive during one transaction share the next.
  *
- * A batch is one transaction: lock the row; remove; find who is there already; find the referrers; insert; credit;
- * count. Each caller is answered after the commit. All commands are safe to repeat: a join finds its own record by its contact, an
- * offboarding knows its own work by the command's id on the rows.
+ * A batch is one transaction of two round trips: lock the row, find whom the commands are about and read the counters at
+ * the end of the line; remove, insert, credit, count and commit. Counters elsewhere in the line, of those who leave or are
+ * moved, are read in a third between them. Each caller is answered after the commit. All commands are safe to repeat: a
+ * join finds its own record by its contact, an offboarding knows its own work by the command's id on the rows.
  */
 @Injectable()
 export class QueueWriter {
   private readonly lines = new Map<number, Batcher<Command, Result>>();
+  /**
+   * Where each line ended when this process last looked: only what to read ahead follows from it, so it may be wrong.
+   */
+  private readonly ends = new Map<number, number>();
   private isClosed = false;
 
   constructor(
@@ -123,17 +151,30 @@ export class QueueWriter {
     const start = performance.now();
     const onRepeat = (reason: string) => this.metrics.retried(reason);
     try {
-      const results = await this.database.transaction(
-        async (manager) => {
-          const queue = await this.queues.lock(manager, waitlistId);
+      const results = await this.database.exchange(
+        async (session) => {
+          const facts = await this.readFacts(session, waitlistId, commands);
           const changes = new CounterChanges();
-          // First those who leave: their places are read from the counters as they were before the batch.
-          const removed = await this.offboardAll(manager, queue, changes, commands);
-          const joined = await this.joinAll(manager, queue, changes, commands);
-          await this.buckets.apply(manager, waitlistId, changes);
-          await this.queues.update(manager, queue);
+          // First those who leave: their places are as they were before the batch.
+          const removals = offboardAll(facts, changes, commands);
+          const { joined, credited } = joinAll(facts, changes, commands);
+          const count = async () => {
+            const buckets = await this.buckets.findChanged(session, waitlistId, changes, facts.siblings);
+            await Promise.all([
+              this.buckets.save(session, waitlistId, buckets),
+              this.queues.update(session, facts.queue),
+              session.commit(),
+            ]);
+          };
+          await Promise.all([
+            ...Array.from(removals.values(), (removal) => this.waiters.remove(session, waitlistId, removal)),
+            this.waiters.insert(session, [...joined.values()]),
+            this.waiters.updateStandings(session, waitlistId, credited),
+            count(),
+          ]);
+          this.expectEnd(waitlistId, facts.queue.nextSeq);
           return commands.map((command) =>
-            command.kind === 'join' ? (joined.get(command) ?? null) : (removed.get(command) ?? []),
+            command.kind === 'join' ? (joined.get(command) ?? null) : ownRemovals(command, facts),
           );
         },
         { onRepeat },
@@ -147,107 +188,130 @@ export class QueueWriter {
     }
   }
 
-  private async joinAll(
-    manager: EntityManager,
-    queue: QueueEntity,
-    changes: CounterChanges,
-    commands: readonly Command[],
-  ) {
-    const joins = commands.filter((command) => command.kind === 'join');
-    const joined = new Map<Command, Waiter>();
-    if (joins.length === 0) return joined;
-
-    const newcomers = joins.map(({ newcomer }) => newcomer);
-    const taken = await this.waiters.findTaken(manager, queue.waitlistId, newcomers);
-    const emailKeys = new Set(taken.map(({ emailKey }) => emailKey));
-    const phoneKeys = new Set(taken.map(({ phoneKey }) => phoneKey));
-    const tokens = [...new Set(newcomers.flatMap(({ referrerTokens }) => referrerTokens))];
-    const referrers = new Map<string, Standing>();
-    for (const standing of await this.waiters.findStandings(manager, queue.waitlistId, tokens)) {
-      referrers.set(standing.referralToken, standing);
-    }
-    const credited = new Map<string, Standing>();
-
-    for (const command of joins) {
-      const { newcomer } = command;
-      const { emailKey, phoneKey } = newcomer;
-      const isKnown = (emailKey !== null && emailKeys.has(emailKey)) || (phoneKey !== null && phoneKeys.has(phoneKey));
-      if (isKnown) continue;
-      if (emailKey !== null) emailKeys.add(emailKey);
-      if (phoneKey !== null) phoneKeys.add(phoneKey);
-      const referrerToken = newcomer.referrerTokens.find((token) => referrers.has(token)) ?? null;
-      const waiter = newWaiter(queue, newcomer, referrerToken);
-      joined.set(command, waiter);
-      queue.nextSeq += 1;
-      queue.active += 1;
-      changes.add(QUEUE_AXIS, waiter.rankKey);
-      changes.add(JOINED_AXES.active, waiter.seq);
-      if (referrerToken === null) continue;
-      queue.referredActive += 1;
-      changes.add(JOINED_AXES.referredActive, waiter.seq);
-      const referrer = credited.get(referrerToken) ?? referrers.get(referrerToken);
-      if (referrer) credited.set(referrerToken, withReferral(referrer, queue.spotsPerReferral));
-    }
-    for (const [token, { active, rankKey: key }] of credited) {
-      if (!active) continue;
-      changes.remove(QUEUE_AXIS, (referrers.get(token) as Standing).rankKey);
-      changes.add(QUEUE_AXIS, key);
-    }
-    await this.waiters.insert(manager, [...joined.values()]);
-    await this.waiters.updateStandings(manager, queue.waitlistId, [...credited.values()]);
-    return joined;
+  /** Takes the lock, and reads what the commands need to know: in one round trip. */
+  private async readFacts(session: Session, waitlistId: number, commands: readonly Command[]): Promise<Facts> {
+    const newcomers = commands.flatMap((command) => (command.kind === 'join' ? command.newcomer : []));
+    const ids = commands.flatMap((command) => (command.kind === 'offboard' ? command.waiterIds : []));
+    const tokens = newcomers.flatMap(({ referrerTokens }) => referrerTokens);
+    const expected = newcomersFrom(this.ends.get(waitlistId), newcomers);
+    const [queue, leaving, taken, referrers, siblings] = await Promise.all([
+      this.queues.lock(session, waitlistId),
+      this.waiters.findByIds(session, waitlistId, [...new Set(ids)]),
+      this.waiters.findTaken(session, waitlistId, newcomers),
+      this.waiters.findStandings(session, waitlistId, [...new Set(tokens)]),
+      this.buckets.findSiblings(session, waitlistId, expected.families()),
+    ]);
+    return {
+      queue,
+      known: new Map(leaving.map((waiter) => [waiter.id, waiter])),
+      emailKeys: new Set(taken.map(({ emailKey }) => emailKey)),
+      phoneKeys: new Set(taken.map(({ phoneKey }) => phoneKey)),
+      referrers: new Map(referrers.map((standing) => [standing.referralToken, standing])),
+      siblings,
+    };
   }
 
-  /**
-   * Commands remove one after the other, so a record's place at its removal is the one before the batch less those whom
-   * earlier commands removed ahead of it.
-   */
-  private async offboardAll(
-    manager: EntityManager,
-    queue: QueueEntity,
-    changes: CounterChanges,
-    commands: readonly Command[],
-  ) {
-    const offboards = commands.filter((command) => command.kind === 'offboard');
-    const removed = new Map<Command, Waiter[]>();
-    if (offboards.length === 0) return removed;
-
-    const ids = [...new Set(offboards.flatMap(({ waiterIds }) => waiterIds))];
-    const known = new Map(
-      (await this.waiters.findByIds(manager, queue.waitlistId, ids)).map((waiter) => [waiter.id, waiter]),
-    );
-    const gone: number[] = [];
-    const removedAt = new Date();
-    for (const command of offboards) {
-      const own = [...new Set(command.waiterIds)].flatMap((id) => known.get(id) ?? []);
-      const leaving = own
-        .filter(({ active }) => active)
-        .map((waiter): Waiter => {
-          const priority = waiter.priority - gone.filter((place) => place < waiter.priority).length;
-          return { ...waiter, active: false, removedAt, removedBy: command.id, removedPriority: priority, priority };
-        });
-      if (leaving.length > 0) {
-        const priorities = new Map(leaving.map(({ id, priority }) => [id, priority]));
-        await this.waiters.remove(manager, queue.waitlistId, { at: removedAt, by: command.id, priorities });
-      }
-      for (const waiter of leaving) {
-        gone.push((known.get(waiter.id) as Waiter).priority);
-        known.set(waiter.id, waiter);
-        queue.active -= 1;
-        queue.offboarded += 1;
-        changes.remove(QUEUE_AXIS, waiter.rankKey);
-        changes.remove(JOINED_AXES.active, waiter.seq);
-        changes.add(JOINED_AXES.offboarded, waiter.seq);
-        if (!waiter.referred) continue;
-        queue.referredActive -= 1;
-        queue.referredOffboarded += 1;
-        changes.remove(JOINED_AXES.referredActive, waiter.seq);
-        changes.add(JOINED_AXES.referredOffboarded, waiter.seq);
-      }
-      removed.set(command, own.flatMap(({ id }) => known.get(id) ?? []).filter(({ removedBy }) => removedBy === command.id)); // prettier-ignore
-    }
-    return removed;
+  private expectEnd(waitlistId: number, nextSeq: number): void {
+    if (this.ends.size >= ENDS_MAX) this.ends.clear();
+    this.ends.set(waitlistId, nextSeq);
   }
+}
+
+/**
+ * Takes out of the line whom the commands name, one command after the other: a record's place at its removal is the one
+ * before the batch less those whom earlier commands removed ahead of it.
+ */
+function offboardAll(
+  { queue, known }: Facts,
+  changes: CounterChanges,
+  commands: readonly Command[],
+): ReadonlyMap<Command, Removal> {
+  const removals = new Map<Command, Removal>();
+  const gone: number[] = [];
+  const at = new Date();
+  for (const command of commands) {
+    if (command.kind !== 'offboard') continue;
+    const by = command.id;
+    const leaving = [...new Set(command.waiterIds)].flatMap((id) => known.get(id) ?? []).filter(({ active }) => active);
+    const places = leaving.map(({ priority }) => priority);
+    const removed = leaving.map((waiter): Waiter => {
+      const priority = waiter.priority - gone.filter((place) => place < waiter.priority).length;
+      return { ...waiter, active: false, removedAt: at, removedBy: by, removedPriority: priority, priority };
+    });
+    gone.push(...places);
+    if (removed.length === 0) continue;
+    removals.set(command, { at, by, priorities: new Map(removed.map(({ id, priority }) => [id, priority])) });
+    for (const waiter of removed) {
+      known.set(waiter.id, waiter);
+      queue.active -= 1;
+      queue.offboarded += 1;
+      changes.remove(QUEUE_AXIS, waiter.rankKey);
+      changes.remove(JOINED_AXES.active, waiter.seq);
+      changes.add(JOINED_AXES.offboarded, waiter.seq);
+      if (!waiter.referred) continue;
+      queue.referredActive -= 1;
+      queue.referredOffboarded += 1;
+      changes.remove(JOINED_AXES.referredActive, waiter.seq);
+      changes.add(JOINED_AXES.referredOffboarded, waiter.seq);
+    }
+  }
+  return removals;
+}
+
+/** What a command removed, in this run or in an earlier one whose answer was lost. */
+function ownRemovals({ id, waiterIds }: Offboard, { known }: Facts): Waiter[] {
+  return [...new Set(waiterIds)].flatMap((waiterId) => known.get(waiterId) ?? []).filter(({ removedBy }) => removedBy === id); // prettier-ignore
+}
+
+/** Puts the newcomers whom nobody knows at the end of the line; gives their records, and the standings of who referred them. */
+function joinAll(
+  { queue, known, emailKeys, phoneKeys, referrers }: Facts,
+  changes: CounterChanges,
+  commands: readonly Command[],
+) {
+  const joined = new Map<Command, Waiter>();
+  const credited = new Map<string, Standing>();
+  for (const command of commands) {
+    if (command.kind !== 'join') continue;
+    const { newcomer } = command;
+    const { emailKey, phoneKey } = newcomer;
+    const isKnown = (emailKey !== null && emailKeys.has(emailKey)) || (phoneKey !== null && phoneKeys.has(phoneKey));
+    if (isKnown) continue;
+    if (emailKey !== null) emailKeys.add(emailKey);
+    if (phoneKey !== null) phoneKeys.add(phoneKey);
+    const referrerToken = newcomer.referrerTokens.find((token) => referrers.has(token)) ?? null;
+    const waiter = newWaiter(queue, newcomer, referrerToken);
+    joined.set(command, waiter);
+    queue.nextSeq += 1;
+    queue.active += 1;
+    changes.add(QUEUE_AXIS, waiter.rankKey);
+    changes.add(JOINED_AXES.active, waiter.seq);
+    if (referrerToken === null) continue;
+    queue.referredActive += 1;
+    changes.add(JOINED_AXES.referredActive, waiter.seq);
+    const referrer = credited.get(referrerToken) ?? referrers.get(referrerToken);
+    if (referrer) credited.set(referrerToken, withReferral(referrer, queue.spotsPerReferral));
+  }
+  for (const [token, { id, active, rankKey: key }] of credited) {
+    // A referrer may have left in this batch.
+    if (!active || known.get(id)?.active === false) continue;
+    changes.remove(QUEUE_AXIS, (referrers.get(token) as Standing).rankKey);
+    changes.add(QUEUE_AXIS, key);
+  }
+  return { joined, credited: [...credited.values()] };
+}
+
+/** What counts when newcomers join a line that ends at `end`; nothing where that is not known. */
+function newcomersFrom(end: number | undefined, newcomers: readonly Newcomer[]): CounterChanges {
+  const changes = new CounterChanges();
+  if (end === undefined) return changes;
+  newcomers.forEach(({ referrerTokens }, index) => {
+    const seq = end + index;
+    changes.add(QUEUE_AXIS, rankKey({ seq, creditedReferrals: 0, spotsAdvanced: 0 }, 0));
+    changes.add(JOINED_AXES.active, seq);
+    if (referrerTokens.length > 0) changes.add(JOINED_AXES.referredActive, seq);
+  });
+  return changes;
 }
 
 /** Records that a command changes, where a large text counts for more: a batch must fit in one packet of the database. */

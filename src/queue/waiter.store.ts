@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { byIndex, fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import type { Session } from '../platform/database/session.js';
 import { beforeInSql } from './bucket.store.js';
 import { QUEUE_AXIS } from './counters.js';
 import { RANK_BASE } from './rank-key.js';
@@ -12,6 +13,10 @@ type WaiterRow = Record<string, string | number | null> & {
   created_at: Date | string;
   removed_at: Date | string | null;
 };
+interface TakenRow {
+  readonly email_key: string | null;
+  readonly phone_key: string | null;
+}
 
 const COLUMNS = `w.id, w.waitlist_id, w.seq, w.uuid, w.email, w.email_key, w.registered_email, w.phone, w.phone_key,
   w.first_name, w.last_name, w.metadata, w.answers, w.referral_token, w.referred_by_token, w.referred, w.amount_referred,
@@ -45,6 +50,16 @@ export interface PageStart {
   readonly isAfter?: boolean;
 }
 
+/** Who leaves the line: the place of each at that moment by id, and the command that removes them. */
+export interface Removal {
+  readonly at: Date;
+  readonly by: string;
+  readonly priorities: ReadonlyMap<number, number>;
+}
+
+/** A record without its place. */
+export type RecordedWaiter = Omit<Waiter, 'priority'>;
+
 /** What a referral changes of the record that referred. */
 export interface Standing {
   readonly id: number;
@@ -64,49 +79,48 @@ export interface AuditedFacts extends Standing {
   readonly referrals: number;
 }
 
+/** A record whose buckets are missing has no place, and a wrong one must not be shown. */
+export class MissingBucketError extends Error {
+  constructor(id: number, waitlistId: number) {
+    super(`Record ${id} has no bucket: run \`npm run cli -- rebuild ${waitlistId}\``);
+  }
+}
+
 /** Records and their places in SQL. Every statement names its waitlist: the sharding key, and the wall between owners. */
 @Injectable()
 export class WaiterStore {
   /** Each record that one of the keys matches. */
-  async findByContacts(
-    manager: EntityManager,
-    waitlistId: number,
-    contacts: readonly ContactKeys[],
-  ): Promise<Waiter[]> {
+  async findByContacts(session: Session, waitlistId: number, contacts: readonly ContactKeys[]): Promise<Waiter[]> {
     const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
     const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
-    const byEmail = await this.findWhere(manager, waitlistId, 'w.email_key', emailKeys);
-    const byPhone = await this.findWhere(manager, waitlistId, 'w.phone_key', phoneKeys);
+    const byEmail = await this.findWhere(session, waitlistId, 'w.email_key', emailKeys);
+    const byPhone = await this.findWhere(session, waitlistId, 'w.phone_key', phoneKeys);
     return [...byEmail, ...byPhone];
   }
 
-  async findByIds(manager: EntityManager, waitlistId: number, ids: readonly number[]): Promise<Waiter[]> {
-    return this.findWhere(manager, waitlistId, 'w.id', ids);
+  async findByIds(session: Session, waitlistId: number, ids: readonly number[]): Promise<Waiter[]> {
+    return this.findWhere(session, waitlistId, 'w.id', ids);
   }
 
   /** Which of these keys are taken, without places. */
-  async findTaken(
-    manager: EntityManager,
-    waitlistId: number,
-    contacts: readonly ContactKeys[],
-  ): Promise<ContactKeys[]> {
-    const found: ContactKeys[] = [];
-    for (const column of ['email_key', 'phone_key'] as const) {
-      const keys = contacts.flatMap((contact) => (column === 'email_key' ? contact.emailKey : contact.phoneKey) ?? []);
-      if (keys.length === 0) continue;
-      const rows: { email_key: string | null; phone_key: string | null }[] = await manager.query(
-        `SELECT email_key, phone_key FROM waiter WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
-        [waitlistId, ...keys],
-      );
-      found.push(...rows.map(({ email_key, phone_key }) => ({ emailKey: email_key, phoneKey: phone_key })));
-    }
-    return found;
+  async findTaken(session: Session, waitlistId: number, contacts: readonly ContactKeys[]): Promise<ContactKeys[]> {
+    const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
+    const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
+    const find = async (column: string, keys: readonly string[]): Promise<TakenRow[]> =>
+      keys.length === 0
+        ? []
+        : session.query(
+            `SELECT email_key, phone_key FROM waiter WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
+            [waitlistId, ...keys],
+          );
+    const rows = await Promise.all([find('email_key', emailKeys), find('phone_key', phoneKeys)]);
+    return rows.flat().map(({ email_key, phone_key }) => ({ emailKey: email_key, phoneKey: phone_key }));
   }
 
   /** The records of these tokens that belong to this waitlist. */
-  async findStandings(manager: EntityManager, waitlistId: number, tokens: readonly string[]): Promise<Standing[]> {
+  async findStandings(session: Session, waitlistId: number, tokens: readonly string[]): Promise<Standing[]> {
     if (tokens.length === 0) return [];
-    const rows: Record<string, number | string | null>[] = await manager.query(
+    const rows: Record<string, number | string | null>[] = await session.query(
       `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referral_token
        FROM waiter WHERE referral_token IN (${placeholders(tokens.length)}) AND waitlist_id = ?`,
       [...tokens, waitlistId],
@@ -115,13 +129,13 @@ export class WaiterStore {
   }
 
   /** Records in the order of joining, with how many others name each as their referrer. */
-  async findFacts(manager: EntityManager, waitlistId: number, fromSeq: number, limit: number): Promise<AuditedFacts[]> {
-    const rows: Record<string, number | string | null>[] = await manager.query(
+  async findFacts(session: Session, waitlistId: number, fromSeq: number, limit: number): Promise<AuditedFacts[]> {
+    const rows: Record<string, number | string | null>[] = await session.query(
       `SELECT w.id, w.seq, w.amount_referred, w.credited_referrals, w.spots_advanced, w.rank_key, w.active, w.referral_token,
          w.referred, w.referred_by_token, (
-           SELECT COUNT(*) FROM waiter r ${byIndex(manager.dataSource, 'waiter_referrer')} WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
+           SELECT COUNT(*) FROM waiter r ${byIndex(session.dataSource, 'waiter_referrer')} WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
          ) AS referrals
-       FROM waiter w ${byIndex(manager.dataSource, 'waiter_seq')} WHERE w.waitlist_id = ? AND w.seq >= ? ORDER BY w.seq LIMIT ?`,
+       FROM waiter w ${byIndex(session.dataSource, 'waiter_seq')} WHERE w.waitlist_id = ? AND w.seq >= ? ORDER BY w.seq LIMIT ?`,
       [waitlistId, fromSeq, limit],
     );
     return rows.map((row) => ({
@@ -133,7 +147,7 @@ export class WaiterStore {
   }
 
   /** Stores new records; the database gives them their ids. */
-  async insert(manager: EntityManager, waiters: readonly Omit<Waiter, 'id' | 'priority'>[]): Promise<void> {
+  async insert(session: Session, waiters: readonly Omit<RecordedWaiter, 'id'>[]): Promise<void> {
     if (waiters.length === 0) return;
     const rows = waiters.map((waiter) => [
       waiter.waitlistId,
@@ -156,7 +170,7 @@ export class WaiterStore {
       waiter.rankKey,
       toSqlTime(waiter.createdAt),
     ]);
-    await manager.query(
+    await session.query(
       `INSERT INTO waiter (waitlist_id, seq, uuid, email, email_key, registered_email, phone, phone_key, first_name,
          last_name, metadata, answers, referral_token, referred_by_token, referred, amount_referred, credited_referrals,
          rank_key, created_at)
@@ -166,15 +180,15 @@ export class WaiterStore {
   }
 
   /** Writes what referrals changed. */
-  async updateStandings(manager: EntityManager, waitlistId: number, standings: readonly Standing[]): Promise<void> {
+  async updateStandings(session: Session, waitlistId: number, standings: readonly Standing[]): Promise<void> {
     for (let start = 0; start < standings.length; start += UPDATES_MAX) {
-      await this.updateSome(manager, waitlistId, standings.slice(start, start + UPDATES_MAX));
+      await this.updateSome(session, waitlistId, standings.slice(start, start + UPDATES_MAX));
     }
   }
 
-  private async updateSome(manager: EntityManager, waitlistId: number, standings: readonly Standing[]): Promise<void> {
+  private async updateSome(session: Session, waitlistId: number, standings: readonly Standing[]): Promise<void> {
     const cases = standings.map(() => 'WHEN ? THEN ?').join(' ');
-    await manager.query(
+    await session.query(
       `UPDATE waiter SET amount_referred = CASE id ${cases} END, credited_referrals = CASE id ${cases} END,
          rank_key = CASE id ${cases} END WHERE waitlist_id = ? AND id IN (${placeholders(standings.length)})`,
       [
@@ -188,14 +202,9 @@ export class WaiterStore {
   }
 
   /** Takes records out of the line for good. */
-  async remove(
-    manager: EntityManager,
-    waitlistId: number,
-    removal: { readonly at: Date; readonly by: string; readonly priorities: ReadonlyMap<number, number> },
-  ): Promise<void> {
-    const { at, by, priorities } = removal;
+  async remove(session: Session, waitlistId: number, { at, by, priorities }: Removal): Promise<void> {
     const cases = Array.from(priorities, () => 'WHEN ? THEN ?').join(' ');
-    await manager.query(
+    await session.query(
       `UPDATE waiter SET active = 0, removed_at = ?, removed_by = ?, removed_priority = CASE id ${cases} END
        WHERE waitlist_id = ? AND id IN (${placeholders(priorities.size)})`,
       [toSqlTime(at), by, ...[...priorities].flat(), waitlistId, ...priorities.keys()],
@@ -203,10 +212,10 @@ export class WaiterStore {
   }
 
   /** Derives the key of each record that has credit anew. */
-  async rekey(manager: EntityManager, waitlistId: number, spotsPerReferral: number): Promise<void> {
+  async rekey(session: Session, waitlistId: number, spotsPerReferral: number): Promise<void> {
     const key = '(? + seq - ? * credited_referrals - spots_advanced)';
     const values = [RANK_BASE, spotsPerReferral];
-    await manager.query(
+    await session.query(
       `UPDATE waiter SET rank_key = CASE WHEN ${key} < 0 THEN 0 ELSE ${key} END
        WHERE waitlist_id = ? AND credited_referrals > 0`,
       [...values, ...values, waitlistId],
@@ -214,8 +223,8 @@ export class WaiterStore {
   }
 
   /** How many active records with credit are in each narrowest bucket of the line, by its first key. */
-  async countCreditedByBucket(manager: EntityManager, waitlistId: number): Promise<ReadonlyMap<number, number>> {
-    const rows: { rank_bucket: number; total: number }[] = await manager.query(
+  async countCreditedByBucket(session: Session, waitlistId: number): Promise<ReadonlyMap<number, number>> {
+    const rows: { rank_bucket: number; total: number }[] = await session.query(
       `SELECT rank_bucket, COUNT(*) AS total FROM waiter
        WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY rank_bucket`,
       [waitlistId],
@@ -223,8 +232,8 @@ export class WaiterStore {
     return new Map(rows.map(({ rank_bucket, total }) => [Number(rank_bucket) * RANK_BUCKET_WIDTH, Number(total)]));
   }
 
-  async deleteRange(manager: EntityManager, waitlistId: number, fromSeq: number, toSeq: number): Promise<void> {
-    await manager.query('DELETE FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ?', [
+  async deleteRange(session: Session, waitlistId: number, fromSeq: number, toSeq: number): Promise<void> {
+    await session.query('DELETE FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ?', [
       waitlistId,
       fromSeq,
       toSeq,
@@ -232,8 +241,8 @@ export class WaiterStore {
   }
 
   /** The `seq` after the last; 0 where there is no record. */
-  async findEnd(manager: EntityManager, waitlistId: number): Promise<number> {
-    const [row]: { last: number | null }[] = await manager.query(
+  async findEnd(session: Session, waitlistId: number): Promise<number> {
+    const [row]: { last: number | null }[] = await session.query(
       'SELECT MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
       [waitlistId],
     );
@@ -242,27 +251,46 @@ export class WaiterStore {
 
   /** A page of a listing, from a record on (`from`, itself included) less the first `skip`. */
   async findPage(
-    manager: EntityManager,
+    session: Session,
     waitlistId: number,
     listing: Listing,
     window: { readonly from: PageStart | null; readonly skip: number; readonly limit: number },
-  ): Promise<Waiter[]> {
+  ): Promise<RecordedWaiter[]> {
     const filter = filterOf(waitlistId, listing);
     const start = window.from && startOf(listing, window.from);
-    const rows: WaiterRow[] = await manager.query(
-      `SELECT ${COLUMNS}, ${prioritySql(manager.dataSource)} FROM waiter w ${byIndex(manager.dataSource, indexOf(listing))}
+    const rows: WaiterRow[] = await session.query(
+      `SELECT ${COLUMNS} FROM waiter w ${byIndex(session.dataSource, indexOf(listing))}
        WHERE ${filter.sql}${start ? ` AND ${start.sql}` : ''}
        ORDER BY ${listing.order === 'queue' ? 'w.rank_bucket, w.rank_key, w.seq DESC' : 'w.seq'} LIMIT ? OFFSET ?`,
       [...filter.values, ...(start?.values ?? []), window.limit, window.skip],
     );
-    return rows.map(toWaiter);
+    return rows.map(toRecord);
+  }
+
+  /**
+   * The active records of the narrowest buckets that hold these keys, each as its key and `seq`, in the order of the line.
+   */
+  async findNeighbours(
+    session: Session,
+    waitlistId: number,
+    rankKeys: readonly number[],
+  ): Promise<{ readonly rankKey: number; readonly seq: number }[]> {
+    if (rankKeys.length === 0) return [];
+    const buckets = [...new Set(rankKeys.map((key) => Math.floor(key / RANK_BUCKET_WIDTH)))];
+    const rows: { rank_key: number; seq: number }[] = await session.query(
+      `SELECT rank_key, seq FROM waiter ${byIndex(session.dataSource, 'waiter_order')}
+       WHERE waitlist_id = ? AND active = 1 AND rank_bucket IN (${placeholders(buckets.length)})
+       ORDER BY rank_key, seq DESC`,
+      [waitlistId, ...buckets],
+    );
+    return rows.map(({ rank_key, seq }) => ({ rankKey: rank_key, seq }));
   }
 
   /** How many records this token's record referred that are active, or offboarded. */
-  async countReferredBy(manager: EntityManager, waitlistId: number, listing: Listing): Promise<number> {
+  async countReferredBy(session: Session, waitlistId: number, listing: Listing): Promise<number> {
     const filter = filterOf(waitlistId, listing);
-    const [row]: { total: number }[] = await manager.query(
-      `SELECT COUNT(*) AS total FROM waiter w ${byIndex(manager.dataSource, indexOf(listing))} WHERE ${filter.sql}`,
+    const [row]: { total: number }[] = await session.query(
+      `SELECT COUNT(*) AS total FROM waiter w ${byIndex(session.dataSource, indexOf(listing))} WHERE ${filter.sql}`,
       filter.values,
     );
     return Number(row?.total);
@@ -270,22 +298,22 @@ export class WaiterStore {
 
   /** Where the record that comes `offset` after the first of a token's referrals stands; reads the index alone. */
   async findReferredAt(
-    manager: EntityManager,
+    session: Session,
     waitlistId: number,
     listing: Listing,
     offset: number,
   ): Promise<PageStart | null> {
     const filter = filterOf(waitlistId, listing);
-    const [row]: { seq: number }[] = await manager.query(
-      `SELECT w.seq FROM waiter w ${byIndex(manager.dataSource, indexOf(listing))} WHERE ${filter.sql} ORDER BY w.seq LIMIT 1 OFFSET ?`,
+    const [row]: { seq: number }[] = await session.query(
+      `SELECT w.seq FROM waiter w ${byIndex(session.dataSource, indexOf(listing))} WHERE ${filter.sql} ORDER BY w.seq LIMIT 1 OFFSET ?`,
       [...filter.values, offset],
     );
     return row ? { seq: row.seq } : null;
   }
 
   /** Where a listing goes on after a record, whatever became of it; null for an id that this waitlist never had. */
-  async findAfter(manager: EntityManager, waitlistId: number, id: number): Promise<PageStart | null> {
-    const [row]: { seq: number; rank_key: number }[] = await manager.query(
+  async findAfter(session: Session, waitlistId: number, id: number): Promise<PageStart | null> {
+    const [row]: { seq: number; rank_key: number }[] = await session.query(
       'SELECT seq, rank_key FROM waiter WHERE id = ? AND waitlist_id = ?',
       [id, waitlistId],
     );
@@ -293,14 +321,14 @@ export class WaiterStore {
   }
 
   private async findWhere(
-    manager: EntityManager,
+    session: Session,
     waitlistId: number,
     column: string,
     values: readonly (string | number)[],
   ): Promise<Waiter[]> {
     if (values.length === 0) return [];
-    const rows: WaiterRow[] = await manager.query(
-      `SELECT ${COLUMNS}, ${prioritySql(manager.dataSource)} FROM waiter w WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
+    const rows: WaiterRow[] = await session.query(
+      `SELECT ${COLUMNS}, ${prioritySql(session.dataSource)} FROM waiter w WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
       [waitlistId, ...values],
     );
     return rows.map(toWaiter);
@@ -337,6 +365,10 @@ function startOf({ order }: Listing, { seq, rankKey = 0, isAfter = false }: Page
 }
 
 function toWaiter(row: WaiterRow): Waiter {
+  return { ...toRecord(row), priority: priorityOf(row) };
+}
+
+function toRecord(row: WaiterRow): RecordedWaiter {
   return {
     id: row.id as number,
     waitlistId: row.waitlist_id as number,
@@ -364,7 +396,6 @@ function toWaiter(row: WaiterRow): Waiter {
     removedPriority: row.removed_priority as number | null,
     removedBy: row.removed_by as string | null,
     createdAt: fromSqlTime(row.created_at),
-    priority: priorityOf(row),
   };
 }
 
@@ -381,9 +412,7 @@ function toStanding(row: Record<string, number | string | null>): Standing {
   };
 }
 
-/** A record whose buckets are missing has no place, and a wrong one must not be shown. */
 function priorityOf({ id, waitlist_id, priority }: WaiterRow): number {
-  if (typeof priority !== 'number')
-    throw new Error(`Record ${id} has no bucket: run \`npm run cli -- rebuild ${waitlist_id}\``);
+  if (typeof priority !== 'number') throw new MissingBucketError(id as number, waitlist_id as number);
   return priority;
 }

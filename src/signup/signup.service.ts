@@ -65,7 +65,7 @@ export class SignupService {
     const email = said(contact.email);
     const phone = said(contact.phone);
     if (email === null && phone === null)
-      throw Problem.invalid([{ field: 'email', message: 'or phone must be given' }]);
+      throw Problem.invalid([{ field: 'email', message: 'must be given, or a phone' }]);
     const waitlist = await this.waitlists.getPublic(waitlistId);
     const asked = contactKeys({ email, phone }, waitlist.defaultRegion);
     const waiter = await this.queue.find(waitlist.id, asked);
@@ -97,7 +97,7 @@ function requireGiven({ email, phone, firstName, lastName }: Given, required: Re
     faults.push({
       field,
       message:
-        required.phone === 'off' || field === 'phone' ? 'is required by this waitlist' : 'or phone must be given',
+        required.phone === 'off' || field === 'phone' ? 'is required by this waitlist' : 'must be given, or a phone',
     });
   }
   if (faults.length > 0) throw Problem.ruleBroken(faults);

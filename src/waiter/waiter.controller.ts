@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Patch, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiExtraModels, ApiHeader, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/auth.decorators.js';
 import type { Caller } from '../auth/token.strategy.js';
@@ -9,7 +9,6 @@ import { PageHeaders } from '../platform/http/page-headers.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
 import {
-  API_KEY_BOUNDS,
   ListWaitersDto,
   OFFBOARD_MAX,
   OffboardedWaiterDto,
@@ -24,12 +23,7 @@ const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 @ApiTags('Waiter')
 @UseGuards(OwnedWaitlistGuard) // above OwnerOnly: the lower decorator's guard runs first, and this one needs its caller
 @OwnerOnly()
-@ApiHeader({
-  name: 'api-key',
-  required: false,
-  description: 'API key of the waitlist, where `api_key` is not given; it keeps the key out of logs of addresses.',
-  schema: { type: 'string', ...API_KEY_BOUNDS },
-})
+@ApiSecurity({ access_token: [], api_key: [] })
 @ApiExtraModels(ListWaitersDto, WaiterDto, OffboardedWaiterDto)
 @Controller('api/v1/waiter')
 export class WaiterController {
@@ -61,7 +55,7 @@ export class WaiterController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WaiterDto[]> {
     const page = await this.waiters.list(waitlist, ListWaitersDto.toPage(query));
-    this.pageHeaders.set(request, reply, {
+    this.pageHeaders.set(request, reply, query, {
       total: page.total,
       lastId: page.hasMore ? page.waiters.at(-1)?.id : undefined,
     });

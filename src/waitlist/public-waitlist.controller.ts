@@ -1,10 +1,10 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, OwnerOrPublic } from '../auth/auth.decorators.js';
 import type { Caller } from '../auth/token.strategy.js';
 import { ApiProblems } from '../platform/http/api-problems.js';
 import { IdParam } from '../platform/http/id-param.js';
-import { PublicWaitlistDto, WaitlistDto } from './waitlist.dto.js';
+import { PublicWaitlistDto, WaitlistDto, WaitlistViewDto } from './waitlist.dto.js';
 import { WaitlistService } from './waitlist.service.js';
 
 /** The one operation on waitlists that pages call without a token. */
@@ -20,16 +20,15 @@ export class PublicWaitlistController {
     description:
       'Without a token: what a page needs to draw its form. With the access token of its owner: all of it; with that of another owner: 404.',
   })
-  @ApiExtraModels(WaitlistDto, PublicWaitlistDto)
   @ApiOkResponse({
-    description: 'The waitlist: for its owner whole, for anyone else its public view.',
-    schema: { anyOf: [{ $ref: getSchemaPath(WaitlistDto) }, { $ref: getSchemaPath(PublicWaitlistDto) }] },
+    description: 'The waitlist: for its owner whole, for anyone else without the fields that are not required.',
+    type: WaitlistViewDto,
   })
   @ApiProblems('INVALID_REQUEST', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async getWaitlist(
     @CurrentCaller() caller: Caller | null,
     @IdParam('waitlist_id') id: number,
-  ): Promise<WaitlistDto | PublicWaitlistDto> {
+  ): Promise<WaitlistViewDto> {
     return caller
       ? WaitlistDto.from(await this.waitlists.get(caller.account.id, id))
       : PublicWaitlistDto.from(await this.waitlists.getPublicWithTotals(id));

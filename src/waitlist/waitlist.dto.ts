@@ -1,4 +1,5 @@
-import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
+import { TEXT_PATTERN } from '../platform/http/patterns.js';
 import { COUNT_SCHEMA, ID_SCHEMA } from '../platform/http/schemas.js';
 import { timestamp, TIMESTAMP_SCHEMA } from '../platform/http/timestamp.js';
 import { type Question, REQUIREMENTS, type Requirement, type WaitlistEntity } from './waitlist.entity.js';
@@ -14,6 +15,7 @@ export class QuestionDto {
     description: 'The question; answers name it by this text.',
     minLength: 1,
     maxLength: QUESTION_LENGTH_MAX,
+    pattern: TEXT_PATTERN,
     example: 'How did you hear of us?',
   })
   question_value!: string;
@@ -24,7 +26,7 @@ export class QuestionDto {
   @ApiPropertyOptional({
     description: 'The options to choose from; null asks for free text.',
     type: 'array',
-    items: { type: 'string', minLength: 1, maxLength: QUESTION_LENGTH_MAX },
+    items: { type: 'string', minLength: 1, maxLength: QUESTION_LENGTH_MAX, pattern: TEXT_PATTERN },
     minItems: 1,
     maxItems: OPTIONS_MAX,
     uniqueItems: true,
@@ -98,7 +100,13 @@ export class ConfiguredContactDto {
 }
 
 export class CreateWaitlistDto {
-  @ApiProperty({ description: 'For people to read.', minLength: 1, maxLength: 200, example: 'My waitlist' })
+  @ApiProperty({
+    description: 'For people to read.',
+    minLength: 1,
+    maxLength: 200,
+    pattern: TEXT_PATTERN,
+    example: 'My waitlist',
+  })
   waitlist_name!: string;
 
   @ApiProperty({
@@ -256,6 +264,20 @@ export class WaitlistDto extends PublicWaitlistDto {
       },
     };
   }
+}
+
+class StatisticsViewDto extends IntersectionType(
+  PublicStatisticsDto,
+  PartialType(OmitType(StatisticsDto, ['total_signups'])),
+) {}
+
+/** Either view as one type, for generated clients have no good name for "the one or the other". */
+export class WaitlistViewDto extends IntersectionType(
+  OmitType(PublicWaitlistDto, ['statistics']),
+  PartialType(PickType(WaitlistDto, ['spots_to_move_upon_referral', 'default_region', 'created_at'])),
+) {
+  @ApiProperty({ description: 'How many records the waitlist holds.', type: StatisticsViewDto })
+  statistics!: StatisticsViewDto;
 }
 
 export class UpdatedWaitlistDto extends WaitlistDto {

@@ -19,7 +19,9 @@ describe('every answer', () => {
     expect(hold({})).not.toThrow();
     expect(hold({ status: 201 })).toThrow('does not name this status');
     expect(hold({ body: { ...answer.body, priority: 'first' } })).toThrow('priority must be integer');
+    expect(hold({ body: { ...answer.body, phone_key: '+1' } })).toThrow('must NOT have additional properties');
     expect(hold({ headers: { ...answer.headers, 'cache-control': undefined } })).toThrow('Cache-Control is missing');
+    expect(hold({ headers: { ...answer.headers, link: '<x>; rel="next"' } })).toThrow('does not name the header Link');
     expect(hold({ headers: { ...answer.headers, 'ratelimit-limit': 'many' } })).toThrow('RateLimit-Limit');
   });
 
@@ -43,9 +45,9 @@ describe('every answer', () => {
   });
 
   it('to a method that a path does not take is 405 with Allow, whatever the method', async () => {
-    const answer = await service.app.inject({ method: 'QUERY' as 'GET', url: '/api/v1/signup?waitlist_id=1' });
+    const answer = await service.api.call('QUERY', '/api/v1/signup?waitlist_id=1');
 
-    expect(answer.statusCode).toBe(405);
+    expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe('GET, POST');
   });
 });

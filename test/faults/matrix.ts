@@ -1,7 +1,8 @@
 import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
-import type { RawAnswer, ServiceProcess } from '../support/service-process.js';
+import type { Answer } from '../support/api.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { openWaitlist, OWNER, type Place, read } from './traffic.js';
 
 /** What an operation cannot do without. */
@@ -43,10 +44,10 @@ interface Operation {
   readonly name: string;
   readonly need: Need;
   readonly pauseMs?: number;
-  readonly call: () => Promise<RawAnswer>;
+  readonly call: () => Promise<Answer>;
 }
 
-interface Sample extends Pick<RawAnswer, 'status'> {
+interface Sample extends Pick<Answer, 'status'> {
   readonly atMs: number;
   readonly ms: number;
   /** What is wrong with it at any time. */
@@ -141,26 +142,26 @@ export class Matrix {
     return samples;
   }
 
-  private async call(method: string, path: string, body?: unknown, token?: string): Promise<RawAnswer> {
+  private async call(method: string, path: string, body?: unknown, token?: string): Promise<Answer> {
     return this.service.call(method, path, body, { agent: this.agent, token });
   }
 
-  private async signUp(): Promise<RawAnswer> {
+  private async signUp(): Promise<Answer> {
     const email = `matrix${(this.people += 1)}@example.com`;
     return this.call('POST', '/api/v1/signup', { waitlist_id: this.spare.waitlistId, email });
   }
 
-  private async rename(): Promise<RawAnswer> {
+  private async rename(): Promise<Answer> {
     const path = `/api/v1/waitlist/${this.spare.waitlistId}`;
     return this.call('PATCH', path, { waitlist_name: `Name ${(this.people += 1)}` }, this.spare.token);
   }
 
   /** Renews one login. A token whose answer was lost for longer than the grace has ended it: then the owner logs in anew. */
-  private refresher(): () => Promise<RawAnswer> {
+  private refresher(): () => Promise<Answer> {
     let token = '';
     let isUnsure = true;
-    const logIn = async (): Promise<RawAnswer> => this.call('POST', '/api/v1/auth/create_tokens', OWNER);
-    const refresh = async (): Promise<RawAnswer> =>
+    const logIn = async (): Promise<Answer> => this.call('POST', '/api/v1/auth/create_tokens', OWNER);
+    const refresh = async (): Promise<Answer> =>
       this.call('GET', '/api/v1/auth/refresh_access_token', undefined, token);
     return async () => {
       let answer = token === '' ? await logIn() : await refresh();
@@ -172,7 +173,7 @@ export class Matrix {
   }
 
   /** Deletes waitlists made for that; one whose answer was lost may be gone already. */
-  private deleter(): () => Promise<RawAnswer> {
+  private deleter(): () => Promise<Answer> {
     const settings = { waitlist_name: 'Short-lived', waitlist_url_location: 'https://example.com/join' };
     let id: number | undefined;
     return async () => {
@@ -195,7 +196,7 @@ interface Times {
   readonly backMs: number;
 }
 
-function faultOf(name: string, { status }: RawAnswer, ms: number, retryAfter: string | undefined): string | undefined {
+function faultOf(name: string, { status }: Answer, ms: number, retryAfter: unknown): string | undefined {
   const maxMs = name === 'livez' ? LIVEZ_MAX_MS : name === 'readyz' ? READYZ_MAX_MS : ANSWER_MAX_MS;
   if (ms > maxMs) return `took ${Math.round(ms)} ms`;
   if (isServed(status)) return undefined;

@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { type RawAnswer, ServiceProcess } from '../support/service-process.js';
+import type { Answer } from '../support/api.js';
+import { ServiceProcess } from '../support/service-process.js';
 
 export const OWNER = { email: 'owner@example.com', password: 'a long enough password' };
 const VISITOR_PAUSE_MS = 10;
@@ -178,7 +179,13 @@ export class Traffic {
     const services = this.services();
     const service = services[turn % services.length] as ServiceProcess;
     const startMs = performance.now();
-    const answer = await service.call(method, path, body, { agent: this.agent, token }).catch(() => null);
+    const answer = await service
+      .call(method, path, body, { agent: this.agent, token })
+      .catch((error: NodeJS.ErrnoException) => {
+        // One without a code is an answer that the contract does not allow.
+        if (error.code === undefined) throw error;
+        return null;
+      });
     const outcome = `${name} ${answer?.status ?? 'unanswered'}`;
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
     this.slowestMs = Math.max(this.slowestMs, performance.now() - startMs);
@@ -203,7 +210,8 @@ async function cli(databaseUrl: string, ...args: string[]): Promise<void> {
   if ((await running.exit) !== 0) throw new Error(`${args.join(' ')}: ${running.output}`);
 }
 
-export function read({ status, text }: RawAnswer) {
+/** The body of an answer that must be a success. */
+export function read({ status, text, body }: Answer) {
   if (status >= 300) throw new Error(`Answered ${status}: ${text}`);
-  return JSON.parse(text);
+  return body;
 }

@@ -47,6 +47,7 @@ describe('a failure is problem details', () => {
     ['a path of another case', 'GET /API/v1/signup', {}, 404, 'NOT_FOUND'],
     ['a path that is not percent-encoded UTF-8', 'GET /api/v1/%ff', {}, 400, 'MALFORMED_REQUEST'],
     ['a path with a broken escape', 'POST /%', {}, 400, 'MALFORMED_REQUEST'],
+    ['an id with a broken escape', 'GET /api/v1/waitlist/%zz', {}, 400, 'MALFORMED_REQUEST'],
     ['an id of a thousand digits', `GET /api/v1/waitlist/${'1'.repeat(1000)}`, {}, 414, 'PATH_TOO_LONG'],
     ['a method that a path does not take', 'DELETE /api/v1/signup', {}, 405, 'METHOD_NOT_ALLOWED'],
     ['malformed JSON', `POST ${SIGNUP}`, { raw: '{"waitlist_id": 1,' }, 400, 'MALFORMED_JSON'],
@@ -70,6 +71,7 @@ describe('a failure is problem details', () => {
     ['a body over 256 KiB', `POST ${SIGNUP}`, { raw: `{"a":"${'x'.repeat(256 * 1024)}"}` }, 413, 'BODY_TOO_LARGE'],
     ['a body over 1 MiB of an offboarding', 'PATCH /api/v1/waiter', { raw: `{"a":"${'x'.repeat(1024 * 1024)}"}` }, 413, 'BODY_TOO_LARGE'],
     ['a missing token', 'GET /api/v1/waiter', {}, 401, 'MISSING_TOKEN'],
+    ['a token without its scheme', 'GET /api/v1/waiter', { headers: { authorization: 'a.b.c' } }, 401, 'MISSING_TOKEN'],
     ['a wrong token', 'PATCH /api/v1/waiter', { raw: '{}', token: 'x' }, 401, 'INVALID_TOKEN'],
   ])('for %s', async (_, call, options, status, code) => {
     const [method, path] = call.split(' ') as ['GET', string];
@@ -82,10 +84,17 @@ describe('a failure is problem details', () => {
 
     expectProblem(answer, { status: 400, code: 'INVALID_REQUEST' });
     expect(answer.body.errors).toEqual([
-      { field: 'waitlist_id', message: 'must be >= 1' },
-      { field: 'first_name', message: 'must be string' },
+      { field: 'waitlist_id', message: 'must be at least 1' },
+      { field: 'first_name', message: 'must be text' },
     ]);
-    expect(answer.body.detail).toBe('waitlist_id must be >= 1; first_name must be string');
+    expect(answer.body.detail).toBe('waitlist_id must be at least 1; first_name must be text');
+  });
+
+  it('names a field at fault briefly, however long the caller made it', async () => {
+    const answer = await api.post(SIGNUP, undefined, { raw: `{"${'x'.repeat(100_000)}":"\\ud800"}` });
+
+    expectProblem(answer, { status: 400, code: 'INVALID_REQUEST' });
+    expect(answer.body.errors[0].field).toHaveLength(512);
   });
 
   it('pollutes no prototype', async () => {

@@ -247,6 +247,15 @@ describe('waiters', () => {
       expect(await service.world.list(line)).toHaveLength(6);
     });
 
+    it('links to a page without what no parameter takes, however long, by the path as it is', async () => {
+      const query = { api_key: waitlist.api_key, limit: 1, constructor: 'x', junk: "'".repeat(9_000) };
+      const { headers } = await service.api.get('/api//v1/waiter/', { token: waitlist.owner.token, query });
+
+      const { pathname, searchParams } = new URL(String(headers.link).slice(1, String(headers.link).indexOf('>')));
+      expect(pathname).toBe('/api/v1/waiter');
+      expect([...searchParams.keys()]).toEqual(['api_key', 'limit', 'after_id']);
+    });
+
     it('links to a page that keeps every other parameter', async () => {
       const { headers } = await ask(waitlist, { limit: 1, offset: 1, questions_request: true });
 

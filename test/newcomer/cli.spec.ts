@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { readConfig } from '../../src/platform/config/config.js';
 import { dataSourceOptions } from '../../src/platform/database/data-source-options.js';
 import { freePort, freshFolder, type Program, PROGRAMS_TIMEOUT_MS, runCli, startMain } from '../support/program.js';
+import { callAt } from '../support/api.js';
 import { openDatabase } from '../support/service.js';
 
 jest.setTimeout(PROGRAMS_TIMEOUT_MS);
@@ -51,11 +52,8 @@ describe('the command line', () => {
   const loginStatuses = async (email: string, passwords: string[]): Promise<number[]> => {
     const statuses: number[] = [];
     for (const password of passwords) {
-      const { status } = await fetch(`http://127.0.0.1:${port}/api/v1/auth/create_tokens`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email, password }),
-      });
+      const body = { email, password };
+      const { status } = await callAt(`http://127.0.0.1:${port}`, 'POST', '/api/v1/auth/create_tokens', { body });
       statuses.push(status);
     }
     return statuses;
@@ -123,7 +121,7 @@ describe('the command line', () => {
       'a waitlist at no URL',
       ['waitlist', 'create', 'X', '--owner', 'twice@example.com', '--url', 'example.com'],
       {},
-      "error: option '--url <url>' argument 'example.com' is invalid. It must be an http or https URL.",
+      "error: option '--url <url>' argument 'example.com' is invalid. It must be an http or https URL, other characters than ASCII percent-encoded.",
     ],
     [
       'a waitlist without a name',

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { callAt } from '../support/api.js';
 import {
   freePort,
   freshFolder,
@@ -49,7 +50,7 @@ describe('a first start', () => {
 
   // Processor time, not the clock's, so that a busy machine fails no one; starting hardly waits for anything else.
   it('starts within three seconds of processor time', async () => {
-    const metrics = await (await fetch(`${base}/metrics`)).text();
+    const { text: metrics } = await callAt(base, 'GET', '/metrics');
 
     const [, seconds] = /^process_cpu_seconds_total (\S+)$/m.exec(metrics) ?? [];
 
@@ -85,16 +86,9 @@ describe('a first start', () => {
 
   it('gives an account and a key that open the list of waiters', async () => {
     const { email, password, key } = credentials();
-    const tokens = await fetch(`${base}/api/v1/auth/create_tokens`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email, password }),
-    });
-    const { access_token } = (await tokens.json()) as { access_token: string };
+    const tokens = await callAt(base, 'POST', '/api/v1/auth/create_tokens', { body: { email, password } });
 
-    const list = await fetch(`${base}/api/v1/waiter?api_key=${key}`, {
-      headers: { authorization: `Bearer ${access_token}` },
-    });
+    const list = await callAt(base, 'GET', `/api/v1/waiter?api_key=${key}`, { token: tokens.body.access_token });
 
     expect(list.status).toBe(200);
   });
@@ -124,11 +118,7 @@ describe('a first start', () => {
     program = startMain({ folder: folder.path, environment });
 
     expect(await program.printed('\n')).toBe(`Waitlist Service is running on ${base}  (documentation: ${base}/docs)\n`);
-    const answer = await fetch(`${base}/api/v1/auth/create_tokens`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email, password }),
-    });
+    const answer = await callAt(base, 'POST', '/api/v1/auth/create_tokens', { body: { email, password } });
     expect(answer.status).toBe(200);
   });
 });

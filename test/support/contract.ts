@@ -25,9 +25,19 @@ interface Described {
 
 /** What the HTTP machinery answers before any operation is reached; the document says so in prose. */
 const OUTSIDE_OPERATIONS = new Set([405, 408, 414, 431]);
+/** Where no operation is reached an answer is one of these, or a file of the documentation, or for a machine. */
+const PROBLEM = {
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  headers: {
+    'x-request-id': { $ref: '#/components/headers/x-request-id' },
+    'Cache-Control': { $ref: '#/components/headers/Cache-Control' },
+  },
+} as const satisfies Described;
 
+/** The document with its objects closed: a field that it does not name is one that nobody meant to publish. */
 const document = JSON.parse(
   readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'),
+  (_, value: { properties?: object } | null) => (value?.properties ? { additionalProperties: false, ...value } : value),
 ) as OpenAPIObject;
 const ajv = new Ajv({
   allErrors: true,
@@ -36,6 +46,8 @@ const ajv = new Ajv({
 });
 formats.default(ajv, ['uuid', 'uri', 'uri-reference']);
 ajv.addSchema(document, 'contract');
+
+type Operations = Record<string, { responses: Record<string, Described> } | undefined>;
 
 const validators = new Map<string, ValidateFunction>();
 const paths = Object.keys(document.paths).map((path) => ({
@@ -49,15 +61,24 @@ const paths = Object.keys(document.paths).map((path) => ({
  */
 export function holdToContract(method: string, url: string, answer: Answer): void {
   const [asked = ''] = url.split('?', 1);
-  const path = paths.find(({ pattern }) => pattern.test(asked))?.path;
-  if (path === undefined || OUTSIDE_OPERATIONS.has(answer.status)) return;
-  const operations = document.paths[path] as Record<string, { responses: Record<string, Described> } | undefined>;
-  const responses = operations[method.toLowerCase()]?.responses;
-  if (responses === undefined) return;
-  const where = `${method} ${path} ${answer.status}`;
+  // A trailing or a doubled slash is forgiven.
+  const path = paths.find(({ pattern }) => pattern.test(asked.replaceAll(/\/+/g, '/').replace(/\/$/, '')))?.path;
+  const where = `${method} ${path ?? asked} ${answer.status}`;
+  const operations = document.paths[path ?? ''] as Operations | undefined;
+  const responses = operations?.[method.toLowerCase()]?.responses;
+  if (responses === undefined || OUTSIDE_OPERATIONS.has(answer.status)) {
+    if (answer.status < 400) return;
+    checkHeaders(where, PROBLEM, answer);
+    if (method !== 'HEAD') checkBody(where, PROBLEM, answer);
+    return;
+  }
   const described = responses[String(answer.status)];
   if (!described) throw new Error(`${where}: the contract does not name this status\n${answer.text}`);
   checkHeaders(where, described, answer);
+  for (const name of Object.keys(document.components?.headers ?? {})) {
+    if (answer.headers[name.toLowerCase()] !== undefined && !(name in (described.headers ?? {})))
+      throw new Error(`${where}: the contract does not name the header ${name} here`);
+  }
   checkBody(where, described, answer);
 }
 

@@ -1,20 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { type Answer, held } from './api.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const POLL_MS = 20;
 const WAIT_MAX_MS = 60_000;
-
-export interface RawAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-}
 
 /** The service as people run it: its own process, with a port and signals. */
 export class ServiceProcess {
@@ -64,7 +59,7 @@ export class ServiceProcess {
     path: string,
     body?: unknown,
     { agent, token }: { readonly agent?: Agent; readonly token?: string } = {},
-  ): Promise<RawAnswer> {
+  ): Promise<Answer> {
     const payload = body === undefined ? undefined : JSON.stringify(body);
     const headers = {
       ...(payload !== undefined && { 'content-type': 'application/json' }),
@@ -80,9 +75,10 @@ export class ServiceProcess {
     return request({ host: '127.0.0.1', port: this.port, method, path, headers, agent });
   }
 
-  static async answerOf(sent: ReturnType<typeof request>): Promise<RawAnswer> {
+  static async answerOf(sent: ReturnType<typeof request>): Promise<Answer> {
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
+    const { statusCode: status = 0, headers } = response;
+    return held(sent.method, sent.path, { status, headers, text: await text(response) });
   }
 
   /** Ready, and its first account made: that comes after it listens. */

@@ -70,6 +70,8 @@ test('leads from logging in to offboarding by clicks, with the examples as they 
 
   await page.locator('.auth-wrapper .btn.authorize').click();
   const dialog = page.locator('.auth-container', { hasText: 'access_token' }).first();
+  await page.locator('.auth-container input:focus').waitFor();
+  assert.equal(await dialog.locator('input:focus').count(), 1, 'the cursor is where the access token goes');
   await dialog.locator('input').fill(tokens.body.access_token);
   await dialog.locator('button[type=submit]').click();
   await page.locator('.btn-done').first().click();

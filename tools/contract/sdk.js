@@ -1,5 +1,5 @@
 /** Generates a client from the contract: `npm run sdk -- typescript|python|go|java`, into sdk/<language>. Needs Java and Maven. */
-import { rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +10,9 @@ const GENERATOR = '7.25.0';
 const MAVEN_DEPENDENCY_PLUGIN = '3.6.1';
 const ARTIFACT = 'org/openapitools/openapi-generator-cli';
 
+/** A client reads answers of a newer service, which may have more fields. */
+const TOLERANT = 'disallowAdditionalPropertiesIfNotPresent=false';
+
 /** The generator of each language, and what makes its client read well. Fields keep the names that the API has. */
 const LANGUAGES = {
   typescript: [
@@ -17,11 +20,15 @@ const LANGUAGES = {
     'npmName=waitlist-client,supportsES6=true,paramNaming=original,modelPropertyNaming=original,useSingleRequestParameter=true',
   ],
   // Without the mapping `field` would be `var_field`.
-  python: ['python', 'packageName=waitlist_client,projectName=waitlist-client', '--name-mappings=field=field'],
-  go: ['go', 'packageName=waitlist,isGoSubmodule=false,withGoMod=true,generateInterfaces=false'],
+  python: [
+    'python',
+    `packageName=waitlist_client,projectName=waitlist-client,${TOLERANT}`,
+    '--name-mappings=field=field',
+  ],
+  go: ['go', `packageName=waitlist,isGoSubmodule=false,withGoMod=true,generateInterfaces=false,${TOLERANT}`],
   java: [
     'java',
-    'library=okhttp-gson,artifactId=waitlist-client,groupId=waitlist,apiPackage=waitlist.client.api,modelPackage=waitlist.client.model,invokerPackage=waitlist.client,hideGenerationTimestamp=true,useSingleRequestParameter=true',
+    `${TOLERANT},library=okhttp-gson,artifactId=waitlist-client,groupId=waitlist,apiPackage=waitlist.client.api,modelPackage=waitlist.client.model,invokerPackage=waitlist.client,hideGenerationTimestamp=true,useSingleRequestParameter=true`,
   ],
 };
 
@@ -31,13 +38,21 @@ export async function generate(language) {
   const [generator, properties, ...more] = chosen;
   const target = join(ROOT, 'sdk', language);
   await rm(target, { recursive: true, force: true });
+  // A list whose items differ stays a list, for generators would make it a set, which has no order. In Java one of several
+  // types is an Object, for the generated class can't write a list.
+  const omitted = new Set(language === 'java' ? ['uniqueItems', 'oneOf'] : ['uniqueItems']);
+  const contract = await readFile(join(ROOT, 'openapi/openapi.json'), 'utf8');
+  const adapted = JSON.parse(contract, (key, value) => (omitted.has(key) ? undefined : value));
+  const input = join(ROOT, 'sdk/openapi.json');
+  await mkdir(join(ROOT, 'sdk'), { recursive: true });
+  await writeFile(input, JSON.stringify(adapted));
   const code = await run(
     'java',
     [
       '-jar',
       await generatorJar(),
       'generate',
-      `--input-spec=${join(ROOT, 'openapi/openapi.json')}`,
+      `--input-spec=${input}`,
       `--generator-name=${generator}`,
       `--output=${target}`,
       `--additional-properties=${properties}`,

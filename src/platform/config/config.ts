@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { emailKey } from '../email.js';
+import { HTTP_URL_RULE, isHttpUrl } from '../http-url.js';
 import { fitsPasswordRule, PASSWORD_RULE } from '../password-rule.js';
 
 const SECRET_BYTES_MIN = 32;
@@ -91,7 +92,7 @@ const Environment = z.object({
   OWNER_PASSWORD: z.string().refine(fitsPasswordRule, PASSWORD_RULE).optional(),
   PUBLIC_BASE_URL: z
     .string()
-    .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), 'must be an http or https URL')
+    .refine(isHttpUrl, HTTP_URL_RULE)
     .transform((value) => value.replace(/\/+$/, ''))
     .optional(),
   TRUST_PROXY: networks,

@@ -43,6 +43,7 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
     bigNumberStrings: false,
     connectTimeout: CONNECT_TIMEOUT_MS,
     poolSize: config.poolSize,
+    multipleStatements: true,
     // Without `trace` the driver does not record where each query was called from, which it would for no error at all.
     extra: {
       enableKeepAlive: true,

@@ -5,6 +5,7 @@ import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { SILENCE_MAX_SECONDS } from './data-source-options.js';
 import { asProblem, isAway, repeatReason } from './database-error.js';
 import { isEmbedded } from './dialect.js';
+import { type Exchange, PacketExchange } from './session.js';
 
 const ATTEMPTS_MAX = 6;
 const BACKOFF_MIN_MS = 5;
@@ -29,9 +30,12 @@ export interface Terms {
   readonly onRepeat?: (reason: string) => void;
 }
 
-type Work<Result> = (manager: EntityManager) => Promise<Result>;
-/** READ COMMITTED is the sessions' own, so that most transactions need not ask for it. */
-type Level = 'none' | 'READ COMMITTED' | 'REPEATABLE READ';
+type Work<Sessions, Result> = (session: Sessions) => Promise<Result>;
+/** Which way a piece of work goes, on the embedded database and on a connection of the pool. */
+interface Way<Result> {
+  readonly embedded: (manager: EntityManager) => Promise<Result>;
+  readonly pooled: (runner: QueryRunner) => Promise<Result>;
+}
 
 /**
  * The one way to the database. A dead server must not hang a request, so all work has a deadline, and a connection that
@@ -58,8 +62,8 @@ export class Database {
    * Statements that need not agree with each other.
    * @throws Problem `unavailable` while the database is away
    */
-  async read<Result>(work: Work<Result>): Promise<Result> {
-    return this.perform('none', work);
+  async read<Result>(work: Work<EntityManager, Result>, terms?: Terms): Promise<Result> {
+    return this.perform({ embedded: work, pooled: ({ manager }) => work(manager) }, terms);
   }
 
   /**
@@ -69,15 +73,7 @@ export class Database {
    */
   async probe(deadlineMs: number): Promise<void> {
     const question = this.isEmbedded ? 'SELECT 1' : WRITE_OF_NOTHING;
-    await this.perform('none', (manager) => manager.query(question), { deadlineMs });
-  }
-
-  /**
-   * Reads that all see one moment, and hold up no writer.
-   * @throws Problem `unavailable` while the database is away
-   */
-  async snapshot<Result>(work: Work<Result>, terms?: Terms): Promise<Result> {
-    return this.perform('REPEATABLE READ', work, terms);
+    await this.read((manager) => manager.query(question), { deadlineMs });
   }
 
   /**
@@ -85,8 +81,22 @@ export class Database {
    * up (a deadlock, a failover, a lost connection, a certification conflict of a cluster), so it must be safe to repeat.
    * @throws Problem `unavailable` while the database is away
    */
-  async transaction<Result>(work: Work<Result>, terms?: Terms): Promise<Result> {
-    return this.perform('READ COMMITTED', work, terms);
+  async transaction<Result>(work: Work<EntityManager, Result>, terms?: Terms): Promise<Result> {
+    return this.perform({ embedded: inTransaction(work), pooled: (runner) => runManaged(runner, work) }, terms);
+  }
+
+  /** A transaction in few round trips, for SQL alone; else as `transaction`. Commits at its end where `work` did not. */
+  async exchange<Result>(work: Work<Exchange, Result>, terms?: Terms): Promise<Result> {
+    return this.perform(exchangeWay(work, ['START TRANSACTION']), terms);
+  }
+
+  /**
+   * Reads that all see one moment, in few round trips, and hold up no writer.
+   * @throws Problem `unavailable` while the database is away
+   */
+  async snapshot<Result>(work: Work<Exchange, Result>, terms?: Terms): Promise<Result> {
+    const begin = ['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'START TRANSACTION'];
+    return this.perform(exchangeWay(work, begin), terms);
   }
 
   /**
@@ -128,15 +138,12 @@ export class Database {
     return done.map(({ name }) => name);
   }
 
-  private async perform<Result>(
-    level: Level,
-    work: Work<Result>,
-    { deadlineMs = DEADLINE_MS, onRepeat }: Terms = {},
-  ): Promise<Result> {
+  private async perform<Result>(way: Way<Result>, { deadlineMs = DEADLINE_MS, onRepeat }: Terms = {}): Promise<Result> {
     const until = Date.now() + deadlineMs;
     try {
       return await pRetry(
-        () => (this.turns ? this.takeTurn(this.turns, level, work) : this.attempt(level, work, until)),
+        () =>
+          this.turns ? this.turns.runExclusive(() => way.embedded(this.dataSource.manager)) : this.attempt(way, until),
         {
           retries: ATTEMPTS_MAX - 1,
           minTimeout: BACKOFF_MIN_MS,
@@ -155,17 +162,14 @@ export class Database {
     }
   }
 
-  /** The embedded database has one level, at which a transaction is a snapshot from its first read on. */
-  private async takeTurn<Result>(turns: Mutex, level: Level, work: Work<Result>): Promise<Result> {
-    const { manager } = this.dataSource;
-    return turns.runExclusive(() => (level === 'none' ? work(manager) : manager.transaction(work)));
-  }
-
   /** One try on a connection of its own, which goes back to the pool only if it is sound. */
-  private async attempt<Result>(level: Level, work: Work<Result>, until: number): Promise<Result> {
+  private async attempt<Result>({ pooled }: Way<Result>, until: number): Promise<Result> {
     const runner = await this.checkOut(until);
     try {
-      const result = await inTime(this.runOn(runner, level, work), until);
+      const result = await inTime(
+        this.prepare(runner).then(() => pooled(runner)),
+        until,
+      );
       await runner.release();
       return result;
     } catch (error) {
@@ -201,25 +205,56 @@ export class Database {
     }
   }
 
-  private async runOn<Result>(runner: QueryRunner, level: Level, work: Work<Result>): Promise<Result> {
+  /** READ COMMITTED is the sessions' own, so that transactions need not ask for it. */
+  private async prepare(runner: QueryRunner): Promise<void> {
     const connection = (await runner.connect()) as object;
-    if (!this.connectedAtMs.has(connection)) {
-      await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-      await runner.query(`SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}`);
-      this.connectedAtMs.set(connection, performance.now());
-    }
-    if (level === 'none') return work(runner.manager);
-    await runner.startTransaction(level === 'READ COMMITTED' ? undefined : level);
-    try {
-      const result = await work(runner.manager);
-      await runner.commitTransaction();
-      return result;
-    } catch (error) {
-      // A connection that is lost is rolled back by its server.
-      if (!isAway(error)) await runner.rollbackTransaction();
-      throw error;
-    }
+    if (this.connectedAtMs.has(connection)) return;
+    await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+    await runner.query(`SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}`);
+    this.connectedAtMs.set(connection, performance.now());
   }
+}
+
+/** The embedded database has one level, at which a transaction is a snapshot from its first read on. */
+function inTransaction<Result>(work: Work<EntityManager, Result>): Way<Result>['embedded'] {
+  return (manager) => manager.transaction(work);
+}
+
+async function runManaged<Result>(runner: QueryRunner, work: Work<EntityManager, Result>): Promise<Result> {
+  await runner.startTransaction();
+  try {
+    const result = await work(runner.manager);
+    await runner.commitTransaction();
+    return result;
+  } catch (error) {
+    // A connection that is lost is rolled back by its server.
+    if (!isAway(error)) await runner.rollbackTransaction();
+    throw error;
+  }
+}
+
+/** On the embedded database the transaction commits when `work` has ended: until then nobody else has a turn. */
+function exchangeWay<Result>(work: Work<Exchange, Result>, begin: readonly string[]): Way<Result> {
+  return {
+    embedded: inTransaction((manager) =>
+      work({
+        dataSource: manager.dataSource,
+        query: (sql, values) => manager.query(sql, values),
+        commit: async () => undefined,
+      }),
+    ),
+    pooled: async (runner) => {
+      const exchange = new PacketExchange(runner, begin);
+      try {
+        const result = await work(exchange);
+        if (!exchange.isCommitted) await exchange.commit();
+        return result;
+      } catch (error) {
+        if (!isAway(error)) await runner.query('ROLLBACK');
+        throw error;
+      }
+    },
+  };
 }
 
 /** The code is the system's own for a peer that does not answer. */

@@ -8,6 +8,7 @@ export const PROBLEM_CODES = 'x-problem-codes';
 
 /** What any operation may answer, whatever it does: a body that can't be read, a fault of ours, no capacity. */
 const ALWAYS: readonly ProblemCode[] = [
+  'MALFORMED_REQUEST',
   'MALFORMED_JSON',
   'BODY_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',

@@ -1,6 +1,7 @@
 import type { ArgumentMetadata, PipeTransform } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { HTTP_URL_RULE, isHttpUrl } from '../http-url.js';
 import { type FieldFault, Problem } from '../problem.js';
 import { TEXT_PATTERN } from './patterns.js';
 
@@ -15,7 +16,7 @@ interface Validator {
 /** Formats of requests. Those that are `true` the service checks itself, or the bounds beside them say it all. */
 const FORMATS = {
   'country-code': true,
-  'http-url': (text: string) => /^https?:\/\//i.test(text) && URL.canParse(text),
+  'http-url': isHttpUrl,
   'idn-email': true,
   int32: true,
   int64: true,
@@ -25,7 +26,14 @@ const FORMATS = {
   'uri-reference': true,
   uuid: true,
 } as const;
-const FORMAT_WORDS: Readonly<Record<string, string>> = { 'http-url': 'an http or https URL' };
+const FORMAT_RULES: Readonly<Record<string, string>> = { 'http-url': HTTP_URL_RULE };
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  object: 'a JSON object',
+  string: 'text',
+};
 
 /**
  * Holds requests against the schemas of the OpenAPI document, so that the document can't promise what the service does
@@ -63,9 +71,13 @@ function lenient(schemas: Record<string, Schema>): Record<string, Schema> {
   ) as Record<string, Schema>;
 }
 
-/** Existing clients write `True` and `1`, plus signs that were not percent-encoded, and in a body `true` for a text. */
+/**
+ * Only what the operation takes. Existing clients write `True` and `1`, plus signs that were not percent-encoded, and in a
+ * body `true` for a text.
+ */
 function readQuery(query: Input, { properties = {} }: Schema): Input {
-  return mapValues(query, (value, name) => {
+  const known = Object.fromEntries(Object.entries(query).filter(([name]) => Object.hasOwn(properties, name)));
+  return mapValues(known, (value, name) => {
     const property = properties[name];
     if (property?.type === 'string' && typeof value === 'boolean') return String(value);
     if (typeof value !== 'string') return value;
@@ -103,11 +115,21 @@ function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
   return [path, missing].filter(Boolean).join('.') || 'body';
 }
 
+const BOUND_RULES: Readonly<Record<string, (limit: number) => string>> = {
+  minimum: (limit) => `must be at least ${limit}`,
+  maximum: (limit) => `must be at most ${limit}`,
+  minLength: (limit) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
+  maxLength: (limit) => `must have at most ${limit} characters`,
+  minItems: (limit) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} items`),
+  maxItems: (limit) => `must have at most ${limit} items`,
+};
+
 function messageOf({ keyword, message, params, parentSchema }: ErrorObject): string {
   if (keyword === 'required') return 'is required';
   if (keyword === 'pattern' && parentSchema?.pattern === TEXT_PATTERN) return 'must not hold control characters';
-  if (keyword === 'format')
-    return `must be ${FORMAT_WORDS[(params as { format: string }).format] ?? 'of another form'}`;
+  if (keyword === 'format') return FORMAT_RULES[(params as { format: string }).format] ?? 'must be of another form';
+  if (keyword === 'type') return `must be ${TYPE_WORDS[(params as { type: string }).type] ?? 'of another type'}`;
   if (keyword === 'enum') return `must be ${(params as { allowedValues: unknown[] }).allowedValues.join(' or ')}`;
-  return message ?? 'is invalid';
+  const { limit } = params as { limit?: number };
+  return (BOUND_RULES[keyword]?.(limit ?? 0) ?? message) || 'is invalid';
 }

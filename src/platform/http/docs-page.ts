@@ -113,7 +113,7 @@ function errorsPage(docs: string): string {
   return `${head(docs, 'Errors · Waitlist Service')}
 </head>
 <body>
-<main>
+<main class="errors">
 <h1>Errors</h1>
 <p>Each failing answer is a problem (RFC 9457) whose <code>error_code</code> is one of these. <a href="${docs}">The API</a></p>
 ${entries.join('\n')}
@@ -128,10 +128,12 @@ function escapeHtml(text: string): string {
 }
 
 const STYLE = `body { margin: 0; background: #fafafa; }
-main { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; color: #222; }
-section { border-top: 1px solid #ddd; }
-section:target { background: #fff6d6; }
-h2 { font: 600 1rem/1.5 ui-monospace, monospace; }
+.swagger-ui .opblock-body { overflow-x: auto; }
+.swagger-ui .opblock-tag { flex-wrap: wrap; }
+.errors { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; color: #222; }
+.errors section { border-top: 1px solid #ddd; }
+.errors section:target { background: #fff6d6; }
+.errors h2 { font: 600 1rem/1.5 ui-monospace, monospace; }
 `;
 
 const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">

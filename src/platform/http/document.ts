@@ -21,11 +21,22 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
     .addTag('Auth', TAGS.Auth)
     .addTag('Waiter', TAGS.Waiter)
     .addTag('Waitlist', TAGS.Waitlist)
-    .addBearerAuth(bearer('The access token. It opens the owner operations for an hour.'), 'access_token')
+    .addApiKey(
+      {
+        type: 'apiKey',
+        in: 'header',
+        name: 'api-key',
+        description:
+          'The API key of a waitlist, beside the access token, where no `api_key` is given. It keeps the key out of addresses and their logs.',
+      },
+      'api_key',
+    )
     .addBearerAuth(
       bearer('The refresh token. It opens one operation only, which gives a new pair for it, once.'),
       'refresh_token',
     )
+    // Last, for Swagger UI puts the cursor into the field of the last.
+    .addBearerAuth(bearer('The access token. It opens the owner operations for an hour.'), 'access_token')
     .build();
   const document = SwaggerModule.createDocument(app, base, {
     operationIdFactory: (_, method) => method,
@@ -48,8 +59,12 @@ export function publishable(document: OpenAPIObject): OpenAPIObject {
   const published = { ...document, components: { ...document.components, schemas: Object.fromEntries(renamed) } };
   return JSON.parse(
     JSON.stringify(published).replaceAll(/"(#\/components\/schemas\/\w+)Dto"/g, '"$1"'),
+    (key, value: unknown) => (MARKS_FOR_VALIDATION.has(key) ? undefined : value),
   ) as OpenAPIObject;
 }
+
+/** They tell `ContractPipe` what to understand or to leave alone; a reader of the contract has no use for them. */
+const MARKS_FOR_VALIDATION = new Set(['x-checked-by-service', 'x-numeric-string', 'x-plus']);
 
 function operationsOf(document: OpenAPIObject): Operation[] {
   return Object.values(document.paths).flatMap(({ get, post, patch, delete: remove }) =>
@@ -137,10 +152,13 @@ You list them, and offboard those whose turn has come.
 2. **Refer.** A friend signs up with that link as \`referral_link\`: the referrer moves up by the places that the
    waitlist grants (3 at first).
 3. **Look up.** \`GET /api/v1/signup\` with the same email shows the place as it is now.
-4. **Log in.** \`POST /api/v1/auth/create_tokens\` with the email and password of your account gives two tokens. Press
-   *Authorize* on this page and paste the access token; it is kept over reloads.
-5. **List.** \`GET /api/v1/waiter\` with the waitlist's \`api_key\` gives up to 100 people a page.
-6. **Offboard.** \`PATCH /api/v1/waiter\` with the ids of those whose turn has come takes them out of the line.
+4. **Log in.** \`POST /api/v1/auth/create_tokens\` with the email and password of your account gives two tokens. Send the
+   access token with what follows, as \`Authorization: Bearer <token>\`. On this page: press *Authorize* and paste it; it is
+   kept over reloads. \`GET /api/v1/auth/refresh_access_token\`, with the refresh token instead, gives the next pair.
+5. **List.** \`GET /api/v1/waiter\` with the waitlist's \`api_key\` gives up to 100 people a page, each with its
+   \`id\`.
+6. **Offboard.** \`PATCH /api/v1/waiter\` with the \`api_key\` and those ids whose turn has come, as
+   \`"waiters": [{"id": 1}]\`, takes them out of the line.
 
 A first start makes one account, one waitlist (id 1) and its API key, and prints them to the terminal, with a link to this
 page that fills them into the examples.
@@ -148,16 +166,18 @@ page that fills them into the examples.
 ## Names
 
 A **Signup** is a record as the public sees it, a **Waiter** the same record as its owner sees it. Times are UTC,
-\`YYYY-MM-DD_HH-MM-SS\`. Unknown fields in a body are ignored, but for
-\`__proto__\`, which makes it malformed; text may not hold NUL or a lone surrogate.
+\`YYYY-MM-DD_HH-MM-SS\`. A body is JSON, sent as
+\`application/json\`. Unknown fields in it are ignored, but for \`__proto__\` and \`constructor.prototype\`, which make it
+malformed; text that is kept may not hold NUL, and no text a lone surrogate.
 
 ## Errors
 
 Each failure is a problem (RFC 9457): \`error_code\` for programs, \`detail\` for people, \`errors\` with each field at fault
 and the rule it breaks, \`instance\` with the id of the request. All codes, and what to do about each: \`/docs/errors\`.
-A path that takes other methods answers 405 with \`Allow\`; a path that is unknown, 404.
+Beside what each operation names, a path that is unknown answers 404, one that takes other methods 405 with \`Allow\`, one
+that is too long 414; headers that are too large 431, and a request that takes too long to arrive 408.
 
 ## Limits
 
-Public operations are limited by address; the \`RateLimit-…\` headers say how much is left, and a 429 says in
+Signing up, looking up and logging in are limited by address; the \`RateLimit-…\` headers say how much is left, and a 429 says in
 \`Retry-After\` when to come back. A body may have 256 KiB, 1 MiB when offboarding.`;

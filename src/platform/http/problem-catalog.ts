@@ -31,7 +31,7 @@ export const PROBLEMS = {
   },
   MISSING_TOKEN: {
     status: 401,
-    detail: 'This operation needs an Authorization header with a bearer token.',
+    detail: 'This operation needs a token, sent as `Authorization: Bearer <token>`.',
     remedy: 'Create tokens, and send `Authorization: Bearer <token>`.',
   },
   INVALID_TOKEN: {

@@ -1,7 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { FAULTS_MAX, FIELD_LENGTH_MAX } from '../problem.js';
 
 export class FieldFaultDto {
-  @ApiProperty({ description: 'The field, as the request wrote it.', maxLength: 512, example: 'email' })
+  @ApiProperty({ description: 'The field, as the request wrote it.', maxLength: FIELD_LENGTH_MAX, example: 'email' })
   field!: string;
 
   @ApiProperty({ description: 'The rule that it breaks.', maxLength: 2048, example: 'must be an email address' })
@@ -45,7 +46,7 @@ export class ProblemDto {
   })
   instance!: string;
 
-  @ApiPropertyOptional({ type: [FieldFaultDto], description: 'Each field at fault.', maxItems: 1000 })
+  @ApiPropertyOptional({ type: [FieldFaultDto], description: 'Each field at fault.', maxItems: FAULTS_MAX })
   errors?: FieldFaultDto[];
 
   @ApiProperty({

@@ -64,9 +64,31 @@ func main() {
 
 	// Offboard
 	turn := waitlist.NewOffboardWaiters(true, []waitlist.WaiterId{{Id: line[0].Id}})
-	gone := must(client.WaiterAPI.OffboardWaiters(owner).ApiKey(apiKey).OffboardWaiters(*turn).Execute())
+	turn.SetApiKey(apiKey)
+	gone := must(client.WaiterAPI.OffboardWaiters(owner).OffboardWaiters(*turn).Execute())
 	equal([]any{len(gone), gone[0].Uuid, gone[0].RemovedFromWaitlist}, []any{1, ada.Uuid, true})
 	equal(emails(must(list.OffboardedRequest(true).Execute())), []string{"ada@example.com"})
+
+	// Another waitlist, with questions; its key in the header
+	which, why := waitlist.NewQuestion("Which?"), waitlist.NewQuestion("Why?")
+	which.SetAnswerValue([]string{"One", "Two"})
+	settings := waitlist.NewCreateWaitlist("Launch", "https://example.com/join")
+	settings.SetQuestions([]waitlist.Question{*which, *why})
+	launch := must(client.WaitlistAPI.CreateWaitlist(owner).CreateWaitlist(*settings).Execute())
+	answer := waitlist.ArrayOfStringAsAnswerValue(&[]string{"One", "Two"})
+	answering := waitlist.NewCreateSignup(launch.Id)
+	answering.SetEmail("ada@example.com")
+	answering.SetAnswers([]waitlist.Answer{*waitlist.NewAnswer("Which?", *waitlist.NewNullableAnswerValue(&answer))})
+	answered := must(client.SignupAPI.CreateSignup(ctx).CreateSignup(*answering).Execute()).Answers
+	equal(*answered[0].AnswerValue.Get().ArrayOfString, []string{"One", "Two"})
+	equal(answered[1].AnswerValue.Get() == nil, true)
+	seen := must(client.WaitlistAPI.GetWaitlist(owner, launch.Id).Execute())
+	equal([]any{*seen.Statistics.CurrentSignups, *seen.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
+	shown := must(client.WaitlistAPI.GetWaitlist(ctx, launch.Id).Execute())
+	equal([]any{shown.Statistics.TotalSignups, shown.HasSpotsToMoveUponReferral()}, []any{int64(1), false})
+	key := map[string]waitlist.APIKey{"api_key": {Key: launch.ApiKey}}
+	other := context.WithValue(owner, waitlist.ContextAPIKeys, key)
+	equal(must(client.WaiterAPI.ListWaiters(other).QuestionsRequest(true).Execute())[0].GetAnswer1(), "One, Two")
 
 	// What can go wrong
 	nobody := problemOf(client.SignupAPI.GetSignup(ctx).WaitlistId(1).Email("nobody@example.com").Execute())

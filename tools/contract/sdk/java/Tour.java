@@ -5,11 +5,15 @@ import waitlist.client.ApiException;
 import waitlist.client.api.AuthApi;
 import waitlist.client.api.SignupApi;
 import waitlist.client.api.WaiterApi;
+import waitlist.client.api.WaitlistApi;
 import waitlist.client.auth.HttpBearerAuth;
+import waitlist.client.model.Answer;
 import waitlist.client.model.CreateSignup;
 import waitlist.client.model.CreateTokens;
+import waitlist.client.model.CreateWaitlist;
 import waitlist.client.model.OffboardWaiters;
 import waitlist.client.model.Problem;
+import waitlist.client.model.Question;
 import waitlist.client.model.Waiter;
 import waitlist.client.model.WaiterId;
 
@@ -60,11 +64,30 @@ public class Tour {
     equal(waiters.listWaiters().apiKey(apiKey).offboardedRequest(true).execute(), List.of());
 
     // Offboard
-    var turn = new OffboardWaiters().offboardRequest(true).addWaitersItem(new WaiterId().id(adasId));
-    var gone = waiters.offboardWaiters(turn).apiKey(apiKey).execute();
+    var turn = new OffboardWaiters().apiKey(apiKey).offboardRequest(true).addWaitersItem(new WaiterId().id(adasId));
+    var gone = waiters.offboardWaiters(turn).execute();
     equal(gone.size(), 1);
     equal(List.of(gone.get(0).getUuid(), gone.get(0).getRemovedPriority()), List.of(ada.getUuid(), 0L));
     equal(emails(waiters.listWaiters().apiKey(apiKey).offboardedRequest(true).execute()), List.of("ada@example.com"));
+
+    // Another waitlist, with questions; its key in the header
+    WaitlistApi waitlists = new WaitlistApi(client);
+    var settings = new CreateWaitlist().waitlistName("Launch").waitlistUrlLocation("https://example.com/join");
+    settings.addQuestionsItem(new Question().questionValue("Which?").answerValue(List.of("One", "Two")));
+    settings.addQuestionsItem(new Question().questionValue("Why?"));
+    var launch = waitlists.createWaitlist(settings).execute();
+    var answer = new Answer().questionValue("Which?").answerValue(List.of("One", "Two"));
+    var answering = new CreateSignup().waitlistId(launch.getId()).email("ada@example.com").addAnswersItem(answer);
+    var answered = signups.createSignup(answering).execute().getAnswers();
+    equal(answered.get(0).getAnswerValue(), List.of("One", "Two"));
+    equal(answered.get(1).getAnswerValue(), null);
+    var seen = waitlists.getWaitlist(launch.getId()).execute();
+    equal(List.of(seen.getStatistics().getCurrentSignups(), seen.getSpotsToMoveUponReferral()), List.of(1L, 3));
+    var shown = new WaitlistApi(new ApiClient().setBasePath(url)).getWaitlist(launch.getId()).execute();
+    equal(shown.getStatistics().getTotalSignups(), 1L);
+    equal(shown.getSpotsToMoveUponReferral(), null);
+    client.setApiKey(launch.getApiKey());
+    equal(waiters.listWaiters().questionsRequest(true).execute().get(0).getAnswer1(), "One, Two");
 
     // What can go wrong
     var nobody = problemOf(() -> signups.getSignup(1L).email("nobody@example.com").execute());

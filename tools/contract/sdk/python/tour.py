@@ -3,7 +3,8 @@
 import sys
 
 from waitlist_client import ApiClient, Configuration, CreateSignup, SignupApi
-from waitlist_client import AuthApi, CreateTokens, OffboardWaiters, WaiterApi, WaiterId
+from waitlist_client import Answer, AnswerValue, AuthApi, CreateTokens, CreateWaitlist, OffboardWaiters, Question
+from waitlist_client import WaiterApi, WaiterId, WaitlistApi
 from waitlist_client.exceptions import ApiException
 
 url, email, password, api_key = sys.argv[1:]
@@ -59,10 +60,28 @@ assert waiters.list_waiters(api_key=api_key, questions_request=True)[0].question
 assert emails(offboarded_request=True) == []
 
 # Offboard
-turn = OffboardWaiters(offboard_request=True, waiters=[WaiterId(id=line[0].id)])
-gone = waiters.offboard_waiters(turn, api_key=api_key)
+turn = OffboardWaiters(api_key=api_key, offboard_request=True, waiters=[WaiterId(id=line[0].id)])
+gone = waiters.offboard_waiters(turn)
 assert [(waiter.uuid, waiter.removed_priority, waiter.removed_from_waitlist) for waiter in gone] == [(ada.uuid, 0, True)]
 assert emails(offboarded_request=True) == ["ada@example.com"]
+
+# Another waitlist, with questions; its key in the header
+waitlists = WaitlistApi(client)
+questions = [Question(question_value="Which?", answer_value=["One", "Two"]), Question(question_value="Why?")]
+page = "https://example.com/join"
+launch = waitlists.create_waitlist(
+    CreateWaitlist(waitlist_name="Launch", waitlist_url_location=page, questions=questions)
+)
+answers = [Answer(question_value="Which?", answer_value=AnswerValue(["One", "Two"]))]
+asked = signups.create_signup(CreateSignup(waitlist_id=launch.id, email="ada@example.com", answers=answers))
+assert asked.answers[0].answer_value.actual_instance == ["One", "Two"]
+assert asked.answers[1].answer_value is None
+seen = waitlists.get_waitlist(launch.id)
+assert (seen.statistics.current_signups, seen.spots_to_move_upon_referral) == (1, 3)
+shown = WaitlistApi(ApiClient(Configuration(host=url))).get_waitlist(launch.id)
+assert (shown.statistics.total_signups, shown.spots_to_move_upon_referral) == (1, None)
+client.configuration.api_key["api_key"] = launch.api_key
+assert waiters.list_waiters(questions_request=True)[0].answer_1 == "One, Two"
 
 # What can go wrong
 nobody = problem_of(signups.get_signup, waitlist_id=1, email="nobody@example.com")

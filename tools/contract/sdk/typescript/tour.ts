@@ -1,7 +1,7 @@
 /** The tour of the README through the generated client, on a first start: `tour.ts URL EMAIL PASSWORD API_KEY`. */
 import assert from 'node:assert/strict';
 import { Configuration, SignupApi } from 'waitlist-client';
-import { AuthApi, type ListWaitersRequest, WaiterApi } from 'waitlist-client';
+import { AuthApi, type ListWaitersRequest, WaiterApi, WaitlistApi } from 'waitlist-client';
 import { type Problem, ProblemFromJSON, ResponseError } from 'waitlist-client';
 
 const [basePath = '', email = '', password = '', api_key = ''] = process.argv.slice(2);
@@ -60,13 +60,37 @@ assert.equal((await waiters.listWaiters({ api_key, questions_request: true }))[0
 assert.deepEqual(await emails({ offboarded_request: true }), []);
 
 // Offboard
-const turn = { offboard_request: true, waiters: [{ id: first.id }] };
-const gone = await waiters.offboardWaiters({ api_key, OffboardWaiters: turn });
+const turn = { api_key, offboard_request: true, waiters: [{ id: first.id }] };
+const gone = await waiters.offboardWaiters({ OffboardWaiters: turn });
 assert.deepEqual(
   gone.map((waiter) => [waiter.uuid, waiter.removed_priority, waiter.removed_from_waitlist]),
   [[ada.uuid, 0, true]],
 );
 assert.deepEqual(await emails({ offboarded_request: true }), ['ada@example.com']);
+
+// Another waitlist, with questions; its key in the header
+const waitlists = new WaitlistApi(new Configuration({ basePath, accessToken }));
+const launch = await waitlists.createWaitlist({
+  CreateWaitlist: {
+    waitlist_name: 'Launch',
+    waitlist_url_location: 'https://example.com/join',
+    questions: [{ question_value: 'Which?', answer_value: ['One', 'Two'] }, { question_value: 'Why?' }],
+  },
+});
+const answers = [{ question_value: 'Which?', answer_value: ['One', 'Two'] }];
+const asked = await signups.createSignup({
+  CreateSignup: { waitlist_id: launch.id, email: 'ada@example.com', answers },
+});
+assert.deepEqual(
+  asked.answers.map((answer) => answer.answer_value),
+  [['One', 'Two'], null],
+);
+const seen = await waitlists.getWaitlist({ waitlist_id: launch.id });
+assert.deepEqual([seen.statistics.current_signups, seen.spots_to_move_upon_referral], [1, 3]);
+const shown = await new WaitlistApi(new Configuration({ basePath })).getWaitlist({ waitlist_id: launch.id });
+assert.deepEqual([shown.statistics.total_signups, shown.spots_to_move_upon_referral], [1, undefined]);
+const others = new WaiterApi(new Configuration({ basePath, accessToken, apiKey: launch.api_key }));
+assert.equal((await others.listWaiters({ questions_request: true }))[0]?.answer_1, 'One, Two');
 
 // What can go wrong
 const nobody = await problemOf(signups.getSignup({ waitlist_id: 1, email: 'nobody@example.com' }));

@@ -58,7 +58,7 @@ function faultsOf(database: DatabaseServer, disk: string): Fault[] {
     },
     {
       name: 'disk full',
-      expected: EXPECTED.PASSING,
+      expected: EXPECTED.FULL,
       lastsMs: LASTS_MS * 2,
       begin: async () => {
         const { bavail, bsize } = await statfs(disk);

@@ -22,7 +22,8 @@ export interface Fault {
 const GONE = { nothing: 'served', readiness: 'refused', reading: 'refused', writing: 'refused' } as const;
 const READ_ONLY = { ...GONE, reading: 'served' } as const;
 const PASSING = { nothing: 'either', readiness: 'either', reading: 'either', writing: 'either' } as const;
-export const EXPECTED = { GONE, READ_ONLY, PASSING };
+const FULL = { ...PASSING, reading: 'served' } as const;
+export const EXPECTED = { GONE, READ_ONLY, FULL, PASSING };
 
 /** Any answer; the two probes have their own. */
 const ANSWER_MAX_MS = 5_000;
@@ -98,13 +99,13 @@ export class Matrix {
 
   /** Puts the fault on, takes it off, and says of each operation what was wrong. */
   async endure(fault: Fault): Promise<Cell[]> {
+    const connection = await createConnection(this.databaseUrl);
+    await connection.query('CREATE TABLE IF NOT EXISTS room (id INT PRIMARY KEY, filler LONGBLOB)');
+    await connection.end();
     let isOver = false;
     const watches = this.operations.map((operation) => this.watch(operation, () => isOver));
     await setTimeout(PAUSE_MS);
     let times: Times;
-    const connection = await createConnection(this.databaseUrl);
-    await connection.query('CREATE TABLE IF NOT EXISTS room (id INT PRIMARY KEY, filler LONGBLOB)');
-    await connection.end();
     try {
       await fault.begin();
       const begunMs = performance.now();

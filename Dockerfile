@@ -14,6 +14,7 @@ RUN npm ci --omit=dev --ignore-scripts \
  && rm -rf node_modules/typescript node_modules/.bin \
  && find node_modules -type f \( -name '*.map' -o -name '*.md' -o -name '*.[cm]ts' -o -name '*.ts' \) -delete \
  && rm -rf node_modules/typeorm/browser node_modules/@photostructure/sqlite/src \
+      node_modules/@opentelemetry/*/build/esm node_modules/@opentelemetry/*/build/esnext \
  && find node_modules/@photostructure/sqlite/prebuilds -mindepth 1 -maxdepth 1 ! -name 'linux-*' -exec rm -r {} +
 
 FROM node:24-bookworm-slim

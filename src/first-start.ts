@@ -26,7 +26,7 @@ async function makeOwner(app: INestApplicationContext, { firstOwner: { email, pa
   if (email === undefined) return 'There is no account yet: npm run cli -- owner create <email>\n';
   if (password === undefined) throw new ConfigError('OWNER_PASSWORD: is required with OWNER_EMAIL');
   try {
-    const account = await app.get(AuthService).createAccount(email, password);
+    const account = await createOwner(app, email, password);
     return `Made the account ${account.email}.\n`;
   } catch (error) {
     if (error instanceof Problem && error.code === 'ACCOUNT_EXISTS') return '';
@@ -37,7 +37,7 @@ async function makeOwner(app: INestApplicationContext, { firstOwner: { email, pa
 async function welcome(app: INestApplicationContext, config: Config): Promise<string> {
   const { email = EMAIL_DEFAULT, password = randomBytes(PASSWORD_BYTES).toString('base64url') } = config.firstOwner;
   const base = config.publicBaseUrl;
-  const account = await app.get(AuthService).createAccount(email, password);
+  const account = await createOwner(app, email, password);
   const { waitlist, apiKey } = await app.get(WaitlistService).create(account.id, {
     name: 'My waitlist',
     urlLocation: `${base}/`,
@@ -62,6 +62,16 @@ or in a browser, where this link fills in the examples:
 
 ${whereDataIs(config)} Ctrl-C stops the service.
 `;
+}
+
+/** Whether a password is easily guessed is found out only here: that takes lists which no other start needs. */
+async function createOwner(app: INestApplicationContext, email: string, password: string) {
+  try {
+    return await app.get(AuthService).createAccount(email, password);
+  } catch (error) {
+    const fault = error instanceof Problem && error.details.fields?.find(({ field }) => field === 'password');
+    throw fault ? new ConfigError(`OWNER_PASSWORD: ${fault.message}`) : error;
+  }
 }
 
 function whereDataIs({ database }: Config): string {

@@ -18,8 +18,13 @@ export class AccountStore {
     return this.database.read(async (manager) => !(await manager.existsBy(AccountEntity, {})));
   }
 
+  /** A repeat after a lost answer to the commit finds, by its UUID, the account that it made. */
   async insert(account: Omit<AccountEntity, 'id'>): Promise<AccountEntity> {
-    return this.database.transaction((manager) => manager.save(manager.create(AccountEntity, account)));
+    return this.database.transaction(async (manager) => {
+      const { uuid } = account;
+      if (!(await manager.existsBy(AccountEntity, { uuid }))) await manager.insert(AccountEntity, { ...account });
+      return manager.findOneByOrFail(AccountEntity, { uuid });
+    });
   }
 
   async setPassword(id: number, passwordHash: string): Promise<void> {

@@ -20,7 +20,7 @@ export class AuthController {
   @ApiOperation({
     summary: 'Create tokens',
     description:
-      'Logs in. The access token opens the owner operations for an hour; the refresh token gives a new pair, for 30 days. A wrong email and a wrong password answer the same, in the same time; after repeated failures the account is slowed for this address (429).',
+      'Logs in. The access token opens the owner operations for an hour; the refresh token gives a new pair, for 30 days. A wrong email and a wrong password answer the same, in the same time. Who keeps failing waits longer and longer (429), by account and by address; where an account logged in of late, failures elsewhere do not slow it. Passwords are verified a few at a time; where too many wait for it: 503.',
   })
   @ApiOkResponse({ description: 'A new pair of tokens.', type: TokenPairDto })
   @ApiProblems('INVALID_REQUEST', 'WRONG_CREDENTIALS', 'TOO_MANY_ATTEMPTS')
@@ -33,7 +33,7 @@ export class AuthController {
   @ApiOperation({
     summary: 'Refresh the access token',
     description:
-      'Give the **refresh** token as bearer; the answer is a new pair. A refresh token is used once. Where the answer was lost, the same request within 10 seconds gives the same pair again; any later reuse ends all tokens of that login, because someone else may hold them (RFC 9700).',
+      'Give the **refresh** token as bearer; the answer is a new pair. A refresh token is used once. Where the answer was lost, the same request within 10 seconds gives the same pair again; any later reuse ends that login, because someone else may hold its tokens (RFC 9700): none of its refresh tokens is taken again, and an access token given out before lives until it expires. However often it is renewed, a login ends after 90 days.',
   })
   @ApiOkResponse({ description: 'The next pair of tokens.', type: TokenPairDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')

@@ -3,27 +3,28 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountEntity } from './account.entity.js';
 import { RefreshTokenEntity } from './refresh-token.entity.js';
 import { JwtModule } from '@nestjs/jwt';
-import { PassportModule } from '@nestjs/passport';
 import { AccountStore } from './account.store.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
 import { LoginThrottle } from './login-throttle.js';
+import { PasswordHasher } from './password-hasher.js';
 import { RefreshTokenStore } from './refresh-token.store.js';
 import { TokenService } from './token.service.js';
 import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity, RefreshTokenEntity]), PassportModule, JwtModule],
+  imports: [TypeOrmModule.forFeature([AccountEntity, RefreshTokenEntity]), JwtModule],
   controllers: [AuthController],
   providers: [
     AuthService,
     TokenService,
     LoginThrottle,
+    PasswordHasher,
     AccountStore,
     RefreshTokenStore,
     AccessTokenStrategy,
     RefreshTokenStrategy,
   ],
-  exports: [AuthService],
+  exports: [AuthService, AccessTokenStrategy],
 })
 export class AuthModule {}

@@ -7,7 +7,8 @@ import { Problem } from '../platform/problem.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
 import { LoginThrottle } from './login-throttle.js';
-import { hashPassword, verifyPassword } from './password.js';
+import { BLOCKLIST_RULE, isEasilyGuessed } from './password-blocklist.js';
+import { PasswordHasher } from './password-hasher.js';
 import { type TokenClaims, type TokenPair, TokenService } from './token.service.js';
 
 /** Service accounts and the tokens they get. */
@@ -17,22 +18,18 @@ export class AuthService {
     private readonly accounts: AccountStore,
     private readonly tokens: TokenService,
     private readonly throttle: LoginThrottle,
+    private readonly passwords: PasswordHasher,
   ) {}
 
   /**
    * A new pair for an account's email and password.
-   * @throws Problem `unauthenticated`, the same for a wrong email and a wrong password; `throttled` after many failures
+   * @throws Problem `unauthenticated`, the same for a wrong email and a wrong password; `throttled` after many failures;
+   * `unavailable` when too many log in at once
    */
   async logIn(email: string, password: string, address: string): Promise<TokenPair> {
     const key = emailKey(email) ?? '';
-    await this.throttle.check(key, address);
-    const account = await this.accounts.findByEmailKey(key);
-    const isRight = await verifyPassword(account?.passwordHash, password);
-    if (!account || !isRight || account.disabledAt) {
-      await this.throttle.countFailure(key, address);
-      throw new Problem('unauthenticated', 'WRONG_CREDENTIALS', 'The email or the password is wrong.');
-    }
-    await this.throttle.forget(key, address);
+    const account = await this.throttle.attempt(key, address, () => this.findByPassword(key, password));
+    if (!account) throw new Problem('unauthenticated', 'WRONG_CREDENTIALS', 'The email or the password is wrong.');
     return this.tokens.issue(account);
   }
 
@@ -45,13 +42,13 @@ export class AuthService {
   async createAccount(email: string, password: string): Promise<AccountEntity> {
     const key = emailKey(email);
     if (key === null) throw Problem.invalid([{ field: 'email', message: 'must be an email address' }]);
-    requirePassword(password);
+    await requirePassword(password, email);
     try {
       return await this.accounts.insert({
         uuid: uuidV7(),
         email: email.trim(),
         emailKey: key,
-        passwordHash: await hashPassword(password),
+        passwordHash: await this.passwords.hash(password),
         tokenVersion: 0,
         disabledAt: null,
         createdAt: new Date(),
@@ -64,9 +61,9 @@ export class AuthService {
 
   /** Sets a password and ends all tokens of the account. @throws Problem `not_found`, `invalid` */
   async setPassword(email: string, password: string): Promise<void> {
-    requirePassword(password);
     const account = await this.getAccount(email);
-    await this.accounts.setPassword(account.id, await hashPassword(password));
+    await requirePassword(password, email);
+    await this.accounts.setPassword(account.id, await this.passwords.hash(password));
   }
 
   /** Ends an account's access at once. @throws Problem `not_found` */
@@ -85,8 +82,17 @@ export class AuthService {
     if (!account) throw new Problem('not_found', 'ACCOUNT_NOT_FOUND', 'There is no account with this email.');
     return account;
   }
+
+  /** The account that may log in with these, or null; it takes as long either way. */
+  private async findByPassword(key: string, password: string): Promise<AccountEntity | null> {
+    const account = await this.accounts.findByEmailKey(key);
+    const isRight = await this.passwords.verify(account?.passwordHash, password);
+    return account && isRight && !account.disabledAt ? account : null;
+  }
 }
 
-function requirePassword(password: string): void {
-  if (!fitsPasswordRule(password)) throw Problem.invalid([{ field: 'password', message: PASSWORD_RULE }]);
+async function requirePassword(password: string, email: string): Promise<void> {
+  const fits = fitsPasswordRule(password);
+  if (fits && !(await isEasilyGuessed(password, email))) return;
+  throw Problem.invalid([{ field: 'password', message: fits ? BLOCKLIST_RULE : PASSWORD_RULE }]);
 }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
-import type { Config } from '../platform/config/config.js';
+import { type Config, LOGIN_LIFETIME_SECONDS } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
 import { Problem } from '../platform/problem.js';
 import type { AccountEntity } from './account.entity.js';
@@ -13,8 +13,6 @@ export const TOKEN_ALGORITHM = 'HS256';
 export const TOKEN_ISSUER = 'waitlist-service';
 export const TOKEN_AUDIENCE = 'waitlist-service/owner';
 
-/** A login ends after this, however often it is renewed. */
-const FAMILY_LIFETIME_SECONDS = 90 * 86_400;
 /** A client whose answer was lost may ask again for so long, and gets the same pair. */
 const RETRY_GRACE_MS = 10_000;
 
@@ -49,7 +47,7 @@ export class TokenService {
 
   async issue(account: AccountEntity): Promise<TokenPair> {
     const now = new Date();
-    const token = this.nextToken(account.id, randomUUID(), now, after(now, FAMILY_LIFETIME_SECONDS));
+    const token = this.nextToken(account.id, randomUUID(), now, after(now, LOGIN_LIFETIME_SECONDS));
     await this.refreshTokens.insert(token);
     await this.refreshTokens.deleteExpired(now);
     return this.pairOf(account, token);
@@ -89,13 +87,12 @@ export class TokenService {
   }
 
   private nextToken(accountId: number, familyId: string, now: Date, familyExpiresAt: Date): RefreshTokenEntity {
-    const expiresAt = after(now, this.config.refreshTokenTtlSeconds);
     return {
       id: randomUUID(),
       familyId,
       accountId,
       issuedAt: now,
-      expiresAt: expiresAt < familyExpiresAt ? expiresAt : familyExpiresAt,
+      expiresAt: earlier(after(now, this.config.refreshTokenTtlSeconds), familyExpiresAt),
       familyExpiresAt,
       usedAt: null,
       successorId: null,
@@ -104,8 +101,9 @@ export class TokenService {
   }
 
   private pairOf(account: AccountEntity, token: RefreshTokenEntity): TokenPair {
+    const accessExpiresAt = after(token.issuedAt, this.config.accessTokenTtlSeconds);
     return {
-      accessToken: this.sign('access', account, token, after(token.issuedAt, this.config.accessTokenTtlSeconds)),
+      accessToken: this.sign('access', account, token, earlier(accessExpiresAt, token.familyExpiresAt)),
       refreshToken: this.sign('refresh', account, token, token.expiresAt),
     };
   }
@@ -143,6 +141,10 @@ function keyId(secret: string): string {
 
 function after(moment: Date, durationSeconds: number): Date {
   return new Date(moment.getTime() + durationSeconds * 1000);
+}
+
+function earlier(one: Date, other: Date): Date {
+  return one < other ? one : other;
 }
 
 function seconds(moment: Date): number {

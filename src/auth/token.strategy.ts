@@ -1,4 +1,4 @@
-import { Injectable, type Type } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { ExtractJwt, type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import type { AccountEntity } from './account.entity.js';
@@ -21,10 +21,12 @@ export interface Caller {
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 /** A Passport strategy that accepts one kind of token and refuses the other. */
-function tokenStrategy(use: TokenUse): Type {
+function tokenStrategy(use: TokenUse) {
   @Injectable()
   class TokenStrategy extends PassportStrategy(Strategy, use) {
-    constructor(private readonly tokens: TokenService) {
+    override readonly name = use;
+
+    constructor(readonly tokens: TokenService) {
       const secretOrKeyProvider: SecretOrKeyProvider = (_request, token: string, done) =>
         done(null, secretFor(use, token, tokens));
       super({
@@ -64,5 +66,8 @@ function readHeader(token: string): Record<string, unknown> {
   }
 }
 
-export const AccessTokenStrategy = tokenStrategy('access');
-export const RefreshTokenStrategy = tokenStrategy('refresh');
+@Injectable()
+export class AccessTokenStrategy extends tokenStrategy('access') {}
+
+@Injectable()
+export class RefreshTokenStrategy extends tokenStrategy('refresh') {}

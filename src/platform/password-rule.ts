@@ -1,10 +1,15 @@
 const LENGTH_MIN = 15;
 const LENGTH_MAX = 256;
 
-/** NIST 800-63B-4: length, and no rules of composition. */
+/** NIST 800-63B-4, 3.1.1.2: length, and no rules of composition. */
 export const PASSWORD_RULE = `must have ${LENGTH_MIN} to ${LENGTH_MAX} characters`;
 
 export function fitsPasswordRule(password: string): boolean {
-  const length = [...password].length;
+  const length = [...normalPassword(password)].length;
   return length >= LENGTH_MIN && length <= LENGTH_MAX;
+}
+
+/** The form that is measured and hashed: the same text, whichever way a keyboard composes its letters. */
+export function normalPassword(password: string): string {
+  return password.normalize('NFKC');
 }

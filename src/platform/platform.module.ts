@@ -3,6 +3,7 @@ import { HealthController } from './health/health.controller.js';
 import { Presence } from './health/presence.js';
 import { Readiness } from './health/readiness.js';
 import { PageHeaders } from './http/page-headers.js';
+import { SharedCounts } from './limits/shared-counts.js';
 import { Metrics } from './telemetry/metrics.js';
 import { MetricsController } from './telemetry/metrics.controller.js';
 import { PoolMetrics } from './telemetry/pool-metrics.js';
@@ -11,7 +12,7 @@ import { QueueMetrics } from './telemetry/queue-metrics.js';
 @Global()
 @Module({
   controllers: [HealthController, MetricsController],
-  providers: [Metrics, QueueMetrics, PoolMetrics, PageHeaders, Presence, Readiness],
-  exports: [QueueMetrics, PageHeaders],
+  providers: [Metrics, QueueMetrics, PoolMetrics, PageHeaders, Presence, Readiness, SharedCounts],
+  exports: [QueueMetrics, PageHeaders, SharedCounts],
 })
 export class PlatformModule {}

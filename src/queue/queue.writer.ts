@@ -114,6 +114,7 @@ export class QueueWriter {
     let line = this.lines.get(waitlistId);
     if (!line) {
       line = new Batcher((commands) => this.carryOut(waitlistId, commands), {
+        name: 'write line',
         batchMax: BATCH_MAX,
         weightOf,
         waitingMax: WAITING_MAX,
@@ -149,7 +150,6 @@ export class QueueWriter {
 
   private async commit(waitlistId: number, commands: readonly Command[], attempt = 1): Promise<Result[]> {
     const start = performance.now();
-    const onRepeat = (reason: string) => this.metrics.retried(reason);
     try {
       const results = await this.database.exchange(
         async (session) => {
@@ -177,7 +177,7 @@ export class QueueWriter {
             command.kind === 'join' ? (joined.get(command) ?? null) : ownRemovals(command, facts),
           );
         },
-        { onRepeat },
+        { onRetry: (reason) => this.metrics.retried(reason) },
       );
       this.metrics.committed(commands.length, performance.now() - start);
       return results;

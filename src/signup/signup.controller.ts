@@ -28,11 +28,11 @@ export class SignupController {
   }
 
   @Get()
-  @RateLimited('public')
+  @RateLimited('lookup')
   @ApiOperation({
     summary: 'Get a Signup',
     description:
-      'Finds a record by its email or phone; one of them must be given. Where both are and match two records, the one of the email is returned. Only the contact data that this call submitted is shown.',
+      'Finds a record by its email or phone; one of them must be given. Where both are and match two records, the one of the email is returned. Only the contact data that this call submitted is shown. Lookups that find nobody are limited by address, at a tenth of the requests: once they are used up, any lookup is a 429 until the minute is over, whether it would find somebody or not; signups go on.',
   })
   @ApiOkResponse({ description: 'The record as it stands now.', type: SignupDto })
   @ApiProblems('INVALID_REQUEST', 'WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND')

@@ -4,6 +4,7 @@ import { CurrentCaller, OwnerOrPublic } from '../auth/auth.decorators.js';
 import type { Caller } from '../auth/token.strategy.js';
 import { ApiProblems } from '../platform/http/api-problems.js';
 import { IdParam } from '../platform/http/id-param.js';
+import { RateLimited } from '../platform/http/rate-limited.js';
 import { PublicWaitlistDto, WaitlistDto, WaitlistViewDto } from './waitlist.dto.js';
 import { WaitlistService } from './waitlist.service.js';
 
@@ -15,6 +16,7 @@ export class PublicWaitlistController {
   constructor(private readonly waitlists: WaitlistService) {}
 
   @Get(':waitlist_id')
+  @RateLimited('public')
   @ApiOperation({
     summary: 'Get a waitlist',
     description:

@@ -1,5 +1,6 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccountStore } from '../../src/auth/account.store.js';
 import { AuthService } from '../../src/auth/auth.service.js';
 import { RefreshTokenEntity } from '../../src/auth/refresh-token.entity.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -26,9 +27,11 @@ function read(token: string): { readonly header: Part; readonly claims: Part } {
   return { header: header!, claims: claims! };
 }
 
+/** A signature that is right for the header's algorithm, where that is one of secrets. */
 function sign(header: Part, claims: Part, secret = SECRET): string {
+  const hash = header.alg === 'HS512' ? 'sha512' : 'sha256';
   const signed = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+  return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`;
 }
 
 /** What a caller is told; `instance` differs from request to request. */
@@ -228,9 +231,34 @@ describe('tokens', () => {
 
       expect((await refresh(refreshToken)).status).toBe(401);
     });
+
+    it('gives no token that outlives its family', async () => {
+      const { refreshToken } = await service.world.owner();
+      const [{ familyId }] = (await familyOf(refreshToken)) as [RefreshTokenEntity];
+      const familyExpiresAt = new Date(Date.now() + 60_000);
+      await service.app
+        .get(Database)
+        .transaction((manager) => manager.update(RefreshTokenEntity, { familyId }, { familyExpiresAt }));
+
+      const { body } = await refresh(refreshToken);
+
+      for (const token of [body.access_token, body.refresh_token])
+        expect(read(token).claims.exp).toBe(Math.floor(familyExpiresAt.getTime() / 1000));
+    });
   });
 
   describe('either token', () => {
+    it('speaks for its own account, whoever else calls at the same moment', async () => {
+      const waitlists = await Promise.all([service.world.waitlist(), service.world.waitlist()]);
+      const calls = Array.from({ length: 10 }, () => waitlists).flat();
+
+      const answers = await Promise.all(calls.map(({ owner: { token } }) => service.api.get(OWNED, { token })));
+
+      expect(answers.map(({ body }) => (body as { id: number }[]).map(({ id }) => id))).toEqual(
+        calls.map(({ id }) => [id]),
+      );
+    });
+
     it('does not pass for the other', async () => {
       const owner = await service.world.owner();
 
@@ -355,6 +383,65 @@ describe('tokens', () => {
       expect((await logIn(owner.email, 'another long password')).status).toBe(200);
       expect(await isLive(bystander.token)).toBe(true);
     });
+
+    it.each<[string, (auth: AuthService, email: string) => Promise<void>]>([
+      ['is disabled', (auth, email) => auth.disable(email)],
+      ['gets a new password', (auth, email) => auth.setPassword(email, 'another long password')],
+    ])('that %s at one replica loses its tokens at every other at once', async (_, end) => {
+      const replica = await startService({ environment: { DATABASE_URL: service.databaseUrl, JWT_SECRET: SECRET } });
+      try {
+        const { email, token, refreshToken } = await service.world.owner();
+        expect((await replica.api.get(OWNED, { token })).status).toBe(200);
+
+        await end(service.app.get(AuthService), email);
+
+        expect((await replica.api.get(OWNED, { token })).status).toBe(401);
+        expect((await replica.api.get(REFRESH, { token: refreshToken })).status).toBe(401);
+        expect((await replica.api.post(CREATE, { email, password: PASSWORD })).status).toBe(401);
+      } finally {
+        await replica.stop();
+      }
+    });
+
+    it('whose insertion is repeated, because the answer to its commit was lost, is made once', async () => {
+      const accounts = service.app.get(AccountStore);
+      const email = `${randomUUID()}@owners.example`;
+      const account = {
+        uuid: randomUUID(),
+        email,
+        emailKey: email,
+        passwordHash: '',
+        tokenVersion: 0,
+        disabledAt: null,
+        createdAt: new Date(),
+      };
+
+      const { id } = await accounts.insert(account);
+
+      expect(await accounts.insert(account)).toMatchObject({ id, uuid: account.uuid });
+    });
+  });
+});
+
+describe('two services in one process', () => {
+  it('know their own tokens, and not those of each other', async () => {
+    const one = await startService({ environment: { JWT_SECRET: SECRET } });
+    const other = await startService({ environment: { JWT_SECRET: OTHER_SECRET } });
+    try {
+      const [mine, theirs] = [await one.world.owner(), await other.world.owner()];
+      const statuses = async ({ api }: Service, { token, refreshToken }: Owner) => [
+        (await api.get(OWNED, { token })).status,
+        (await api.get(REFRESH, { token: refreshToken })).status,
+      ];
+
+      expect(await statuses(one, mine)).toEqual([200, 200]);
+      expect(await statuses(other, theirs)).toEqual([200, 200]);
+      expect(await statuses(one, theirs)).toEqual([401, 401]);
+      expect(await statuses(other, mine)).toEqual([401, 401]);
+    } finally {
+      await one.stop();
+      await other.stop();
+    }
   });
 });
 
@@ -386,82 +473,6 @@ describe('a change of secrets', () => {
       });
     } finally {
       await database.drop();
-    }
-  });
-});
-
-describe('whoever keeps failing to log in', () => {
-  const ATTEMPTS_MAX = 10;
-  const SLOWED_SECONDS_MAX = 60;
-  let service: Service;
-  beforeAll(async () => {
-    service = await startService({ environment: { RATE_LIMIT_LOGIN: '1000', TRUST_PROXY: '127.0.0.1' } });
-  });
-  afterAll(() => service.stop());
-
-  const attempt = (email: string, password: string, address: string) =>
-    service.api.post(CREATE, { email, password }, { headers: { 'x-forwarded-for': address } });
-
-  async function failUntilSlowed(email: string, address: string): Promise<Answer> {
-    for (let count = 0; count < ATTEMPTS_MAX; count += 1) {
-      const answer = await attempt(email, 'not the password at all', address);
-      if (answer.status !== 401) return answer;
-    }
-    throw new Error(`${ATTEMPTS_MAX} failures slowed nobody`);
-  }
-
-  it.each(['an account', 'nobody'])('is slowed, as %s', async (who) => {
-    const email = who === 'nobody' ? 'nobody@owners.example' : (await service.world.owner()).email;
-
-    const slowed = await failUntilSlowed(email, '192.0.2.1');
-
-    expect(slowed.status).toBe(429);
-    expect(slowed.body.error_code).toBe('TOO_MANY_ATTEMPTS');
-    expect(Number(slowed.headers['retry-after'])).toBeGreaterThan(0);
-    expect(Number(slowed.headers['retry-after'])).toBeLessThanOrEqual(SLOWED_SECONDS_MAX);
-    expect((await attempt(email, PASSWORD, '192.0.2.1')).status).toBe(429);
-  });
-
-  it('slows neither the account elsewhere nor others at the same address', async () => {
-    const owner = await service.world.owner();
-    const neighbour = await service.world.owner();
-
-    await failUntilSlowed(owner.email, '192.0.2.2');
-
-    expect((await attempt(owner.email, PASSWORD, '192.0.2.3')).status).toBe(200);
-    expect((await attempt(neighbour.email, PASSWORD, '192.0.2.2')).status).toBe(200);
-  });
-
-  it('starts anew after a success', async () => {
-    const { email } = await service.world.owner();
-    for (let round = 0; round < 3; round += 1) {
-      for (let count = 0; count < 3; count += 1) await attempt(email, 'not the password at all', '192.0.2.4');
-
-      expect((await attempt(email, PASSWORD, '192.0.2.4')).status).toBe(200);
-    }
-  });
-});
-
-describe('an address that asks for tokens too often', () => {
-  it('is told when to come back, and others are not', async () => {
-    const service = await startService({ environment: { RATE_LIMIT_LOGIN: '2', TRUST_PROXY: '127.0.0.1' } });
-    try {
-      const ask = (address: string) =>
-        service.api.post(
-          CREATE,
-          { email: 'a@example.com', password: 'x' },
-          { headers: { 'x-forwarded-for': address } },
-        );
-      expect([(await ask('192.0.2.1')).status, (await ask('192.0.2.1')).status]).toEqual([401, 401]);
-
-      const refused = await ask('192.0.2.1');
-
-      expect(refused.status).toBe(429);
-      expect(refused.body.error_code).toBe('RATE_LIMITED');
-      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-      expect((await ask('192.0.2.2')).status).toBe(401);
-    } finally {
-      await service.stop();
     }
   });
 });

@@ -22,14 +22,18 @@ async function statuses(count: number, call: (index: number) => Promise<Answer>)
   return seen;
 }
 
-describe('the limit on the signup operations', () => {
-  it('counts both of them together, says when to come back, and leaves other addresses and operations alone', async () => {
+describe('the limit on the public operations', () => {
+  it('counts them together, says when to come back, and leaves other addresses and operations alone', async () => {
     await start({ RATE_LIMIT_PUBLIC: '3' });
     await look();
     await service.api.post('/api/v1/signup', {});
-    await look();
+    await service.api.get('/api/v1/waitlist/1');
 
-    const refused = [await look(), await service.api.post('/api/v1/signup', {})];
+    const refused = [
+      await look(),
+      await service.api.post('/api/v1/signup', {}),
+      await service.api.get('/api/v1/waitlist/1'),
+    ];
 
     for (const { status, headers, body } of refused) {
       expect(status).toBe(429);
@@ -40,7 +44,7 @@ describe('the limit on the signup operations', () => {
       expect(body).toMatchObject({ status: 429, error_code: 'RATE_LIMITED', instance: headers['x-request-id'] });
     }
     expect((await look({ from: '192.0.2.1' })).status).not.toBe(429);
-    expect((await service.api.get('/api/v1/waitlist/1')).status).not.toBe(429);
+    expect((await service.api.get('/api/v1/waiter')).status).toBe(401);
     expect((await logIn('nobody@example.com')).status).toBe(401);
   });
 
@@ -70,6 +74,30 @@ describe('the limit on the signup operations', () => {
     expect(seen.slice(1)).toEqual([429, 429]);
   });
 
+  it('takes the addresses of one IPv6 network of 64 bits for one, and IPv4 for itself however it is written', async () => {
+    await start({ RATE_LIMIT_PUBLIC: '1' });
+    const refused = async (first: string, second: string) => {
+      await look({ from: first });
+      return (await look({ from: second })).status === 429;
+    };
+
+    expect(await refused('2001:db8:0:1::1', '2001:db8:0:1:ffff::2')).toBe(true);
+    expect(await refused('2001:db8:0:2::1', '2001:db8:0:3::1')).toBe(false);
+    expect(await refused('192.0.2.1', '::ffff:192.0.2.1')).toBe(true);
+    expect(await refused('::ffff:192.0.2.2', '::ffff:192.0.2.3')).toBe(false);
+  });
+
+  it.each(['unknown', '203.0.113.7:5555', 'fe80::1%eth0', '"', ','])(
+    'takes what a trusted proxy names, be it %s, for one address',
+    async (forwarded) => {
+      await start({ RATE_LIMIT_PUBLIC: '1', TRUST_PROXY: '10.0.0.0/8', RATE_LIMIT_EXEMPT: '192.0.2.0/24' });
+
+      const seen = await statuses(2, () => look({ from: PROXY, headers: { 'x-forwarded-for': forwarded } }));
+
+      expect(seen).toEqual([404, 429]);
+    },
+  );
+
   it('counts by the address that a trusted proxy names, and believes no one else', async () => {
     await start({ RATE_LIMIT_PUBLIC: '1', TRUST_PROXY: '10.0.0.0/8' });
     const through = (from: string, forwarded: string) => look({ from, headers: { 'x-forwarded-for': forwarded } });
@@ -81,6 +109,63 @@ describe('the limit on the signup operations', () => {
     expect(viaProxy).not.toContain(429);
     expect(forgedBefore[1]).toBe(429);
     expect(direct[1]).toBe(429);
+  });
+});
+
+describe('the limit on lookups that find nobody', () => {
+  const find = (waitlist: { readonly id: number }, email: string, options: CallOptions = {}) =>
+    service.api.get('/api/v1/signup', { query: { waitlist_id: waitlist.id, email }, ...options });
+
+  it('is a tenth of the other, and refuses what would be found in the same words as what would not', async () => {
+    await start({ RATE_LIMIT_PUBLIC: '20' });
+    const waitlist = await service.world.waitlist();
+    const { email } = await service.world.signup(waitlist);
+
+    const answered = await statuses(2, (index) => find(waitlist, `nobody${index}@example.com`));
+    const found = await find(waitlist, email);
+    const missed = await find(waitlist, 'nobody@example.com');
+
+    expect(answered).toEqual([404, 404]);
+    for (const { status, headers, body } of [found, missed]) {
+      expect(status).toBe(429);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(60);
+      expect(body).toEqual({ ...found.body, instance: headers['x-request-id'] });
+      expect(body.error_code).toBe('TOO_MANY_MISSES');
+    }
+    expect(Object.keys(found.headers)).toEqual(Object.keys(missed.headers));
+    expect((await find(waitlist, email, { from: '192.0.2.1' })).status).toBe(200);
+    expect((await service.api.post('/api/v1/signup', { waitlist_id: waitlist.id, email })).status).toBe(200);
+  });
+
+  it('holds for lookups that are sent all at once', async () => {
+    await start({ RATE_LIMIT_PUBLIC: '100' });
+    const waitlist = await service.world.waitlist();
+
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => find(waitlist, `nobody${index}@example.com`)),
+    );
+
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
+  });
+
+  it('is not for who is found', async () => {
+    await start({ RATE_LIMIT_PUBLIC: '20' });
+    const waitlist = await service.world.waitlist();
+    const { email } = await service.world.signup(waitlist);
+
+    expect(await statuses(10, () => find(waitlist, email))).not.toContain(429);
+  });
+
+  it.each<Record<string, string>>([
+    { RATE_LIMIT_PUBLIC: '0' },
+    { RATE_LIMIT_PUBLIC: '1', RATE_LIMIT_EXEMPT: '127.0.0.1' },
+  ])('does not hold with %j', async (environment) => {
+    await start(environment);
+    const waitlist = await service.world.waitlist();
+
+    expect(await statuses(5, () => find(waitlist, 'nobody@example.com'))).toEqual(Array(5).fill(404));
   });
 });
 
@@ -98,7 +183,7 @@ describe('the limit on logins', () => {
     expect((await logIn(email, { from: '192.0.2.1' }, PASSWORD)).status).toBe(200);
   });
 
-  it('is not lifted for the exempt of the signup operations', async () => {
+  it('is not lifted for the exempt of the public operations', async () => {
     await start({ RATE_LIMIT_LOGIN: '1', RATE_LIMIT_EXEMPT: '127.0.0.1' });
 
     expect(await statuses(2, () => logIn('nobody@example.com'))).toEqual([401, 429]);
@@ -116,6 +201,16 @@ describe('the limit on logins', () => {
     expect(Number(slowed.headers['retry-after'])).toBeGreaterThan(0);
     expect(slowed.body.error_code).toBe('TOO_MANY_ATTEMPTS');
     expect((await logIn(email, { from: '192.0.2.1' }, PASSWORD)).status).toBe(200);
+  });
+
+  it('slows a whole IPv6 network of 64 bits', async () => {
+    await start({ RATE_LIMIT_LOGIN: '1000' });
+    const { email } = await service.world.owner();
+
+    await statuses(6, (index) => logIn(email, { from: `2001:db8::${index}` }));
+
+    expect((await logIn(email, { from: '2001:db8::ffff' })).status).toBe(429);
+    expect((await logIn(email, { from: '2001:db8:0:1::ffff' })).status).toBe(401);
   });
 
   it('forgets failures after a success', async () => {

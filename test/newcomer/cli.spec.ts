@@ -9,6 +9,8 @@ import { openDatabase } from '../support/service.js';
 jest.setTimeout(PROGRAMS_TIMEOUT_MS);
 
 const PASSWORD = 'a long enough password';
+const EASILY_GUESSED =
+  'password must not be easily guessed: a common password, a repetition, a row of keys, or made from the email';
 const OTHER_PASSWORD = 'another long enough password';
 
 describe('the command line', () => {
@@ -104,6 +106,18 @@ describe('the command line', () => {
       ['owner', 'create', 'short@example.com'],
       { input: 'short' },
       'password must have 15 to 256 characters',
+    ],
+    [
+      'an easily guessed password',
+      ['owner', 'create', 'common@example.com'],
+      { input: 'passwordpassword' },
+      EASILY_GUESSED,
+    ],
+    [
+      'an easily guessed new password',
+      ['owner', 'set-password', 'twice@example.com'],
+      { OWNER_PASSWORD: 'twice@example.com' },
+      EASILY_GUESSED,
     ],
     [
       'a short OWNER_PASSWORD',

@@ -152,6 +152,11 @@ describe('a start that cannot succeed', () => {
   it.each([
     ['OWNER_PASSWORD', 'short', 'must have 15 to 256 characters'],
     [
+      'OWNER_PASSWORD',
+      'passwordpassword',
+      'must not be easily guessed: a common password, a repetition, a row of keys, or made from the email',
+    ],
+    [
       'DATABASE_URL',
       `sqlite:${process.execPath}/waitlist.sqlite`,
       `the embedded database needs ${process.execPath}, which cannot be used (EEXIST).`,

@@ -27,9 +27,14 @@ export class ServiceProcess {
 
   /** `args` follow `node`; the embedded or the given database must have the newest schema. */
   static async spawn(environment: Readonly<Record<string, string>>, file = 'dist/src/main.js', ...args: string[]) {
+    return ServiceProcess.spawnIn(ROOT, environment, file, ...args);
+  }
+
+  /** The same of another checkout, which may be of another version. */
+  static async spawnIn(root: string, environment: Readonly<Record<string, string>>, file: string, ...args: string[]) {
     const port = Number(environment.PORT ?? (await freePort()));
     const child = spawn(process.execPath, ['scripts/prepare.js', file, ...args], {
-      cwd: ROOT,
+      cwd: root,
       env: {
         PATH: process.env.PATH,
         HOST: '127.0.0.1',

@@ -9,7 +9,7 @@ import { createConnection } from 'mysql2/promise';
 import { AppModule } from '../../src/app.module.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/database/database.js';
-import { configureHttp, createAdapter } from '../../src/platform/http/configure-http.js';
+import { configureHttp, createAdapter, type ServerBounds } from '../../src/platform/http/configure-http.js';
 import { Api } from './api.js';
 import { World } from './world.js';
 
@@ -32,7 +32,8 @@ type Environment = Readonly<Record<string, string>>;
 export async function startService({
   environment = {},
   isolated = false,
-}: { environment?: Environment; isolated?: boolean } = {}): Promise<Service> {
+  bounds,
+}: { environment?: Environment; isolated?: boolean; bounds?: ServerBounds } = {}): Promise<Service> {
   const database = await openDatabase(isolated);
   const databaseUrl = environment.DATABASE_URL ?? database.url;
   const config = readConfig({
@@ -42,7 +43,7 @@ export async function startService({
     ...environment,
     DATABASE_URL: databaseUrl,
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), createAdapter(config), {
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), createAdapter(config, bounds), {
     logger: false,
     abortOnError: false,
     bodyParser: false,

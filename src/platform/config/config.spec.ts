@@ -34,9 +34,11 @@ describe('settings', () => {
       publicBaseUrl: 'http://localhost:3000',
       trustedProxies: [],
       rateLimits: { public: 600, login: 10, exempt: [] },
+      redisUrl: undefined,
       corsOrigins: [],
       shutdownDelaySeconds: 0,
       logLevel: 'warn',
+      sendsTraces: false,
     });
   });
 
@@ -50,7 +52,7 @@ describe('settings', () => {
   it('count an empty variable as not set', () => {
     const names = [
       'PORT', 'HOST', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
-      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'CORS_ORIGINS',
+      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CORS_ORIGINS',
     ]; // prettier-ignore
     expect(read(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(read({}));
   });
@@ -62,7 +64,7 @@ describe('settings', () => {
     [{ JWT_SECRET: `${SECRET}, ${'t'.repeat(40)}` }, { jwtSecrets: [SECRET, 't'.repeat(40)] }],
     [{ JWT_SECRET: 'é'.repeat(16) }, { jwtSecrets: ['é'.repeat(16)] }],
     [{ ACCESS_TOKEN_TTL: '60' }, { accessTokenTtlSeconds: 60 }],
-    [{ REFRESH_TOKEN_TTL: '31536000' }, { refreshTokenTtlSeconds: 365 * 86_400 }],
+    [{ REFRESH_TOKEN_TTL: '7776000' }, { refreshTokenTtlSeconds: 90 * 86_400 }],
     [
       { OWNER_EMAIL: 'me@example.com', OWNER_PASSWORD: ' a pass word of mine ' },
       { firstOwner: { email: 'me@example.com', password: ' a pass word of mine ' } },
@@ -73,6 +75,8 @@ describe('settings', () => {
       { RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_LOGIN: '1000000', RATE_LIMIT_EXEMPT: '192.0.2.7,2001:db8::/32' },
       { rateLimits: { public: 0, login: 1_000_000, exempt: ['192.0.2.7', '2001:db8::/32'] } },
     ],
+    [{ REDIS_URL: 'redis://redis' }, { redisUrl: 'redis://redis' }],
+    [{ REDIS_URL: 'rediss://user:p%40ss@[::1]:6380/2' }, { redisUrl: 'rediss://user:p%40ss@[::1]:6380/2' }],
     [
       { CORS_ORIGINS: 'https://app.example.com, http://localhost:5173,' },
       { corsOrigins: ['https://app.example.com', 'http://localhost:5173'] },
@@ -103,16 +107,37 @@ describe('settings', () => {
     ]],
     ['JWT_SECRET', ['short', `${SECRET},short`, 's'.repeat(31)]],
     ['ACCESS_TOKEN_TTL', ['0', '1h', '2592001']],
-    ['REFRESH_TOKEN_TTL', ['0', '30d', '31536001']],
+    ['REFRESH_TOKEN_TTL', ['0', '30d', '7776001']],
     ['PUBLIC_BASE_URL', ['wait.example.com', 'ftp://example.com', 'https://', '/line']],
     ['TRUST_PROXY', ['true', '10.0.0.0/33', '10.0.0', 'localhost', '::1/129', '10.0.0.0/8/8', '10.0.0.0/']],
     ['RATE_LIMIT_PUBLIC', ['-1', 'off', '1000001']],
     ['RATE_LIMIT_LOGIN', ['-1', 'off', '1000001']],
     ['RATE_LIMIT_EXEMPT', ['everyone', '10.0.0.0/33']],
+    ['REDIS_URL', [
+      'redis', 'redis:', 'http://redis', 'redis://redis:99999', 'redis://redis/cache', 'redis://redis?commandTimeout=9', 'redis://:%ff@redis', 'redis://redis/0#x',
+    ]],
     ['CORS_ORIGINS', ['*', 'example.com', 'https://example.com/', 'https://example.com/app', 'null']],
   ])('name %s where its value is wrong', (name, values) => {
     for (const value of values) expect(faultsOf({ [name]: value })).toMatch(new RegExp(`^${name}: [^\\n]+$`));
   }); // prettier-ignore
+
+  it.each<[boolean, Environment]>([
+    [true, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }],
+    [true, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector/v1/traces', OTEL_TRACES_EXPORTER: 'otlp' }],
+    [false, { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=x' }],
+    [false, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_TRACES_EXPORTER: 'none' }],
+    [false, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_SDK_DISABLED: 'TRUE' }],
+  ])('send traces: %j, with %j', (expected, environment) => {
+    expect(read(environment).sendsTraces).toBe(expected);
+  });
+
+  it.each([
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 'OTEL_EXPORTER_OTLP_ENDPOINT: must be an http or https URL'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL: must be http/protobuf'],
+    [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER: must be otlp or none'],
+  ])('refuse traces that would be sent nowhere: %j', (environment, fault) => {
+    expect(faultsOf(environment)).toBe(fault);
+  });
 
   it('name every variable that is wrong, a line each', () => {
     const faults = faultsOf({
@@ -127,8 +152,13 @@ describe('settings', () => {
       ['DATABASE_URL', 'JWT_SECRET', 'PORT', 'RATE_LIMIT_PUBLIC', 'TRUST_PROXY']); // prettier-ignore
   });
 
-  it("never repeat a database's password or a secret", () => {
-    expect(faultsOf({ DATABASE_URL: 'mysql://user:hunter2@host', JWT_SECRET: 'hunter2' })).not.toContain('hunter2');
+  it('never repeat a password or a secret', () => {
+    const wrong = {
+      DATABASE_URL: 'mysql://user:hunter2@host',
+      REDIS_URL: 'redis://:hunter2@host/x',
+      JWT_SECRET: 'hunter2',
+    };
+    expect(faultsOf(wrong)).not.toContain('hunter2');
   });
 });
 

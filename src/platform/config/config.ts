@@ -28,10 +28,14 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Requests a minute and address; 0 is off. */
   readonly rateLimits: { readonly public: number; readonly login: number; readonly exempt: readonly string[] };
+  /** The Redis or Valkey in which replicas count together. */
+  readonly redisUrl: string | undefined;
   readonly corsOrigins: readonly string[];
   /** How long a process told to stop serves on, so that balancers notice. */
   readonly shutdownDelaySeconds: number;
   readonly logLevel: LogLevel;
+  /** Whether spans are sent; where to and which is OpenTelemetry's own reading of its variables. */
+  readonly sendsTraces: boolean;
 }
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -73,7 +77,13 @@ const isNetwork = (value: string) => {
 const networks = list.refine((items) => items.every(isNetwork), 'must be IP addresses or networks, comma-separated');
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
 
+const httpUrl = z.string().refine(isHttpUrl, HTTP_URL_RULE);
+/** The one that is built in; a name that is not known would be sent nowhere, silently. */
+const otlpProtocol = z.literal('http/protobuf', 'must be http/protobuf').optional();
+
 const DAY_SECONDS = 86_400;
+/** However often it is renewed, a login ends after this; so no token has to live longer. */
+export const LOGIN_LIFETIME_SECONDS = 90 * DAY_SECONDS;
 
 const Environment = z.object({
   PORT: wholeNumber(3000, 1, 65_535),
@@ -84,27 +94,34 @@ const Environment = z.object({
     `each secret must have at least ${SECRET_BYTES_MIN} bytes`,
   ),
   ACCESS_TOKEN_TTL: wholeNumber(3600, 1, 30 * DAY_SECONDS),
-  REFRESH_TOKEN_TTL: wholeNumber(30 * DAY_SECONDS, 1, 365 * DAY_SECONDS),
+  REFRESH_TOKEN_TTL: wholeNumber(30 * DAY_SECONDS, 1, LOGIN_LIFETIME_SECONDS),
   OWNER_EMAIL: z
     .string()
     .refine((value) => emailKey(value) !== null, 'must be an email address')
     .optional(),
   OWNER_PASSWORD: z.string().refine(fitsPasswordRule, PASSWORD_RULE).optional(),
-  PUBLIC_BASE_URL: z
-    .string()
-    .refine(isHttpUrl, HTTP_URL_RULE)
-    .transform((value) => value.replace(/\/+$/, ''))
-    .optional(),
+  PUBLIC_BASE_URL: httpUrl.transform((value) => value.replace(/\/+$/, '')).optional(),
   TRUST_PROXY: networks,
   RATE_LIMIT_PUBLIC: wholeNumber(600, 0, 1_000_000),
   RATE_LIMIT_LOGIN: wholeNumber(10, 0, 1_000_000),
   RATE_LIMIT_EXEMPT: networks,
+  REDIS_URL: z
+    .string()
+    // The value may hold a password, so the message must not repeat it.
+    .refine(isRedisUrl, 'must be redis://user:password@host:port/number, or rediss:// for TLS')
+    .optional(),
   CORS_ORIGINS: list.refine(
     (items) => items.every(isOrigin),
     'must be origins such as https://example.com, comma-separated',
   ),
   SHUTDOWN_DELAY: wholeNumber(SHUTDOWN_DELAY_SECONDS, 0, 300),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
+  OTEL_SDK_DISABLED: z.string().optional(),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol,
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol,
 });
 
 /**
@@ -129,11 +146,16 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     publicBaseUrl: env.PUBLIC_BASE_URL ?? `http://localhost:${env.PORT}`,
     trustedProxies: env.TRUST_PROXY,
     rateLimits: { public: env.RATE_LIMIT_PUBLIC, login: env.RATE_LIMIT_LOGIN, exempt: env.RATE_LIMIT_EXEMPT },
+    redisUrl: env.REDIS_URL,
     corsOrigins: env.CORS_ORIGINS,
     // Nothing stands in front of the embedded database's one process that would have to notice.
     shutdownDelaySeconds:
       given.SHUTDOWN_DELAY === undefined && env.DATABASE_URL.kind === 'sqlite' ? 0 : env.SHUTDOWN_DELAY,
     logLevel: env.LOG_LEVEL,
+    sendsTraces:
+      (env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT) !== undefined &&
+      env.OTEL_TRACES_EXPORTER !== 'none' &&
+      env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true',
   };
 }
 
@@ -167,6 +189,14 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): 
     'must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>',
   );
   return z.NEVER;
+}
+
+/** Options in a query would go before the ones that keep a dead server from holding requests up. */
+function isRedisUrl(value: string): boolean {
+  if (!/^rediss?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const { hostname, username, password, pathname, search, hash } = new URL(value);
+  const isDecodable = [username, password].every((text) => percentDecoded(text) !== undefined);
+  return hostname !== '' && /^(\/\d{0,5})?$/.test(pathname) && search === '' && hash === '' && isDecodable;
 }
 
 /** Undefined where the text is not percent-encoded UTF-8. */

@@ -46,11 +46,12 @@ const NO_ROOM = new Set<string | number>([
 const SQLITE_NO_ROOM = new Set<number | undefined>([8, 10, 13]);
 
 const DUPLICATE_KEY = new Set<string | number>([1062, 'ERR_SQLITE_CONSTRAINT_UNIQUE']);
+const INDEX_EXISTS = new Set<string | number>([1061]);
 const SQLITE_BUSY = 5;
 const RETRY_AFTER_SECONDS = 2;
 
-/** The code of an error after which the same work may succeed; undefined for any other. */
-export function repeatReason(error: unknown): string | undefined {
+/** The code for which the same may succeed when it is tried again, one of those above; undefined for any other error. */
+export function reasonToRepeat(error: unknown): string | undefined {
   if (sqliteCode(error) === SQLITE_BUSY) return 'SQLITE_BUSY';
   const code = codeIn(error, GIVEN_UP) ?? codeIn(error, AWAY);
   if (code !== undefined) return String(code);
@@ -68,10 +69,17 @@ export function isDuplicateKey(error: unknown): boolean {
   );
 }
 
+export function isIndexThere(error: unknown): boolean {
+  return (
+    codeIn(error, INDEX_EXISTS) !== undefined ||
+    (error instanceof Error && /^index \S+ already exists$/.test(error.message))
+  );
+}
+
 /** The database's absence as a {@link Problem}; any other error as it came. */
 export function asProblem(error: unknown): unknown {
   const hasRoom = codeIn(error, NO_ROOM) === undefined && !SQLITE_NO_ROOM.has(sqliteCode(error));
-  if (hasRoom && repeatReason(error) === undefined) return error;
+  if (hasRoom && reasonToRepeat(error) === undefined) return error;
   return new Problem('unavailable', 'DATABASE_UNAVAILABLE', 'The service cannot reach its database; try again.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     cause: error,

@@ -1,25 +1,56 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
-import rateLimit from '@fastify/rate-limit';
+import underPressure from '@fastify/under-pressure';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyInstance, type FastifyRequest, LogController, type RouteOptions } from 'fastify';
+import { type FastifyRequest, LogController } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { Config } from '../config/config.js';
 import { Presence } from '../health/presence.js';
-import { Problem } from '../problem.js';
+import { SharedCounts } from '../limits/shared-counts.js';
 import { ContractPipe } from './contract.pipe.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { serveDocs } from './docs-page.js';
 import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
+import { traceRequests } from './trace-requests.js';
 import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter } from './problem.filter.js';
+import { limitRates } from './rate-limits.js';
 import { safeHeaders } from './safe-headers.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
-/** A request, headers and body, that takes longer to arrive is an attack or a dead line. */
-const REQUEST_TIMEOUT_MS = 30_000;
+/** What one connection may take of the server, and how many there may be; the tests have less patience. */
+export interface ServerBounds {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** How often those two are looked after. */
+  readonly checkMs: number;
+  readonly keepAliveMs: number;
+  /** Without a byte in either direction, while a request or its answer is under way. */
+  readonly silenceMs: number;
+  readonly connectionsMax: number;
+}
+const SERVER_BOUNDS: ServerBounds = {
+  // A request that takes longer to arrive is an attack or a dead line: one packet has the headers, and a slow mobile
+  // line brings the largest body, 1 MiB, in half a minute.
+  headersMs: 10_000,
+  requestMs: 30_000,
+  checkMs: 1_000,
+  // Above the 60 s of most balancers: whoever closes first must not be the one that does not send.
+  keepAliveMs: 72_000,
+  // Who reads no more of an answer; longer than any request of ours is at work.
+  silenceMs: 30_000,
+  // Memory and file handles are for the work, not for idle connections. A bound by address is the proxy's, for
+  // behind one all connections have the same.
+  connectionsMax: 10_000,
+};
+/**
+ * Of the mean turn of the event loop. A request takes some six turns; where they add up to three seconds, the database's
+ * deadline of four ends work that was answered in time, and who is turned away at once is served better.
+ */
+const LOOP_DELAY_MAX_MS = 500;
+/** Of those turns: one pause of the process or its machine that is shorter is no overload. */
+const LOOP_SAMPLE_MS = 2_000;
 /** For answers that are data: a browser that shows one as a page runs nothing of it. The pages of `/docs` have their own. */
 const DATA_HEADERS = safeHeaders({});
 const EXPOSED_HEADERS = [
@@ -45,19 +76,22 @@ const ANY_ORIGIN: readonly { readonly methods: readonly string[]; readonly path:
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Which of the configured limits holds for the route. */
-    rateLimited?: 'public' | 'login';
     bodyMaxBytes?: number;
+    /** What @fastify/under-pressure calls instead of turning a request away. */
+    pressureHandler?: () => undefined;
     /** A JSON body stands in for query parameters that are missing. */
     bodyAsQuery?: boolean;
   }
 }
 
 /** The HTTP server, before Nest puts its routes on it. */
-export function createAdapter(config: Config): FastifyAdapter {
-  return new FastifyAdapter({
+export function createAdapter(config: Config, bounds = SERVER_BOUNDS): FastifyAdapter {
+  const adapter = new FastifyAdapter({
     bodyLimit: BODY_MAX_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: bounds.headersMs, connectionsCheckingInterval: bounds.checkMs },
+    requestTimeout: bounds.requestMs,
+    keepAliveTimeout: bounds.keepAliveMs,
+    connectionTimeout: bounds.silenceMs,
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     // HEAD would run the handler of a GET, and one of them exchanges a token.
     exposeHeadRoutes: false,
@@ -78,6 +112,8 @@ export function createAdapter(config: Config): FastifyAdapter {
     },
     logController: new LogController({ disableRequestLogging: true }),
   });
+  adapter.getInstance().server.maxConnections = bounds.connectionsMax;
+  return adapter;
 }
 
 /** Everything that HTTP says and no room does: errors, validation, limits, headers, the document. Call before `init`. */
@@ -90,6 +126,7 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   // Fastify refuses a QUERY without a content type before it looks for a route; no path takes it, so each answers 405.
   fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   readJsonBodies(fastify);
+  if (config.sendsTraces) traceRequests(fastify, UNREMARKABLE);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(DATA_HEADERS).header('x-request-id', request.id).header('Cache-Control', 'no-store');
     done();
@@ -114,14 +151,13 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   });
   const corsFor = corsOptions(config);
   await fastify.register(cors, { delegator: (request, done) => done(null, corsFor(request)) });
-  await fastify.register(rateLimit, {
-    global: false,
-    enableDraftSpec: true,
-    errorResponseBuilder: (_, { ttl }) => tooMany(ttl),
-  });
-  const limits = limitHooks(fastify, config);
+  const counts = app.get(SharedCounts);
+  await counts.connect(fastify.log);
+  await limitRates(fastify, config, counts);
   fastify.addHook('onRoute', (route) => {
-    applyRouteConfig(route, limits);
+    // A restart, or a pod that leaves the others alone with the load, would make an overload worse.
+    if (UNREMARKABLE.has(route.url)) route.config = { ...route.config, pressureHandler: () => undefined };
+    route.bodyLimit = route.config?.bodyMaxBytes ?? route.bodyLimit;
     for (const method of [route.method].flat()) {
       methodsSeen.add(method);
       if (route.url !== '*' && !routes.hasRoute(method as HTTPMethod, route.url))
@@ -136,36 +172,8 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   const document = createDocument(app, pathname);
   app.useGlobalPipes(new ContractPipe(document));
   await serveDocs(fastify, publishable(document), pathname);
-}
-
-/** One hook a limit, for a hook holds the counts: what shares a limit shares its hook. */
-function limitHooks(fastify: FastifyInstance, { rateLimits }: Config) {
-  const hookOf = (max: number, exempt: readonly string[]) =>
-    max === 0 ? undefined : fastify.rateLimit({ max, timeWindow: '1 minute', allowList: isWithin(exempt) });
-  return { public: hookOf(rateLimits.public, rateLimits.exempt), login: hookOf(rateLimits.login, []) };
-}
-
-function applyRouteConfig(route: RouteOptions, limits: ReturnType<typeof limitHooks>): void {
-  const { rateLimited, bodyMaxBytes } = route.config ?? {};
-  if (bodyMaxBytes !== undefined) route.bodyLimit = bodyMaxBytes;
-  const limit = rateLimited && limits[rateLimited];
-  if (limit) route.onRequest = [route.onRequest ?? [], limit].flat();
-}
-
-/** Whether the address of a request is one of these addresses or in one of these networks. */
-function isWithin(networks: readonly string[]): (request: FastifyRequest) => boolean {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/');
-    const family = familyOf(address);
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return ({ ip }) => list.check(ip, familyOf(ip));
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+  // Last, for the long turns of the start are no load. Its hook holds for the routes above too.
+  await fastify.register(underPressure, { maxEventLoopDelay: LOOP_DELAY_MAX_MS, sampleInterval: LOOP_SAMPLE_MS });
 }
 
 function corsOptions({ corsOrigins }: Config): (request: FastifyRequest) => FastifyCorsOptions {
@@ -184,12 +192,6 @@ function corsOptions({ corsOrigins }: Config): (request: FastifyRequest) => Fast
     const [path = ''] = url.split('?', 1);
     return ANY_ORIGIN.some((rule) => rule.methods.includes(asked) && rule.path.test(path)) ? forAll : forOwn;
   };
-}
-
-function tooMany(ttlMs: number): Problem {
-  return new Problem('throttled', 'RATE_LIMITED', 'Too many requests from this address; wait before the next.', {
-    retryAfterSeconds: Math.ceil(ttlMs / 1000),
-  });
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

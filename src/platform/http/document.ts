@@ -75,13 +75,13 @@ function operationsOf(document: OpenAPIObject): Operation[] {
 /** Adds what follows from the rest: how it fails, the headers it sends, and that no token is needed where none is. */
 function complete(operation: Operation): void {
   const marks = operation as unknown as Record<string, unknown>;
-  const isLimited = marks[RATE_LIMITED] === true;
-  const codes = (marks[PROBLEM_CODES] ?? []) as ProblemCode[];
+  const limit = marks[RATE_LIMITED] as keyof typeof LIMIT_CODES | undefined;
+  const codes = [...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]), ...(limit ? LIMIT_CODES[limit] : [])];
   delete marks[RATE_LIMITED];
   delete marks[PROBLEM_CODES];
   operation.security ??= [];
-  Object.assign(operation.responses, problemResponses(isLimited ? [...codes, 'RATE_LIMITED'] : codes));
-  const sent = ['Cache-Control', 'x-request-id', ...(isLimited ? RATE_LIMIT_HEADERS : [])];
+  Object.assign(operation.responses, problemResponses(codes));
+  const sent = ['Cache-Control', 'x-request-id', ...(limit ? RATE_LIMIT_HEADERS : [])];
   for (const response of Object.values(operation.responses)) {
     if (response === undefined || '$ref' in response) continue;
     response.headers = {
@@ -98,6 +98,11 @@ function bearer(description: string) {
 
 const SECONDS = { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400, example: 30 } as const;
 const REQUESTS = { type: 'integer', format: 'int32', minimum: 0, maximum: 1_000_000, example: 599 } as const;
+const LIMIT_CODES = {
+  public: ['RATE_LIMITED'],
+  lookup: ['RATE_LIMITED', 'TOO_MANY_MISSES'],
+  login: ['RATE_LIMITED'],
+} as const satisfies Record<string, readonly ProblemCode[]>;
 const RATE_LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const HEADERS: Components['headers'] = {
   'Cache-Control': {

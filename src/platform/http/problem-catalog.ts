@@ -116,6 +116,12 @@ export const PROBLEMS = {
     detail: 'Too many requests from this address; wait before the next.',
     remedy: 'Wait for the seconds in `Retry-After`.',
   },
+  TOO_MANY_MISSES: {
+    status: 429,
+    detail: 'Too many lookups from this address found nobody; wait before the next.',
+    remedy:
+      'Wait for the seconds in `Retry-After`. Signups go on: one shows the place of whoever is on the list already.',
+  },
   TOO_MANY_ATTEMPTS: {
     status: 429,
     detail: 'Too many failed logins; wait before the next.',

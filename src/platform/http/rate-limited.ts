@@ -1,11 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension } from '@nestjs/swagger';
+import type { FastifyContextConfig } from 'fastify';
 
-/** Where the decorator leaves, until the document spells it out, that a limit holds for an operation. */
+type Limit = NonNullable<FastifyContextConfig['rateLimited']>;
+
+/** Where the decorator leaves, until the document spells it out, which limit holds for an operation. */
 export const RATE_LIMITED = 'x-rate-limited';
 
 /** Holds an operation to one of the configured limits, and documents its headers and its 429. */
-export function RateLimited(limit: 'public' | 'login') {
-  return applyDecorators(RouteConfig({ rateLimited: limit }), ApiExtension(RATE_LIMITED, true));
+export function RateLimited(limit: Limit) {
+  return applyDecorators(RouteConfig({ rateLimited: limit }), ApiExtension(RATE_LIMITED, limit));
 }

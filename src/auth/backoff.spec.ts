@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { readConfig } from '../platform/config/config.js';
+import { SharedCounts } from '../platform/limits/shared-counts.js';
+import { Backoff } from './backoff.js';
+
+const BOUNDS = { freeMax: 2, memorySeconds: 1000, waitSecondsMin: 10, waitSecondsMax: 60 };
+
+describe('a backoff', () => {
+  let backoff: Backoff;
+  beforeEach(() => {
+    jest.useFakeTimers();
+    backoff = new Backoff(
+      new SharedCounts(readConfig({ JWT_SECRET: 'test-secret-test-secret-test-secret' })),
+      'test',
+      BOUNDS,
+    );
+  });
+  afterEach(() => void jest.useRealTimers());
+
+  /** 0 where it was let in, else the seconds to wait. */
+  const attempt = (work: () => Promise<string | null>, key = 'key'): Promise<number> =>
+    backoff.attempt(key, work).then(
+      () => 0,
+      ({ details }: { details: { retryAfterSeconds: number } }) => details.retryAfterSeconds,
+    );
+  const fail = (key?: string) => attempt(() => Promise.resolve(null), key);
+  const succeed = () => attempt(() => Promise.resolve('done'));
+
+  it('doubles the wait with each failure past the free ones, up to a bound', async () => {
+    expect([await fail(), await fail()]).toEqual([0, 0]);
+
+    for (const waitSeconds of [10, 20, 40, 60, 60]) {
+      expect(await fail()).toBe(0);
+      expect(await fail()).toBe(waitSeconds);
+      jest.advanceTimersByTime((waitSeconds - 1) * 1000);
+      expect(await fail()).toBe(1);
+      jest.advanceTimersByTime(1000);
+    }
+  });
+
+  it('lets one of many in where it is a turn', async () => {
+    for (let count = 0; count < 3; count += 1) await fail();
+    jest.advanceTimersByTime(10_000);
+
+    const waits = await Promise.all(Array.from({ length: 10 }, () => fail()));
+
+    expect(waits.filter((seconds) => seconds === 0)).toHaveLength(1);
+  });
+
+  it('counts neither what succeeds nor what breaks', async () => {
+    for (let count = 0; count < 10; count += 1) {
+      expect(await succeed()).toBe(0);
+      await expect(backoff.attempt('key', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+    }
+  });
+
+  it('forgets when told, and when the time for it has passed', async () => {
+    for (let count = 0; count < 3; count += 1) await fail();
+    await backoff.forget('key');
+    expect([await fail(), await fail(), await fail()]).toEqual([0, 0, 0]);
+
+    jest.advanceTimersByTime(BOUNDS.memorySeconds * 1000);
+    expect([await fail(), await fail(), await fail(), await fail()]).toEqual([0, 0, 0, 10]);
+  });
+
+  it('knows keys apart', async () => {
+    for (let count = 0; count < 3; count += 1) await fail('one');
+
+    expect(await fail('one')).toBe(10);
+    expect(await fail('other')).toBe(0);
+  });
+});

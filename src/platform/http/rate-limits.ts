@@ -1,0 +1,101 @@
+import rateLimit, { type FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyRequest, preSerializationAsyncHookHandler, RouteOptions } from 'fastify';
+import type { Config } from '../config/config.js';
+import { addressKey, isWithin } from '../limits/address.js';
+import type { SharedCounts } from '../limits/shared-counts.js';
+import { Problem } from '../problem.js';
+
+const WINDOW_SECONDS = 60;
+/** Addresses whose counts a process keeps; the one that has been quiet for longest is forgotten first. */
+const ADDRESSES_MAX = 10_000;
+/**
+ * Lookups that find nobody may be one in so many of the public limit: enough for visitors behind one address of an
+ * office or a mobile network, whose page asks before it shows its form; too few to try a list of people.
+ */
+const PUBLIC_REQUESTS_PER_MISS = 10;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Which of the configured limits holds for the route; `lookup` is `public` and the limit on misses. */
+    rateLimited?: 'public' | 'lookup' | 'login';
+  }
+}
+
+/** Holds each route, as it is put on the server, to the limits that its configuration names. */
+export async function limitRates(fastify: FastifyInstance, config: Config, counts: SharedCounts): Promise<void> {
+  const { rateLimits, redisUrl } = config;
+  await fastify.register(rateLimit, {
+    global: false,
+    enableDraftSpec: true,
+    timeWindow: WINDOW_SECONDS * 1000,
+    cache: ADDRESSES_MAX,
+    store: redisUrl === undefined ? undefined : sharedStore(counts),
+    errorResponseBuilder: (_, { ttl }) =>
+      tooMany('RATE_LIMITED', 'Too many requests from this address; wait before the next.', ttl),
+  });
+  const isExempt = isWithin(rateLimits.exempt);
+  // One hook a limit, for a hook holds the counts: what shares a limit shares its hook.
+  const hookOf = (name: string, max: number, allowList?: (request: FastifyRequest) => boolean) =>
+    max === 0 ? [] : [fastify.rateLimit({ max, allowList, keyGenerator: ({ ip }) => `${name} ${addressKey(ip)}` })];
+  const publicLimit = hookOf(
+    'public',
+    rateLimits.public,
+    rateLimits.exempt.length > 0 ? ({ ip }) => isExempt(ip) : undefined,
+  );
+  const loginLimit = hookOf('login', rateLimits.login);
+  const missLimit = rateLimits.public === 0 ? [] : [limitMisses(counts, rateLimits.public, isExempt)];
+  fastify.addHook('onRoute', (route: RouteOptions) => {
+    const limited = route.config?.rateLimited;
+    if (limited === undefined) return;
+    route.onRequest = [route.onRequest ?? [], limited === 'login' ? loginLimit : publicLimit].flat();
+    if (limited === 'lookup') route.preSerialization = [route.preSerialization ?? [], missLimit].flat();
+  });
+}
+
+/**
+ * Who tries a list of people learns of a few only. Held when the answer is known, and to what was found and what was
+ * not alike: lookups sent at once would each find the budget unspent before, and one that is refused must not tell
+ * which it was.
+ */
+function limitMisses(
+  counts: SharedCounts,
+  publicMax: number,
+  isExempt: (address: string) => boolean,
+): preSerializationAsyncHookHandler {
+  const points = Math.ceil(publicMax / PUBLIC_REQUESTS_PER_MISS);
+  const misses = counts.limiter('misses', { points, windowSeconds: WINDOW_SECONDS });
+  return async ({ ip }, { statusCode }, payload) => {
+    const isMiss = statusCode === 404;
+    if ((!isMiss && statusCode !== 200) || isExempt(ip)) return payload;
+    const key = addressKey(ip);
+    const state = isMiss ? await misses.penalty(key) : await misses.get(key);
+    const isSpent = state !== null && (isMiss ? state.consumedPoints > points : state.consumedPoints >= points);
+    if (!isSpent) return payload;
+    throw tooMany(
+      'TOO_MANY_MISSES',
+      'Too many lookups from this address found nobody; wait before the next.',
+      state.msBeforeNext,
+    );
+  };
+}
+
+/** What @fastify/rate-limit counts by; it holds the counts to the maximum itself, so the limiter has none. */
+function sharedStore(counts: SharedCounts): FastifyRateLimitStoreCtor {
+  const limiter = counts.limiter('requests', { points: 0, windowSeconds: WINDOW_SECONDS });
+  type Done = (error: Error | null, result?: { current: number; ttl: number }) => void;
+  return class SharedStore {
+    incr(key: string, done: Done): void {
+      limiter.penalty(key).then(({ consumedPoints, msBeforeNext }) => {
+        done(null, { current: consumedPoints, ttl: msBeforeNext });
+      }, done);
+    }
+
+    child(): this {
+      return this;
+    }
+  };
+}
+
+function tooMany(code: 'RATE_LIMITED' | 'TOO_MANY_MISSES', message: string, ttlMs: number): Problem {
+  return new Problem('throttled', code, message, { retryAfterSeconds: Math.ceil(ttlMs / 1000) });
+}

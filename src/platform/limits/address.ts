@@ -1,0 +1,26 @@
+import { BlockList, isIP } from 'node:net';
+import rateLimit from '@fastify/rate-limit';
+
+/**
+ * By what an address is counted: an IPv6 one by its /64, the least that a subscriber is given and can pick addresses
+ * from at will; an IPv4 one that is written as IPv6 as itself.
+ */
+export function addressKey(address: string): string {
+  return rateLimit.normalizeIP(address);
+}
+
+/** Whether an address is one of these addresses or in one of these networks. */
+export function isWithin(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const family = familyOf(address);
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return (address) => list.check(address, familyOf(address));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+}

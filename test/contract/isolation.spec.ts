@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { Answer } from '../support/api.js';
+import { type Service, startService } from '../support/service.js';
+import type { Owner, OwnedWaitlist, Person } from '../support/world.js';
+
+/** What an owner operation is told to work on: what another owner has, or what nobody has. */
+interface Target {
+  readonly waitlistId: number;
+  readonly apiKey: string;
+  readonly waiterId: number;
+  readonly referralToken: string;
+}
+
+type Call = (target: Target) => Promise<Answer>;
+
+const NOBODYS: Target = {
+  waitlistId: Number.MAX_SAFE_INTEGER,
+  apiKey: 'f'.repeat(40),
+  waiterId: Number.MAX_SAFE_INTEGER,
+  referralToken: '000000000000',
+};
+
+describe('what one owner has', () => {
+  let service: Service;
+  let waitlist: OwnedWaitlist;
+  let people: Person[];
+  let stranger: Owner;
+  let strangers: OwnedWaitlist;
+  let victims: Target;
+  let contract: OpenAPIObject;
+  beforeAll(async () => {
+    service = await startService();
+    const { world, api } = service;
+    waitlist = await world.waitlist({ waitlist_name: 'Of the first owner', questions: [{ question_value: 'Why?' }] });
+    const first = await world.signup(waitlist, { first_name: 'Ada', answers: [{ question_value: 'Why?', answer_value: 'So' }] }); // prettier-ignore
+    people = [first, await world.signup(waitlist, { referral_link: first.referral_link, answers: [{ question_value: 'Why?', answer_value: 'Too' }] })]; // prettier-ignore
+    stranger = await world.owner();
+    strangers = await world.waitlist({}, stranger);
+    await world.signups(strangers, 3);
+    victims = {
+      waitlistId: waitlist.id,
+      apiKey: waitlist.api_key,
+      waiterId: await world.idOf(waitlist, first),
+      referralToken: first.referral_token,
+    };
+    contract = (await api.get('/openapi.json')).body as OpenAPIObject;
+  });
+  afterAll(() => service.stop());
+
+  /** Every way in which a stranger can name what is not theirs, by operation. One that joins the contract joins here. */
+  const CALLS: Readonly<Record<string, Readonly<Record<string, Call>>>> = {
+    createWaitlist: {
+      'with an id of its own choice': ({ waitlistId }) =>
+        service.api.post(
+          '/api/v1/waitlist',
+          { id: waitlistId, waitlist_name: 'Mine', waitlist_url_location: 'https://example.com' },
+          { token: stranger.token },
+        ),
+    },
+    listWaitlists: {
+      'of all there are': () => service.api.get('/api/v1/waitlist', { token: stranger.token }),
+    },
+    getWaitlist: {
+      'by its id': ({ waitlistId }) => service.api.get(`/api/v1/waitlist/${waitlistId}`, { token: stranger.token }),
+    },
+    updateWaitlist: {
+      'in its name': ({ waitlistId }) => change(waitlistId, { waitlist_name: 'Taken' }),
+      'in its order': ({ waitlistId }) => change(waitlistId, { spots_to_move_upon_referral: 100 }),
+      'in nothing': ({ waitlistId }) => change(waitlistId, {}),
+    },
+    deleteWaitlist: {
+      'by its id': ({ waitlistId }) => service.api.delete(`/api/v1/waitlist/${waitlistId}`, { token: stranger.token }),
+    },
+    replaceApiKey: {
+      'by its id': ({ waitlistId }) =>
+        service.api.post(`/api/v1/waitlist/${waitlistId}/api_key`, undefined, { token: stranger.token }),
+    },
+    listWaiters: {
+      'by the key': ({ apiKey }) => list({ api_key: apiKey }),
+      'by the key in a header': ({ apiKey }) => list({}, { 'api-key': apiKey }),
+      'offboarded, by the key': ({ apiKey }) => list({ api_key: apiKey, offboarded_request: true }),
+      'referred by a person of another waitlist': ({ referralToken }) =>
+        list({ api_key: strangers.api_key, referral_token: referralToken }),
+      'after a person of another waitlist': ({ waiterId }) => list({ api_key: strangers.api_key, after_id: waiterId }),
+    },
+    offboardWaiters: {
+      'by the key': ({ apiKey, waiterId }) => offboard(apiKey, waiterId),
+      'by the key of another waitlist': ({ waiterId }) => offboard(strangers.api_key, waiterId),
+    },
+  };
+
+  const change = (waitlistId: number, body: object) =>
+    service.api.patch(`/api/v1/waitlist/${waitlistId}`, body, { token: stranger.token });
+  const list = (query: Record<string, string | number | boolean>, headers?: Record<string, string>) =>
+    service.api.get('/api/v1/waiter', { token: stranger.token, query, headers });
+  const offboard = (api_key: string, id: number) =>
+    service.api.patch(
+      '/api/v1/waiter',
+      { api_key, offboard_request: true, waiters: [{ id }] },
+      { token: stranger.token },
+    );
+
+  /** All that its owner sees of it. */
+  async function all() {
+    const { world, api } = service;
+    return {
+      waitlist: (await api.get(`/api/v1/waitlist/${waitlist.id}`, { token: waitlist.owner.token })).body,
+      active: await world.list(waitlist, { questions_request: true, order: 'queue' }),
+      offboarded: await world.list(waitlist, { offboarded_request: true }),
+    };
+  }
+
+  /** An answer without what differs from call to call, and with what the caller said taken out. */
+  function told({ status, text, headers }: Answer) {
+    const body = text.replace(/"(instance|id|api_key|created_at)":("[^"]*"|\d+)/g, '"$1":…');
+    return { status, body, authenticate: headers['www-authenticate'], total: headers['x-total-count'] };
+  }
+
+  it('has a case here for every operation of an owner', () => {
+    const isOwners = ({ security = [] }: { security?: object[] }) =>
+      security.some((scheme) => 'access_token' in scheme);
+    const operations = Object.values(contract.paths)
+      .flatMap((methods) => Object.values(methods as Record<string, { operationId: string; security?: object[] }>))
+      .filter(isOwners)
+      .map(({ operationId }) => operationId);
+
+    expect(Object.keys(CALLS).sort()).toEqual(operations.sort());
+  });
+
+  const cases = Object.entries(CALLS).flatMap(([operation, ways]) =>
+    Object.entries(ways).map(([way, call]) => [operation, way, call] as const),
+  );
+
+  it.each(cases)('is neither seen nor changed by another: %s %s', async (_operation, _way, call) => {
+    const before = await all();
+    const secrets = [
+      ...people.flatMap(({ uuid, email, referral_token }) => [uuid, email, referral_token]),
+      waitlist.waitlist_name,
+      waitlist.api_key,
+      waitlist.owner.email,
+    ];
+
+    const foreign = await call(victims);
+    const unknown = await call(NOBODYS);
+
+    expect(foreign.status).toBeLessThan(500);
+    expect(told(foreign)).toEqual(told(unknown));
+    expect(secrets.filter((secret) => foreign.text.includes(secret))).toEqual([]);
+    expect(await all()).toEqual(before);
+  });
+});

@@ -1,0 +1,113 @@
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ServerBounds } from '../../src/platform/http/configure-http.js';
+import { type Service, startService } from '../support/service.js';
+import { until } from '../support/service-process.js';
+
+const EACH = 60;
+const TRICKLE_MS = 20;
+const HEADERS_BEGUN = 'GET /livez HTTP/1.1\r\nHost: service\r\nX-Slow: ';
+const BODY_BEGUN =
+  'POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n';
+const WHOLE = 'GET /livez HTTP/1.1\r\nHost: service\r\n\r\n';
+/** Long enough for the service, short enough for a test. */
+const BOUNDS: ServerBounds = {
+  headersMs: 600,
+  requestMs: 1_200,
+  checkMs: 50,
+  keepAliveMs: 400,
+  silenceMs: 60_000,
+  connectionsMax: 1_000,
+};
+
+describe('a connection', () => {
+  let service: Service;
+  let sockets: Socket[] = [];
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    sockets = [];
+    await service.stop();
+  });
+
+  async function start(bounds: Partial<ServerBounds> = {}): Promise<void> {
+    service = await startService({ bounds: { ...BOUNDS, ...bounds } });
+    await service.app.listen(0, '127.0.0.1');
+  }
+  function open(): Socket {
+    const socket = connect((service.app.getHttpServer().address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => socket.destroy());
+    sockets.push(socket);
+    return socket;
+  }
+  /** Sends what is begun, then a byte every {@link TRICKLE_MS}; resolves with what came when it was ended. */
+  async function trickle(begun: string): Promise<string> {
+    const socket = open();
+    if (begun !== '') socket.write(begun);
+    const dripping = setInterval(() => begun !== '' && socket.write('1'), TRICKLE_MS);
+    return text(socket).finally(() => clearInterval(dripping));
+  }
+  async function isServed(): Promise<boolean> {
+    const socket = open();
+    socket.end(WHOLE);
+    return (await text(socket).catch(() => '')).startsWith('HTTP/1.1 200 ');
+  }
+  const connectionsOf = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      service.app.getHttpServer().getConnections((error: Error | null, count: number) => {
+        if (error) reject(error);
+        else resolve(count);
+      });
+    });
+
+  it.each([
+    ['says nothing', '', { requestMs: 60_000 }],
+    ['never ends its headers', HEADERS_BEGUN, { requestMs: 60_000 }],
+    ['never ends its body', BODY_BEGUN, {}],
+  ])('that %s is ended, and many of them keep nobody else from being served', async (_, begun, bounds) => {
+    await start(bounds);
+
+    const slow = Array.from({ length: EACH }, () => trickle(begun));
+    await until(async () => (await connectionsOf()) >= EACH);
+    const served = await Promise.all(Array.from({ length: 20 }, isServed));
+    const stillOpen = await connectionsOf();
+    const answers = await Promise.all(slow);
+
+    expect(served).not.toContain(false);
+    expect(stillOpen).toBeGreaterThanOrEqual(EACH);
+    for (const answer of answers) {
+      expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+      expect(answer).toContain('"error_code":"REQUEST_TIMEOUT"');
+    }
+  });
+
+  it('that is kept alive and not used is ended', async () => {
+    await start();
+    const socket = open();
+    socket.write(WHOLE);
+
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('whose answers nobody reads is ended', async () => {
+    await start({ silenceMs: 400 });
+    const socket = open().pause();
+    socket.write('GET /openapi.json HTTP/1.1\r\nHost: service\r\n\r\n'.repeat(500));
+    await until(async () => (await connectionsOf()) === 1);
+
+    await until(async () => (await connectionsOf()) === 0);
+  });
+
+  it('is refused where there are too many, until one ends', async () => {
+    await start({ connectionsMax: 3, headersMs: 60_000, requestMs: 60_000, keepAliveMs: 60_000 });
+    const first = open();
+    open();
+    open();
+    await until(async () => (await connectionsOf()) === 3);
+
+    expect(await isServed()).toBe(false);
+    first.destroy();
+
+    await until(isServed);
+  });
+});

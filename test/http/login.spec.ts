@@ -1,0 +1,259 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AuthService } from '../../src/auth/auth.service.js';
+import type { Answer } from '../support/api.js';
+import { type Service, startService } from '../support/service.js';
+import { PASSWORD } from '../support/world.js';
+
+const CREATE = '/api/v1/auth/create_tokens';
+const SIGNUP = '/api/v1/signup';
+/** Read from the disk, by the same few threads that hash passwords. */
+const DOCS_FILE = '/docs/assets/swagger-ui.css';
+const WRONG_PASSWORD = 'not the password at all';
+
+describe('whoever keeps failing to log in', () => {
+  const FREE_MAX = 5;
+  const FREE_OF_ADDRESS_MAX = 50;
+  const FREE_OF_ACCOUNT_MAX = 50;
+  const WAIT_SECONDS_MIN = 60;
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ environment: { RATE_LIMIT_LOGIN: '1000', TRUST_PROXY: '127.0.0.1' } });
+  });
+  afterAll(() => service.stop());
+
+  const attempt = (email: string, password: string, address: string) =>
+    service.api.post(CREATE, { email, password }, { headers: { 'x-forwarded-for': address } });
+  const fail = (email: string, address: string) => attempt(email, WRONG_PASSWORD, address);
+  const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status);
+
+  /** So many failures, one after the other; `of` says whose and whence. */
+  async function failures(count: number, of: (index: number) => readonly [email: string, address: string]) {
+    const answers: Answer[] = [];
+    for (let index = 0; index < count; index += 1) answers.push(await fail(...of(index)));
+    return answers;
+  }
+
+  it.each(['an account', 'nobody'])('is slowed after six failures, as %s', async (who) => {
+    const email = who === 'nobody' ? 'nobody@owners.example' : (await service.world.owner()).email;
+
+    const failed = await failures(FREE_MAX + 1, () => [email, '192.0.2.1']);
+    const slowed = await attempt(email, PASSWORD, '192.0.2.1');
+
+    expect(statusesOf(failed)).toEqual(failed.map(() => 401));
+    expect(slowed.status).toBe(429);
+    expect(slowed.body.error_code).toBe('TOO_MANY_ATTEMPTS');
+    expect(Number(slowed.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(slowed.headers['retry-after'])).toBeLessThanOrEqual(WAIT_SECONDS_MIN);
+  });
+
+  it('gains nothing by many guesses at once', async () => {
+    const { email } = await service.world.owner();
+
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fail(email, '192.0.2.5')));
+
+    expect(statusesOf(answers).filter((status) => status === 401)).toHaveLength(FREE_MAX + 1);
+    expect(statusesOf(answers).filter((status) => status === 429)).toHaveLength(20 - FREE_MAX - 1);
+  });
+
+  it('gains nothing by another IPv6 address of the same network', async () => {
+    const { email } = await service.world.owner();
+
+    await failures(FREE_MAX + 1, (index) => [email, `2001:db8:5::${index}`]);
+
+    expect((await fail(email, '2001:db8:5::ffff')).status).toBe(429);
+    expect((await fail(email, '2001:db8:6::1')).status).toBe(401);
+  });
+
+  it('slows neither the account elsewhere nor others at the same address', async () => {
+    const owner = await service.world.owner();
+    const neighbour = await service.world.owner();
+
+    await failures(FREE_MAX + 1, () => [owner.email, '192.0.2.2']);
+
+    expect((await fail(owner.email, '192.0.2.2')).status).toBe(429);
+    expect((await attempt(owner.email, PASSWORD, '192.0.2.3')).status).toBe(200);
+    expect((await attempt(neighbour.email, PASSWORD, '192.0.2.2')).status).toBe(200);
+  });
+
+  it('starts anew after a success', async () => {
+    const { email } = await service.world.owner();
+    for (let round = 0; round < 3; round += 1) {
+      await failures(FREE_MAX - 1, () => [email, '192.0.2.4']);
+
+      expect((await attempt(email, PASSWORD, '192.0.2.4')).status).toBe(200);
+    }
+  });
+
+  it('is slowed at an address from which too many accounts were tried, where its own owner is not', async () => {
+    const address = '198.51.100.1';
+    const owner = await service.world.owner();
+    const newcomer = await service.world.owner();
+    await attempt(owner.email, PASSWORD, address);
+
+    const spread = await failures(FREE_OF_ADDRESS_MAX + 1, (index) => [`victim-${index}@owners.example`, address]);
+
+    expect(statusesOf(spread)).toEqual(spread.map(() => 401));
+    expect((await attempt(newcomer.email, PASSWORD, address)).status).toBe(429);
+    expect((await attempt(newcomer.email, PASSWORD, '198.51.100.2')).status).toBe(200);
+    expect((await attempt(owner.email, PASSWORD, address)).status).toBe(200);
+  });
+
+  it('is slowed on an account that was tried from too many addresses, but never where its owner logs in', async () => {
+    const owner = await service.world.owner();
+    await attempt(owner.email, PASSWORD, '203.0.113.250');
+
+    const spread = await failures(FREE_OF_ACCOUNT_MAX + 1, (index) => [owner.email, `203.0.113.${index}`]);
+
+    expect(statusesOf(spread)).toEqual(spread.map(() => 401));
+    expect((await fail(owner.email, '203.0.113.251')).status).toBe(429);
+    expect((await attempt(owner.email, PASSWORD, '203.0.113.250')).status).toBe(200);
+  });
+});
+
+describe('a rush of logins', () => {
+  const RUSH = 200;
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  it('is bounded: who finds the line full is told to come back, and all others are served', async () => {
+    const { email } = await service.world.owner();
+
+    const answers = await Promise.all(
+      Array.from({ length: RUSH }, () => service.api.post(CREATE, { email, password: PASSWORD })),
+    );
+
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThan(RUSH);
+    for (const { status, headers, body } of refused) {
+      expect([status, body.error_code]).toEqual([503, 'LINE_FULL']);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    }
+  });
+
+  it('lets signups, health checks and the documentation overtake it', async () => {
+    const { world, api } = service;
+    const waitlist = await world.waitlist();
+    let served = 0;
+    const rush = Array.from({ length: RUSH }, async () => {
+      const { status } = await api.post(CREATE, { email: waitlist.owner.email, password: PASSWORD });
+      if (status === 200) served += 1;
+    });
+    await Promise.race(rush);
+
+    const others = await Promise.all([
+      ...Array.from({ length: 10 }, () =>
+        api.post(SIGNUP, { waitlist_id: waitlist.id, email: `${randomUUID()}@example.com` }),
+      ),
+      ...['/livez', '/readyz', '/docs', DOCS_FILE].map((path) => api.get(path)),
+    ]);
+    const servedMeanwhile = served;
+    await Promise.all(rush);
+
+    expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
+    expect(servedMeanwhile).toBeLessThan(served / 2);
+  });
+});
+
+describe('a password', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  const make = (password: string, email = `${randomUUID()}@owners.example`) =>
+    service.app.get(AuthService).createAccount(email, password);
+
+  it.each([
+    ['fifteen characters', 'vnqzt rowkd jhx'],
+    ['256 characters, each counted once', '🦀 und 🎈 '.repeat(32)],
+    ['nothing but digits', '408317562093847'],
+    ['spaces at its ends', '  vnqzt rowkd jhx  '],
+    ['letters of any script', 'шестнадцать кабанов'],
+  ])('may have %s', async (_, password) => {
+    const { email } = await make(password);
+
+    expect((await service.api.post(CREATE, { email, password })).status).toBe(200);
+  });
+
+  it.each([
+    ['fourteen characters', 'vnqzt rowkd jh'],
+    ['fourteen characters of two code units each', '🦀'.repeat(14)],
+    ['fifteen that compose to fewer', 'e\u0301'.repeat(8)],
+    ['more than 256 characters', 'kd jhx qwz '.repeat(24)],
+  ])('may not have %s', async (_, password) => {
+    await expect(make(password)).rejects.toMatchObject({
+      kind: 'invalid',
+      message: 'password must have 15 to 256 characters',
+    });
+  });
+
+  it.each([
+    ['a leaked password', '1qaz2wsx3edc4rfv'],
+    ['a leaked password twice', 'passwordpassword'],
+    ['a leaked password with a number', 'administrator12345'],
+    ['a leaked password in disguise', 'P@ssw0rdP@ssw0rd'],
+    ['one character', 'aaaaaaaaaaaaaaaaaaaa'],
+    ['a repeated word', 'changemechangeme'],
+    ['a row of keys', 'qwertyuiopasdfgh'],
+    ['a row of numbers', '123456789012345'],
+    ['the alphabet', 'abcdefghijklmnopqrst'],
+    ["the service's name", 'waitlistwaitlist'],
+    ['its email', 'grace.hopper@navy.example'],
+    ['its email, a little changed', 'grace.hopper@navy.example1'],
+    ['its email without the sign', 'Grace.HopperNavy.example'],
+  ])('may not be %s', async (_, password) => {
+    const easilyGuessed = { kind: 'invalid', message: expect.stringContaining('must not be easily guessed') };
+    const email = 'grace.hopper@navy.example';
+
+    await expect(make(password, email)).rejects.toMatchObject(easilyGuessed);
+  });
+
+  it('is held to the same rules when it is changed', async () => {
+    const { email } = await service.world.owner();
+    const auth = service.app.get(AuthService);
+
+    await expect(auth.setPassword(email, 'vnqzt rowkd jh')).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(auth.setPassword(email, 'passwordpassword')).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(auth.setPassword(email, email)).rejects.toMatchObject({ kind: 'invalid' });
+    expect((await service.api.post(CREATE, { email, password: PASSWORD })).status).toBe(200);
+  });
+
+  it('is the same however its letters are composed', async () => {
+    const password = 'élève à l’école ﬁnie';
+    const { email } = await make(password.normalize('NFC'));
+
+    for (const form of ['NFC', 'NFD', 'NFKC'] as const)
+      expect((await service.api.post(CREATE, { email, password: password.normalize(form) })).status).toBe(200);
+    expect((await service.api.post(CREATE, { email, password: password.toUpperCase() })).status).toBe(401);
+  });
+});
+
+describe('an address that asks for tokens too often', () => {
+  it('is told when to come back, and others are not', async () => {
+    const service = await startService({ environment: { RATE_LIMIT_LOGIN: '2', TRUST_PROXY: '127.0.0.1' } });
+    try {
+      const ask = (address: string) =>
+        service.api.post(
+          CREATE,
+          { email: 'a@example.com', password: 'x' },
+          { headers: { 'x-forwarded-for': address } },
+        );
+      expect([(await ask('192.0.2.1')).status, (await ask('192.0.2.1')).status]).toEqual([401, 401]);
+
+      const refused = await ask('192.0.2.1');
+
+      expect(refused.status).toBe(429);
+      expect(refused.body.error_code).toBe('RATE_LIMITED');
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+      expect((await ask('192.0.2.2')).status).toBe(401);
+    } finally {
+      await service.stop();
+    }
+  });
+});

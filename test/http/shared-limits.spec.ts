@@ -1,0 +1,151 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Answer } from '../support/api.js';
+import { hasRedis, RedisLine } from '../support/redis.js';
+import { type Service, startService } from '../support/service.js';
+import { freePort, ServiceProcess, until } from '../support/service-process.js';
+
+/** Far more than Redis is given to answer, far less than a request may take. */
+const PROMPT_MS = 2_000;
+
+/** Nobody else has it, so that what a server of others holds does not matter. */
+const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+
+(hasRedis ? describe : describe.skip)('limits that replicas share by REDIS_URL', () => {
+  let line: RedisLine;
+  beforeAll(async () => {
+    line = await RedisLine.open();
+  });
+  afterAll(() => line.close());
+
+  let replicas: Service[] = [];
+  afterEach(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await line.restore();
+  });
+
+  async function start(environment: Record<string, string>, count = 2): Promise<[Service, Service]> {
+    const all = { REDIS_URL: line.url, LOG_LEVEL: 'silent', ...environment };
+    replicas = [];
+    for (let index = 0; index < count; index += 1) replicas.push(await startService({ environment: all }));
+    return replicas as [Service, Service];
+  }
+  const look = ({ api }: Service, from: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    api.get('/api/v1/signup', { query: { waitlist_id: 1, email: 'nobody@example.com' }, from, headers });
+  const logIn = ({ api }: Service, email: string, from: string): Promise<Answer> =>
+    api.post('/api/v1/auth/create_tokens', { email, password: 'a wrong password' }, { from });
+  const statuses = async (calls: readonly (() => Promise<Answer>)[]): Promise<number[]> => {
+    const seen: number[] = [];
+    for (const call of calls) seen.push((await call()).status);
+    return seen;
+  };
+  /** Two lookups of a new address, of which the limit of one a minute lets the second through where nothing is shared. */
+  const areShared = async (one: Service, other: Service): Promise<boolean> => {
+    const from = freshAddress();
+    await look(one, from);
+    return (await look(other, from)).status === 429;
+  };
+
+  it('count requests of all together, and tell how many are left', async () => {
+    const [one, other] = await start({ RATE_LIMIT_PUBLIC: '2' });
+    const from = freshAddress();
+
+    const first = await look(one, from);
+    const second = await look(other, from);
+    const third = await look(one, from);
+
+    expect([first, second].map(({ headers }) => headers['ratelimit-remaining'])).toEqual(['1', '0']);
+    expect(third.status).toBe(429);
+    expect(third.body.error_code).toBe('RATE_LIMITED');
+    expect(Number(third.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(third.headers['retry-after'])).toBeLessThanOrEqual(60);
+    expect((await look(other, freshAddress())).status).not.toBe(429);
+  });
+
+  it('count lookups that find nobody together', async () => {
+    const [one, other] = await start({ RATE_LIMIT_PUBLIC: '20' });
+    const from = freshAddress();
+
+    const seen = await statuses([() => look(one, from), () => look(other, from), () => look(one, from)]);
+
+    expect(seen).toEqual([404, 404, 429]);
+  });
+
+  it('count logins together, and apart from lookups', async () => {
+    const [one, other] = await start({ RATE_LIMIT_PUBLIC: '1', RATE_LIMIT_LOGIN: '1' });
+    const from = freshAddress();
+    const email = `${randomUUID()}@example.com`;
+
+    const seen = await statuses([
+      () => look(one, from),
+      () => logIn(one, email, from),
+      () => logIn(other, email, from),
+    ]);
+
+    expect(seen).toEqual([404, 401, 429]);
+  });
+
+  it('slow together who keeps failing on one account', async () => {
+    const [one, other] = await start({ RATE_LIMIT_LOGIN: '1000' });
+    const from = freshAddress();
+    const email = `${randomUUID()}@example.com`;
+
+    for (let index = 0; index < 6; index += 1) await logIn(index % 2 ? one : other, email, from);
+    const slowed = [await logIn(one, email, from), await logIn(other, email, from)];
+
+    expect(slowed.map(({ body }) => body.error_code)).toEqual(['TOO_MANY_ATTEMPTS', 'TOO_MANY_ATTEMPTS']);
+    expect((await logIn(one, email, freshAddress())).status).toBe(401);
+  });
+
+  it.each([
+    ['hangs', async () => line.silence()],
+    ['is gone', () => line.cut()],
+  ])('go on where Redis %s: nobody waits, signups are taken, each replica counts for itself', async (_, end) => {
+    const unlimited = await startService();
+    const waitlist = await unlimited.world.waitlist();
+    const { databaseUrl: DATABASE_URL } = unlimited;
+    const [one] = await start({ RATE_LIMIT_PUBLIC: '2', RATE_LIMIT_LOGIN: '1', DATABASE_URL }, 1);
+    replicas.push(unlimited);
+    const [from, email] = [freshAddress(), `${randomUUID()}@example.com`];
+    await end();
+    const since = performance.now();
+
+    const signups = await statuses(
+      [1, 2, 3].map(() => () => one.api.post('/api/v1/signup', { waitlist_id: waitlist.id, email }, { from })),
+    );
+    const logins = await statuses([1, 2].map(() => () => logIn(one, email, from)));
+
+    expect(signups).toEqual([200, 200, 429]);
+    expect(logins).toEqual([401, 429]);
+    expect(performance.now() - since).toBeLessThan(PROMPT_MS);
+  });
+
+  it('are shared again when Redis is back', async () => {
+    const [one, other] = await start({ RATE_LIMIT_PUBLIC: '1' });
+    expect(await areShared(one, other)).toBe(true);
+    await line.cut();
+    expect(await areShared(one, other)).toBe(false);
+
+    await line.restore();
+
+    await until(() => areShared(one, other));
+  });
+
+  it('do not keep a replica from starting, whose log does not tell the password', async () => {
+    const service = await ServiceProcess.spawn({
+      DATABASE_URL: 'sqlite::memory:',
+      REDIS_URL: `redis://:canary@127.0.0.1:${await freePort()}`,
+      RATE_LIMIT_PUBLIC: '1000',
+      LOG_LEVEL: 'trace',
+    });
+    try {
+      await service.started();
+      expect((await service.call('GET', '/api/v1/signup?waitlist_id=1&email=a@example.com')).status).toBe(404);
+      expect(service.output).toContain('Redis is away');
+      expect(service.output).not.toContain('canary');
+    } finally {
+      service.signal('SIGKILL');
+      await service.exit;
+    }
+  }, 60_000);
+});

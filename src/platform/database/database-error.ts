@@ -104,5 +104,5 @@ function sqliteCode(error: unknown): number | undefined {
 
 function driverError<Fields>(error: unknown): Partial<Fields> {
   const source: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  return (source ?? {});
+  return source ?? {};
 }

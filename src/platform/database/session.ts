@@ -32,6 +32,7 @@ export class PacketExchange implements Exchange {
   private readonly waiting: Sent[] = [];
   private isFlushing = false;
   private failure: { readonly error: unknown } | undefined;
+  private isEnding = false;
   private isDone = false;
 
   /** `begin` opens the transaction, in the first packet. */
@@ -47,7 +48,9 @@ export class PacketExchange implements Exchange {
     return this.isDone;
   }
 
-  query<Answer>(sql: string, values: unknown[] = []): Promise<Answer> {
+  async query<Answer>(sql: string, values: unknown[] = []): Promise<Answer> {
+    // Behind the COMMIT it would be a transaction of its own.
+    if (this.isEnding) throw new Error('This transaction has ended');
     return new Promise<Answer>((resolve, reject) => {
       this.waiting.push({ sql, values, resolve: resolve as Sent['resolve'], reject });
       if (!this.isFlushing) void this.flush();
@@ -55,7 +58,9 @@ export class PacketExchange implements Exchange {
   }
 
   async commit(): Promise<void> {
-    await this.query('COMMIT');
+    const committed = this.query('COMMIT');
+    this.isEnding = true;
+    await committed;
     this.isDone = true;
   }
 

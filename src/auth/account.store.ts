@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
+import { fromSqlTime } from '../platform/database/dialect.js';
 import { AccountEntity } from './account.entity.js';
 
 @Injectable()
@@ -7,7 +8,24 @@ export class AccountStore {
   constructor(private readonly database: Database) {}
 
   async findById(id: number): Promise<AccountEntity | null> {
-    return this.database.read((manager) => manager.findOneBy(AccountEntity, { id }));
+    // Written out, for every request of an owner asks it: see WaitlistStore.
+    const [row]: Record<string, number | string | Date | null>[] = await this.database.read((manager) =>
+      manager.query(
+        `SELECT id, uuid, email, email_key, password_hash, token_version, disabled_at, created_at FROM account WHERE id = ?`,
+        [id],
+      ),
+    );
+    if (!row) return null;
+    return {
+      id: row.id as number,
+      uuid: row.uuid as string,
+      email: row.email as string,
+      emailKey: row.email_key as string,
+      passwordHash: row.password_hash as string,
+      tokenVersion: row.token_version as number,
+      disabledAt: row.disabled_at === null ? null : fromSqlTime(row.disabled_at as Date | string),
+      createdAt: fromSqlTime(row.created_at as Date | string),
+    };
   }
 
   async findByEmailKey(emailKey: string): Promise<AccountEntity | null> {

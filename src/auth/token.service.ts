@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { type Config, LOGIN_LIFETIME_SECONDS } from '../platform/config/config.js';
@@ -33,8 +33,8 @@ export interface TokenPair {
 /** Issues and renews token pairs: signed JWTs, whose refresh half is used once (RFC 9700, 4.14). */
 @Injectable()
 export class TokenService {
-  /** By key id; the first signs. */
-  private readonly secrets: ReadonlyMap<string, string>;
+  /** By key id; the first signs. As keys, for of a text each verification would make one anew. */
+  private readonly keys: ReadonlyMap<string, KeyObject>;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -42,7 +42,7 @@ export class TokenService {
     private readonly accounts: AccountStore,
     private readonly refreshTokens: RefreshTokenStore,
   ) {
-    this.secrets = new Map(config.jwtSecrets.map((secret) => [keyId(secret), secret]));
+    this.keys = new Map(config.jwtSecrets.map((secret) => [keyId(secret), createSecretKey(secret, 'utf8')]));
   }
 
   async issue(account: AccountEntity): Promise<TokenPair> {
@@ -81,9 +81,9 @@ export class TokenService {
     return account && !account.disabledAt && account.tokenVersion === token_version ? account : null;
   }
 
-  /** The secret of a key id, or undefined for an unknown one. */
-  secretOf(id: string): string | undefined {
-    return this.secrets.get(id);
+  /** The key of a key id, or undefined for an unknown one. */
+  keyOf(id: string): KeyObject | undefined {
+    return this.keys.get(id);
   }
 
   private nextToken(accountId: number, familyId: string, now: Date, familyExpiresAt: Date): RefreshTokenEntity {
@@ -109,7 +109,7 @@ export class TokenService {
   }
 
   private sign(use: TokenUse, account: AccountEntity, token: RefreshTokenEntity, expiresAt: Date): string {
-    const [kid, secret] = [...this.secrets][0] as [string, string];
+    const [secret] = this.config.jwtSecrets as [string];
     const issuedAt = seconds(token.issuedAt);
     return this.jwt.sign(
       {
@@ -123,7 +123,11 @@ export class TokenService {
         token_use: use,
         token_version: account.tokenVersion,
       },
-      { secret, algorithm: TOKEN_ALGORITHM, header: { alg: TOKEN_ALGORITHM, typ: TOKEN_TYPES[use], kid } },
+      {
+        secret,
+        algorithm: TOKEN_ALGORITHM,
+        header: { alg: TOKEN_ALGORITHM, typ: TOKEN_TYPES[use], kid: keyId(secret) },
+      },
     );
   }
 }

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { ExtractJwt, type SecretOrKeyProvider, Strategy } from 'passport-jwt';
@@ -28,7 +29,8 @@ function tokenStrategy(use: TokenUse) {
 
     constructor(readonly tokens: TokenService) {
       const secretOrKeyProvider: SecretOrKeyProvider = (_request, token: string, done) =>
-        done(null, secretFor(use, token, tokens));
+        // The types know no KeyObject; the library underneath takes one.
+        done(null, keyFor(use, token, tokens) as unknown as Buffer);
       super({
         jwtFromRequest: ExtractJwt.fromAuthHeaderAsBearerToken(),
         secretOrKeyProvider,
@@ -49,11 +51,11 @@ function tokenStrategy(use: TokenUse) {
 }
 
 /** Only the header says which key to try, so it is read before the signature is known to be right. */
-function secretFor(use: TokenUse, token: string, tokens: TokenService): string | undefined {
+function keyFor(use: TokenUse, token: string, tokens: TokenService): KeyObject | undefined {
   const header = readHeader(token);
   // A `crit` header asks for extensions that must be understood; none is (RFC 7515, 4.1.11).
   if (header.typ !== TOKEN_TYPES[use] || 'crit' in header || typeof header.kid !== 'string') return undefined;
-  return tokens.secretOf(header.kid);
+  return tokens.keyOf(header.kid);
 }
 
 function readHeader(token: string): Record<string, unknown> {

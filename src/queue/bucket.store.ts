@@ -6,6 +6,7 @@ import {
   type Bucket,
   changedBuckets,
   CounterChanges,
+  covers,
   FAN_OUT,
   type Family,
   familyId,
@@ -39,7 +40,7 @@ export class BucketStore {
     await this.save(session, waitlistId, await this.findChanged(session, waitlistId, changes));
   }
 
-  /** The buckets that differ after changes, as they are to be saved; reads the families that are not among `known`. */
+  /** The buckets that differ after changes, as they are to be saved; reads what `known` leaves out. */
   async findChanged(
     session: Session,
     waitlistId: number,
@@ -47,28 +48,18 @@ export class BucketStore {
     known: Siblings = new Map(),
   ): Promise<Bucket[]> {
     const families = changes.families();
-    const unknown = families.filter((family) => !known.has(familyId(family)));
-    const read = await this.findSiblings(session, waitlistId, unknown);
-    return families.flatMap((family) => {
-      const id = familyId(family);
-      return changedBuckets(family, known.get(id) ?? read.get(id) ?? []);
-    });
+    const without = (siblings: Siblings, some: readonly Family[]) =>
+      some.filter((family) => !covers(siblings.get(familyId(family)) ?? [], family));
+    const unknown = without(known, families);
+    const near = await this.findSiblings(session, waitlistId, unknown);
+    const all = await this.read(session, waitlistId, without(near, unknown), () => 0);
+    const siblings = new Map([...known, ...near, ...all]);
+    return families.flatMap((family) => changedBuckets(family, siblings.get(familyId(family)) ?? []));
   }
 
-  /** The buckets of each family, none where it has none yet. */
+  /** Of each family what its changes are about: who comes before them is nearly always told by the eldest or the one before. */
   async findSiblings(session: Session, waitlistId: number, families: readonly Family[]): Promise<Siblings> {
-    const chunks: BucketRow[][] = await Promise.all(
-      chunksOf(families, FAMILIES_MAX).map((some) =>
-        session.query<BucketRow[]>(
-          `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket
-           WHERE waitlist_id = ? AND (${some.map(() => '(axis = ? AND level = ? AND parent = ?)').join(' OR ')})`,
-          [waitlistId, ...some.flatMap(({ axis, level, parent }) => [axis, level, parent])],
-        ),
-      ),
-    );
-    const siblings = new Map<string, Bucket[]>(families.map((family) => [familyId(family), []]));
-    for (const bucket of chunks.flat().map(toBucket)) siblings.get(familyId(bucket))?.push(bucket);
-    return siblings;
+    return this.read(session, waitlistId, families, ({ changes }) => Math.min(...changes.keys()) - 1);
   }
 
   /** Puts these buckets in the place of all that the waitlist has. */
@@ -128,17 +119,17 @@ export class BucketStore {
   }
 
   /**
-   * How many records come before the narrowest buckets that hold these keys: by the first key of each bucket. A bucket is
-   * left out where a row on its path is missing.
+   * How many records come before narrowest buckets, named by their first keys. One is left out where a row on its path is
+   * missing.
    */
   async findBefore(
     session: Session,
     waitlistId: number,
     axis: Axis,
-    keys: readonly number[],
+    firstKeys: readonly number[],
   ): Promise<ReadonlyMap<number, number>> {
     const paths = new CounterChanges();
-    for (const key of keys) paths.add(axis, key);
+    for (const key of firstKeys) paths.add(axis, key);
     const families = paths.families();
     if (families.length === 0) return new Map();
     const isOnPath = families.map(({ changes }) => `(level = ? AND parent = ? AND slot IN (${placeholders(changes.size)}))`); // prettier-ignore
@@ -150,8 +141,30 @@ export class BucketStore {
     const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
     const total = (key: number) =>
       axis.widthBits.reduce((sum, _, level) => sum + (before.get(bucketId(placeOf(axis, level, key))) ?? NaN), 0);
-    const sums = keys.map((key) => [firstKey(axis, placeOf(axis, 0, key)), total(key)] as const);
+    const sums = firstKeys.map((key) => [key, total(key)] as const);
     return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
+  }
+
+  /** The buckets of each family from a slot on, in their order. */
+  private async read(
+    session: Session,
+    waitlistId: number,
+    families: readonly Family[],
+    fromSlot: (family: Family) => number,
+  ): Promise<Siblings> {
+    const chunks: BucketRow[][] = await Promise.all(
+      chunksOf(families, FAMILIES_MAX).map((some) =>
+        session.query<BucketRow[]>(
+          `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket
+           WHERE waitlist_id = ? AND (${some.map(() => '(axis = ? AND level = ? AND parent = ? AND slot >= ?)').join(' OR ')})
+           ORDER BY axis, level, parent, slot`,
+          [waitlistId, ...some.flatMap((family) => [family.axis, family.level, family.parent, fromSlot(family)])],
+        ),
+      ),
+    );
+    const siblings = new Map<string, Bucket[]>(families.map((family) => [familyId(family), []]));
+    for (const bucket of chunks.flat().map(toBucket)) siblings.get(familyId(bucket))?.push(bucket);
+    return siblings;
   }
 
   async save(session: Session, waitlistId: number, buckets: readonly Bucket[]): Promise<void> {

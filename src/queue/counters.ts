@@ -121,12 +121,17 @@ export function familyId({ axis, level, parent }: Omit<BucketPlace, 'slot'>): st
   return `${axis}/${level}/${parent}`;
 }
 
-/** The buckets of a family that differ after the change. */
+/** Whether buckets of a family, in their order, tell how many come before each of its changes. */
+export function covers([eldest]: readonly Bucket[], { changes }: Family): boolean {
+  return eldest !== undefined && eldest.slot <= Math.min(...changes.keys());
+}
+
+/** The buckets of a family that differ after the change. `siblings` are all of it, or cover the change. */
 export function changedBuckets({ changes, ...place }: Family, siblings: readonly Bucket[]): Bucket[] {
   const old = new Map(siblings.map((bucket) => [bucket.slot, bucket]));
   const slots = [...new Set([...old.keys(), ...changes.keys()])].sort((a, b) => a - b);
   const changed: Bucket[] = [];
-  let before = 0;
+  let before = siblings[0]?.before ?? 0;
   for (const slot of slots) {
     const known = old.get(slot);
     const amount = (known?.amount ?? 0) + (changes.get(slot) ?? 0);

@@ -92,10 +92,10 @@ export class QueueReader {
 
   /** The places of a page's records, which share buckets, worked out together. Ends the session. */
   private async inPlace(session: Exchange, waitlistId: number, records: readonly RecordedWaiter[]): Promise<Waiter[]> {
-    const keys = records.filter(({ active }) => active).map((record) => record.rankKey);
+    const buckets = new Set(records.filter(({ active }) => active).map(({ rankKey }) => bucketOf(rankKey)));
     const [before, neighbours] = await Promise.all([
-      this.buckets.findBefore(session, waitlistId, QUEUE_AXIS, keys),
-      this.waiters.findNeighbours(session, waitlistId, keys),
+      this.buckets.findBefore(session, waitlistId, QUEUE_AXIS, [...buckets]),
+      this.waiters.findNeighbours(session, waitlistId, [...buckets]),
       session.commit(),
     ]);
     const places = new Map<number, number>();

@@ -267,16 +267,14 @@ export class WaiterStore {
     return rows.map(toRecord);
   }
 
-  /**
-   * The active records of the narrowest buckets that hold these keys, each as its key and `seq`, in the order of the line.
-   */
+  /** The active records of narrowest buckets, named by their first keys: each as its key and `seq`, in the order of the line. */
   async findNeighbours(
     session: Session,
     waitlistId: number,
-    rankKeys: readonly number[],
+    firstKeys: readonly number[],
   ): Promise<{ readonly rankKey: number; readonly seq: number }[]> {
-    if (rankKeys.length === 0) return [];
-    const buckets = [...new Set(rankKeys.map((key) => Math.floor(key / RANK_BUCKET_WIDTH)))];
+    if (firstKeys.length === 0) return [];
+    const buckets = firstKeys.map((key) => key / RANK_BUCKET_WIDTH);
     const rows: { rank_key: number; seq: number }[] = await session.query(
       `SELECT rank_key, seq FROM waiter ${byIndex(session.dataSource, 'waiter_order')}
        WHERE waitlist_id = ? AND active = 1 AND rank_bucket IN (${placeholders(buckets.length)})

@@ -84,6 +84,12 @@ export default {
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'without-tracing-its-sdk-is-not-loaded',
+      severity: 'error',
+      from: { path: '^src/', pathNot: spec },
+      to: { path: 'node_modules/@opentelemetry/(?!api/)', dynamic: false, dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'imports-resolve',
       severity: 'error',
       from: {},

@@ -8,12 +8,16 @@ RUN npm ci --include=dev
 COPY . .
 RUN npm run build
 
+FROM manifest AS bill
+RUN npm sbom --package-lock-only --omit dev --sbom-format cyclonedx --sbom-type application >sbom.cdx.json
+
 # What only a developer reads goes, and with it the compiler, which is somebody's optional peer and so survives `--omit`.
 FROM manifest AS dependencies
 RUN npm ci --omit=dev --ignore-scripts \
  && rm -rf node_modules/typescript node_modules/.bin \
  && find node_modules -type f \( -name '*.map' -o -name '*.md' -o -name '*.[cm]ts' -o -name '*.ts' \) -delete \
  && rm -rf node_modules/typeorm/browser node_modules/@photostructure/sqlite/src \
+      node_modules/@opentelemetry/*/build/esm node_modules/@opentelemetry/*/build/esnext \
  && find node_modules/@photostructure/sqlite/prebuilds -mindepth 1 -maxdepth 1 ! -name 'linux-*' -exec rm -r {} +
 
 FROM node:24-bookworm-slim
@@ -32,6 +36,7 @@ RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /us
 COPY --from=dependencies /app/package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=bill /app/sbom.cdx.json ./
 VOLUME /app/data
 # By number, so that Kubernetes can see that it is not root.
 USER 1000:1000

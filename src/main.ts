@@ -8,11 +8,19 @@ import { type Config, readConfig } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
 import { Presence } from './platform/health/presence.js';
 import { configureHttp, createAdapter } from './platform/http/configure-http.js';
+import { startTracing } from './platform/telemetry/tracing.js';
 import { onStopSignal } from './platform/shutdown.js';
 import { asListenError, explainStartFailure } from './platform/start-failure.js';
 
-async function start(config: Config): Promise<NestFastifyApplication> {
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), createAdapter(config), {
+interface Running {
+  readonly app: NestFastifyApplication;
+  readonly endTracing?: () => Promise<void>;
+}
+
+async function start(config: Config): Promise<Running> {
+  const adapter = createAdapter(config);
+  const endTracing = config.sendsTraces ? await startTracing(adapter.getInstance().log) : undefined;
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), adapter, {
     logger: false,
     abortOnError: false,
     bodyParser: false,
@@ -25,16 +33,17 @@ async function start(config: Config): Promise<NestFastifyApplication> {
   });
   // Only a service that listens makes the account: its password is shown once, and a taken port would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
-  return app;
+  return { app, endTracing };
 }
 
-/** Answers whoever is being served, empties the line of writers, and closes the database's connections last. */
-async function stop(app: NestFastifyApplication, delayMs: number): Promise<void> {
+/** Answers whoever is being served, empties the line of writers, closes the database's connections, and sends the last spans. */
+async function stop({ app, endTracing }: Running, delayMs: number): Promise<void> {
   app.get(Presence).leave();
   await setTimeout(delayMs);
   // Ahead of Nest's own turn, which comes after the hooks that end the writer: whoever is being served still needs it.
   await app.getHttpAdapter().getInstance().close();
   await app.close();
+  await endTracing?.();
 }
 
 try {

@@ -23,7 +23,7 @@ export class AuthController {
       'Logs in. The access token opens the owner operations for an hour; the refresh token gives a new pair, for 30 days. A wrong email and a wrong password answer the same, in the same time. Who keeps failing waits longer and longer (429), by account and by address; where an account logged in of late, failures elsewhere do not slow it. Passwords are verified a few at a time; where too many wait for it: 503.',
   })
   @ApiOkResponse({ description: 'A new pair of tokens.', type: TokenPairDto })
-  @ApiProblems('INVALID_REQUEST', 'WRONG_CREDENTIALS', 'TOO_MANY_ATTEMPTS')
+  @ApiProblems('WRONG_CREDENTIALS', 'TOO_MANY_ATTEMPTS')
   async createTokens(@Body() body: CreateTokensDto, @Ip() address: string): Promise<TokenPairDto> {
     return TokenPairDto.from(await this.auth.logIn(body.email, body.password, address));
   }

@@ -17,7 +17,7 @@ const WAITING_MAX = 64;
 export class PasswordHasher {
   private readonly line = new Batcher<() => Promise<string | boolean>, string | boolean>(
     async ([work]) => [{ result: await work!() }],
-    { batchMax: 1, waitingMax: WAITING_MAX, runsMax: AT_ONCE_MAX },
+    { name: 'hash a password', batchMax: 1, waitingMax: WAITING_MAX, runsMax: AT_ONCE_MAX },
   );
   /** Verified against where there is no account, so that a wrong email takes as long as a wrong password. */
   private readonly nobodysHash = this.hash(randomUUID());

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Batcher, type Outcome } from './batcher.js';
 
-const BOUNDS = { batchMax: 3, waitingMax: 5, runsMax: 1 };
+const BOUNDS = { name: 'test', batchMax: 3, waitingMax: 5, runsMax: 1 };
 
 /** Runs that end when the test says so. */
 function controlled(bounds: Partial<typeof BOUNDS> = {}) {

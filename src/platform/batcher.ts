@@ -1,4 +1,6 @@
+import { type Context, context } from '@opentelemetry/api';
 import { isUnavailable, Problem } from './problem.js';
+import { tracedTogether } from './telemetry/tracing.js';
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -6,6 +8,8 @@ const RETRY_AFTER_SECONDS = 1;
 export type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
 
 export interface BatchBounds<Command> {
+  /** What a run is called in a trace. */
+  readonly name: string;
   /** Weight that one run carries; a heavier command runs alone. */
   readonly batchMax: number;
   /** How much a command weighs; 1 if not said. */
@@ -18,6 +22,8 @@ export interface BatchBounds<Command> {
 
 interface Waiting<Command, Result> {
   readonly command: Command;
+  /** Whose trace it belongs to: a run is for several. */
+  readonly context: Context;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -44,7 +50,9 @@ export class Batcher<Command, Result> {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
-    const result = new Promise<Result>((resolve, reject) => this.waiting.push({ command, resolve, reject }));
+    const result = new Promise<Result>((resolve, reject) =>
+      this.waiting.push({ command, context: context.active(), resolve, reject }),
+    );
     if (this.runs < this.bounds.runsMax) void this.work();
     return result;
   }
@@ -84,7 +92,11 @@ export class Batcher<Command, Result> {
 
   private async carryOut(batch: Waiting<Command, Result>[]): Promise<void> {
     try {
-      const outcomes = await this.run(batch.map(({ command }) => command));
+      const outcomes = await tracedTogether(
+        this.bounds.name,
+        batch.map(({ context: caller }) => caller),
+        () => this.run(batch.map(({ command }) => command)),
+      );
       this.giveUpWaiting(outcomes.find((outcome) => 'error' in outcome && isUnavailable(outcome.error)));
       batch.forEach(({ resolve, reject }, index) => {
         const outcome = outcomes[index];

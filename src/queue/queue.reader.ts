@@ -25,6 +25,7 @@ const LOOKUP_RUNS_MAX = 1;
 @Injectable()
 export class QueueReader {
   private readonly lookups = new Batcher<Lookup, Waiter | null>((batch) => this.lookUp(batch), {
+    name: 'look up places',
     batchMax: LOOKUPS_MAX,
     waitingMax: LOOKUPS_WAITING_MAX,
     runsMax: LOOKUP_RUNS_MAX,

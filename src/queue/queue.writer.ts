@@ -114,6 +114,7 @@ export class QueueWriter {
     let line = this.lines.get(waitlistId);
     if (!line) {
       line = new Batcher((commands) => this.carryOut(waitlistId, commands), {
+        name: 'write line',
         batchMax: BATCH_MAX,
         weightOf,
         waitingMax: WAITING_MAX,
@@ -149,42 +150,41 @@ export class QueueWriter {
 
   private async commit(waitlistId: number, commands: readonly Command[], attempt = 1): Promise<Result[]> {
     const start = performance.now();
-    let runs = 0;
     try {
-      const results = await this.database.exchange(async (session) => {
-        runs += 1;
-        const facts = await this.readFacts(session, waitlistId, commands);
-        const changes = new CounterChanges();
-        // First those who leave: their places are as they were before the batch.
-        const removals = offboardAll(facts, changes, commands);
-        const { joined, credited } = joinAll(facts, changes, commands);
-        const count = async () => {
-          const buckets = await this.buckets.findChanged(session, waitlistId, changes, facts.siblings);
+      const results = await this.database.exchange(
+        async (session) => {
+          const facts = await this.readFacts(session, waitlistId, commands);
+          const changes = new CounterChanges();
+          // First those who leave: their places are as they were before the batch.
+          const removals = offboardAll(facts, changes, commands);
+          const { joined, credited } = joinAll(facts, changes, commands);
+          const count = async () => {
+            const buckets = await this.buckets.findChanged(session, waitlistId, changes, facts.siblings);
+            await Promise.all([
+              this.buckets.save(session, waitlistId, buckets),
+              this.queues.update(session, facts.queue),
+              session.commit(),
+            ]);
+          };
           await Promise.all([
-            this.buckets.save(session, waitlistId, buckets),
-            this.queues.update(session, facts.queue),
-            session.commit(),
+            ...Array.from(removals.values(), (removal) => this.waiters.remove(session, waitlistId, removal)),
+            this.waiters.insert(session, [...joined.values()]),
+            this.waiters.updateStandings(session, waitlistId, credited),
+            count(),
           ]);
-        };
-        await Promise.all([
-          ...Array.from(removals.values(), (removal) => this.waiters.remove(session, waitlistId, removal)),
-          this.waiters.insert(session, [...joined.values()]),
-          this.waiters.updateStandings(session, waitlistId, credited),
-          count(),
-        ]);
-        this.expectEnd(waitlistId, facts.queue.nextSeq);
-        return commands.map((command) =>
-          command.kind === 'join' ? (joined.get(command) ?? null) : ownRemovals(command, facts),
-        );
-      });
+          this.expectEnd(waitlistId, facts.queue.nextSeq);
+          return commands.map((command) =>
+            command.kind === 'join' ? (joined.get(command) ?? null) : ownRemovals(command, facts),
+          );
+        },
+        { onRetry: (reason) => this.metrics.retried(reason) },
+      );
       this.metrics.committed(commands.length, performance.now() - start);
       return results;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
       this.metrics.retried('duplicate_key');
       return await this.commit(waitlistId, commands, attempt + 1);
-    } finally {
-      for (let run = 1; run < runs; run += 1) this.metrics.retried('given_up');
     }
   }
 

@@ -47,7 +47,7 @@ export class WaiterController {
       'X-Total-Count': { $ref: '#/components/headers/X-Total-Count' },
     },
   })
-  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')
   async listWaiters(
     @OwnedWaitlist() waitlist: Owned,
     @Query() query: ListWaitersDto,
@@ -75,7 +75,7 @@ export class WaiterController {
     description: 'The Waiters who left the line.',
     schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(OffboardedWaiterDto) } },
   })
-  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')
   async offboardWaiters(
     @OwnedWaitlist() waitlist: Owned,
     @CurrentCaller() { account }: Caller,

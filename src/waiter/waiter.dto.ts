@@ -8,6 +8,7 @@ import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 export const PAGE_SIZE_MAX = 100;
 export const OFFBOARD_MAX = 1_000;
 const API_KEY_BOUNDS = { minLength: 1, maxLength: 64 } as const;
+const TOKEN = new RegExp(TOKEN_SCHEMA.pattern);
 const API_KEY_EXAMPLE = '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4';
 
 export class ListWaitersDto {
@@ -143,7 +144,9 @@ const ANSWER = {
 /** The specification gives `referral_token` two meanings: a token, and a boolean. */
 function referrerOf(text: string): PageRequest['referredBy'] {
   if (text === '' || /^(false|0)$/i.test(text)) return null;
-  return /^(true|1)$/i.test(text) ? 'anyone' : { token: text };
+  if (/^(true|1)$/i.test(text)) return 'anyone';
+  // Nobody has an empty token. A database may take one with a space or NUL after it for the one without.
+  return { token: TOKEN.test(text) ? text : '' };
 }
 
 /** A Waiter as listed. */

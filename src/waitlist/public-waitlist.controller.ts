@@ -26,7 +26,7 @@ export class PublicWaitlistController {
     description: 'The waitlist: for its owner whole, for anyone else without the fields that are not required.',
     type: WaitlistViewDto,
   })
-  @ApiProblems('INVALID_REQUEST', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
+  @ApiProblems('INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async getWaitlist(
     @CurrentCaller() caller: Caller | null,
     @IdParam('waitlist_id') id: number,

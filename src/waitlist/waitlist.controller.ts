@@ -34,7 +34,7 @@ export class WaitlistController {
     description: 'The answer holds the API key, which is shown this once: only a hash of it is stored.',
   })
   @ApiCreatedResponse({ description: 'The new waitlist, with its API key.', type: CreatedWaitlistDto, links: LINKS })
-  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
   async createWaitlist(
     @CurrentCaller() { account }: Caller,
     @Body() body: CreateWaitlistDto,
@@ -62,7 +62,7 @@ export class WaitlistController {
       'Fields that are left out keep their value; `questions` are replaced as a whole. A change of `spots_to_move_upon_referral` reorders the line at once, past referrals too.',
   })
   @ApiOkResponse({ description: 'The waitlist as changed.', type: UpdatedWaitlistDto })
-  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async updateWaitlist(
     @CurrentCaller() { account }: Caller,
     @IdParam('waitlist_id') id: number,
@@ -79,7 +79,7 @@ export class WaitlistController {
     description: 'For good: the people in line are deleted with it.',
   })
   @ApiNoContentResponse({ description: 'Deleted.' })
-  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async deleteWaitlist(@CurrentCaller() { account }: Caller, @IdParam('waitlist_id') id: number): Promise<void> {
     await this.waitlists.delete(account.id, id);
   }
@@ -90,7 +90,7 @@ export class WaitlistController {
     description: 'The old key ends at once. The new one is shown this once.',
   })
   @ApiCreatedResponse({ description: 'The new key.', type: ApiKeyDto })
-  @ApiProblems('INVALID_REQUEST', 'MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async replaceApiKey(@CurrentCaller() { account }: Caller, @IdParam('waitlist_id') id: number): Promise<ApiKeyDto> {
     return { api_key: await this.waitlists.renewApiKey(account.id, id) };
   }

@@ -114,6 +114,7 @@ export class CreateWaitlistDto {
     format: 'http-url',
     minLength: 1,
     maxLength: 2048,
+    pattern: TEXT_PATTERN,
     example: 'https://example.com/join',
   })
   waitlist_url_location!: string;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isSupportedCountry } from 'libphonenumber-js';
-import { Database, type Hurry } from '../platform/database/database.js';
+import { Database, type Terms } from '../platform/database/database.js';
 import { type FieldFault, Problem } from '../platform/problem.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { QueueTotals } from '../queue/waiter.js';
@@ -11,7 +11,7 @@ import { WaitlistStore } from './waitlist.store.js';
 const API_KEY_BYTES = 20;
 const SPOTS_DEFAULT = 3;
 /** Millions of records that referred someone may get another place; whoever signs up meanwhile is told to come back. */
-const REORDERING: Hurry = { deadlineMs: 10 * 60_000 };
+const REORDERING: Terms = { deadlineMs: 10 * 60_000 };
 const REQUIRED_CONTACT_DEFAULT: RequiredContact = {
   email: 'required',
   phone: 'optional',

@@ -20,7 +20,7 @@ export class WaitlistStore {
       const byId = new Map(waitlists.map((waitlist) => [waitlist.id, waitlist]));
       return ids.map((id) => ({ result: byId.get(id) ?? null }));
     },
-    { batchMax: LOOKUPS_MAX, waitingMax: LOOKUPS_WAITING_MAX, runsMax: LOOKUP_RUNS_MAX },
+    { name: 'look up waitlists', batchMax: LOOKUPS_MAX, waitingMax: LOOKUPS_WAITING_MAX, runsMax: LOOKUP_RUNS_MAX },
   );
 
   constructor(private readonly database: Database) {}

@@ -6,6 +6,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { isEmbedded } from '../../src/platform/database/dialect.js';
 import { migrations } from '../../src/platform/database/migrations/index.js';
 import { openDatabase, startService } from '../support/service.js';
+import { ServiceProcess } from '../support/service-process.js';
 
 /** What TypeORM and SQLite keep for themselves. */
 const BOOKKEEPING = `'migrations', 'sqlite_sequence'`;
@@ -118,6 +119,28 @@ describe('the migrations', () => {
     expect(await readSchema(dataSource)).toEqual([]);
 
     await dataSource.runMigrations();
+    expect(await readSchema(dataSource)).toEqual(newest);
+    expect(await dataSource.showMigrations()).toBe(false);
+  });
+
+  it('run once where two programs bring the schema up to date at the same moment', async () => {
+    const environment = { DATABASE_URL: database.url };
+    const both = await Promise.all([1, 2].map(() => ServiceProcess.spawn(environment, 'dist/src/cli.js', 'migrate')));
+    const codes = await Promise.all(both.map(({ exit }) => exit));
+
+    expect([codes, both.map(({ output }) => output)]).toEqual([[0, 0], expect.anything()]);
+    const ran = both.flatMap(({ output }) => [...output.matchAll(/^Ran (\w+)$/gm)].map(([, name]) => name));
+    expect(ran.sort()).toEqual(migrations.map((Migration) => new Migration().name).sort());
+  });
+
+  it('go on where a migrator was killed after its index was built and before that was noted', async () => {
+    await dataSource.runMigrations();
+    const newest = await readSchema(dataSource);
+    await dataSource.query(`DELETE FROM migrations WHERE name LIKE 'Index%'`);
+
+    const ran = await dataSource.runMigrations();
+
+    expect(ran.length).toBeGreaterThan(0);
     expect(await readSchema(dataSource)).toEqual(newest);
     expect(await dataSource.showMigrations()).toBe(false);
   });

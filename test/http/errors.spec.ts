@@ -115,6 +115,12 @@ describe('a failure is problem details', () => {
 describe('what is no HTTP', () => {
   it.each([
     ['an unknown method', 'FOO / HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST'],
+    [
+      'an address in bare UTF-8',
+      'GET /api/v1/signup?waitlist_id=1&email=caf\u00e9@example.com HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      400,
+      'MALFORMED_REQUEST',
+    ],
     ['headers beyond any bound', `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
   ])('is answered as problem details: %s', async (_, request, status, code) => {
     const server = service.app.getHttpServer();

@@ -1,26 +1,32 @@
 /**
  * A rolling restart under load: two replicas behind haproxy, which takes one out when its /readyz says no, are restarted
  * in turns until so many requests have been answered. No request may fail, and every signup answered must exist.
- *   npm run test:rolling [-- requests]
+ *   npm run test:rolling [-- requests [commit]]
+ * With a commit both begin as the program of that commit, on its schema. Then the schema is brought to the newest under
+ * them, and each restart is a change between that program and this one: an upgrade, and the way back.
  * It needs haproxy and, in TEST_DATABASE_URL, a MySQL or MariaDB server on which it makes a database of its own.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { createConnection } from 'mysql2/promise';
 import { freePort, ServiceProcess, until } from '../support/service-process.js';
 
 const REQUESTS = Number(process.argv[2] ?? 50_000);
+const COMMIT = process.argv[3];
 const CONNECTIONS = 16;
 /** Both replicas, twice. */
 const RESTARTS_MIN = 4;
+const ARCHIVE_MAX_BYTES = 64 * 1024 * 1024;
 const DURATION_MAX_MS = 15 * 60_000;
 /** haproxy asks every half second and believes the second no: the replica serves on for longer than that. */
 const SHUTDOWN_DELAY_SECONDS = 3;
+const HERE = fileURLToPath(new URL('../..', import.meta.url));
 const OWNER = { email: 'owner@example.com', password: 'a long enough password' };
 
 interface Answer {
@@ -30,19 +36,25 @@ interface Answer {
 
 class Replica {
   private process?: ServiceProcess;
+  private starts = 0;
 
   constructor(
     readonly name: string,
     readonly port: number,
     private readonly databaseUrl: string,
+    /** The checkouts that it runs, one after the other. */
+    private readonly roots: readonly [string, ...string[]],
   ) {}
 
   async start(): Promise<void> {
-    const started = await ServiceProcess.spawn({
+    const root = this.roots[this.starts % this.roots.length] as string;
+    this.starts += 1;
+    const environment = {
       DATABASE_URL: this.databaseUrl,
       PORT: String(this.port),
       SHUTDOWN_DELAY: String(SHUTDOWN_DELAY_SECONDS),
-    });
+    };
+    const started = await ServiceProcess.spawnIn(root, environment, 'dist/src/main.js');
     this.process = started;
     await started.started();
   }
@@ -82,6 +94,20 @@ ${replicas.map(({ name, port: to }) => `  server ${name} 127.0.0.1:${to}`).join(
 `;
 }
 
+/** A checkout of a commit, installed and built by its own first start. */
+async function checkOut(commit: string, directory: string): Promise<string> {
+  const root = join(directory, 'before');
+  await mkdir(root);
+  const archive = execFileSync('git', ['archive', commit], { cwd: HERE, maxBuffer: ARCHIVE_MAX_BYTES });
+  execFileSync('tar', ['-x', '-C', root], { input: archive });
+  return root;
+}
+
+async function runCli(root: string, databaseUrl: string, command: string): Promise<void> {
+  const running = await ServiceProcess.spawnIn(root, { DATABASE_URL: databaseUrl }, 'dist/src/cli.js', command);
+  if ((await running.exit) !== 0) throw new Error(running.output);
+}
+
 async function run(directory: string, databaseUrl: string, port: number): Promise<boolean> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const call = (method: string, path: string, body?: unknown, token?: string): Promise<Answer> =>
@@ -96,11 +122,14 @@ async function run(directory: string, databaseUrl: string, port: number): Promis
   const json = async (method: string, path: string, body?: unknown, token?: string) =>
     JSON.parse((await call(method, path, body, token)).text) as Record<string, unknown>;
 
-  const replicas = [new Replica('a', await freePort(), databaseUrl), new Replica('b', await freePort(), databaseUrl)];
+  const roots: [string, ...string[]] = COMMIT === undefined ? [HERE] : [await checkOut(COMMIT, directory), HERE];
+  const replicas = [
+    new Replica('a', await freePort(), databaseUrl, roots),
+    new Replica('b', await freePort(), databaseUrl, roots),
+  ];
   let balancer: ChildProcess | undefined;
   try {
-    const migrating = await ServiceProcess.spawn({ DATABASE_URL: databaseUrl }, 'dist/src/cli.js', 'migrate');
-    if ((await migrating.exit) !== 0) throw new Error(migrating.output);
+    await runCli(roots[0], databaseUrl, 'migrate');
     // One after the other, for the first makes the account.
     for (const replica of replicas) await replica.start();
     await writeFile(join(directory, 'haproxy.cfg'), balancerConfig(port, replicas));
@@ -140,6 +169,7 @@ async function run(directory: string, databaseUrl: string, port: number): Promis
       }
     };
     const restarter = async () => {
+      await runCli(HERE, databaseUrl, 'migrate');
       while (!isOver()) {
         for (const replica of replicas) {
           await replica.restart();
@@ -156,6 +186,7 @@ async function run(directory: string, databaseUrl: string, port: number): Promis
     process.stdout.write(
       `${JSON.stringify({ requests, failures: Object.fromEntries(failures), restarts, signups, stored, seconds })}\n`,
     );
+    await runCli(HERE, databaseUrl, 'verify');
     return failures.size === 0 && stored === signups && restarts >= RESTARTS_MIN && requests >= REQUESTS;
   } finally {
     balancer?.kill();

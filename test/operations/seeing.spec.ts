@@ -1,5 +1,9 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { openDatabase } from '../support/service.js';
+import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
+import { openDatabase, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 
 // Each test starts processes, some twice.
@@ -87,4 +91,35 @@ describe('what a process says about itself', () => {
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
     expect(Object.keys(contract.paths).filter((path) => !path.startsWith('/api/'))).toEqual([]);
   });
+});
+
+it('counts transactions that are begun again by the code that the database gave them up with', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));
+  const file = join(directory, 'waitlist.sqlite');
+  const service = await startService({ environment: { DATABASE_URL: `sqlite:${file}` } });
+  try {
+    const waitlist = await service.world.waitlist();
+    const other = new SqliteConnection(file, {});
+    other.exec('BEGIN IMMEDIATE');
+    const signup = service.api.post('/api/v1/signup', { waitlist_id: waitlist.id, email: 'patient@example.com' });
+    await until(async () =>
+      /retries_total\{reason="SQLITE_BUSY"\} [1-9]/.test((await service.api.get('/metrics')).text),
+    );
+    other.exec('ROLLBACK');
+    other.close();
+
+    expect((await signup).status).toBe(200);
+  } finally {
+    await service.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+it('has a page of the runbook for each alert, and none for an alert that there is not', async () => {
+  const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).sort();
+  const alerts = found(await read('deploy/chart/files/alerts.yaml'), /- alert: (\w+)/g);
+
+  expect(alerts).not.toEqual([]);
+  expect(found(await read('docs/operations.md'), /^### (Waitlist\w+)$/gm)).toEqual(alerts);
 });

@@ -1,5 +1,13 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { holdToContract } from './contract.js';
+import {
+  type Discretion,
+  privateText,
+  privateTextOf,
+  privateTextOfUrl,
+  requireAnonymity,
+  requireSilence,
+} from './discretion.js';
 
 export interface Answer {
   readonly status: number;
@@ -20,7 +28,7 @@ export interface CallOptions {
   readonly raw?: string | Buffer;
 }
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'QUERY';
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'QUERY';
 
 /** Calls a service that runs as a process of its own; its answer is held to the contract too. */
 export async function callAt(
@@ -52,9 +60,12 @@ export function held(method: string, path: string, raw: Omit<Answer, 'body'>): A
   return answer;
 }
 
-/** A client of the HTTP interface; every answer is held to the contract. */
+/** A client of the HTTP interface; every answer is held to the contract, and to telling nobody's secrets. */
 export class Api {
-  constructor(private readonly app: NestFastifyApplication) {}
+  constructor(
+    private readonly app: NestFastifyApplication,
+    private readonly discretion: Discretion,
+  ) {}
 
   async get(path: string, options?: CallOptions): Promise<Answer> {
     return this.call('GET', path, undefined, options);
@@ -91,7 +102,16 @@ export class Api {
         ...headers,
       },
     });
-    return held(method, path, { status: response.statusCode, headers: response.headers, text: response.body });
+    const answer = held(method, path, { status: response.statusCode, headers: response.headers, text: response.body });
+    const sent = [
+      ...privateTextOfUrl(`${path}${search}`),
+      ...privateText({ ...headers, authorization: token }),
+      ...(payload === undefined ? [] : privateTextOf(payload.toString())),
+    ];
+    this.discretion.keep(path.startsWith('/api/') ? [...sent, ...privateText(answer.body)] : sent);
+    requireAnonymity(answer);
+    if (answer.status >= 400) requireSilence(`${method} ${path} ${answer.status}`, answer.text, sent);
+    return answer;
   }
 }
 

@@ -2,10 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Answer, held } from './api.js';
+import { Discretion, privateText, privateTextOf, privateTextOfUrl } from './discretion.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const POLL_MS = 20;
@@ -14,6 +16,8 @@ const WAIT_MAX_MS = 60_000;
 /** The service as people run it: its own process, with a port and signals. */
 export class ServiceProcess {
   output = '';
+  private readonly discretion = new Discretion();
+  /** How it ended; fails where its log told anything of the people and secrets in the calls. */
   readonly exit: Promise<number | NodeJS.Signals | null>;
 
   private constructor(
@@ -22,14 +26,26 @@ export class ServiceProcess {
   ) {
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (chunk: string) => (this.output += chunk));
-    this.exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+    const log = createInterface(child.stdout!).on('line', (line) => {
+      // What is no JSON is the greeting, which shows the first account to whoever started the service.
+      if (line.startsWith('{')) this.discretion.write(line);
+    });
+    this.exit = Promise.all([once(child, 'close'), once(log, 'close')]).then(([[code, signal]]) => {
+      this.discretion.check('');
+      return (code ?? signal) as number | NodeJS.Signals;
+    });
   }
 
   /** `args` follow `node`; the embedded or the given database must have the newest schema. */
   static async spawn(environment: Readonly<Record<string, string>>, file = 'dist/src/main.js', ...args: string[]) {
+    return ServiceProcess.spawnIn(ROOT, environment, file, ...args);
+  }
+
+  /** The same of another checkout, which may be of another version. */
+  static async spawnIn(root: string, environment: Readonly<Record<string, string>>, file: string, ...args: string[]) {
     const port = Number(environment.PORT ?? (await freePort()));
     const child = spawn(process.execPath, ['scripts/prepare.js', file, ...args], {
-      cwd: ROOT,
+      cwd: root,
       env: {
         PATH: process.env.PATH,
         HOST: '127.0.0.1',
@@ -58,7 +74,14 @@ export class ServiceProcess {
     const payload = body === undefined ? undefined : JSON.stringify(body);
     const sent = this.begin(method, path, payload === undefined ? {} : { 'content-type': 'application/json' }, agent);
     sent.end(payload);
-    return ServiceProcess.answerOf(sent);
+    const answer = await ServiceProcess.answerOf(sent);
+    const isJson = path.startsWith('/api/') && answer.text.startsWith('{');
+    this.discretion.keep([
+      ...privateTextOfUrl(path),
+      ...privateText(body),
+      ...(isJson ? privateTextOf(answer.text) : []),
+    ]);
+    return answer;
   }
 
   /** A request whose body is still to be sent. */

@@ -8,9 +8,11 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createConnection } from 'mysql2/promise';
 import { AppModule } from '../../src/app.module.js';
 import { readConfig } from '../../src/platform/config/config.js';
+import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import { Database } from '../../src/platform/database/database.js';
 import { configureHttp, createAdapter, type ServerBounds } from '../../src/platform/http/configure-http.js';
 import { Api } from './api.js';
+import { Discretion } from './discretion.js';
 import { World } from './world.js';
 
 /** The real service on a real database, called without a port. */
@@ -19,6 +21,7 @@ export interface Service {
   readonly api: Api;
   readonly world: World;
   readonly databaseUrl: string;
+  /** Fails where the log or the metrics told anything of the people and secrets in the calls. */
   stop(): Promise<void>;
 }
 
@@ -40,10 +43,14 @@ export async function startService({
     JWT_SECRET: 'test-secret-test-secret-test-secret-',
     RATE_LIMIT_PUBLIC: '0',
     RATE_LIMIT_LOGIN: '0',
+    // A level is a threshold: what production logs is among this.
+    LOG_LEVEL: 'trace',
     ...environment,
     DATABASE_URL: databaseUrl,
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), createAdapter(config, bounds), {
+  const discretion = new Discretion();
+  const adapter = createAdapter(config, { bounds, log: discretion });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), adapter, {
     logger: false,
     abortOnError: false,
     bodyParser: false,
@@ -51,15 +58,17 @@ export async function startService({
   await app.get(Database).migrate();
   await configureHttp(app, config);
   await app.init();
-  const api = new Api(app);
+  const api = new Api(app, discretion);
   return {
     app,
     api,
     world: new World(app, api),
     databaseUrl,
     stop: async () => {
+      const metrics = await app.get(Metrics).read();
       await app.close();
       await database.drop();
+      discretion.check(metrics);
     },
   };
 }

@@ -38,6 +38,7 @@ describe('settings', () => {
       corsOrigins: [],
       shutdownDelaySeconds: 0,
       logLevel: 'warn',
+      sendsTraces: false,
     });
   });
 
@@ -119,6 +120,24 @@ describe('settings', () => {
   ])('name %s where its value is wrong', (name, values) => {
     for (const value of values) expect(faultsOf({ [name]: value })).toMatch(new RegExp(`^${name}: [^\\n]+$`));
   }); // prettier-ignore
+
+  it.each<[boolean, Environment]>([
+    [true, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }],
+    [true, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector/v1/traces', OTEL_TRACES_EXPORTER: 'otlp' }],
+    [false, { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=x' }],
+    [false, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_TRACES_EXPORTER: 'none' }],
+    [false, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_SDK_DISABLED: 'TRUE' }],
+  ])('send traces: %j, with %j', (expected, environment) => {
+    expect(read(environment).sendsTraces).toBe(expected);
+  });
+
+  it.each([
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 'OTEL_EXPORTER_OTLP_ENDPOINT: must be an http or https URL'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL: must be http/protobuf'],
+    [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER: must be otlp or none'],
+  ])('refuse traces that would be sent nowhere: %j', (environment, fault) => {
+    expect(faultsOf(environment)).toBe(fault);
+  });
 
   it('name every variable that is wrong, a line each', () => {
     const faults = faultsOf({

@@ -34,6 +34,8 @@ export interface Config {
   /** How long a process told to stop serves on, so that balancers notice. */
   readonly shutdownDelaySeconds: number;
   readonly logLevel: LogLevel;
+  /** Whether spans are sent; where to and which is OpenTelemetry's own reading of its variables. */
+  readonly sendsTraces: boolean;
 }
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -75,6 +77,10 @@ const isNetwork = (value: string) => {
 const networks = list.refine((items) => items.every(isNetwork), 'must be IP addresses or networks, comma-separated');
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
 
+const httpUrl = z.string().refine(isHttpUrl, HTTP_URL_RULE);
+/** The one that is built in; a name that is not known would be sent nowhere, silently. */
+const otlpProtocol = z.literal('http/protobuf', 'must be http/protobuf').optional();
+
 const DAY_SECONDS = 86_400;
 /** However often it is renewed, a login ends after this; so no token has to live longer. */
 export const LOGIN_LIFETIME_SECONDS = 90 * DAY_SECONDS;
@@ -94,11 +100,7 @@ const Environment = z.object({
     .refine((value) => emailKey(value) !== null, 'must be an email address')
     .optional(),
   OWNER_PASSWORD: z.string().refine(fitsPasswordRule, PASSWORD_RULE).optional(),
-  PUBLIC_BASE_URL: z
-    .string()
-    .refine(isHttpUrl, HTTP_URL_RULE)
-    .transform((value) => value.replace(/\/+$/, ''))
-    .optional(),
+  PUBLIC_BASE_URL: httpUrl.transform((value) => value.replace(/\/+$/, '')).optional(),
   TRUST_PROXY: networks,
   RATE_LIMIT_PUBLIC: wholeNumber(600, 0, 1_000_000),
   RATE_LIMIT_LOGIN: wholeNumber(10, 0, 1_000_000),
@@ -114,6 +116,12 @@ const Environment = z.object({
   ),
   SHUTDOWN_DELAY: wholeNumber(SHUTDOWN_DELAY_SECONDS, 0, 300),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
+  OTEL_SDK_DISABLED: z.string().optional(),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol,
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol,
 });
 
 /**
@@ -144,6 +152,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     shutdownDelaySeconds:
       given.SHUTDOWN_DELAY === undefined && env.DATABASE_URL.kind === 'sqlite' ? 0 : env.SHUTDOWN_DELAY,
     logLevel: env.LOG_LEVEL,
+    sendsTraces:
+      (env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT) !== undefined &&
+      env.OTEL_TRACES_EXPORTER !== 'none' &&
+      env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true',
   };
 }
 

@@ -38,20 +38,31 @@ const AWAY = new Set<string | number>([
 ]);
 
 const DUPLICATE_KEY = new Set<string | number>([1062, 'ERR_SQLITE_CONSTRAINT_UNIQUE']);
+const INDEX_EXISTS = new Set<string | number>([1061]);
 const SQLITE_BUSY = 5;
 const RETRY_AFTER_SECONDS = 2;
 
-export function isWorthRepeating(error: unknown): boolean {
-  return isBusy(error) || hasCode(error, GIVEN_UP) || hasCode(error, AWAY);
+/** The code for which the same may succeed when it is tried again, one of those above; undefined for any other error. */
+export function reasonToRepeat(error: unknown): string | undefined {
+  const code = codeAmong(GIVEN_UP, error) ?? codeAmong(AWAY, error);
+  return code === undefined ? (isBusy(error) ? 'SQLITE_BUSY' : undefined) : String(code);
 }
 
 export function isAway(error: unknown): boolean {
-  return hasCode(error, AWAY);
+  return codeAmong(AWAY, error) !== undefined;
 }
 
 export function isDuplicateKey(error: unknown): boolean {
   return (
-    hasCode(error, DUPLICATE_KEY) || (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'))
+    codeAmong(DUPLICATE_KEY, error) !== undefined ||
+    (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'))
+  );
+}
+
+export function isIndexThere(error: unknown): boolean {
+  return (
+    codeAmong(INDEX_EXISTS, error) !== undefined ||
+    (error instanceof Error && /^index \S+ already exists$/.test(error.message))
   );
 }
 
@@ -63,16 +74,16 @@ function isBusy(error: unknown): boolean {
 
 /** The database's absence as a {@link Problem}; any other error as it came. */
 export function asProblem(error: unknown): unknown {
-  if (!isWorthRepeating(error)) return error;
+  if (reasonToRepeat(error) === undefined) return error;
   return new Problem('unavailable', 'DATABASE_UNAVAILABLE', 'The service cannot reach its database; try again.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     cause: error,
   });
 }
 
-function hasCode(error: unknown, codes: ReadonlySet<string | number>): boolean {
+function codeAmong(codes: ReadonlySet<string | number>, error: unknown): string | number | undefined {
   const source: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  if (!(source instanceof Error)) return false;
+  if (!(source instanceof Error)) return undefined;
   const { code, errno } = source as Error & { code?: string; errno?: number };
-  return (code !== undefined && codes.has(code)) || (errno !== undefined && codes.has(errno));
+  return [errno, code].find((known) => known !== undefined && codes.has(known));
 }

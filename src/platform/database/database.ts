@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { SpanKind } from '@opentelemetry/api';
 import { Mutex } from 'async-mutex';
 import pRetry from 'p-retry';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { asProblem, isAway, isWorthRepeating } from './database-error.js';
+import { traced } from '../telemetry/tracing.js';
+import { asProblem, isAway, reasonToRepeat } from './database-error.js';
 import { isEmbedded } from './dialect.js';
 import { type Exchange, PacketExchange } from './session.js';
+import { SqliteConnection } from './sqlite-driver.js';
 
 const ATTEMPTS_MAX = 6;
 const BACKOFF_MIN_MS = 5;
@@ -12,7 +15,7 @@ const BACKOFF_MAX_MS = 200;
 /** A request is answered within five seconds, whatever became of the database. */
 const DEADLINE_MS = 4_000;
 /** For work that is as long as a waitlist: it ends when it is done. */
-export const UNHURRIED: Hurry = { deadlineMs: 24 * 3_600_000 };
+export const UNHURRIED: Terms = { deadlineMs: 24 * 3_600_000 };
 const MIGRATION_LOCK = 'waitlist-service/migrate';
 const MIGRATION_LOCK_WAIT_SECONDS = 600;
 
@@ -21,8 +24,10 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-export interface Hurry {
-  readonly deadlineMs: number;
+export interface Terms {
+  readonly deadlineMs?: number;
+  /** Told of each attempt after the first, and why it is made: a database's error code. */
+  readonly onRetry?: (reason: string) => void;
 }
 
 type Work<Sessions, Result> = (session: Sessions) => Promise<Result>;
@@ -56,7 +61,7 @@ export class Database {
    * @throws Problem `unavailable` while the database is away
    */
   async read<Result>(work: Work<EntityManager, Result>): Promise<Result> {
-    return this.perform({ embedded: work, pooled: ({ manager }) => work(manager) });
+    return this.perform('read', { embedded: work, pooled: ({ manager }) => work(manager) });
   }
 
   /**
@@ -64,22 +69,23 @@ export class Database {
    * up (a deadlock, a failover, a lost connection, a certification conflict of a cluster), so it must be safe to repeat.
    * @throws Problem `unavailable` while the database is away
    */
-  async transaction<Result>(work: Work<EntityManager, Result>, hurry?: Hurry): Promise<Result> {
-    return this.perform({ embedded: inTransaction(work), pooled: (runner) => runManaged(runner, work) }, hurry);
+  async transaction<Result>(work: Work<EntityManager, Result>, terms?: Terms): Promise<Result> {
+    const way = { embedded: inTransaction(work), pooled: (runner: QueryRunner) => runManaged(runner, work) };
+    return this.perform('transaction', way, terms);
   }
 
   /** A transaction in few round trips, for SQL alone; else as `transaction`. Commits at its end where `work` did not. */
-  async exchange<Result>(work: Work<Exchange, Result>, hurry?: Hurry): Promise<Result> {
-    return this.perform(exchangeWay(work, ['START TRANSACTION']), hurry);
+  async exchange<Result>(work: Work<Exchange, Result>, terms?: Terms): Promise<Result> {
+    return this.perform('transaction', exchangeWay(work, ['START TRANSACTION']), terms);
   }
 
   /**
    * Reads that all see one moment, in few round trips, and hold up no writer.
    * @throws Problem `unavailable` while the database is away
    */
-  async snapshot<Result>(work: Work<Exchange, Result>, hurry?: Hurry): Promise<Result> {
+  async snapshot<Result>(work: Work<Exchange, Result>, terms?: Terms): Promise<Result> {
     const begin = ['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'START TRANSACTION'];
-    return this.perform(exchangeWay(work, begin), hurry);
+    return this.perform('snapshot', exchangeWay(work, begin), terms);
   }
 
   /**
@@ -98,7 +104,10 @@ export class Database {
    * @throws SchemaError where another migrator does not come to its end
    */
   async migrate(): Promise<string[]> {
-    if (this.isEmbedded) return this.runMigrations();
+    return this.isEmbedded ? this.migrateFile() : this.migrateServer();
+  }
+
+  private async migrateServer(): Promise<string[]> {
     const lock = this.dataSource.createQueryRunner();
     try {
       const [row] = (await lock.query('SELECT GET_LOCK(?, ?) AS isMine', [
@@ -116,31 +125,56 @@ export class Database {
     }
   }
 
+  /** SQLite's own lock, on a file beside the database: unlike the file it ends with the process that holds it. */
+  private async migrateFile(): Promise<string[]> {
+    const file = String(this.dataSource.options.database);
+    if (file === ':memory:') return this.runMigrations();
+    const lock = new SqliteConnection(`${file}-migrate`, { timeout: MIGRATION_LOCK_WAIT_SECONDS * 1000 });
+    try {
+      lock.exec('BEGIN EXCLUSIVE');
+      return await this.runMigrations();
+    } finally {
+      lock.close();
+    }
+  }
+
   private async runMigrations(): Promise<string[]> {
     const done = await this.dataSource.runMigrations();
     return done.map(({ name }) => name);
   }
 
   private async perform<Result>(
+    kind: 'read' | 'transaction' | 'snapshot',
     way: Way<Result>,
-    { deadlineMs }: Hurry = { deadlineMs: DEADLINE_MS },
+    { deadlineMs = DEADLINE_MS, onRetry }: Terms = {},
   ): Promise<Result> {
     const until = Date.now() + deadlineMs;
-    try {
-      return await pRetry(
-        () =>
-          this.turns ? this.turns.runExclusive(() => way.embedded(this.dataSource.manager)) : this.attempt(way, until),
-        {
-          retries: ATTEMPTS_MAX - 1,
-          minTimeout: BACKOFF_MIN_MS,
-          maxTimeout: BACKOFF_MAX_MS,
-          randomize: true,
-          shouldRetry: ({ error }) => isWorthRepeating(error) && Date.now() < until,
-        },
-      );
-    } catch (error) {
-      throw asProblem(error);
-    }
+    const attributes = { 'db.system.name': this.isEmbedded ? 'sqlite' : 'mysql' };
+    return traced(`database ${kind}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
+      try {
+        return await pRetry(
+          () =>
+            this.turns
+              ? this.turns.runExclusive(() => way.embedded(this.dataSource.manager))
+              : this.attempt(way, until),
+          {
+            retries: ATTEMPTS_MAX - 1,
+            minTimeout: BACKOFF_MIN_MS,
+            maxTimeout: BACKOFF_MAX_MS,
+            randomize: true,
+            shouldRetry: ({ error }) => {
+              const reason = reasonToRepeat(error);
+              if (reason === undefined || Date.now() >= until) return false;
+              span.addEvent('retry', { reason });
+              onRetry?.(reason);
+              return true;
+            },
+          },
+        );
+      } catch (error) {
+        throw asProblem(error);
+      }
+    });
   }
 
   /** One try on a connection of its own, which goes back to the pool only if it is sound. */

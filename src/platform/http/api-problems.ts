@@ -6,8 +6,9 @@ import { ProblemDto } from './problem.dto.js';
 /** Where the decorator leaves what an operation refuses, until the document spells it out as answers. */
 export const PROBLEM_CODES = 'x-problem-codes';
 
-/** What any operation may answer, whatever it does: a body that can't be read, a fault of ours, no capacity. */
+/** What any operation may answer, whatever it does: a request that can't be read, a fault of ours, no capacity. */
 const ALWAYS: readonly ProblemCode[] = [
+  'INVALID_REQUEST',
   'MALFORMED_REQUEST',
   'MALFORMED_JSON',
   'BODY_TOO_LARGE',

@@ -10,10 +10,12 @@ import { Presence } from '../health/presence.js';
 import { SharedCounts } from '../limits/shared-counts.js';
 import { ContractPipe } from './contract.pipe.js';
 import { Metrics } from '../telemetry/metrics.js';
+import { Problem } from '../problem.js';
 import { serveDocs } from './docs-page.js';
 import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
-import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter } from './problem.filter.js';
+import { traceRequests } from './trace-requests.js';
+import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter, safeError } from './problem.filter.js';
 import { limitRates } from './rate-limits.js';
 import { safeHeaders } from './safe-headers.js';
 
@@ -65,6 +67,8 @@ const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 const SLASHES = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
 /** Asked every few seconds by machines. */
 const UNREMARKABLE: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
+/** Of an address, in a line of JSON. */
+const QUERY = /\?[^\s"\\]+/g;
 const CALLER_REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** Whether pages of any site may call an operation: the signup operations, and the public view of a waitlist. */
@@ -83,8 +87,14 @@ declare module 'fastify' {
   }
 }
 
+/** What differs in tests: bounds that are waited for, and where the log goes, line by line; else standard output. */
+export interface AdapterOptions {
+  readonly bounds?: ServerBounds;
+  readonly log?: { write(line: string): void };
+}
+
 /** The HTTP server, before Nest puts its routes on it. */
-export function createAdapter(config: Config, bounds = SERVER_BOUNDS): FastifyAdapter {
+export function createAdapter(config: Config, { bounds = SERVER_BOUNDS, log }: AdapterOptions = {}): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: BODY_MAX_BYTES,
     http: { headersTimeout: bounds.headersMs, connectionsCheckingInterval: bounds.checkMs },
@@ -104,9 +114,13 @@ export function createAdapter(config: Config, bounds = SERVER_BOUNDS): FastifyAd
       return typeof given === 'string' && CALLER_REQUEST_ID.test(given) ? given : randomUUID();
     },
     logger: {
+      stream: log,
       level: config.logLevel,
       base: undefined,
       formatters: { level: (level) => ({ level }) },
+      // For the framework's own lines: its requests, errors and words repeat the address, and so the query.
+      hooks: { streamWrite: (line) => line.replaceAll(QUERY, '?…') },
+      serializers: { req: ({ method }: FastifyRequest) => ({ method }), err: safeError },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
     },
     logController: new LogController({ disableRequestLogging: true }),
@@ -125,6 +139,7 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   // Fastify refuses a QUERY without a content type before it looks for a route; no path takes it, so each answers 405.
   fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   readJsonBodies(fastify);
+  if (config.sendsTraces) traceRequests(fastify, UNREMARKABLE);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(DATA_HEADERS).header('x-request-id', request.id).header('Cache-Control', 'no-store');
     done();
@@ -149,6 +164,8 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   });
   const corsFor = corsOptions(config);
   await fastify.register(cors, { delegator: (request, done) => done(null, corsFor(request)) });
+  // After cors, so that a page may read why it was refused.
+  fastify.addHook('onRequest', (request, _, done) => done(unreadableQuery(request)));
   const counts = app.get(SharedCounts);
   await counts.connect(fastify.log);
   await limitRates(fastify, config, counts);
@@ -190,6 +207,26 @@ function corsOptions({ corsOrigins }: Config): (request: FastifyRequest) => Fast
     const [path = ''] = url.split('?', 1);
     return ANY_ORIGIN.some((rule) => rule.methods.includes(asked) && rule.path.test(path)) ? forAll : forOwn;
   };
+}
+
+/** The router has read the path already; the query's own reader would take what is no UTF-8 as it stands. */
+function unreadableQuery({ url }: FastifyRequest): Problem | undefined {
+  if (!url.includes('%')) return undefined;
+  const parameters = url.slice(url.indexOf('?') + 1 || url.length).split('&');
+  const faults = parameters
+    .filter((parameter) => !isPercentEncoded(parameter))
+    .map((parameter) => ({ field: parameter.split('=', 1)[0] || 'query', message: 'must be percent-encoded UTF-8' }));
+  return faults.length > 0 ? Problem.invalid(faults) : undefined;
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch (error) {
+    if (error instanceof URIError) return false;
+    throw error;
+  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -21,7 +21,7 @@ export const PROBLEMS = {
   MALFORMED_JSON: {
     status: 400,
     detail: 'The body must be JSON in UTF-8.',
-    remedy: 'Send well-formed JSON, in UTF-8.',
+    remedy: 'Send well-formed JSON, in UTF-8, of at most 64 levels.',
     errors: [{ field: 'body', message: 'must be JSON in UTF-8' }],
   },
   MALFORMED_REQUEST: {
@@ -102,8 +102,8 @@ export const PROBLEMS = {
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
-    detail: 'The body must be JSON, sent as application/json.',
-    remedy: 'Send `Content-Type: application/json`.',
+    detail: 'The body must be JSON in UTF-8, sent as application/json and without a Content-Encoding.',
+    remedy: 'Send `Content-Type: application/json`, and the body uncompressed.',
   },
   WAITLIST_RULE_BROKEN: {
     status: 422,

@@ -48,13 +48,18 @@ export class ProblemFilter implements ExceptionFilter {
     if (error instanceof Problem) {
       this.setHeaders(reply, error);
       if (error.kind === 'unavailable')
-        request.log.warn({ code: error.code, reason: safeError(error.cause) }, 'unavailable');
+        request.log.warn(
+          { code: error.code, reason: error.details.cause && safeError(error.details.cause) },
+          'unavailable',
+        );
       send(request, reply, STATUS[error.kind], error.code, error.message, error.details.fields);
       return;
     }
     const status = this.statusOf(error, request, reply);
     const code = HTTP_FAULTS[status] ?? (isCallersFault(status) ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR');
     if (code === 'INTERNAL_ERROR') request.log.error({ error: safeError(error) }, 'unforeseen error');
+    // RFC 9110, 12.5.3: tells a fault of coding from one of media type.
+    if (status === 415 && request.headers['content-encoding']) void reply.header('Accept-Encoding', 'identity');
     if (code === 'OVERLOADED') void reply.header('Retry-After', OVERLOADED_RETRY_AFTER_SECONDS);
     send(request, reply, problemEntry(code).status, code, problemEntry(code).detail);
   }
@@ -126,15 +131,13 @@ function send(
 }
 
 /** A failed query's message and parameters hold people's data, so only its code and its stack's frames are kept. */
-function safeError(error: unknown): object | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { code, errno } = (error instanceof QueryFailedError ? error.driverError : error) as {
-    code?: string;
-    errno?: number;
-  };
+export function safeError(error: unknown) {
+  if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
+  const isQuery = error instanceof QueryFailedError;
+  const { code, errno } = (isQuery ? error.driverError : error) as { code?: string; errno?: number };
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)).join('\n'); // prettier-ignore
-  const message = error instanceof QueryFailedError ? undefined : error.message;
-  return { name: error.name, code, errno, message, stack: frames };
+  const message = isQuery ? '' : error.message;
+  return { type: error.name, code, errno, message, stack: frames ?? '' };
 }
 
 function problemOf(

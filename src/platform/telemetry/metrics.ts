@@ -5,6 +5,8 @@ import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 /** Gauges under the name of a counter; `nodejs_active_resources` and its like say the same by kind. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+/** Tells an attacker what to try. */
+const TELLTALE = ['nodejs_version_info'];
 
 /** Prometheus metrics of this process. */
 @Injectable()
@@ -20,7 +22,7 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+    for (const name of [...MISNAMED, ...TELLTALE]) this.registry.removeSingleMetric(name);
   }
 
   /** `route` is the pattern, never the path: a path can hold what a caller typed, and its values have no bound. */

@@ -1,0 +1,187 @@
+import { Agent } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Collector, type SeenSpan } from '../support/collector.js';
+import { openDatabase } from '../support/service.js';
+import { ServiceProcess, until } from '../support/service-process.js';
+
+// Each test starts processes.
+jest.setTimeout(120_000);
+
+const CANARY = 'canary.person';
+const PHONE = '+14155550123';
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+const CALLERS_SPAN_ID = '00f067aa0ba902b7';
+const CROWD = 60;
+
+describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => {
+  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let collector: Collector;
+  let service: ServiceProcess;
+  let spans: readonly SeenSpan[];
+  const signup = { name: 'POST /api/v1/signup' };
+
+  beforeAll(async () => {
+    database = await openDatabase(true);
+    collector = await Collector.start();
+    expect(await (await ServiceProcess.spawn({ DATABASE_URL: database.url }, 'dist/src/cli.js', 'migrate')).exit).toBe(
+      0,
+    );
+    service = await ServiceProcess.spawn({
+      DATABASE_URL: database.url,
+      LOG_LEVEL: 'info',
+      SHUTDOWN_DELAY: '0',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=trial',
+      // Longer than the suite runs: what arrives before the end was sent because it is the end.
+      OTEL_BSP_SCHEDULE_DELAY: '600000',
+    });
+    await service.started();
+
+    const { text } = await service.call('POST', '/api/v1/auth/create_tokens', {
+      email: 'owner@example.com',
+      password: 'a long enough password',
+    });
+    const { access_token: token } = JSON.parse(text) as { access_token: string };
+    const owned = service.begin('POST', '/api/v1/waitlist', {
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+    });
+    owned.end(JSON.stringify({ waitlist_name: CANARY, waitlist_url_location: `https://example.com/${CANARY}` }));
+    const { id, api_key } = JSON.parse((await ServiceProcess.answerOf(owned)).text) as { id: number; api_key: string };
+
+    const person = { waitlist_id: id, email: `${CANARY}@example.com`, phone: PHONE, first_name: CANARY };
+    const traced = service.begin('POST', `/api/v1/signup?email=${CANARY}`, {
+      'content-type': 'application/json',
+      traceparent: `00-${TRACE_ID}-${CALLERS_SPAN_ID}-01`,
+      tracestate: `${CANARY.replace('.', '-')}=${CANARY}`,
+      baggage: `name=${CANARY}`,
+      'user-agent': CANARY,
+    });
+    traced.end(JSON.stringify(person));
+    expect((await ServiceProcess.answerOf(traced)).status).toBe(200);
+    await service.call('GET', `/api/v1/signup?waitlist_id=${id}&email=${CANARY}@example.com`);
+    await service.call('GET', `/${CANARY}?api_key=${CANARY}`);
+    const listing = service.begin('GET', `/api/v1/waiter?api_key=${api_key}`, { authorization: `Bearer ${token}` });
+    listing.end();
+    await ServiceProcess.answerOf(listing);
+    await service.call('POST', '/api/v1/signup', { ...person, metadata: CANARY });
+    const agent = new Agent({ keepAlive: true });
+    await Promise.all(
+      Array.from({ length: CROWD }, (_, index) =>
+        service.call('POST', '/api/v1/signup', { waitlist_id: id, email: `${index}.${CANARY}@example.com` }, agent),
+      ),
+    );
+    agent.destroy();
+
+    service.signal('SIGTERM');
+    expect(await service.exit).toBe(0);
+    spans = collector.spans;
+    secrets.push(api_key, token);
+  });
+  afterAll(async () => {
+    service.signal('SIGKILL');
+    await collector.stop();
+    await database.drop();
+  });
+  const secrets = [CANARY, PHONE, encodeURIComponent(PHONE)];
+
+  const below = (parent: SeenSpan | undefined, name: string) =>
+    spans.filter(({ name: own, parentSpanId }) => own === name && parentSpanId === parent?.spanId);
+
+  it('continues the trace of the caller, from the request to the transaction', () => {
+    const [request] = spans.filter(({ traceId, kind }) => traceId === TRACE_ID && kind === 'SERVER');
+    const [batch] = below(request, 'write line');
+    const [transaction] = below(batch, 'database transaction');
+
+    expect(request).toMatchObject({
+      ...signup,
+      parentSpanId: CALLERS_SPAN_ID,
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/api/v1/signup',
+        'http.response.status_code': 200,
+        'url.scheme': 'http',
+      },
+    });
+    expect(batch).toMatchObject({ traceId: TRACE_ID, kind: 'INTERNAL', attributes: { 'waitlist.commands': 1 } });
+    expect(transaction).toMatchObject({
+      traceId: TRACE_ID,
+      kind: 'CLIENT',
+      attributes: { 'db.system.name': database.url.startsWith('sqlite:') ? 'sqlite' : 'mysql' },
+    });
+  });
+
+  it('finds for every signup the one transaction that it was part of, beneath it or linked', () => {
+    const batches = spans.filter(({ name }) => name === 'write line');
+    const requests = spans.filter(({ name, attributes }) => name === signup.name && attributes['http.response.status_code'] === 200); // prettier-ignore
+    const isIn = (batch: SeenSpan, request: SeenSpan) =>
+      batch.parentSpanId === request.spanId ||
+      (batch.links.some(({ spanId }) => spanId === request.spanId) &&
+        request.links.some(({ spanId }) => spanId === batch.spanId));
+
+    expect(requests).toHaveLength(CROWD + 1);
+    expect(requests.filter((request) => batches.filter((batch) => isIn(batch, request)).length !== 1)).toEqual([]);
+  });
+
+  it('sends no path, no query, and nothing of a person', () => {
+    expect(secrets.filter((secret) => collector.bodies.some((body) => body.includes(secret)))).toEqual([]);
+    expect(spans.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['GET', 'GET /api/v1/signup', 'GET /api/v1/waiter']),
+    );
+    expect(new Set(spans.flatMap(({ attributes }) => Object.keys(attributes)))).toEqual(
+      new Set([
+        'db.system.name',
+        'http.request.method',
+        'http.response.status_code',
+        'http.route',
+        'url.scheme',
+        'waitlist.commands',
+      ]),
+    );
+  });
+
+  it('leaves out the probes, which machines ask for every few seconds', () => {
+    expect(spans.filter(({ attributes }) => attributes['http.route'] === '/readyz')).toEqual([]);
+  });
+
+  it('says who it is', () => {
+    expect(collector.resource).toMatchObject({
+      'service.name': 'waitlist-service',
+      'deployment.environment.name': 'trial',
+    });
+    expect([...collector.contentTypes]).toEqual(['application/x-protobuf']);
+  });
+
+  it('names the trace in the lines of its log', () => {
+    const lines = service.output.split('\n').filter((line) => line.includes(TRACE_ID));
+
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({ msg: 'request', route: '/api/v1/signup', trace_id: TRACE_ID }),
+    ]);
+  });
+});
+
+it('serves and ends as ever where the collector is away, and says so in its log', async () => {
+  const database = await openDatabase(true);
+  expect(await (await ServiceProcess.spawn({ DATABASE_URL: database.url }, 'dist/src/cli.js', 'migrate')).exit).toBe(0);
+  const service = await ServiceProcess.spawn({
+    DATABASE_URL: database.url,
+    SHUTDOWN_DELAY: '0',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+    OTEL_BSP_SCHEDULE_DELAY: '10',
+  });
+  try {
+    await service.started();
+    expect((await service.call('GET', '/api/v1/signup?waitlist_id=1&email=a@example.com')).status).toBe(404);
+    await until(() => service.output.includes('traces are not sent'));
+    expect((await service.call('GET', '/api/v1/signup?waitlist_id=1&email=a@example.com')).status).toBe(404);
+
+    service.signal('SIGTERM');
+
+    expect(await service.exit).toBe(0);
+  } finally {
+    service.signal('SIGKILL');
+    await database.drop();
+  }
+});

@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import type { Method } from '../support/api.js';
+import { SEED } from '../support/seed.js';
+import { type Service, startService } from '../support/service.js';
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
+const TIMEOUT_MS = 60_000 + RUNS * 50;
+
+jest.setTimeout(TIMEOUT_MS);
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly nullable?: boolean;
+  readonly format?: string;
+  readonly example?: unknown;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: Schema;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } };
+}
+interface Request {
+  readonly method: Method;
+  readonly path: string;
+  readonly raw: string | undefined;
+  readonly headers: Record<string, string>;
+}
+
+const document = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8')) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+};
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase() as Method, operation })),
+);
+
+const TEXT_MAX = 300;
+const ITEMS_MAX = 4;
+/** What has broken other services. */
+const TREACHEROUS = [
+  ...[
+    '',
+    ' ',
+    '\0',
+    '\r\n',
+    '\u001b[2J',
+    '\ufeff',
+    '\u202e',
+    '\ud800',
+    '😀',
+    'ﷺ',
+    '%00',
+    '%',
+    '../',
+    '{{7*7}}',
+    '${x}',
+  ],
+  ...['null', 'undefined', 'NaN', 'true', '0', '-1', '-0', '1e999', '9007199254740993', '__proto__', 'constructor'],
+  ...["' OR 1=1 --", '"; DROP TABLE waiter; --', '<script>', '2026-11-21_00-00-00', 'a@b.co', '+14155550123'],
+];
+const scalar = fc.oneof(
+  fc.constantFrom<unknown>(...TREACHEROUS, null, true, 0, -1, 1.5, 2 ** 53, Number.MAX_VALUE, -0),
+  fc.string({ unit: 'binary', maxLength: TEXT_MAX }),
+);
+const junk = fc.oneof({ weight: 3, arbitrary: scalar }, { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) });
+
+/** Mostly what the schema takes; at any depth, now and then something else. */
+function nearly(schema: Schema): fc.Arbitrary<unknown> {
+  return fc.oneof({ weight: 9, arbitrary: sound(schema) }, { weight: 1, arbitrary: junk });
+}
+
+function sound(schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.$ref) return sound(document.components.schemas[schema.$ref.split('/').at(-1)!]!);
+  if (schema.allOf) return sound(schema.allOf[0]!);
+  if (schema.oneOf) return fc.oneof(...schema.oneOf.map(sound));
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  switch (schema.type) {
+    case 'object':
+      return object(schema);
+    case 'array':
+      return fc.array(nearly(schema.items ?? {}), { maxLength: Math.min(schema.maxItems ?? ITEMS_MAX, ITEMS_MAX) + 1 });
+    case 'integer':
+      return fc.integer({ min: schema.minimum, max: Math.min(schema.maximum ?? 100, 2 ** 31 - 1) });
+    case 'boolean':
+      return fc.boolean();
+    case 'string':
+      return text(schema);
+    default:
+      return junk;
+  }
+}
+
+function object({ properties, required = [] }: Schema): fc.Arbitrary<unknown> {
+  if (!properties) return fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }), { maxKeys: ITEMS_MAX });
+  const fields = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, nearly(schema)]));
+  const known = fc.record(fields, { requiredKeys: [...required] });
+  const unknown = fc.dictionary(fc.constantFrom(...TREACHEROUS, 'verified', 'priority', 'id'), junk, { maxKeys: 2 });
+  return fc.tuple(known, unknown).map(([one, other]) => ({ ...other, ...(one as object) }));
+}
+
+function text({ format, example, minLength = 0, maxLength = TEXT_MAX }: Schema): fc.Arbitrary<unknown> {
+  const length = { minLength, maxLength: Math.min(maxLength, TEXT_MAX) };
+  const typical = format === 'idn-email' ? fc.emailAddress() : format === 'http-url' ? fc.webUrl() : fc.string(length);
+  return fc.oneof(typical, fc.constant(example ?? 'x'), fc.string({ ...length, unit: 'grapheme' }));
+}
+
+/** JSON with a piece cut out, doubled or replaced. */
+function broken(json: string): fc.Arbitrary<string> {
+  return fc
+    .tuple(fc.nat(json.length), fc.nat(12), fc.constantFrom('', '"', '{', '[', ':', ',', '\\u', '\0', '"a":1,"a":2,'))
+    .map(([start, length, piece]) => json.slice(0, start) + piece + json.slice(start + length));
+}
+
+describe('every operation', () => {
+  let service: Service;
+  let requests: fc.Arbitrary<Request>;
+  beforeAll(async () => {
+    service = await startService();
+    const { world } = service;
+    const waitlist = await world.waitlist({ questions: [{ question_value: 'Why?' }] });
+    const foreign = await world.waitlist();
+    await world.signups(waitlist, 3);
+    requests = fc
+      .constantFrom(...operations)
+      .chain((operation) => requestTo(operation, { waitlist, foreign: foreign.id, token: waitlist.owner.token }));
+  });
+  afterAll(() => service.stop());
+
+  it(`answers as the contract says, and never with a 5xx, whatever it is asked (${RUNS} requests, seed ${SEED})`, async () => {
+    let understood = 0;
+    await fc.assert(
+      fc.asyncProperty(requests, async ({ method, path, raw, headers }) => {
+        const { status } = await service.api.call(method, path, undefined, { raw, headers });
+        expect(status).toBeLessThan(500);
+        if (status < 300) understood += 1;
+      }),
+      { seed: SEED, numRuns: RUNS, endOnFailure: true },
+    );
+    // Requests that all fail at the door would show nothing of what is behind it.
+    expect(understood).toBeGreaterThan(RUNS / 20);
+  });
+});
+
+function requestTo(
+  { path, method, operation }: (typeof operations)[number],
+  known: {
+    readonly waitlist: { readonly id: number; readonly api_key: string };
+    readonly foreign: number;
+    readonly token: string;
+  },
+): fc.Arbitrary<Request> {
+  const { waitlist, foreign, token } = known;
+  // The waitlist that the other requests are about stays, and so does its key.
+  const isFinal = method === 'DELETE' || path.endsWith('/api_key');
+  const id = fc.oneof(fc.constantFrom<unknown>(isFinal ? foreign : waitlist.id, foreign), scalar);
+  const named: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+    api_key: fc.oneof({ weight: 9, arbitrary: fc.constant(waitlist.api_key) }, { weight: 1, arbitrary: junk }),
+    waitlist_id: fc.oneof({ weight: 9, arbitrary: fc.constant(waitlist.id) }, { weight: 1, arbitrary: junk }),
+  };
+  const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
+  const query = fc.record(
+    Object.fromEntries(parameters.map(({ name, schema }) => [name, named[name] ?? nearly(schema)])),
+    { requiredKeys: parameters.map(({ name }) => name).filter((name) => name in named) },
+  );
+  const schema = operation.requestBody?.content['application/json'].schema;
+  const body = schema ? fc.tuple(nearly(schema), fc.record(named)) : fc.constant(undefined);
+  const raw = body.chain((drawn) => {
+    if (drawn === undefined) return fc.constant(undefined);
+    const [value, own] = drawn;
+    const fields = Object.fromEntries(Object.entries(own).filter(([name]) => isFieldOf(value, name)));
+    const json = JSON.stringify(isFieldOf(value) ? { ...value, ...fields } : value);
+    return fc.oneof({ weight: 9, arbitrary: fc.constant(json) }, { weight: 1, arbitrary: broken(json) });
+  });
+  const tail = fc.oneof(
+    { weight: 9, arbitrary: fc.constant('') },
+    { weight: 1, arbitrary: fc.constantFrom('&%', '&%ff=1', '&waitlist_id=1', '&api_key=', '&&', '&=', '?', '&a[]=1') },
+  );
+  return fc.record({ id, query, raw, tail, isOwner: fc.boolean() }).map((drawn) => ({
+    method,
+    path: `${path.replace('{waitlist_id}', encodeURIComponent(textOf(drawn.id)))}?${new URLSearchParams(
+      Object.entries(drawn.query).map(([name, value]): [string, string] => [name, textOf(value)]),
+    ).toString()}${drawn.tail}`,
+    raw: drawn.raw,
+    headers: {
+      ...(drawn.raw !== undefined && { 'content-type': 'application/json' }),
+      authorization: `Bearer ${drawn.isOwner ? token : 'x'}`,
+    },
+  }));
+}
+
+/** Whether it is an object, and has the field. */
+function isFieldOf(value: unknown, name?: string): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && (name === undefined || name in value);
+}
+
+function textOf(value: unknown): string {
+  return (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed();
+}

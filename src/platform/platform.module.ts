@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { HealthController } from './health/health.controller.js';
 import { Presence } from './health/presence.js';
+import { Readiness } from './health/readiness.js';
 import { PageHeaders } from './http/page-headers.js';
 import { SharedCounts } from './limits/shared-counts.js';
 import { Metrics } from './telemetry/metrics.js';
@@ -11,7 +12,7 @@ import { QueueMetrics } from './telemetry/queue-metrics.js';
 @Global()
 @Module({
   controllers: [HealthController, MetricsController],
-  providers: [Metrics, QueueMetrics, PoolMetrics, PageHeaders, Presence, SharedCounts],
+  providers: [Metrics, QueueMetrics, PoolMetrics, PageHeaders, Presence, Readiness, SharedCounts],
   exports: [QueueMetrics, PageHeaders, SharedCounts],
 })
 export class PlatformModule {}

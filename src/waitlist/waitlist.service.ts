@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isSupportedCountry } from 'libphonenumber-js';
+import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database, type Terms } from '../platform/database/database.js';
 import { type FieldFault, Problem } from '../platform/problem.js';
 import { QueueService } from '../queue/queue.service.js';
@@ -53,23 +54,27 @@ export class WaitlistService {
   async create(accountId: number, settings: WaitlistSettings & { name: string; urlLocation: string }) {
     const requiredContact = { ...REQUIRED_CONTACT_DEFAULT, ...settings.requiredContact };
     requireSound({ ...settings, requiredContact });
-    // A run that is repeated makes another key: the first may have been stored, though its answer was lost.
-    const { id, apiKey } = await this.database.transaction(async (manager) => {
-      const apiKey = newApiKey();
-      const waitlist = await this.waitlists.insert(manager, {
-        accountId,
-        apiKeyHash: hashApiKey(apiKey),
-        name: settings.name,
-        urlLocation: settings.urlLocation,
-        requiredContact,
-        defaultRegion: settings.defaultRegion ?? null,
-        questions: settings.questions ?? [],
-        createdAt: new Date(),
+    const apiKey = newApiKey();
+    const apiKeyHash = hashApiKey(apiKey);
+    try {
+      await this.database.transaction(async (manager) => {
+        const { id } = await this.waitlists.insert(manager, {
+          accountId,
+          apiKeyHash,
+          name: settings.name,
+          urlLocation: settings.urlLocation,
+          requiredContact,
+          defaultRegion: settings.defaultRegion ?? null,
+          questions: settings.questions ?? [],
+          createdAt: new Date(),
+        });
+        await this.queue.open(manager, id, settings.spotsPerReferral ?? SPOTS_DEFAULT);
       });
-      await this.queue.open(manager, waitlist.id, settings.spotsPerReferral ?? SPOTS_DEFAULT);
-      return { id: waitlist.id, apiKey };
-    });
-    return { waitlist: await this.get(accountId, id), apiKey };
+    } catch (error) {
+      // Nobody else makes this key: the first run was stored and its answer lost, and a repeat met its own row.
+      if (!isDuplicateKey(error)) throw error;
+    }
+    return { waitlist: await this.complete(await this.waitlists.findOwnedByKey(accountId, apiKeyHash)), apiKey };
   }
 
   /** All of the owner's, oldest first. */
@@ -79,15 +84,12 @@ export class WaitlistService {
 
   /** @throws Problem `not_found`, for another owner's too */
   async get(accountId: number, id: number): Promise<Waitlist> {
-    const waitlist = await this.waitlists.findOwned(accountId, id);
-    const [found] = await this.withTotals(waitlist ? [waitlist] : []);
-    return found ?? fail();
+    return this.complete(await this.waitlists.findOwned(accountId, id));
   }
 
   /** What anyone may know of a waitlist, with its totals. @throws Problem `not_found` */
   async getPublicWithTotals(id: number): Promise<Waitlist> {
-    const [found] = await this.withTotals([await this.getPublic(id)]);
-    return found ?? fail();
+    return this.complete(await this.getPublic(id));
   }
 
   /** The rules by which people join. @throws Problem `not_found` */
@@ -149,6 +151,11 @@ export class WaitlistService {
   async findByKey(accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
     const waitlist = await this.waitlists.findOwnedByKey(accountId, hashApiKey(apiKey));
     return waitlist && { ...waitlist, apiKey };
+  }
+
+  private async complete(waitlist: WaitlistEntity | null): Promise<Waitlist> {
+    const [found] = await this.withTotals(waitlist ? [waitlist] : []);
+    return found ?? fail();
   }
 
   private async withTotals(waitlists: readonly WaitlistEntity[]): Promise<Waitlist[]> {

@@ -19,6 +19,7 @@ const BOUNDS: ServerBounds = {
   keepAliveMs: 400,
   silenceMs: 60_000,
   connectionsMax: 1_000,
+  loopDelayMs: 60_000,
 };
 
 describe('a connection', () => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { SERVER_BOUNDS } from '../../src/platform/http/configure-http.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
 
@@ -10,7 +11,7 @@ describe('a process that cannot keep up', () => {
   afterEach(() => service.stop());
 
   it('turns requests away with 503, answers for its health and its metrics, and goes on when it can', async () => {
-    service = await startService();
+    service = await startService({ bounds: SERVER_BOUNDS });
     const { api } = service;
     const signup = () => api.post('/api/v1/signup', {});
     expect((await signup()).status).toBe(400);

@@ -71,7 +71,7 @@ async function run(live: string, restored: string, file: string): Promise<void> 
       while (!isOver) {
         const email = `${randomUUID()}@example.com`;
         const body = { waitlist_id, email, referral_link: link };
-        const { status, text } = await service.call('POST', '/api/v1/signup', body, agent);
+        const { status, text } = await service.call('POST', '/api/v1/signup', body, { agent });
         if (status !== 200) throw new Error(`A signup was answered with ${status}: ${text}`);
         if (answered.push(email) % 3 === 0) link = (JSON.parse(text) as { referral_link: string }).referral_link;
       }
@@ -92,7 +92,7 @@ async function run(live: string, restored: string, file: string): Promise<void> 
     try {
       await next.started();
       const look = (email: string) =>
-        next.call('GET', `/api/v1/signup?waitlist_id=${waitlist_id}&email=${email}`, undefined, agent);
+        next.call('GET', `/api/v1/signup?waitlist_id=${waitlist_id}&email=${email}`, undefined, { agent });
       const missing = (await Promise.all(before.map(look))).filter(({ status }) => status !== 200);
       const { status } = await next.call('POST', '/api/v1/signup', { waitlist_id, email: 'after@example.com' });
       process.stdout.write(

@@ -99,7 +99,7 @@ describe('a process that is told to stop', () => {
       Array.from({ length: 400 }, async (_, index) => {
         const email = `person${index}@example.com`;
         try {
-          const { status } = await running.call('POST', '/api/v1/signup', { waitlist_id, email }, agent);
+          const { status } = await running.call('POST', '/api/v1/signup', { waitlist_id, email }, { agent });
           if (status === 200) answered.push(email);
           else refusals.push(status);
         } catch (error) {

@@ -68,7 +68,7 @@ describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => 
     const agent = new Agent({ keepAlive: true });
     await Promise.all(
       Array.from({ length: CROWD }, (_, index) =>
-        service.call('POST', '/api/v1/signup', { waitlist_id: id, email: `${index}.${CANARY}@example.com` }, agent),
+        service.call('POST', '/api/v1/signup', { waitlist_id: id, email: `${index}.${CANARY}@example.com` }, { agent }),
       ),
     );
     agent.destroy();

@@ -188,7 +188,7 @@ const reading: HostileInput[] = [
     raw: `{"${'k'.repeat(100_000)}":1,"${'k'.repeat(100_000)}":1}`,
     headers: JSON_TYPE,
     ...INVALID,
-    field: `${'k'.repeat(200)}…`,
+    field: 'k'.repeat(512),
   },
   {
     why: 'more than a body may have',

@@ -70,9 +70,18 @@ export class ServiceProcess {
   }
 
   /** On a connection of its own, unless `agent` keeps one. */
-  async call(method: string, path: string, body?: unknown, agent?: Agent): Promise<Answer> {
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    { agent, token }: { readonly agent?: Agent; readonly token?: string } = {},
+  ): Promise<Answer> {
     const payload = body === undefined ? undefined : JSON.stringify(body);
-    const sent = this.begin(method, path, payload === undefined ? {} : { 'content-type': 'application/json' }, agent);
+    const headers = {
+      ...(payload !== undefined && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    };
+    const sent = this.begin(method, path, headers, agent);
     sent.end(payload);
     const answer = await ServiceProcess.answerOf(sent);
     const isJson = path.startsWith('/api/') && answer.text.startsWith('{');

@@ -10,7 +10,12 @@ import { AppModule } from '../../src/app.module.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import { Database } from '../../src/platform/database/database.js';
-import { configureHttp, createAdapter, type ServerBounds } from '../../src/platform/http/configure-http.js';
+import {
+  configureHttp,
+  createAdapter,
+  SERVER_BOUNDS,
+  type ServerBounds,
+} from '../../src/platform/http/configure-http.js';
 import { Api } from './api.js';
 import { Discretion } from './discretion.js';
 import { World } from './world.js';
@@ -27,6 +32,9 @@ export interface Service {
 
 type Environment = Readonly<Record<string, string>>;
 
+/** A test is its own client: the bursts that it makes in one turn of the event loop come over a network in many. */
+const UNHURRIED: ServerBounds = { ...SERVER_BOUNDS, loopDelayMs: 60_000 };
+
 /**
  * Starts the service on the database of `TEST_DATABASE_URL`, or on an embedded one of its own. Limits are off unless
  * `environment` says otherwise. On a server the suites of one worker share a database, so a test makes what it needs;
@@ -35,7 +43,7 @@ type Environment = Readonly<Record<string, string>>;
 export async function startService({
   environment = {},
   isolated = false,
-  bounds,
+  bounds = UNHURRIED,
 }: { environment?: Environment; isolated?: boolean; bounds?: ServerBounds } = {}): Promise<Service> {
   const database = await openDatabase(isolated);
   const databaseUrl = environment.DATABASE_URL ?? database.url;
@@ -56,7 +64,7 @@ export async function startService({
     bodyParser: false,
   });
   await app.get(Database).migrate();
-  await configureHttp(app, config);
+  await configureHttp(app, config, bounds);
   await app.init();
   const api = new Api(app, discretion);
   return {

@@ -4,6 +4,13 @@ import { migrations } from './migrations/index.js';
 import { SqliteConnection } from './sqlite-driver.js';
 
 const CONNECT_TIMEOUT_MS = 3_000;
+/**
+ * A server ends a connection that has been silent for so long, and the transaction in it. The locks of a process that
+ * hangs or was cut off, and so can't say that it is gone, would else hold up a line for hours.
+ */
+export const SILENCE_MAX_SECONDS = 30;
+/** The pool itself closes earlier what it does not use. */
+const IDLE_MAX_MS = 10_000;
 /** The driver waits in the event loop's own thread, so it waits briefly, and the transaction is tried again. */
 const SQLITE_BUSY_TIMEOUT_MS = 100;
 
@@ -38,6 +45,13 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
     poolSize: config.poolSize,
     multipleStatements: true,
     // Without `trace` the driver does not record where each query was called from, which it would for no error at all.
-    extra: { enableKeepAlive: true, trace: false },
+    extra: {
+      enableKeepAlive: true,
+      trace: false,
+      // The driver looks at idle times only where not all connections may be idle.
+      maxIdle: config.poolSize - 1,
+      idleTimeout: IDLE_MAX_MS,
+      gracefulEnd: true,
+    },
   };
 }

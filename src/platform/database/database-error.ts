@@ -7,10 +7,11 @@ const GIVEN_UP = new Set<string | number>([
   1205, // lock wait timeout
   1020, // record changed since the snapshot (MariaDB)
   1180, // error during commit
+  1317, // statement interrupted
   3101, // certification conflict (Group Replication)
 ]);
 
-/** The connection or the server is of no use now; another may be. */
+/** The connection or the server is of no use now; another may be. Whatever the driver calls fatal is so too. */
 const AWAY = new Set<string | number>([
   1040, // too many connections
   1047, // node not yet part of its cluster
@@ -33,9 +34,16 @@ const AWAY = new Set<string | number>([
   'EPIPE',
   'ETIMEDOUT',
   'PROTOCOL_CONNECTION_LOST',
-  'PROTOCOL_SEQUENCE_TIMEOUT',
-  'POOL_ENQUEUELIMIT',
 ]);
+
+/** It can't store: a repeat would find the same, though readers are served. */
+const NO_ROOM = new Set<string | number>([
+  1021, // disk full
+  1026, // error writing file
+  1114, // table full
+]);
+/** The same of the embedded database: read-only, error of input or output, full. */
+const SQLITE_NO_ROOM = new Set<number | undefined>([8, 10, 13]);
 
 const DUPLICATE_KEY = new Set<string | number>([1062, 'ERR_SQLITE_CONSTRAINT_UNIQUE']);
 const INDEX_EXISTS = new Set<string | number>([1061]);
@@ -44,46 +52,57 @@ const RETRY_AFTER_SECONDS = 2;
 
 /** The code for which the same may succeed when it is tried again, one of those above; undefined for any other error. */
 export function reasonToRepeat(error: unknown): string | undefined {
-  const code = codeAmong(GIVEN_UP, error) ?? codeAmong(AWAY, error);
-  return code === undefined ? (isBusy(error) ? 'SQLITE_BUSY' : undefined) : String(code);
+  if (sqliteCode(error) === SQLITE_BUSY) return 'SQLITE_BUSY';
+  const code = codeIn(error, GIVEN_UP) ?? codeIn(error, AWAY);
+  if (code !== undefined) return String(code);
+  return isFatal(error) ? 'FATAL' : undefined;
 }
 
 export function isAway(error: unknown): boolean {
-  return codeAmong(AWAY, error) !== undefined;
+  return codeIn(error, AWAY) !== undefined || isFatal(error);
 }
 
 export function isDuplicateKey(error: unknown): boolean {
   return (
-    codeAmong(DUPLICATE_KEY, error) !== undefined ||
+    codeIn(error, DUPLICATE_KEY) !== undefined ||
     (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'))
   );
 }
 
 export function isIndexThere(error: unknown): boolean {
   return (
-    codeAmong(INDEX_EXISTS, error) !== undefined ||
+    codeIn(error, INDEX_EXISTS) !== undefined ||
     (error instanceof Error && /^index \S+ already exists$/.test(error.message))
   );
 }
 
-/** Another program, such as the command line, writes to the embedded database. The low byte of SQLite's code tells. */
-function isBusy(error: unknown): boolean {
-  const { errcode } = (error instanceof QueryFailedError ? error.driverError : error) as { errcode?: number };
-  return errcode !== undefined && (errcode & 0xff) === SQLITE_BUSY;
-}
-
 /** The database's absence as a {@link Problem}; any other error as it came. */
 export function asProblem(error: unknown): unknown {
-  if (reasonToRepeat(error) === undefined) return error;
+  const hasRoom = codeIn(error, NO_ROOM) === undefined && !SQLITE_NO_ROOM.has(sqliteCode(error));
+  if (hasRoom && reasonToRepeat(error) === undefined) return error;
   return new Problem('unavailable', 'DATABASE_UNAVAILABLE', 'The service cannot reach its database; try again.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     cause: error,
   });
 }
 
-function codeAmong(codes: ReadonlySet<string | number>, error: unknown): string | number | undefined {
-  const source: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  if (!(source instanceof Error)) return undefined;
-  const { code, errno } = source as Error & { code?: string; errno?: number };
+function codeIn(error: unknown, codes: ReadonlySet<string | number>): string | number | undefined {
+  const { code, errno } = driverError<{ code?: string; errno?: number }>(error);
   return [errno, code].find((known) => known !== undefined && codes.has(known));
+}
+
+/** The driver's own word for a connection that is lost, where it has no code: a handshake that failed, a closed state. */
+function isFatal(error: unknown): boolean {
+  return driverError<{ fatal?: boolean }>(error).fatal === true;
+}
+
+/** The low byte of SQLite's code says what happened; busy is where another program, such as the command line, writes. */
+function sqliteCode(error: unknown): number | undefined {
+  const { errcode } = driverError<{ errcode?: number }>(error);
+  return errcode === undefined ? undefined : errcode & 0xff;
+}
+
+function driverError<Fields>(error: unknown): Partial<Fields> {
+  const source: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  return source ?? {};
 }

@@ -4,6 +4,7 @@ import { Mutex } from 'async-mutex';
 import pRetry from 'p-retry';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { traced } from '../telemetry/tracing.js';
+import { SILENCE_MAX_SECONDS } from './data-source-options.js';
 import { asProblem, isAway, reasonToRepeat } from './database-error.js';
 import { isEmbedded } from './dialect.js';
 import { type Exchange, PacketExchange } from './session.js';
@@ -16,6 +17,8 @@ const BACKOFF_MAX_MS = 200;
 const DEADLINE_MS = 4_000;
 /** For work that is as long as a waitlist: it ends when it is done. */
 export const UNHURRIED: Terms = { deadlineMs: 24 * 3_600_000 };
+/** Refused wherever writing is, also where it would change nothing: by a read-only server, or a cluster's part that lost the rest. */
+const WRITE_OF_NOTHING = 'UPDATE migrations SET name = name WHERE id < 0';
 const MIGRATION_LOCK = 'waitlist-service/migrate';
 const MIGRATION_LOCK_WAIT_SECONDS = 600;
 
@@ -45,7 +48,9 @@ interface Way<Result> {
 @Injectable()
 export class Database {
   private readonly turns?: Mutex;
-  private readonly prepared = new WeakSet<object>();
+  /** When each connection was first used. */
+  private readonly connectedAtMs = new WeakMap<object, number>();
+  private failedAtMs = -Infinity;
 
   constructor(readonly dataSource: DataSource) {
     if (isEmbedded(dataSource)) this.turns = new Mutex();
@@ -60,8 +65,18 @@ export class Database {
    * Statements that need not agree with each other.
    * @throws Problem `unavailable` while the database is away
    */
-  async read<Result>(work: Work<EntityManager, Result>): Promise<Result> {
-    return this.perform('read', { embedded: work, pooled: ({ manager }) => work(manager) });
+  async read<Result>(work: Work<EntityManager, Result>, terms?: Terms): Promise<Result> {
+    return this.perform('read', { embedded: work, pooled: ({ manager }) => work(manager) }, terms);
+  }
+
+  /**
+   * Whether the database can do our work. The embedded one is not asked to write, for it refuses while the command line
+   * does long work, and readers are served all the same.
+   * @throws Problem `unavailable` while the database is away, takes no writes or does not answer in time
+   */
+  async probe(deadlineMs: number): Promise<void> {
+    const question = this.isEmbedded ? 'SELECT 1' : WRITE_OF_NOTHING;
+    await this.read((manager) => manager.query(question), { deadlineMs });
   }
 
   /**
@@ -179,33 +194,54 @@ export class Database {
 
   /** One try on a connection of its own, which goes back to the pool only if it is sound. */
   private async attempt<Result>({ pooled }: Way<Result>, until: number): Promise<Result> {
-    const runner = this.dataSource.createQueryRunner();
-    const running = this.prepare(runner).then(() => pooled(runner));
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new DatabaseLateError()), until - Date.now());
-    });
+    const runner = await this.checkOut(until);
     try {
-      const result = await Promise.race([running, late]);
+      const result = await inTime(
+        this.prepare(runner).then(() => pooled(runner)),
+        until,
+      );
       await runner.release();
       return result;
     } catch (error) {
-      if (isAway(error)) discard(runner);
-      else await runner.release();
+      if (isAway(error)) {
+        this.failedAtMs = performance.now();
+        await destroy(runner);
+      } else await runner.release();
       throw error;
-    } finally {
-      clearTimeout(timer);
-      // Past its deadline nobody waits for it any more.
-      running.catch(() => undefined);
+    }
+  }
+
+  /**
+   * A connection that was made since one last failed. Those that lay in the pool then lead to the same server, which is
+   * dead, or another is the primary now: tried one by one, they would cost as many requests.
+   */
+  private async checkOut(until: number): Promise<QueryRunner> {
+    for (;;) {
+      const runner = this.dataSource.createQueryRunner();
+      const connecting = runner.connect() as Promise<object>;
+      let connection: object;
+      try {
+        connection = await inTime(connecting, until);
+      } catch (error) {
+        // One that comes too late for this work is as good as any for those who wait behind it.
+        connecting.then(
+          () => runner.release(),
+          () => undefined,
+        );
+        throw error;
+      }
+      if ((this.connectedAtMs.get(connection) ?? Infinity) > this.failedAtMs) return runner;
+      await destroy(runner);
     }
   }
 
   /** READ COMMITTED is the sessions' own, so that transactions need not ask for it. */
   private async prepare(runner: QueryRunner): Promise<void> {
     const connection = (await runner.connect()) as object;
-    if (this.prepared.has(connection)) return;
+    if (this.connectedAtMs.has(connection)) return;
     await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-    this.prepared.add(connection);
+    await runner.query(`SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}`);
+    this.connectedAtMs.set(connection, performance.now());
   }
 }
 
@@ -256,11 +292,23 @@ class DatabaseLateError extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** Closes a connection that may be half dead, also one that is still being made. */
-function discard(runner: QueryRunner): void {
-  const connecting = runner.connect() as Promise<{ destroy(): void }>;
-  connecting.then(
-    (connection) => connection.destroy(),
-    () => undefined,
-  );
+/** What the work gives, or the error of a database that does not answer; the work itself can't be called off. */
+async function inTime<Result>(work: Promise<Result>, until: number): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DatabaseLateError()), until - Date.now());
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    // Past its time nobody waits for it any more.
+    work.catch(() => undefined);
+  }
+}
+
+/** Closes the connection, which leaves the pool by that; what still runs on it fails. */
+async function destroy(runner: QueryRunner): Promise<void> {
+  const connection = (await runner.connect()) as { destroy(): void };
+  connection.destroy();
 }

@@ -1,9 +1,9 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { Database } from '../database/database.js';
 import { Public } from '../http/public.js';
 import { Problem } from '../problem.js';
 import { Presence } from './presence.js';
+import { Readiness } from './readiness.js';
 
 /** For whoever runs the service: alive says the process turns, ready that it can do its work. */
 @ApiExcludeController()
@@ -11,7 +11,7 @@ import { Presence } from './presence.js';
 @Controller()
 export class HealthController {
   constructor(
-    private readonly database: Database,
+    private readonly readiness: Readiness,
     private readonly presence: Presence,
   ) {}
 
@@ -27,7 +27,7 @@ export class HealthController {
     if (this.presence.isLeaving) {
       throw new Problem('unavailable', 'SHUTTING_DOWN', 'This instance is shutting down.', { retryAfterSeconds: 1 });
     }
-    await this.database.read((manager) => manager.query('SELECT 1'));
+    await this.readiness.check();
     return { status: 'ok' };
   }
 }

@@ -20,7 +20,7 @@ import { limitRates } from './rate-limits.js';
 import { safeHeaders } from './safe-headers.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
-/** What one connection may take of the server, and how many there may be; the tests have less patience. */
+/** What one connection may take of the server, and all of them; the tests have less patience. */
 export interface ServerBounds {
   readonly headersMs: number;
   readonly requestMs: number;
@@ -30,8 +30,10 @@ export interface ServerBounds {
   /** Without a byte in either direction, while a request or its answer is under way. */
   readonly silenceMs: number;
   readonly connectionsMax: number;
+  /** Of the mean turn of the event loop; beyond it requests are turned away. */
+  readonly loopDelayMs: number;
 }
-const SERVER_BOUNDS: ServerBounds = {
+export const SERVER_BOUNDS: ServerBounds = {
   // A request that takes longer to arrive is an attack or a dead line: one packet has the headers, and a slow mobile
   // line brings the largest body, 1 MiB, in half a minute.
   headersMs: 10_000,
@@ -44,13 +46,11 @@ const SERVER_BOUNDS: ServerBounds = {
   // Memory and file handles are for the work, not for idle connections. A bound by address is the proxy's, for
   // behind one all connections have the same.
   connectionsMax: 10_000,
+  // A request takes some six turns; where they add up to three seconds, the database's deadline of four ends work that
+  // was answered in time, and who is turned away at once is served better.
+  loopDelayMs: 500,
 };
-/**
- * Of the mean turn of the event loop. A request takes some six turns; where they add up to three seconds, the database's
- * deadline of four ends work that was answered in time, and who is turned away at once is served better.
- */
-const LOOP_DELAY_MAX_MS = 500;
-/** Of those turns: one pause of the process or its machine that is shorter is no overload. */
+/** Over which the turns of the event loop are averaged: one pause of the process or its machine that is shorter is no overload. */
 const LOOP_SAMPLE_MS = 2_000;
 /** For answers that are data: a browser that shows one as a page runs nothing of it. The pages of `/docs` have their own. */
 const DATA_HEADERS = safeHeaders({});
@@ -130,7 +130,11 @@ export function createAdapter(config: Config, { bounds = SERVER_BOUNDS, log }: A
 }
 
 /** Everything that HTTP says and no room does: errors, validation, limits, headers, the document. Call before `init`. */
-export async function configureHttp(app: NestFastifyApplication, config: Config): Promise<void> {
+export async function configureHttp(
+  app: NestFastifyApplication,
+  config: Config,
+  bounds = SERVER_BOUNDS,
+): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
   const routes = findMyWay(SLASHES);
   const methodsSeen = new Set<string>();
@@ -188,7 +192,7 @@ export async function configureHttp(app: NestFastifyApplication, config: Config)
   app.useGlobalPipes(new ContractPipe(document));
   await serveDocs(fastify, publishable(document), pathname);
   // Last, for the long turns of the start are no load. Its hook holds for the routes above too.
-  await fastify.register(underPressure, { maxEventLoopDelay: LOOP_DELAY_MAX_MS, sampleInterval: LOOP_SAMPLE_MS });
+  await fastify.register(underPressure, { maxEventLoopDelay: bounds.loopDelayMs, sampleInterval: LOOP_SAMPLE_MS });
 }
 
 function corsOptions({ corsOrigins }: Config): (request: FastifyRequest) => FastifyCorsOptions {

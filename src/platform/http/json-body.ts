@@ -7,8 +7,6 @@ import { Problem } from '../problem.js';
 
 /** Far beyond any body of the contract, and what a recursive reader takes without a thought. */
 const LEVELS_MAX = 64;
-/** Of a field's path in an answer; a caller's own keys can be as long as a body. */
-const PATH_LENGTH_MAX = 200;
 /** What a surrogate looks like in JSON; most bodies hold none, and need no second look. */
 const SUSPECT = /\\ud[89a-f]/i;
 /** How each key ends; a text can hold the same, but no key goes without. */
@@ -118,8 +116,7 @@ function within(path: string, step: string | number): string {
 }
 
 function fault(path: string, message: string): Problem {
-  const field = path.length > PATH_LENGTH_MAX ? `${path.slice(0, PATH_LENGTH_MAX).toWellFormed()}…` : path;
-  return Problem.invalid([{ field: field || 'body', message }]);
+  return Problem.invalid([{ field: path || 'body', message }]);
 }
 
 function malformed(message: string): Problem {

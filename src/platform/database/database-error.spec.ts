@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import { QueryFailedError } from 'typeorm';
+import { isUnavailable } from '../problem.js';
+import { asProblem, isAway, reasonToRepeat } from './database-error.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function failed(fields: Fields): QueryFailedError {
+  return new QueryFailedError('SELECT 1', [], Object.assign(new Error('from the driver'), fields));
+}
+
+describe('what becomes of work that the database failed', () => {
+  it.each<[string, Fields, { reasonToRepeat?: string; isAway: boolean; isUnavailable: boolean }]>([
+    ['a deadlock', { code: 'ER_LOCK_DEADLOCK', errno: 1213 }, { reasonToRepeat: '1213', isAway: false, isUnavailable: true }],
+    ['a conflict of a group', { errno: 3101 }, { reasonToRepeat: '3101', isAway: false, isUnavailable: true }],
+    ['a read-only server', { errno: 1290 }, { reasonToRepeat: '1290', isAway: true, isUnavailable: true }],
+    ['a node outside its cluster', { errno: 1047 }, { reasonToRepeat: '1047', isAway: true, isUnavailable: true }],
+    ['a lost connection', { code: 'PROTOCOL_CONNECTION_LOST', fatal: true }, { reasonToRepeat: 'PROTOCOL_CONNECTION_LOST', isAway: true, isUnavailable: true }],
+    ['a refused connection', { code: 'ECONNREFUSED', errno: -111 }, { reasonToRepeat: 'ECONNREFUSED', isAway: true, isUnavailable: true }],
+    ['a connection in closed state, which has no code', { fatal: true }, { reasonToRepeat: 'FATAL', isAway: true, isUnavailable: true }],
+    ['a full disk', { errno: 1114 }, { isAway: false, isUnavailable: true }],
+    ['a full disk of the embedded database', { code: 'ERR_SQLITE_ERROR', errcode: 13 }, { isAway: false, isUnavailable: true }],
+    ['a busy embedded database', { code: 'ERR_SQLITE_ERROR', errcode: 261 }, { reasonToRepeat: 'SQLITE_BUSY', isAway: false, isUnavailable: true }],
+    ['a mistake of ours', { code: 'ER_PARSE_ERROR', errno: 1064 }, { isAway: false, isUnavailable: false }],
+  ])('%s', (_, fields, expected) => {
+    const error = failed(fields);
+
+    expect({ reasonToRepeat: reasonToRepeat(error), isAway: isAway(error), isUnavailable: isUnavailable(asProblem(error)) }).toEqual(expected);
+  }); // prettier-ignore
+});

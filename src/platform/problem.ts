@@ -50,7 +50,9 @@ function withFaults(kind: ProblemKind, code: ProblemCode, faults: readonly Field
   const fields = faults
     .slice(0, FAULTS_MAX)
     .map(({ field, message }) => ({ field: field.slice(0, FIELD_LENGTH_MAX).toWellFormed(), message }));
-  return new Problem(kind, code, fields.map(({ field, message }) => `${field} ${message}`).join('; '), { fields });
+  const sentences = fields.map(({ field, message }) => `${field} ${message}`);
+  if (faults.length > fields.length) sentences.push(`and ${faults.length - fields.length} more`);
+  return new Problem(kind, code, sentences.join('; '), { fields });
 }
 
 /** Whether the work failed because something it needs is away, not because of what it is. */

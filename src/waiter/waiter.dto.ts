@@ -13,7 +13,7 @@ const API_KEY_EXAMPLE = '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4';
 
 export class ListWaitersDto {
   @ApiPropertyOptional({
-    description: 'API key of the waitlist; may stand in the header `api-key` instead.',
+    description: 'API key of the waitlist. Required, here or in the header `api-key`.',
     ...API_KEY_BOUNDS,
   })
   api_key?: string;
@@ -254,7 +254,7 @@ export class WaiterIdDto {
 
 export class OffboardWaitersDto {
   @ApiPropertyOptional({
-    description: 'API key of the waitlist; may stand in the header `api-key` instead.',
+    description: 'API key of the waitlist. Required, here or in the header `api-key`.',
     ...API_KEY_BOUNDS,
     example: API_KEY_EXAMPLE,
   })

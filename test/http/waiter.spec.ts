@@ -605,6 +605,15 @@ describe('waiters', () => {
         expect(await service.world.list(waitlist)).toHaveLength(1);
       });
 
+      it('a hundred bad ids, naming the first and how many more there are', async () => {
+        const { status, body } = await send(waitlist, { waiters: Array.from({ length: 100 }, () => ({ id: 'x' })) });
+
+        expect(status).toBe(400);
+        expect(body.errors).toHaveLength(20);
+        expect(body.errors[19]).toEqual({ field: 'waiters[19].id', message: 'must be a whole number' });
+        expect(body.detail).toMatch(/waiters\[19\]\.id must be a whole number; and 80 more$/);
+      });
+
       it('a body that is no JSON', async () => {
         const options = { token: waitlist.owner.token, headers: { 'api-key': waitlist.api_key } };
 

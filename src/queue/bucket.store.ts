@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { placeholders, upsert } from '../platform/database/dialect.js';
+import { chunksOf, placeholders, upsert } from '../platform/database/dialect.js';
 import type { Session } from '../platform/database/session.js';
 import {
   type Axis,
@@ -14,7 +14,7 @@ import {
   placeOf,
 } from './counters.js';
 
-/** Families in one statement; SQLite takes an expression of at most 1,000 terms. */
+/** Families in one statement; SQLite takes an expression of at most 1,000 levels. */
 const FAMILIES_MAX = 200;
 const ROWS_MAX = 1_000;
 
@@ -37,7 +37,9 @@ export type Siblings = ReadonlyMap<string, readonly Bucket[]>;
 @Injectable()
 export class BucketStore {
   async apply(session: Session, waitlistId: number, changes: CounterChanges): Promise<void> {
-    await this.save(session, waitlistId, await this.findChanged(session, waitlistId, changes));
+    const buckets = await this.findChanged(session, waitlistId, changes);
+    // One after the other, for the session may be one that sends the next though the last one failed.
+    for (const some of chunksOf(buckets, ROWS_MAX)) await this.save(session, waitlistId, some);
   }
 
   /** The buckets that differ after changes, as they are to be saved; reads what `known` leaves out. */
@@ -178,10 +180,6 @@ export class BucketStore {
       ),
     );
   }
-}
-
-function chunksOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size)); // prettier-ignore
 }
 
 function bucketId({ level, parent, slot }: Pick<BucketRow, 'level' | 'parent' | 'slot'>): string {

@@ -136,23 +136,31 @@ export class QueueReader {
     return found && { from: { seq: found.key, rankKey: found.key }, skip: found.rest };
   }
 
+  /** Waitlists are looked up beside each other, so that none waits for another's. */
   private async lookUp(batch: readonly Lookup[]): Promise<Outcome<Waiter | null>[]> {
     const outcomes = new Map<Lookup, Outcome<Waiter | null>>();
-    for (const waitlistId of new Set(batch.map((lookup) => lookup.waitlistId))) {
-      const lookups = batch.filter((lookup) => lookup.waitlistId === waitlistId);
-      try {
-        const contacts = lookups.map(({ contact }) => contact);
-        const found = await this.database.read((manager) => this.waiters.findByContacts(manager, waitlistId, contacts));
-        const byEmail = new Map(found.map((waiter) => [waiter.emailKey, waiter]));
-        const byPhone = new Map(found.map((waiter) => [waiter.phoneKey, waiter]));
-        for (const lookup of lookups) outcomes.set(lookup, { result: pick(lookup.contact, byEmail, byPhone) });
-      } catch (error) {
-        for (const lookup of lookups) outcomes.set(lookup, { error });
-        // The others would only wait for the same.
-        if (isUnavailable(error)) return batch.map((lookup) => outcomes.get(lookup) ?? { error });
-      }
-    }
+    const waitlistIds = [...new Set(batch.map(({ waitlistId }) => waitlistId))];
+    await Promise.all(
+      waitlistIds.map(async (waitlistId) => {
+        const lookups = batch.filter((lookup) => lookup.waitlistId === waitlistId);
+        const found = await this.lookUpIn(waitlistId, lookups.map(({ contact }) => contact)); // prettier-ignore
+        lookups.forEach((lookup, index) => outcomes.set(lookup, found[index] ?? { result: null }));
+      }),
+    );
     return batch.map((lookup) => outcomes.get(lookup) ?? { result: null });
+  }
+
+  /** Where one record is damaged, the others are found all the same: one by one. */
+  private async lookUpIn(waitlistId: number, contacts: readonly ContactKeys[]): Promise<Outcome<Waiter | null>[]> {
+    try {
+      const found = await this.database.read((manager) => this.waiters.findByContacts(manager, waitlistId, contacts));
+      const byEmail = new Map(found.map((waiter) => [waiter.emailKey, waiter]));
+      const byPhone = new Map(found.map((waiter) => [waiter.phoneKey, waiter]));
+      return contacts.map((contact) => ({ result: pick(contact, byEmail, byPhone) }));
+    } catch (error) {
+      if (contacts.length === 1 || isUnavailable(error)) return contacts.map(() => ({ error }));
+      return (await Promise.all(contacts.map((contact) => this.lookUpIn(waitlistId, [contact])))).flat();
+    }
   }
 }
 

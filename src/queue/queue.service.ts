@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { CounterChanges, QUEUE_AXIS } from './counters.js';
 import { type AuditReport, type OnProgress, QueueAuditor } from './queue.auditor.js';
@@ -32,7 +33,8 @@ export class QueueService implements BeforeApplicationShutdown {
   async join(waitlistId: number, newcomer: Newcomer): Promise<Waiter> {
     const joined = await this.writer.join(waitlistId, newcomer);
     const waiter = joined ?? (await this.reader.find(waitlistId, newcomer));
-    if (!waiter) throw new Error('A record that exists was not found');
+    // A record that exists goes with its waitlist alone.
+    if (!waiter) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
     return waiter;
   }
 

@@ -17,8 +17,8 @@ import { type Removal, type Standing, WaiterStore } from './waiter.store.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 const BATCH_MAX = 500;
-/** Text of this length weighs as much as a record: the longest batch then stays below 4 MiB, a quarter of MariaDB's packet. */
-const WEIGHTY_TEXT_LENGTH = 8 * 1024;
+/** Text of this size weighs as much as a record: the longest statement then stays near 8 MiB, half of MariaDB's packet. */
+const WEIGHTY_TEXT_BYTES = 8 * 1024;
 /** Commands of one waitlist that may wait: some seconds of work, so that nobody waits beyond a client's patience. */
 const WAITING_MAX = 10_000;
 /** A record that another process inserted at the same moment is found by the next attempt. */
@@ -63,8 +63,9 @@ interface Facts {
  * commands that arrive during one transaction share the next.
  *
  * A batch is one transaction of two round trips: lock the row, find whom the commands are about and read the counters at
- * the end of the line; remove, insert, credit, count and commit. Counters elsewhere in the line, of those who leave or are
- * moved, are read in a third between them. Each caller is answered after the commit. All commands are safe to repeat: a
+ * the end of the line; write it all and commit. Where other counters change, of those who leave or are moved, or the end
+ * was not known, they are read with the first writes, and a third saves them and commits. Each caller is answered after
+ * the commit. All commands are safe to repeat: a
  * join finds its own record by its contact, an offboarding knows its own work by the command's id on the rows.
  */
 @Injectable()
@@ -319,7 +320,7 @@ function weightOf(command: Command): number {
   if (command.kind === 'offboard') return command.waiterIds.length;
   const { metadata, answers } = command.newcomer;
   const isPlain = metadata === null && answers.length === 0;
-  return isPlain ? 1 : 1 + Math.floor(JSON.stringify([metadata, answers]).length / WEIGHTY_TEXT_LENGTH);
+  return isPlain ? 1 : 1 + Math.floor(Buffer.byteLength(JSON.stringify([metadata, answers])) / WEIGHTY_TEXT_BYTES);
 }
 
 /** The newest is behind all others: nobody active can have a greater key, so its place is how many are active. */

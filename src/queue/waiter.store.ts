@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import { byIndex, fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { byIndex, chunksOf, fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
 import type { Session } from '../platform/database/session.js';
 import { beforeInSql } from './bucket.store.js';
 import { QUEUE_AXIS } from './counters.js';
@@ -181,9 +181,7 @@ export class WaiterStore {
 
   /** Writes what referrals changed. */
   async updateStandings(session: Session, waitlistId: number, standings: readonly Standing[]): Promise<void> {
-    for (let start = 0; start < standings.length; start += UPDATES_MAX) {
-      await this.updateSome(session, waitlistId, standings.slice(start, start + UPDATES_MAX));
-    }
+    await Promise.all(chunksOf(standings, UPDATES_MAX).map((some) => this.updateSome(session, waitlistId, some)));
   }
 
   private async updateSome(session: Session, waitlistId: number, standings: readonly Standing[]): Promise<void> {

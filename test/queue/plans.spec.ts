@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type Logger } from 'typeorm';
-import { STATEMENT_END } from '../../src/platform/database/session.js';
+import { STATEMENT_END } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import type { PageRequest } from '../../src/queue/waiter.js';
 import { type Service, startService } from '../support/service.js';

@@ -7,7 +7,7 @@ import { traced } from '../telemetry/tracing.js';
 import { SILENCE_MAX_SECONDS } from './data-source-options.js';
 import { asProblem, isAway, reasonToRepeat } from './database-error.js';
 import { isEmbedded } from './dialect.js';
-import { type Exchange, PacketExchange } from './session.js';
+import { type Exchange, PacketExchange, type Transport } from './session.js';
 import { SqliteConnection } from './sqlite-driver.js';
 
 const ATTEMPTS_MAX = 6;
@@ -19,6 +19,8 @@ const DEADLINE_MS = 4_000;
 export const UNHURRIED: Terms = { deadlineMs: 24 * 3_600_000 };
 /** Refused wherever writing is, also where it would change nothing: by a read-only server, or a cluster's part that lost the rest. */
 const WRITE_OF_NOTHING = 'UPDATE migrations SET name = name WHERE id < 0';
+/** Below the deadline: a lock that another holds for long is no sign of a server that is dead. */
+const LOCK_WAIT_MAX_SECONDS = 3;
 const MIGRATION_LOCK = 'waitlist-service/migrate';
 const MIGRATION_LOCK_WAIT_SECONDS = 600;
 
@@ -240,7 +242,9 @@ export class Database {
     const connection = (await runner.connect()) as object;
     if (this.connectedAtMs.has(connection)) return;
     await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-    await runner.query(`SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}`);
+    await runner.query(
+      `SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}, SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_MAX_SECONDS}`,
+    );
     this.connectedAtMs.set(connection, performance.now());
   }
 }
@@ -257,35 +261,80 @@ async function runManaged<Result>(runner: QueryRunner, work: Work<EntityManager,
     await runner.commitTransaction();
     return result;
   } catch (error) {
-    // A connection that is lost is rolled back by its server.
-    if (!isAway(error)) await runner.rollbackTransaction();
+    await rollBack(error, () => runner.rollbackTransaction());
     throw error;
   }
 }
 
-/** On the embedded database the transaction commits when `work` has ended: until then nobody else has a turn. */
 function exchangeWay<Result>(work: Work<Exchange, Result>, begin: readonly string[]): Way<Result> {
+  const carryOut = async (exchange: PacketExchange) => {
+    try {
+      const result = await work(exchange);
+      if (!exchange.isEnded) await exchange.commit();
+      return result;
+    } catch (error) {
+      await exchange.abandon();
+      throw error;
+    }
+  };
   return {
-    embedded: inTransaction((manager) =>
-      work({
-        dataSource: manager.dataSource,
-        query: (sql, values) => manager.query(sql, values),
-        commit: async () => undefined,
-      }),
-    ),
+    embedded: inTransaction((manager) => carryOut(new PacketExchange(oneByOne(manager)))),
     pooled: async (runner) => {
-      const exchange = new PacketExchange(runner, begin);
       try {
-        const result = await work(exchange);
-        if (!exchange.isCommitted) await exchange.commit();
-        return result;
+        return await carryOut(new PacketExchange(inPackets(runner, begin)));
       } catch (error) {
-        if (!isAway(error)) await runner.query('ROLLBACK');
+        await rollBack(error, () => runner.query('ROLLBACK'));
         throw error;
       }
     },
   };
 }
+
+/** To MySQL, which takes several statements in a query and stops at the first that fails. */
+function inPackets(runner: QueryRunner, begin: readonly string[]): Transport {
+  return {
+    dataSource: runner.dataSource,
+    begin,
+    end: ['COMMIT'],
+    send: async (packet) => {
+      const sql = packet.map((statement) => statement.sql).join(STATEMENT_END);
+      const answer: unknown = await runner.query(sql, packet.flatMap(({ values }) => values)); // prettier-ignore
+      return packet.length === 1 ? [answer] : (answer as unknown[]);
+    },
+  };
+}
+
+/** To the embedded database, within a transaction that its caller opens and ends: until then nobody else has a turn. */
+function oneByOne(manager: EntityManager): Transport {
+  return {
+    dataSource: manager.dataSource,
+    begin: [],
+    end: [],
+    send: async (packet) => {
+      const answers: unknown[] = [];
+      for (const { sql, values } of packet) answers.push(await manager.query(sql, [...values]));
+      return answers;
+    },
+  };
+}
+
+/** A connection that is lost is rolled back by its server; one whose rollback fails may still be in its transaction. */
+async function rollBack(error: unknown, roll: () => Promise<void>): Promise<void> {
+  if (isAway(error)) return;
+  try {
+    await roll();
+  } catch {
+    throw new TransactionInDoubtError('The rollback failed', { cause: error });
+  }
+}
+
+/** The code makes its connection one that is not used again. */
+class TransactionInDoubtError extends Error {
+  readonly code = 'ECONNRESET';
+}
+
+/** Between the statements of a packet. */
+export const STATEMENT_END = ';\n';
 
 /** The code is the system's own for a peer that does not answer. */
 class DatabaseLateError extends Error {

@@ -43,6 +43,11 @@ export function placeholders(count: number): string {
   return Array.from({ length: count }, () => '?').join(', ');
 }
 
+/** What one statement can't take goes in several. */
+export function chunksOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size)); // prettier-ignore
+}
+
 export function isEmbedded({ options }: DataSource): boolean {
   return options.type === 'better-sqlite3';
 }

@@ -1,4 +1,7 @@
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource } from 'typeorm';
+
+/** Characters that one packet may hold, a good deal less than the 16 MiB that MariaDB takes at first. */
+const PACKET_LENGTH_MAX = 1024 * 1024;
 
 /** Through what statements are sent. */
 export interface Session {
@@ -16,75 +19,100 @@ export interface Exchange extends Session {
   commit(): Promise<void>;
 }
 
-interface Sent {
+export interface Statement {
   readonly sql: string;
   readonly values: readonly unknown[];
+}
+
+interface Sent extends Statement {
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
+/** How statements of an exchange reach their database. */
+export interface Transport {
+  readonly dataSource: DataSource;
+  /** What opens the transaction, in the first packet, and what ends it, in the last; none where that is done elsewhere. */
+  readonly begin: readonly string[];
+  readonly end: readonly string[];
+  /** Carries them out in their order up to the first that fails; gives an answer each. */
+  send(packet: readonly Statement[]): Promise<unknown[]>;
+}
+
 /**
- * An exchange with MySQL: several statements in a query (docs/decisions/packets.md). The server stops at the first that
- * fails, and after one nothing more is sent: the transaction may be gone, and what followed would commit by itself.
+ * Gathers statements into packets (docs/decisions/packets.md). After a failure, and after the end, nothing more is sent:
+ * the transaction may be gone, and what followed would commit by itself.
  */
 export class PacketExchange implements Exchange {
   readonly dataSource: DataSource;
   private readonly waiting: Sent[] = [];
-  private isFlushing = false;
+  private flushing: Promise<void> | undefined;
   private failure: { readonly error: unknown } | undefined;
-  private isEnding = false;
-  private isDone = false;
+  private hasEnded = false;
 
-  /** `begin` opens the transaction, in the first packet. */
-  constructor(
-    private readonly runner: QueryRunner,
-    begin: readonly string[],
-  ) {
-    this.dataSource = runner.dataSource;
-    for (const sql of begin) this.waiting.push({ sql, values: [], resolve: () => undefined, reject: () => undefined });
+  constructor(private readonly transport: Transport) {
+    this.dataSource = transport.dataSource;
+    for (const sql of transport.begin) {
+      this.waiting.push({ sql, values: [], resolve: () => undefined, reject: () => undefined });
+    }
   }
 
-  get isCommitted(): boolean {
-    return this.isDone;
+  /** Whether `commit` was called. */
+  get isEnded(): boolean {
+    return this.hasEnded;
   }
 
   async query<Answer>(sql: string, values: unknown[] = []): Promise<Answer> {
-    // Behind the COMMIT it would be a transaction of its own.
-    if (this.isEnding) throw new Error('This transaction has ended');
-    return new Promise<Answer>((resolve, reject) => {
-      this.waiting.push({ sql, values, resolve: resolve as Sent['resolve'], reject });
-      if (!this.isFlushing) void this.flush();
-    });
+    if (this.hasEnded) throw new Error('This transaction has ended');
+    return this.enqueue<Answer>(sql, values);
   }
 
   async commit(): Promise<void> {
-    const committed = this.query('COMMIT');
-    this.isEnding = true;
-    await committed;
-    this.isDone = true;
+    this.hasEnded = true;
+    await Promise.all(this.transport.end.map((sql) => this.enqueue(sql, [])));
+    await this.flushing;
+    if (this.failure) throw this.failure.error;
+  }
+
+  /** Sends nothing more; resolves when nothing is under way. */
+  async abandon(): Promise<void> {
+    this.failure ??= { error: new Error('This transaction was given up') };
+    await this.flushing;
+  }
+
+  private enqueue<Answer>(sql: string, values: readonly unknown[]): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      this.waiting.push({ sql, values, resolve: resolve as Sent['resolve'], reject });
+      this.flushing ??= this.flush();
+    });
   }
 
   private async flush(): Promise<void> {
-    this.isFlushing = true;
     // Whatever can be sent without waiting for the database has been by then.
     await new Promise<void>((resolve) => {
       process.nextTick(resolve);
     });
     while (this.waiting.length > 0) {
-      const packet = this.waiting.splice(0);
+      const packet = this.waiting.splice(0, this.nextPacketLength());
       try {
         if (this.failure) throw this.failure.error;
-        const sql = packet.map((sent) => sent.sql).join(STATEMENT_END);
-        const answer: unknown = await this.runner.query(sql, packet.flatMap(({ values }) => values)); // prettier-ignore
-        const answers = packet.length === 1 ? [answer] : (answer as unknown[]);
+        const answers = await this.transport.send(packet);
         packet.forEach(({ resolve }, index) => resolve(answers[index]));
       } catch (error) {
-        this.failure = { error };
+        this.failure ??= { error };
         for (const { reject } of packet) reject(error);
       }
     }
-    this.isFlushing = false;
+    this.flushing = undefined;
+  }
+
+  private nextPacketLength(): number {
+    let length = 0;
+    const end = this.waiting.findIndex((statement) => (length += lengthOf(statement)) > PACKET_LENGTH_MAX);
+    return end < 0 ? this.waiting.length : Math.max(1, end);
   }
 }
 
-export const STATEMENT_END = ';\n';
+function lengthOf({ sql, values }: Statement): number {
+  return values.reduce<number>((sum, value) => sum + String(value).length, sql.length);
+}

@@ -1,6 +1,7 @@
 /** The API's form of a moment: UTC, `YYYY-MM-DD_HH-MM-SS`. */
 export function timestamp(moment: Date): string {
-  return moment.toISOString().slice(0, 19).replace('T', '_').replaceAll(':', '-');
+  const iso = moment.toISOString();
+  return `${iso.slice(0, 10)}_${iso.slice(11, 13)}-${iso.slice(14, 16)}-${iso.slice(17, 19)}`;
 }
 
 /** What {@link timestamp} writes, for the contract. */

@@ -8,6 +8,9 @@ const VISITOR_PAUSE_MS = 10;
 /** Where nobody answers, asking again costs the machine that the services need to come back. */
 const UNANSWERED_PAUSE_MS = 100;
 const OFFBOARDER_PAUSE_MS = 100;
+const REORDER_PAUSE_MS = 300;
+/** What a referral is worth, in turns. */
+const SPOTS = [3, 0, 50, 1] as const;
 const PAGE_SIZE = 100;
 const DIFFERENCES_MAX = 20;
 
@@ -78,6 +81,11 @@ export class Traffic {
     for (let index = 0; index < offboarders; index += 1) this.actors.push(this.letIn(index));
   }
 
+  /** The owner changes what a referral is worth, again and again. */
+  startReordering(): void {
+    this.actors.push(this.reorder());
+  }
+
   async stop(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.actors);
@@ -118,6 +126,9 @@ export class Traffic {
       find(amount_referred !== (referrals.get(referral_token) ?? 0), `${email} has ${amount_referred} referrals, not ${referrals.get(referral_token) ?? 0}`); // prettier-ignore
     const places = active.map(({ priority }) => priority).sort((a, b) => a - b);
     find(places.some((place, index) => place !== index), 'the places are no permutation'); // prettier-ignore
+    const spots = await this.spotsPerReferral(service);
+    for (const [place, { email, priority }] of line(active, all, spots).entries())
+      find(priority !== place, `${email} is at ${priority}, and earned ${place}`);
     const removedAt = new Map(offboarded.map(({ id, removed_priority }) => [id, removed_priority]));
     for (const [id, priority] of this.offboarded)
       find(removedAt.get(id) !== priority, `${id} was offboarded at ${priority}, and is at ${removedAt.get(id)}`);
@@ -174,6 +185,21 @@ export class Traffic {
     }
   }
 
+  private async reorder(): Promise<void> {
+    for (let turn = 0; !this.isOver; turn += 1) {
+      const { waitlistId, token } = this.place;
+      const settings = { spots_to_move_upon_referral: SPOTS[turn % SPOTS.length] };
+      await this.ask(turn, 'reorder', 'PATCH', `/api/v1/waitlist/${waitlistId}`, settings, token);
+      await setTimeout(REORDER_PAUSE_MS);
+    }
+  }
+
+  private async spotsPerReferral(service: ServiceProcess): Promise<number> {
+    const { waitlistId, token } = this.place;
+    const waitlist = read(await service.call('GET', `/api/v1/waitlist/${waitlistId}`, undefined, { token }));
+    return waitlist.spots_to_move_upon_referral as number;
+  }
+
   /** Null where no answer came. */
   private async ask(turn: number, name: string, method: string, path: string, body?: unknown, token?: string) {
     const services = this.services();
@@ -203,6 +229,14 @@ export class Traffic {
       if (page.length < PAGE_SIZE) return waiters;
     }
   }
+}
+
+/** The active in the order as it is meant: by what each has earned, the later first among equals. Ids rise as people join. */
+function line(active: readonly Waiter[], all: readonly Waiter[], spots: number): Waiter[] {
+  const seqs = new Map(all.map(({ id }) => id).sort((a, b) => a - b).map((id, seq) => [id, seq])); // prettier-ignore
+  const seqOf = ({ id }: Waiter) => seqs.get(id) as number;
+  const key = (waiter: Waiter) => seqOf(waiter) - spots * waiter.amount_referred;
+  return [...active].sort((a, b) => key(a) - key(b) || seqOf(b) - seqOf(a));
 }
 
 async function cli(databaseUrl: string, ...args: string[]): Promise<void> {

@@ -294,6 +294,20 @@ describe('tokens', () => {
       },
     );
 
+    it.each([
+      ['one word', 'a'],
+      ['a scheme and a word', 'Bearer a'],
+      ['a scheme and spaces', 'Bearer  '],
+    ])('is looked for in no more time than a header is long: %s', async (_, start) => {
+      const authorization = start + start.at(-1)!.repeat(50_000);
+      const begunMs = performance.now();
+
+      for (const path of [OWNED, REFRESH])
+        expect((await service.api.get(path, { headers: { authorization } })).status).toBe(401);
+
+      expect(performance.now() - begunMs).toBeLessThan(2_000);
+    });
+
     describe.each([
       ['access', OWNED, (owner: Owner) => owner.token],
       ['refresh', REFRESH, (owner: Owner) => owner.refreshToken],

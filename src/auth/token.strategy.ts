@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
+import type { FastifyRequest } from 'fastify';
 import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import type { AccountEntity } from './account.entity.js';
 import {
@@ -34,7 +35,7 @@ function tokenStrategy(use: TokenUse) {
         // The types know no KeyObject; the library underneath takes one.
         done(null, keyFor(use, token, tokens) as unknown as Buffer);
       super({
-        jwtFromRequest: ({ headers }) => BEARER.exec(headers.authorization ?? '')?.[1] ?? null,
+        jwtFromRequest: ({ headers }: FastifyRequest) => BEARER.exec(headers.authorization ?? '')?.[1] ?? null,
         secretOrKeyProvider,
         jsonWebTokenOptions: { clockTolerance: CLOCK_TOLERANCE_SECONDS },
         algorithms: [TOKEN_ALGORITHM],

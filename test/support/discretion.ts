@@ -23,18 +23,20 @@ const PRIVATE: ReadonlySet<string> = new Set([
   'registered_email',
   'waitlist_api_key',
 ]);
-/** Words of our own faults that someone can have sent too: a phone that is nobody's, and the keys that are refused. */
-const OWN_WORDS = /such as \+14155550123|the keys __proto__ or constructor\.prototype/g;
+/** Nobody is known by them, and faults speak of them: settings of `required_contact`, and the keys that are refused. */
+const WORDS: ReadonlySet<string> = new Set(['required', 'optional', '__proto__', 'constructor']);
+/** A phone that is nobody's, which faults give as an example. */
+const EXAMPLE = 'such as +14155550123';
 /** Shorter text stands in any line by chance. */
 const LENGTH_MIN = 6;
 const LEVELS_MAX = 20;
 
 /** What is private in a body, a query or headers; in text that is no JSON, its addresses of email. */
 export function privateText(value: unknown, isPrivate = false, level = 0): string[] {
-  if (typeof value === 'string') return isPrivate && value.length >= LENGTH_MIN ? [value] : [];
+  if (typeof value === 'string') return isPrivate && value.length >= LENGTH_MIN && !WORDS.has(value) ? [value] : [];
   if (typeof value !== 'object' || value === null || level > LEVELS_MAX) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
-    key === 'required_contact' ? [] : privateText(inner, isPrivate || PRIVATE.has(key.toLowerCase()), level + 1),
+    privateText(inner, isPrivate || PRIVATE.has(key.toLowerCase()), level + 1),
   );
 }
 
@@ -54,7 +56,7 @@ export function privateTextOfUrl(url: string): string[] {
 
 /** Throws where `text` repeats any of it, plainly or as it stands in JSON or an address, in letters of any case. */
 export function requireSilence(where: string, text: string, secrets: Iterable<string>): void {
-  const lower = text.replaceAll(OWN_WORDS, '').toLowerCase();
+  const lower = text.replaceAll(EXAMPLE, '').toLowerCase();
   for (const secret of secrets) {
     const spellings = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed())];
     if (spellings.some((spelling) => lower.includes(spelling.toLowerCase())))

@@ -33,7 +33,8 @@ const LEVELS_MAX = 20;
 
 /** What is private in a body, a query or headers; in text that is no JSON, its addresses of email. */
 export function privateText(value: unknown, isPrivate = false, level = 0): string[] {
-  if (typeof value === 'string') return isPrivate && value.length >= LENGTH_MIN && !WORDS.has(value) ? [value] : [];
+  if (typeof value === 'string')
+    return isPrivate && value.length >= LENGTH_MIN && !WORDS.has(value.toLowerCase()) ? [value] : [];
   if (typeof value !== 'object' || value === null || level > LEVELS_MAX) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
     privateText(inner, isPrivate || PRIVATE.has(key.toLowerCase()), level + 1),

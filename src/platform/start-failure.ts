@@ -1,19 +1,11 @@
 import { type Config, ConfigError } from './config/config.js';
+import { UNREACHABLE } from './database/database-error.js';
 import { SchemaError } from './database/database.js';
 import { Problem } from './problem.js';
 
 /** What the database's driver says on connecting, by code. */
 const DATABASE_FAULTS: Readonly<Record<string, string>> = {
-  ...fill('the server cannot be reached', [
-    'EAI_AGAIN',
-    'ECONNREFUSED',
-    'ECONNRESET',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    'ENOTFOUND',
-    'ETIMEDOUT',
-    'PROTOCOL_CONNECTION_LOST',
-  ]),
+  ...fill('the server cannot be reached', UNREACHABLE),
   ...fill('the server refuses this user or password', ['ER_ACCESS_DENIED_ERROR', 'ER_DBACCESS_DENIED_ERROR']),
   ...fill('the server has no such database', ['ER_BAD_DB_ERROR']),
   ...fill('the server takes no more connections', ['ER_CON_COUNT_ERROR', 'ER_TOO_MANY_USER_CONNECTIONS']),

@@ -38,7 +38,7 @@ describe('whoever keeps failing to log in', () => {
     const email = who === 'nobody' ? 'nobody@owners.example' : (await service.world.owner()).email;
 
     const failed = await failures(FREE_MAX + 1, () => [email, '192.0.2.1']);
-    const slowed = await attempt(email, PASSWORD, '192.0.2.1');
+    const slowed = await attempt(email.toUpperCase(), PASSWORD, '192.0.2.1');
 
     expect(statusesOf(failed)).toEqual(failed.map(() => 401));
     expect(slowed.status).toBe(429);
@@ -231,29 +231,5 @@ describe('a password', () => {
     for (const form of ['NFC', 'NFD', 'NFKC'] as const)
       expect((await service.api.post(CREATE, { email, password: password.normalize(form) })).status).toBe(200);
     expect((await service.api.post(CREATE, { email, password: password.toUpperCase() })).status).toBe(401);
-  });
-});
-
-describe('an address that asks for tokens too often', () => {
-  it('is told when to come back, and others are not', async () => {
-    const service = await startService({ environment: { RATE_LIMIT_LOGIN: '2', TRUST_PROXY: '127.0.0.1' } });
-    try {
-      const ask = (address: string) =>
-        service.api.post(
-          CREATE,
-          { email: 'a@example.com', password: 'x' },
-          { headers: { 'x-forwarded-for': address } },
-        );
-      expect([(await ask('192.0.2.1')).status, (await ask('192.0.2.1')).status]).toEqual([401, 401]);
-
-      const refused = await ask('192.0.2.1');
-
-      expect(refused.status).toBe(429);
-      expect(refused.body.error_code).toBe('RATE_LIMITED');
-      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-      expect((await ask('192.0.2.2')).status).toBe(401);
-    } finally {
-      await service.stop();
-    }
   });
 });

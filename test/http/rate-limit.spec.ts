@@ -11,9 +11,8 @@ afterEach(() => service.stop());
 const start = async (environment: Record<string, string>) => {
   service = await startService({ environment });
 };
-/** At a waitlist that is nobody's on any database. */
 const look = (options: CallOptions = {}): Promise<Answer> =>
-  service.api.get('/api/v1/signup', { query: { waitlist_id: Number.MAX_SAFE_INTEGER, phone: '1' }, ...options });
+  service.api.get('/api/v1/signup', { query: { waitlist_id: 1, email: 'nobody@example.com' }, ...options });
 const logIn = (email: string, options: CallOptions = {}, password = 'a wrong password'): Promise<Answer> =>
   service.api.post('/api/v1/auth/create_tokens', { email, password }, options);
 
@@ -188,40 +187,6 @@ describe('the limit on logins', () => {
     await start({ RATE_LIMIT_LOGIN: '1', RATE_LIMIT_EXEMPT: '127.0.0.1' });
 
     expect(await statuses(2, () => logIn('nobody@example.com'))).toEqual([401, 429]);
-  });
-
-  it('slows who keeps failing on one account, and not its owner elsewhere', async () => {
-    await start({ RATE_LIMIT_LOGIN: '1000' });
-    const { email } = await service.world.owner();
-
-    const failures = await statuses(6, () => logIn(email));
-    const slowed = await logIn(email.toUpperCase(), {}, PASSWORD);
-
-    expect(failures).toEqual(Array(6).fill(401));
-    expect(slowed.status).toBe(429);
-    expect(Number(slowed.headers['retry-after'])).toBeGreaterThan(0);
-    expect(slowed.body.error_code).toBe('TOO_MANY_ATTEMPTS');
-    expect((await logIn(email, { from: '192.0.2.1' }, PASSWORD)).status).toBe(200);
-  });
-
-  it('slows a whole IPv6 network of 64 bits', async () => {
-    await start({ RATE_LIMIT_LOGIN: '1000' });
-    const { email } = await service.world.owner();
-
-    await statuses(6, (index) => logIn(email, { from: `2001:db8::${index}` }));
-
-    expect((await logIn(email, { from: '2001:db8::ffff' })).status).toBe(429);
-    expect((await logIn(email, { from: '2001:db8:0:1::ffff' })).status).toBe(401);
-  });
-
-  it('forgets failures after a success', async () => {
-    await start({ RATE_LIMIT_LOGIN: '1000' });
-    const { email } = await service.world.owner();
-
-    await statuses(4, () => logIn(email));
-    await logIn(email, {}, PASSWORD);
-
-    expect(await statuses(4, () => logIn(email))).not.toContain(429);
   });
 
   it('is off at 0, and the slowing too', async () => {

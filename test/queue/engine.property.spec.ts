@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Database } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { RANK_BASE } from '../../src/queue/rank-key.js';
-import type { Newcomer, Waiter } from '../../src/queue/waiter.js';
+import type { Waiter } from '../../src/queue/waiter.js';
+import { newcomer } from '../support/newcomer.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService } from '../support/service.js';
 
@@ -66,7 +66,9 @@ describe('the engine against the order as it is meant', () => {
     for (const event of history) {
       if (event.kind === 'join') {
         const referrers = event.referrers.map((number) => people[number]);
-        const joined = await Promise.all(referrers.map((referrer) => queue.join(id, newcomer(referrer))));
+        const joined = await Promise.all(
+          referrers.map((referrer) => queue.join(id, newcomer(referrer?.waiter.referralToken))),
+        );
         joined.forEach((waiter, index) => {
           const referrer = referrers[index];
           if (referrer) referrer.referred += 1;
@@ -135,19 +137,4 @@ describe('the engine against the order as it is meant', () => {
 function line(people: readonly Person[], spots: number): Person[] {
   const key = ({ seq, referred }: Person) => Math.max(0, RANK_BASE + seq - spots * referred);
   return people.filter(({ active }) => active).sort((a, b) => key(a) - key(b) || b.seq - a.seq);
-}
-
-function newcomer(referrer: Person | undefined): Newcomer {
-  const email = `${randomUUID()}@example.com`;
-  return {
-    email,
-    emailKey: email,
-    phone: null,
-    phoneKey: null,
-    firstName: null,
-    lastName: null,
-    metadata: null,
-    answers: [],
-    referrerTokens: referrer ? [referrer.waiter.referralToken] : [],
-  };
 }

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type Logger } from 'typeorm';
 import { STATEMENT_END } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import type { PageRequest } from '../../src/queue/waiter.js';
+import { newcomer } from '../support/newcomer.js';
 import { type Service, startService } from '../support/service.js';
 
 const PEOPLE = 4_000;
@@ -33,20 +33,7 @@ describe('the plans of the hot statements', () => {
 
   it('put someone in line, and a referrer forward', async () => {
     const referrer = await queue.find(waitlistId, { emailKey: 'seed-9@example.com', phoneKey: null });
-    const email = `${randomUUID()}@example.com`;
-    await expectPlans(() =>
-      queue.join(waitlistId, {
-        email,
-        emailKey: email,
-        phone: null,
-        phoneKey: null,
-        firstName: null,
-        lastName: null,
-        metadata: null,
-        answers: [],
-        referrerTokens: [referrer?.referralToken ?? ''],
-      }),
-    );
+    await expectPlans(() => queue.join(waitlistId, newcomer(referrer?.referralToken)));
   });
 
   it('take people out of the line', async () => {

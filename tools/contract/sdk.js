@@ -1,6 +1,5 @@
 /** Generates a client from the contract: `npm run sdk -- typescript|python|go|java`, into sdk/<language>. Needs Java and Maven. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +7,7 @@ import { ROOT, run } from './service.js';
 
 const GENERATOR = '7.25.0';
 const MAVEN_DEPENDENCY_PLUGIN = '3.6.1';
-const ARTIFACT = 'org/openapitools/openapi-generator-cli';
+const ARTIFACT = 'openapi-generator-cli';
 
 /** A client reads answers of a newer service, which may have more fields. */
 const TOLERANT = 'disallowAdditionalPropertiesIfNotPresent=false';
@@ -68,14 +67,15 @@ export async function generate(language) {
 }
 
 async function generatorJar() {
-  const jar = join(homedir(), '.m2/repository', ARTIFACT, GENERATOR, `openapi-generator-cli-${GENERATOR}.jar`);
+  const directory = join(ROOT, 'sdk/generator');
+  const jar = join(directory, `${ARTIFACT}-${GENERATOR}.jar`);
   if (existsSync(jar)) return jar;
   const code = await run('mvn', [
     '--quiet',
     '--batch-mode',
-    `org.apache.maven.plugins:maven-dependency-plugin:${MAVEN_DEPENDENCY_PLUGIN}:get`,
-    `-Dartifact=${ARTIFACT.replaceAll('/', '.').replace(/\.(?=openapi-generator-cli$)/, ':')}:${GENERATOR}`,
-    '-Dtransitive=false',
+    `org.apache.maven.plugins:maven-dependency-plugin:${MAVEN_DEPENDENCY_PLUGIN}:copy`,
+    `-Dartifact=org.openapitools:${ARTIFACT}:${GENERATOR}`,
+    `-DoutputDirectory=${directory}`,
   ]);
   if (code !== 0) throw new Error('Maven could not fetch the generator');
   return jar;

@@ -1,6 +1,18 @@
 import { QueryFailedError } from 'typeorm';
 import { Problem } from '../problem.js';
 
+/** What the system or the driver says where a connection can't be made, or ended before it was of use. */
+export const UNREACHABLE = [
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'PROTOCOL_CONNECTION_LOST',
+] as const;
+
 /** The transaction was given up by the database, not refused: the same again may succeed. Source: docs/decisions/retries.md. */
 const GIVEN_UP = new Set<string | number>([
   1213, // deadlock; in a Galera cluster also a certification conflict at COMMIT
@@ -25,15 +37,8 @@ const AWAY = new Set<string | number>([
   2013,
   3100, // replication hook failed: the member is leaving
   4031, // disconnected by the server
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
+  ...UNREACHABLE,
   'EPIPE',
-  'ETIMEDOUT',
-  'PROTOCOL_CONNECTION_LOST',
 ]);
 
 /** It can't store: a repeat would find the same, though readers are served. */

@@ -19,6 +19,9 @@ declare module 'fastify' {
     /** Which of the configured limits holds for the route; `lookup` is `public` and the limit on misses. */
     rateLimited?: 'public' | 'lookup' | 'login';
   }
+  interface FastifyRequest {
+    addressKey?: string;
+  }
 }
 
 /** Holds each route, as it is put on the server, to the limits that its configuration names. */
@@ -33,10 +36,11 @@ export async function limitRates(fastify: FastifyInstance, config: Config, count
     errorResponseBuilder: (_, { ttl }) =>
       tooMany('RATE_LIMITED', 'Too many requests from this address; wait before the next.', ttl),
   });
+  fastify.decorateRequest('addressKey');
   const isExempt = isWithin(rateLimits.exempt);
   // One hook a limit, for a hook holds the counts: what shares a limit shares its hook.
   const hookOf = (name: string, max: number, allowList?: (request: FastifyRequest) => boolean) =>
-    max === 0 ? [] : [fastify.rateLimit({ max, allowList, keyGenerator: ({ ip }) => `${name} ${addressKey(ip)}` })];
+    max === 0 ? [] : [fastify.rateLimit({ max, allowList, keyGenerator: (request) => `${name} ${keyOf(request)}` })];
   const publicLimit = hookOf(
     'public',
     rateLimits.public,
@@ -64,10 +68,10 @@ function limitMisses(
 ): preSerializationAsyncHookHandler {
   const points = Math.ceil(publicMax / PUBLIC_REQUESTS_PER_MISS);
   const misses = counts.limiter('misses', { points, windowSeconds: WINDOW_SECONDS });
-  return async ({ ip }, { statusCode }, payload) => {
+  return async (request, { statusCode }, payload) => {
     const isMiss = statusCode === 404;
-    if ((!isMiss && statusCode !== 200) || isExempt(ip)) return payload;
-    const key = addressKey(ip);
+    if ((!isMiss && statusCode !== 200) || isExempt(request.ip)) return payload;
+    const key = keyOf(request);
     const state = isMiss ? await misses.penalty(key) : await misses.get(key);
     const isSpent = state !== null && (isMiss ? state.consumedPoints > points : state.consumedPoints >= points);
     if (!isSpent) return payload;
@@ -77,6 +81,11 @@ function limitMisses(
       state.msBeforeNext,
     );
   };
+}
+
+/** Worked out once a request: for an IPv6 address it takes longer than the counting. */
+function keyOf(request: FastifyRequest): string {
+  return (request.addressKey ??= addressKey(request.ip));
 }
 
 /** What @fastify/rate-limit counts by; it holds the counts to the maximum itself, so the limiter has none. */

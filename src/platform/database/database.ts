@@ -7,7 +7,7 @@ import { traced } from '../telemetry/tracing.js';
 import { SILENCE_MAX_SECONDS } from './data-source-options.js';
 import { asProblem, isAway, reasonToRepeat } from './database-error.js';
 import { isEmbedded } from './dialect.js';
-import { type Exchange, PacketExchange, type Transport } from './session.js';
+import { type Exchange, PacketExchange, type Session, type Transport } from './session.js';
 import { SqliteConnection } from './sqlite-driver.js';
 
 const ATTEMPTS_MAX = 6;
@@ -36,10 +36,15 @@ export interface Terms {
 }
 
 type Work<Sessions, Result> = (session: Sessions) => Promise<Result>;
+interface PreparedConnection {
+  readonly atMs: number;
+  /** Several statements in a query. */
+  readonly takesPackets: boolean;
+}
 /** Which way a piece of work goes, on the embedded database and on a connection of the pool. */
 interface Way<Result> {
   readonly embedded: (manager: EntityManager) => Promise<Result>;
-  readonly pooled: (runner: QueryRunner) => Promise<Result>;
+  readonly pooled: (runner: QueryRunner, connection: PreparedConnection) => Promise<Result>;
 }
 
 /**
@@ -51,7 +56,7 @@ interface Way<Result> {
 export class Database {
   private readonly turns?: Mutex;
   /** When each connection was first used. */
-  private readonly connectedAtMs = new WeakMap<object, number>();
+  private readonly prepared = new WeakMap<object, PreparedConnection>();
   private failedAtMs = -Infinity;
 
   constructor(readonly dataSource: DataSource) {
@@ -199,7 +204,7 @@ export class Database {
     const runner = await this.checkOut(until);
     try {
       const result = await inTime(
-        this.prepare(runner).then(() => pooled(runner)),
+        this.prepare(runner).then((connection) => pooled(runner, connection)),
         until,
       );
       await runner.release();
@@ -232,20 +237,26 @@ export class Database {
         );
         throw error;
       }
-      if ((this.connectedAtMs.get(connection) ?? Infinity) > this.failedAtMs) return runner;
+      if ((this.prepared.get(connection)?.atMs ?? Infinity) > this.failedAtMs) return runner;
       await destroy(runner);
     }
   }
 
   /** READ COMMITTED is the sessions' own, so that transactions need not ask for it. */
-  private async prepare(runner: QueryRunner): Promise<void> {
+  private async prepare(runner: QueryRunner): Promise<PreparedConnection> {
     const connection = (await runner.connect()) as object;
-    if (this.connectedAtMs.has(connection)) return;
+    const known = this.prepared.get(connection);
+    if (known) return known;
     await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
     await runner.query(
       `SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}, SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_MAX_SECONDS}`,
     );
-    this.connectedAtMs.set(connection, performance.now());
+    const cluster = (await runner.query(
+      "SHOW VARIABLES WHERE Variable_name = 'wsrep_on' AND Value = 'ON'",
+    )) as unknown[];
+    const prepared = { atMs: performance.now(), takesPackets: cluster.length === 0 };
+    this.prepared.set(connection, prepared);
+    return prepared;
   }
 }
 
@@ -278,10 +289,11 @@ function exchangeWay<Result>(work: Work<Exchange, Result>, begin: readonly strin
     }
   };
   return {
-    embedded: inTransaction((manager) => carryOut(new PacketExchange(oneByOne(manager)))),
-    pooled: async (runner) => {
+    embedded: inTransaction((manager) => carryOut(new PacketExchange(oneByOne(manager, [], [])))),
+    pooled: async (runner, { takesPackets }) => {
+      const send = takesPackets ? inPackets : oneByOne;
       try {
-        return await carryOut(new PacketExchange(inPackets(runner, begin)));
+        return await carryOut(new PacketExchange(send(runner, begin, ['COMMIT'])));
       } catch (error) {
         await rollBack(error, () => runner.query('ROLLBACK'));
         throw error;
@@ -290,12 +302,12 @@ function exchangeWay<Result>(work: Work<Exchange, Result>, begin: readonly strin
   };
 }
 
-/** To MySQL, which takes several statements in a query and stops at the first that fails. */
-function inPackets(runner: QueryRunner, begin: readonly string[]): Transport {
+/** To a server that stops at the first statement of a query that fails. */
+function inPackets(runner: QueryRunner, begin: readonly string[], end: readonly string[]): Transport {
   return {
     dataSource: runner.dataSource,
     begin,
-    end: ['COMMIT'],
+    end,
     send: async (packet) => {
       const sql = packet.map((statement) => statement.sql).join(STATEMENT_END);
       const answer: unknown = await runner.query(sql, packet.flatMap(({ values }) => values)); // prettier-ignore
@@ -304,15 +316,19 @@ function inPackets(runner: QueryRunner, begin: readonly string[]): Transport {
   };
 }
 
-/** To the embedded database, within a transaction that its caller opens and ends: until then nobody else has a turn. */
-function oneByOne(manager: EntityManager): Transport {
+/**
+ * To the embedded database, whose transaction its caller opens and ends. And to a Galera cluster: where another node's write
+ * wins amidst a query of several statements, it drops the transaction and goes on with the next statement as if
+ * nothing were, so that what was answered could be lost.
+ */
+function oneByOne(to: Session, begin: readonly string[], end: readonly string[]): Transport {
   return {
-    dataSource: manager.dataSource,
-    begin: [],
-    end: [],
+    dataSource: to.dataSource,
+    begin,
+    end,
     send: async (packet) => {
       const answers: unknown[] = [];
-      for (const { sql, values } of packet) answers.push(await manager.query(sql, [...values]));
+      for (const { sql, values } of packet) answers.push(await to.query(sql, [...values]));
       return answers;
     },
   };

@@ -39,13 +39,19 @@ export class Backoff {
       result = await work();
       return result;
     } finally {
-      if (result !== null) await this.failures.reward(key);
+      if (result !== null) await this.forgive(key);
     }
   }
 
   /** Starts anew. */
   async forget(key: string): Promise<void> {
     await Promise.all([this.failures.delete(key), this.turns.delete(key)]);
+  }
+
+  /** Takes an attempt back; a key without a failure is not kept. */
+  private async forgive(key: string): Promise<void> {
+    const { consumedPoints } = await this.failures.reward(key);
+    if (consumedPoints <= 0) await this.failures.delete(key);
   }
 
   private async enter(key: string): Promise<void> {
@@ -57,7 +63,7 @@ export class Backoff {
     try {
       await this.turns.consume(key, 1, { customDuration });
     } catch (state) {
-      await this.failures.reward(key);
+      await this.forgive(key);
       throw state instanceof RateLimiterRes ? tooMany(state) : state;
     }
   }

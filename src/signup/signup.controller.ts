@@ -1,5 +1,6 @@
-import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query, Req } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/http/api-problems.js';
 import { RateLimited } from '../platform/http/rate-limited.js';
@@ -15,16 +16,18 @@ export class SignupController {
 
   @Post()
   @HttpCode(200)
-  @RateLimited('public')
+  @RateLimited('lookup')
   @ApiOperation({
     summary: 'Create a Signup',
     description:
-      "Joins a waitlist, at its end. An email or phone that is on it already gives the existing record, unchanged; the answer is 200 either way, so that it does not tell who had signed up before. What the waitlist requires (an email, at first) and what it asks is its owner's choice; whatever breaks such a rule is a 422 that names the field.",
+      "Joins a waitlist, at its end. An email or phone that is on it already gives the existing record, unchanged; the answer is 200 either way, so that it does not tell who had signed up before. What the waitlist requires (an email, at first) and what it asks is its owner's choice; whatever breaks such a rule is a 422 that names the field. Those count as lookups that found nobody.",
   })
   @ApiOkResponse({ description: 'The record, new or existing.', type: SignupDto })
   @ApiProblems('WAITLIST_NOT_FOUND', 'WAITLIST_RULE_BROKEN')
-  async createSignup(@Body() body: CreateSignupDto): Promise<SignupDto> {
-    return SignupDto.from(await this.signups.join(CreateSignupDto.toRequest(body)));
+  async createSignup(@Body() body: CreateSignupDto, @Req() request: FastifyRequest): Promise<SignupDto> {
+    const signup = await this.signups.join(CreateSignupDto.toRequest(body));
+    request.isLookup = signup.isLookup;
+    return SignupDto.from(signup);
   }
 
   @Get()

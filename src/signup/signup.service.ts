@@ -26,6 +26,8 @@ export interface Signup {
   readonly waiter: Waiter;
   readonly waitlist: WaitlistEntity;
   readonly asked: ContactKeys;
+  /** Found, where a rule of the waitlist would not let a newcomer in. */
+  readonly isLookup: boolean;
 }
 
 /** The public act of joining. */
@@ -50,13 +52,13 @@ export class SignupService {
       const answers = checkAnswers(waitlist.questions, request.answers);
       const tokens = referrerTokens(request.referralLink ?? '');
       const newcomer = { ...given, ...asked, metadata, answers, referrerTokens: tokens };
-      return { waiter: await this.queue.join(waitlist.id, newcomer), waitlist, asked };
+      return { waiter: await this.queue.join(waitlist.id, newcomer), waitlist, asked, isLookup: false };
     } catch (error) {
       // Who joined under other rules is on the waitlist all the same.
       const isRule = error instanceof Problem && error.kind === 'rule_broken';
       const waiter = isRule ? await this.queue.find(waitlist.id, asked) : null;
       if (!waiter) throw error;
-      return { waiter, waitlist, asked };
+      return { waiter, waitlist, asked, isLookup: true };
     }
   }
 
@@ -71,7 +73,7 @@ export class SignupService {
     const waiter = await this.queue.find(waitlist.id, asked);
     if (!waiter)
       throw new Problem('not_found', 'NO_WAITER_FOUND', 'Nobody with this email or phone is on this waitlist.');
-    return { waiter, waitlist, asked };
+    return { waiter, waitlist, asked, isLookup: true };
   }
 }
 

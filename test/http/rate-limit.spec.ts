@@ -150,6 +150,29 @@ describe('the limit on lookups that find nobody', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
   });
 
+  it('counts signups that break a rule, for they find whoever is on the list, and lets the others go on', async () => {
+    await start({ RATE_LIMIT_PUBLIC: '20' });
+    const waitlist = await service.world.waitlist();
+    const phone = '+14155550177';
+    const signUp = (contact: object) => service.api.post('/api/v1/signup', { waitlist_id: waitlist.id, ...contact });
+    expect((await signUp({ email: 'member@example.com', phone })).status).toBe(200);
+
+    const guessed = await statuses(2, (index) => signUp({ phone: `+1415555018${index}` }));
+
+    expect(guessed).toEqual([422, 422]);
+    const refused = [
+      await signUp({ phone }),
+      await signUp({ phone: '+14155550199' }),
+      await find(waitlist, 'a@b.example'),
+    ];
+    for (const { status, body } of refused) {
+      expect(status).toBe(429);
+      expect(body.error_code).toBe('TOO_MANY_MISSES');
+    }
+    expect((await signUp({ email: 'member@example.com' })).status).toBe(200);
+    expect((await signUp({ email: 'newcomer@example.com' })).status).toBe(200);
+  });
+
   it('is not for who is found', async () => {
     await start({ RATE_LIMIT_PUBLIC: '20' });
     const waitlist = await service.world.waitlist();

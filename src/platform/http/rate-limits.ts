@@ -21,6 +21,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     addressKey?: string;
+    /** Of a signup: it told who is on the list, and put nobody there. */
+    isLookup?: boolean;
   }
 }
 
@@ -37,6 +39,7 @@ export async function limitRates(fastify: FastifyInstance, config: Config, count
       tooMany('RATE_LIMITED', 'Too many requests from this address; wait before the next.', ttl),
   });
   fastify.decorateRequest('addressKey');
+  fastify.decorateRequest('isLookup');
   const isExempt = isWithin(rateLimits.exempt);
   // One hook a limit, for a hook holds the counts: what shares a limit shares its hook.
   const hookOf = (name: string, max: number, allowList?: (request: FastifyRequest) => boolean) =>
@@ -57,7 +60,8 @@ export async function limitRates(fastify: FastifyInstance, config: Config, count
 }
 
 /**
- * Who tries a list of people learns of a few only. Held when the answer is known, and to what was found and what was
+ * Who tries a list of people learns of a few only. A signup that breaks a rule is a lookup too, for it finds whoever is
+ * on the list already. Held when the answer is known, and to what was found and what was
  * not alike: lookups sent at once would each find the budget unspent before, and one that is refused must not tell
  * which it was.
  */
@@ -69,8 +73,10 @@ function limitMisses(
   const points = Math.ceil(publicMax / PUBLIC_REQUESTS_PER_MISS);
   const misses = counts.limiter('misses', { points, windowSeconds: WINDOW_SECONDS });
   return async (request, { statusCode }, payload) => {
-    const isMiss = statusCode === 404;
-    if ((!isMiss && statusCode !== 200) || isExempt(request.ip)) return payload;
+    const isSignup = request.method === 'POST';
+    const isMiss = statusCode === (isSignup ? 422 : 404);
+    const isHit = statusCode === 200 && (!isSignup || request.isLookup === true);
+    if ((!isMiss && !isHit) || isExempt(request.ip)) return payload;
     const key = keyOf(request);
     const state = isMiss ? await misses.penalty(key) : await misses.get(key);
     const isSpent = state !== null && (isMiss ? state.consumedPoints > points : state.consumedPoints >= points);

@@ -29,7 +29,7 @@ export class PublicWaitlistController {
   @ApiProblems('INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async getWaitlist(
     @CurrentCaller() caller: Caller | null,
-    @IdParam('waitlist_id') id: number,
+    @IdParam('waitlist_id', 1) id: number,
   ): Promise<WaitlistViewDto> {
     return caller
       ? WaitlistDto.from(await this.waitlists.get(caller.account.id, id))

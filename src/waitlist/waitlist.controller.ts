@@ -65,7 +65,7 @@ export class WaitlistController {
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async updateWaitlist(
     @CurrentCaller() { account }: Caller,
-    @IdParam('waitlist_id') id: number,
+    @IdParam('waitlist_id', 1) id: number,
     @Body() body: UpdateWaitlistDto,
   ): Promise<UpdatedWaitlistDto> {
     const { waitlist, recordsMoved } = await this.waitlists.update(account.id, id, CreateWaitlistDto.toSettings(body));

@@ -37,6 +37,7 @@ export interface Terms {
 
 type Work<Sessions, Result> = (session: Sessions) => Promise<Result>;
 interface PreparedConnection {
+  /** When it was made ready. */
   readonly atMs: number;
   /** Several statements in a query. */
   readonly takesPackets: boolean;
@@ -55,7 +56,7 @@ interface Way<Result> {
 @Injectable()
 export class Database {
   private readonly turns?: Mutex;
-  /** When each connection was first used. */
+  /** What is known of each connection that was used. */
   private readonly prepared = new WeakMap<object, PreparedConnection>();
   private failedAtMs = -Infinity;
 

@@ -61,9 +61,8 @@ export async function limitRates(fastify: FastifyInstance, config: Config, count
 
 /**
  * Who tries a list of people learns of a few only. A signup that breaks a rule is a lookup too, for it finds whoever is
- * on the list already. Held when the answer is known, and to what was found and what was
- * not alike: lookups sent at once would each find the budget unspent before, and one that is refused must not tell
- * which it was.
+ * on the list already. Held when the answer is known, and to what was found and what was not alike: lookups sent at once
+ * would each find the budget unspent before, and one that is refused must not tell which it was.
  */
 function limitMisses(
   counts: SharedCounts,

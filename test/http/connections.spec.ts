@@ -18,6 +18,7 @@ const BOUNDS: ServerBounds = {
   checkMs: 50,
   keepAliveMs: 400,
   silenceMs: 60_000,
+  answerMs: 60_000,
   connectionsMax: 1_000,
   loopDelayMs: 60_000,
 };

@@ -126,6 +126,8 @@ function send(
   detail: string,
   fields?: Problem['details']['fields'],
 ): void {
+  // What fails after the request was answered without it, in time, is logged only.
+  if (reply.sent) return;
   const problem = problemOf(status, code, detail, request.id, fields);
   void reply.status(status).header('Content-Type', 'application/problem+json; charset=utf-8').send(problem);
 }

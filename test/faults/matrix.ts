@@ -264,11 +264,36 @@ export async function openMatrix(service: ServiceProcess, databaseUrl: string): 
   return new Matrix(service, databaseUrl, place, spare);
 }
 
-/** Prints a row a cell; gives how many cells are wrong. */
-export function report(fault: string, cells: readonly Cell[]): number {
-  for (const { operation, answers, slowestMs, healedMs, faults } of cells)
-    process.stdout.write(
-      `${fault.padEnd(18)} ${operation.padEnd(19)} ${answers.padEnd(22)} slowest ${String(slowestMs).padStart(5)} ms  back ${String(healedMs).padStart(5)} ms  ${faults.join('; ') || 'ok'}\n`,
-    );
-  return cells.filter(({ faults }) => faults.length > 0).length;
+/** Those of the faults that are asked for by name; all where none is. */
+export function chosen<Named extends Pick<Fault, 'name'>>(
+  faults: readonly Named[],
+  names: readonly string[],
+): readonly Named[] {
+  const unknown = names.filter((name) => !faults.some((fault) => fault.name === name));
+  if (unknown.length > 0) throw new Error(`No such fault: ${unknown.join(', ')}`);
+  return names.length === 0 ? faults : faults.filter(({ name }) => names.includes(name));
+}
+
+/** Prints a row a cell, and counts what a run came to. */
+export class Tally {
+  private cells = 0;
+  private slowestMs = 0;
+  private healedMs = 0;
+  wrong = 0;
+
+  add(fault: string, cells: readonly Cell[]): void {
+    for (const { operation, answers, slowestMs, healedMs, faults } of cells) {
+      process.stdout.write(
+        `${fault.padEnd(18)} ${operation.padEnd(19)} ${answers.padEnd(22)} slowest ${String(slowestMs).padStart(5)} ms  back ${String(healedMs).padStart(5)} ms  ${faults.join('; ') || 'ok'}\n`,
+      );
+      this.cells += 1;
+      if (faults.length > 0) this.wrong += 1;
+      this.slowestMs = Math.max(this.slowestMs, slowestMs);
+      this.healedMs = Math.max(this.healedMs, healedMs);
+    }
+  }
+
+  toString(): string {
+    return `${this.cells} cells, ${this.wrong} wrong, the slowest answer ${this.slowestMs} ms, back within ${this.healedMs} ms`;
+  }
 }

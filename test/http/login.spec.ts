@@ -107,7 +107,7 @@ describe('whoever keeps failing to log in', () => {
 
     const guesses = await failures(3, () => [owner.email, '203.0.113.250']);
     const slowed = await attempt(owner.email, PASSWORD, '203.0.113.250');
-    const others = await failures(100, (index) => [owner.email, `198.18.0.${index}`]);
+    const others = await failures(20, (index) => [owner.email, `198.18.0.${index}`]);
 
     expect(statusesOf(guesses)).toEqual([401, 401, 429]);
     expect(slowed.status).toBe(429);

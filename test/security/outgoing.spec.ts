@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from '@jest/globals';
+import { callAt } from '../support/api.js';
 import { startService } from '../support/service.js';
 
 it('no address that someone gives is ever called', async () => {
@@ -12,7 +13,8 @@ it('no address that someone gives is ever called', async () => {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { world, api, stop } = await startService();
+  const service = await startService();
+  const { world, api } = service;
 
   const waitlist = await world.waitlist({ waitlist_url_location: `${base}/page` });
   const referrer = await world.signup(waitlist, { referral_link: `${base}/link` });
@@ -23,8 +25,8 @@ it('no address that someone gives is ever called', async () => {
   await api.patch(`/api/v1/waitlist/${waitlist.id}`, { waitlist_url_location: `${base}/changed` }, { token: waitlist.owner.token }); // prettier-ignore
   await world.list(waitlist);
   // Whatever went out before would be here before this.
-  await fetch(`${base}/last`);
-  await stop();
+  await callAt(base, 'GET', '/last');
+  await service.stop();
   server.close();
   server.closeAllConnections();
 

@@ -4,7 +4,7 @@ import { Database } from '../platform/database/database.js';
 import type { Exchange, Session } from '../platform/database/session.js';
 import { isUnavailable } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { type Axis, firstKey, JOINED_AXES, placeOf, QUEUE_AXIS } from './counters.js';
+import { type Axis, JOINED_AXES, leafOf, QUEUE_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
 import type { ContactKeys, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
@@ -92,7 +92,7 @@ export class QueueReader {
 
   /** The places of a page's records, which share buckets, worked out together. Ends the session. */
   private async inPlace(session: Exchange, waitlistId: number, records: readonly RecordedWaiter[]): Promise<Waiter[]> {
-    const buckets = new Set(records.filter(({ active }) => active).map(({ rankKey }) => bucketOf(rankKey)));
+    const buckets = new Set(records.filter(({ active }) => active).map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey)));
     const [before, neighbours] = await Promise.all([
       this.buckets.findBefore(session, waitlistId, QUEUE_AXIS, [...buckets]),
       this.waiters.findNeighbours(session, waitlistId, [...buckets]),
@@ -100,8 +100,7 @@ export class QueueReader {
     ]);
     const places = new Map<number, number>();
     const next = new Map(before);
-    for (const { rankKey, seq } of neighbours) {
-      const bucket = bucketOf(rankKey);
+    for (const { bucket, seq } of neighbours) {
       const place = next.get(bucket);
       if (place === undefined) continue;
       places.set(seq, place);
@@ -182,11 +181,6 @@ function amountOf(queue: QueueEntity, axis: Axis): number {
   if (axis === JOINED_AXES.referredActive) return queue.referredActive;
   if (axis === JOINED_AXES.referredOffboarded) return queue.referredOffboarded;
   return queue.active;
-}
-
-/** The first key of the narrowest bucket of the line that holds a key. */
-function bucketOf(key: number): number {
-  return firstKey(QUEUE_AXIS, placeOf(QUEUE_AXIS, 0, key));
 }
 
 type ByKey = ReadonlyMap<string | null, Waiter>;

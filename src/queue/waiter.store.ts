@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { byIndex, chunksOf, fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
 import type { Session } from '../platform/database/session.js';
 import { beforeInSql } from './bucket.store.js';
-import { QUEUE_AXIS } from './counters.js';
+import { leafOf, QUEUE_AXIS } from './counters.js';
 import { RANK_BASE } from './rank-key.js';
 import type { ContactKeys, PageRequest, Waiter } from './waiter.js';
 import type { WaiterEntity } from './waiter.entity.js';
@@ -38,7 +38,6 @@ function prioritySql(dataSource: DataSource): string {
 
 /** Records in one UPDATE: its cases are searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
-const RANK_BUCKET_WIDTH = 2 ** (QUEUE_AXIS.widthBits[0] as number);
 
 /** Which records a listing shows, and in which order. */
 export type Listing = Pick<PageRequest, 'offboarded' | 'referredBy' | 'order'>;
@@ -220,14 +219,14 @@ export class WaiterStore {
     );
   }
 
-  /** How many active records with credit are in each narrowest bucket of the line, by its first key. */
+  /** How many active records with credit are in each narrowest bucket of the line. */
   async countCreditedByBucket(session: Session, waitlistId: number): Promise<ReadonlyMap<number, number>> {
     const rows: { rank_bucket: number; total: number }[] = await session.query(
       `SELECT rank_bucket, COUNT(*) AS total FROM waiter
        WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY rank_bucket`,
       [waitlistId],
     );
-    return new Map(rows.map(({ rank_bucket, total }) => [Number(rank_bucket) * RANK_BUCKET_WIDTH, Number(total)]));
+    return new Map(rows.map(({ rank_bucket, total }) => [Number(rank_bucket), Number(total)]));
   }
 
   async deleteRange(session: Session, waitlistId: number, fromSeq: number, toSeq: number): Promise<void> {
@@ -265,21 +264,19 @@ export class WaiterStore {
     return rows.map(toRecord);
   }
 
-  /** The active records of narrowest buckets, named by their first keys: each as its key and `seq`, in the order of the line. */
+  /** The active records of narrowest buckets: each as its bucket and `seq`, in the order of the line. */
   async findNeighbours(
     session: Session,
     waitlistId: number,
-    firstKeys: readonly number[],
-  ): Promise<{ readonly rankKey: number; readonly seq: number }[]> {
-    if (firstKeys.length === 0) return [];
-    const buckets = firstKeys.map((key) => key / RANK_BUCKET_WIDTH);
-    const rows: { rank_key: number; seq: number }[] = await session.query(
-      `SELECT rank_key, seq FROM waiter ${byIndex(session.dataSource, 'waiter_order')}
+    buckets: readonly number[],
+  ): Promise<{ readonly bucket: number; readonly seq: number }[]> {
+    if (buckets.length === 0) return [];
+    return session.query(
+      `SELECT rank_bucket AS bucket, seq FROM waiter ${byIndex(session.dataSource, 'waiter_order')}
        WHERE waitlist_id = ? AND active = 1 AND rank_bucket IN (${placeholders(buckets.length)})
-       ORDER BY rank_key, seq DESC`,
+       ORDER BY rank_bucket, rank_key, seq DESC`,
       [waitlistId, ...buckets],
     );
-    return rows.map(({ rank_key, seq }) => ({ rankKey: rank_key, seq }));
   }
 
   /** How many records this token's record referred that are active, or offboarded. */
@@ -351,7 +348,7 @@ function indexOf({ referredBy, order }: Listing): string {
 /** Written out column by column: MySQL uses only the first of a row comparison off the front of an index. */
 function startOf({ order }: Listing, { seq, rankKey = 0, isAfter = false }: PageStart) {
   if (order === 'joined') return { sql: `w.seq ${isAfter ? '>' : '>='} ?`, values: [seq] };
-  const bucket = Math.floor(rankKey / RANK_BUCKET_WIDTH);
+  const bucket = leafOf(QUEUE_AXIS, rankKey);
   return isAfter
     ? {
         sql: 'w.rank_bucket >= ? AND (w.rank_key > ? OR (w.rank_key = ? AND w.seq < ?))',

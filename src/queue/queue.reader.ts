@@ -7,8 +7,8 @@ import { BucketStore } from './bucket.store.js';
 import { type Axis, JOINED_AXES, leafOf, QUEUE_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
-import type { ContactKeys, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
-import { type Listing, MissingBucketError, type PageStart, type RecordedWaiter, WaiterStore } from './waiter.store.js';
+import type { ContactKeys, ListedWaiter, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
+import { type ListedRecord, type Listing, MissingBucketError, type PageStart, WaiterStore } from './waiter.store.js';
 
 interface Lookup {
   readonly waitlistId: number;
@@ -84,14 +84,18 @@ export class QueueReader {
     session: Session,
     waitlistId: number,
     listing: Listing,
-    { start, limit }: PageRequest,
-  ): Promise<RecordedWaiter[]> {
+    { start, limit, withAnswers }: PageRequest,
+  ): Promise<ListedRecord[]> {
     const window = await this.startOf(session, waitlistId, listing, start);
-    return window ? this.waiters.findPage(session, waitlistId, listing, { ...window, limit: limit + 1 }) : [];
+    return window ? this.waiters.findPage(session, waitlistId, listing, { ...window, limit: limit + 1, withAnswers }) : []; // prettier-ignore
   }
 
   /** The places of a page's records, which share buckets, worked out together. Ends the session. */
-  private async inPlace(session: Exchange, waitlistId: number, records: readonly RecordedWaiter[]): Promise<Waiter[]> {
+  private async inPlace(
+    session: Exchange,
+    waitlistId: number,
+    records: readonly ListedRecord[],
+  ): Promise<ListedWaiter[]> {
     const buckets = new Set(records.filter(({ active }) => active).map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey)));
     const [before, neighbours] = await Promise.all([
       this.buckets.findBefore(session, waitlistId, QUEUE_AXIS, [...buckets]),

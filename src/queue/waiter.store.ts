@@ -5,7 +5,7 @@ import type { Session } from '../platform/database/session.js';
 import { beforeInSql } from './bucket.store.js';
 import { leafOf, QUEUE_AXIS } from './counters.js';
 import { RANK_BASE } from './rank-key.js';
-import type { ContactKeys, PageRequest, Waiter } from './waiter.js';
+import type { ContactKeys, ListedWaiter, PageRequest, Waiter } from './waiter.js';
 import type { WaiterEntity } from './waiter.entity.js';
 
 /** A row as both drivers give it. */
@@ -18,10 +18,10 @@ interface TakenRow {
   readonly phone_key: string | null;
 }
 
-const COLUMNS = `w.id, w.waitlist_id, w.seq, w.uuid, w.email, w.email_key, w.registered_email, w.phone, w.phone_key,
-  w.first_name, w.last_name, w.metadata, w.answers, w.referral_token, w.referred_by_token, w.referred, w.amount_referred,
-  w.credited_referrals, w.spots_advanced, w.rank_key, w.active, w.verified, w.removed_at, w.removed_priority,
-  w.removed_by, w.created_at`;
+const LISTED_COLUMNS = `w.id, w.seq, w.uuid, w.email, w.referral_token, w.referred_by_token, w.amount_referred, w.rank_key,
+  w.active, w.verified, w.removed_at, w.removed_priority, w.created_at`;
+const COLUMNS = `${LISTED_COLUMNS}, w.waitlist_id, w.email_key, w.registered_email, w.phone, w.phone_key, w.first_name,
+  w.last_name, w.metadata, w.answers, w.referred, w.credited_referrals, w.spots_advanced, w.removed_by`;
 
 const BEFORE_BUCKET = QUEUE_AXIS.widthBits
   .map((_, level) => beforeInSql(QUEUE_AXIS, level, 'w.waitlist_id', 'w.rank_key'))
@@ -58,6 +58,7 @@ export interface Removal {
 
 /** A record without its place. */
 export type RecordedWaiter = Omit<Waiter, 'priority'>;
+export type ListedRecord = Omit<ListedWaiter, 'priority'>;
 
 /** What a referral changes of the record that referred. */
 export interface Standing {
@@ -251,17 +252,23 @@ export class WaiterStore {
     session: Session,
     waitlistId: number,
     listing: Listing,
-    window: { readonly from: PageStart | null; readonly skip: number; readonly limit: number },
-  ): Promise<RecordedWaiter[]> {
+    window: {
+      readonly from: PageStart | null;
+      readonly skip: number;
+      readonly limit: number;
+      readonly withAnswers: boolean;
+    },
+  ): Promise<ListedRecord[]> {
     const filter = filterOf(waitlistId, listing);
     const start = window.from && startOf(listing, window.from);
     const rows: WaiterRow[] = await session.query(
-      `SELECT ${COLUMNS} FROM waiter w ${byIndex(session.dataSource, indexOf(listing))}
+      `SELECT ${LISTED_COLUMNS}${window.withAnswers ? ', w.answers' : ''}
+       FROM waiter w ${byIndex(session.dataSource, indexOf(listing))}
        WHERE ${filter.sql}${start ? ` AND ${start.sql}` : ''}
        ORDER BY ${listing.order === 'queue' ? 'w.rank_bucket, w.rank_key, w.seq DESC' : 'w.seq'} LIMIT ? OFFSET ?`,
       [...filter.values, ...(start?.values ?? []), window.limit, window.skip],
     );
-    return rows.map(toRecord);
+    return rows.map(toListed);
   }
 
   /** The active records of narrowest buckets: each as its bucket and `seq`, in the order of the line. */
@@ -363,11 +370,8 @@ function toWaiter(row: WaiterRow): Waiter {
 
 function toRecord(row: WaiterRow): RecordedWaiter {
   return {
-    id: row.id as number,
+    ...toListed(row),
     waitlistId: row.waitlist_id as number,
-    seq: row.seq as number,
-    uuid: row.uuid as string,
-    email: row.email as string | null,
     emailKey: row.email_key as string | null,
     registeredEmail: row.registered_email as string | null,
     phone: row.phone as string | null,
@@ -375,19 +379,28 @@ function toRecord(row: WaiterRow): RecordedWaiter {
     firstName: row.first_name as string | null,
     lastName: row.last_name as string | null,
     metadata: row.metadata === null ? null : (JSON.parse(row.metadata as string) as WaiterEntity['metadata']),
-    answers: row.answers === null ? null : (JSON.parse(row.answers as string) as WaiterEntity['answers']),
-    referralToken: row.referral_token as string,
-    referredByToken: row.referred_by_token as string | null,
     referred: row.referred === 1,
-    amountReferred: row.amount_referred as number,
     creditedReferrals: row.credited_referrals as number,
     spotsAdvanced: row.spots_advanced as number,
+    removedBy: row.removed_by as string | null,
+  };
+}
+
+function toListed(row: WaiterRow): ListedRecord {
+  return {
+    id: row.id as number,
+    seq: row.seq as number,
+    uuid: row.uuid as string,
+    email: row.email as string | null,
+    answers: row.answers ? (JSON.parse(row.answers as string) as WaiterEntity['answers']) : null,
+    referralToken: row.referral_token as string,
+    referredByToken: row.referred_by_token as string | null,
+    amountReferred: row.amount_referred as number,
     rankKey: row.rank_key as number,
     active: row.active === 1,
     verified: row.verified === 1,
     removedAt: row.removed_at === null ? null : fromSqlTime(row.removed_at),
     removedPriority: row.removed_priority as number | null,
-    removedBy: row.removed_by as string | null,
     createdAt: fromSqlTime(row.created_at),
   };
 }

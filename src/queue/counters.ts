@@ -91,9 +91,16 @@ export class CounterChanges {
     this.add(axis, key, -amount);
   }
 
-  /** The buckets of an axis that had none before. */
-  buckets(axis: Axis): Bucket[] {
-    return this.families([axis]).flatMap((family) => changedBuckets(family, []));
+  /** The buckets of an axis that had none before; and of `others` what they would be, though nothing falls into them. */
+  buckets(axis: Axis, others: readonly BucketPlace[] = []): Bucket[] {
+    const families = new Map(this.families([axis]).map((family) => [familyId(family), family]));
+    for (const { level, parent, slot } of others) {
+      const place = { axis: axis.code, level, parent };
+      const family = families.get(familyId(place)) ?? { ...place, changes: new Map<number, number>() };
+      families.set(familyId(place), family);
+      if (!family.changes.has(slot)) family.changes.set(slot, 0);
+    }
+    return [...families.values()].flatMap((family) => changedBuckets(family, []));
   }
 
   /** Families of siblings in which something changes, each with the change of each slot. */

@@ -199,6 +199,33 @@ export class WaiterStore {
     );
   }
 
+  /** Says of records anew whether somebody referred them. */
+  async deriveReferred(session: Session, waitlistId: number, ids: readonly number[]): Promise<void> {
+    if (ids.length === 0) return;
+    await session.query(
+      `UPDATE waiter SET referred = (referred_by_token IS NOT NULL) WHERE waitlist_id = ? AND id IN (${placeholders(ids.length)})`,
+      [waitlistId, ...ids],
+    );
+  }
+
+  /** Numbers the records anew in their order, where numbers are missing. */
+  async closeGaps(session: Session, waitlistId: number): Promise<void> {
+    const [row]: { total: number; last: number | null }[] = await session.query(
+      'SELECT COUNT(*) AS total, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+      [waitlistId],
+    );
+    if (Number(row?.total) === (row?.last ?? -1) + 1) return;
+    // By way of numbers below 0, for at no time may two be equal.
+    await session.query(
+      `UPDATE waiter SET seq = -1 - (
+         SELECT place FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY seq) - 1 AS place FROM waiter WHERE waitlist_id = ?) dense
+         WHERE dense.id = waiter.id
+       ) WHERE waitlist_id = ?`,
+      [waitlistId, waitlistId],
+    );
+    await session.query('UPDATE waiter SET seq = -1 - seq WHERE waitlist_id = ?', [waitlistId]);
+  }
+
   /** Takes records out of the line for good. */
   async remove(session: Session, waitlistId: number, { at, by, priorities }: Removal): Promise<void> {
     const cases = Array.from(priorities, () => 'WHEN ? THEN ?').join(' ');

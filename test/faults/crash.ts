@@ -1,8 +1,7 @@
 /**
  * Kills services and their database, hard and by a seeded schedule, while people sign up, refer each other, are let in
  * and are reordered: what was answered must exist, once, everyone must be where they earned to be, and all that is derived
- * must be right. One process on a server, three on a
- * server, and one on the embedded database.
+ * must be right. One process on a server, three on a server, and one on the embedded database.
  *   npm run test:crash [-- --service-kills 250 --database-kills 50 --seed 1]
  * It needs DATABASE_PROGRAM (docs/scaling.md).
  */

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { freePort, ServiceProcess, until } from '../support/service-process.js';
 import { DatabaseServer, programFrom } from './database-server.js';
+import { endure, RUSH, THRONG } from './crowd.js';
 import { EXPECTED, type Fault, openMatrix, report } from './matrix.js';
 import { migrate, openWaitlist, Traffic } from './traffic.js';
 
@@ -141,14 +142,22 @@ try {
   traffic.start(VISITORS);
   let wrong = 0;
   const asked = process.argv.slice(2);
+  const isAsked = (name: string) => asked.length === 0 || asked.includes(name);
   for (const fault of faultsOf(database, disk)) {
-    if (asked.length > 0 && !asked.includes(fault.name)) continue;
+    if (!isAsked(fault.name)) continue;
     wrong += report(fault.name, await matrix.endure(fault));
   }
   matrix.close();
   await traffic.stop();
   const statements = await flood(running, database);
   if (statements > FLOOD_STATEMENTS_MAX) wrong += 1;
+  const crowds = [
+    { name: 'rush', crowd: RUSH, stallMs: 0 },
+    { name: 'stalled', crowd: THRONG, stallMs: PAUSE_MS },
+  ];
+  for (const { name, crowd, stallMs } of crowds) {
+    if (isAsked(name) && !(await endure(name, crowd, running, database, stallMs))) wrong += 1;
+  }
   const differences = await traffic.audit(running, database.url);
   const { signups, slowestMs } = traffic;
   const outcomes = Object.fromEntries([...traffic.outcomes].sort());

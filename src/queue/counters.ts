@@ -113,7 +113,7 @@ export class CounterChanges {
         for (let level = 0; amount !== 0 && level < axis.widthBits.length; level += 1) {
           const { slot, ...place } = placeOf(axis, level, key);
           const id = familyId(place);
-          const family = families.get(id) ?? { ...place, changes: new Map<number, number>() };
+          const family = families.get(id) ?? { changes: new Map<number, number>(), ...place };
           families.set(id, family);
           family.changes.set(slot, (family.changes.get(slot) ?? 0) + amount);
         }
@@ -150,7 +150,7 @@ export function changedBuckets({ changes, ...place }: Family, siblings: readonly
   for (const slot of slots) {
     const known = old.get(slot);
     const amount = (known?.amount ?? 0) + (changes.get(slot) ?? 0);
-    if (known?.amount !== amount || known.before !== before) changed.push({ ...place, slot, amount, before });
+    if (known?.amount !== amount || known.before !== before) changed.push({ slot, amount, before, ...place });
     before += amount;
   }
   return changed;

@@ -340,7 +340,6 @@ function newWaiter(queue: QueueEntity, newcomer: Newcomer, referredByToken: stri
     referredByToken,
     referred: referredByToken !== null,
     amountReferred: 0,
-    ...facts,
     rankKey: rankKey(facts, queue.spotsPerReferral),
     active: true,
     verified: false,
@@ -349,6 +348,7 @@ function newWaiter(queue: QueueEntity, newcomer: Newcomer, referredByToken: stri
     removedBy: null,
     createdAt: new Date(),
     priority: queue.active,
+    ...facts,
   };
 }
 

@@ -218,7 +218,7 @@ export class WaiterStore {
     // By way of numbers below 0, for at no time may two be equal.
     await session.query(
       `UPDATE waiter SET seq = -1 - (
-         SELECT place FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY seq) - 1 AS place FROM waiter WHERE waitlist_id = ?) dense
+         SELECT place FROM (SELECT id, CAST(ROW_NUMBER() OVER (ORDER BY seq) AS SIGNED) - 1 AS place FROM waiter WHERE waitlist_id = ?) dense
          WHERE dense.id = waiter.id
        ) WHERE waitlist_id = ?`,
       [waitlistId, waitlistId],

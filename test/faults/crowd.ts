@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
+import type { Connection } from 'mysql2/promise';
 import { during } from '../support/during.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import type { DatabaseServer } from './database-server.js';
@@ -12,34 +13,59 @@ const LINE_MAX = 10_000;
 const MEMORY_MAX_MIB = 512;
 const LOOK_MS = 50;
 
-/** People who sign up at the same moment; each connection sends so many signups without waiting for an answer. */
+/** People who sign up at the same moment, while something may be in their way. */
 interface Crowd {
+  readonly name: string;
   readonly connections: number;
+  /** Sent on a connection without waiting for an answer. */
   readonly signupsEach: number;
+  readonly begin: () => Promise<unknown>;
+  readonly lastsMs: number;
+  readonly end: () => Promise<unknown>;
+  readonly fillsLine: boolean;
 }
 
-/** 5,000 browsers. */
-export const RUSH: Crowd = { connections: 5_000, signupsEach: 1 };
-/** More than the line holds; by few connections, for a process takes no more of them than that. */
-export const THRONG: Crowd = { connections: 100, signupsEach: 120 };
+export function crowdsOf(database: DatabaseServer): Crowd[] {
+  const nothing = async () => undefined;
+  // More than the line holds; by few connections, for a process takes no more of them than that.
+  const throng = { connections: 100, signupsEach: 120, lastsMs: 20_000 };
+  let root: Connection | undefined;
+  return [
+    { name: 'rush', connections: 5_000, signupsEach: 1, begin: nothing, lastsMs: 0, end: nothing, fillsLine: false },
+    {
+      ...throng,
+      name: 'stalled',
+      begin: () => database.signal('SIGSTOP'),
+      end: () => database.signal('SIGCONT'),
+      // Nobody gets so far: to join, one looks up the waitlist first.
+      fillsLine: false,
+    },
+    {
+      ...throng,
+      name: 'line blocked',
+      begin: async () => {
+        root = await database.connectAsRoot();
+        await root.query('START TRANSACTION');
+        await root.query('SELECT * FROM waitlist.queue FOR UPDATE');
+      },
+      end: async () => root?.end(),
+      fillsLine: true,
+    },
+  ];
+}
 
 interface Reply {
   readonly status: number;
   readonly retryAfterSeconds: number;
-  readonly body: { readonly uuid: string; readonly priority: number };
+  readonly body: { readonly uuid: string; readonly priority: number; readonly error_code?: string };
 }
 
 /**
- * A crowd signs up on a new waitlist, each until they are answered 200; the database may stand still meanwhile. The line
- * must hold no more than its bound, and who was answered be in it once, at the place they were told. Gives whether it is so.
+ * A crowd signs up on a new waitlist, each until they are answered 200. The line must hold no more than its bound, and
+ * who was answered be in it once, at the place they were told. Gives whether it is so.
  */
-export async function endure(
-  name: string,
-  { connections, signupsEach }: Crowd,
-  service: ServiceProcess,
-  database: DatabaseServer,
-  stallMs: number,
-): Promise<boolean> {
+export async function endure(crowd: Crowd, service: ServiceProcess, databaseUrl: string): Promise<boolean> {
+  const { name, connections, signupsEach, lastsMs, fillsLine } = crowd;
   const place = await openWaitlist(service);
   const answered = new Map<string, Reply['body']>();
   const outcomes = new Map<string, number>();
@@ -52,7 +78,7 @@ export async function endure(
       const replies = await sendTogether(service.port, left.map((email) => ({ waitlist_id: place.waitlistId, email }))); // prettier-ignore
       left.forEach((email, index) => {
         const reply = replies[index];
-        const outcome = String(reply?.status ?? 'unanswered');
+        const outcome = reply ? `${reply.status} ${reply.body.error_code ?? ''}`.trim() : 'unanswered';
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
         if (reply?.status === 200) answered.set(email, reply.body);
         else
@@ -64,10 +90,10 @@ export async function endure(
     }
   };
   const startMs = performance.now();
-  if (stallMs > 0) await database.signal('SIGSTOP');
+  await crowd.begin();
   const signups = Promise.all(Array.from({ length: connections }, (_, connection) => signUp(connection)));
-  const stall = setTimeout(stallMs).then(() => database.signal('SIGCONT'));
-  const { longest, memoryMib, refusals } = await watch(service, Promise.all([signups, stall]));
+  const end = setTimeout(lastsMs).then(crowd.end);
+  const { longest, memoryMib, refusals } = await watch(service, Promise.all([signups, end]));
 
   const count = connections * signupsEach;
   const waiters = await listWaiters(service, place, false);
@@ -77,9 +103,9 @@ export async function endure(
   const places = new Set([...answered.values()].map(({ priority }) => priority));
   find(places.size !== count || Math.max(...places) !== count - 1, 'the places answered are no permutation');
   find(longest > LINE_MAX, `the line held ${longest}`);
-  find(stallMs > 0 && refusals === 0, 'the line was never full');
+  find(fillsLine && refusals === 0, 'the line was never full');
   find(memoryMib > MEMORY_MAX_MIB, `it took ${memoryMib} MiB`);
-  await verify(database.url).catch((error: unknown) => differences.push(String(error)));
+  await verify(databaseUrl).catch((error: unknown) => differences.push(String(error)));
   const seconds = Math.round((performance.now() - startMs) / 1000);
   process.stdout.write(
     `${JSON.stringify({ scene: name, people: count, answers: Object.fromEntries(outcomes), longestLine: longest, refusedByLine: refusals, memoryMib, differences: differences.slice(0, 20), seconds })}\n`,

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { freePort, ServiceProcess, until } from '../support/service-process.js';
 import { DatabaseServer, programFrom } from './database-server.js';
-import { endure, RUSH, THRONG } from './crowd.js';
+import { crowdsOf, endure } from './crowd.js';
 import { EXPECTED, type Fault, openMatrix, report } from './matrix.js';
 import { migrate, openWaitlist, Traffic } from './traffic.js';
 
@@ -151,12 +151,8 @@ try {
   await traffic.stop();
   const statements = await flood(running, database);
   if (statements > FLOOD_STATEMENTS_MAX) wrong += 1;
-  const crowds = [
-    { name: 'rush', crowd: RUSH, stallMs: 0 },
-    { name: 'stalled', crowd: THRONG, stallMs: PAUSE_MS },
-  ];
-  for (const { name, crowd, stallMs } of crowds) {
-    if (isAsked(name) && !(await endure(name, crowd, running, database, stallMs))) wrong += 1;
+  for (const crowd of crowdsOf(database)) {
+    if (isAsked(crowd.name) && !(await endure(crowd, running, database.url))) wrong += 1;
   }
   const differences = await traffic.audit(running, database.url);
   const { signups, slowestMs } = traffic;

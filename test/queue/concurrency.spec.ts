@@ -3,7 +3,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { during } from '../support/during.js';
 import { inOrder } from '../support/oracle.js';
-import { openDatabase, type Service, startService } from '../support/service.js';
+import { openDatabase, type Service, startService, startServices } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const times = <Value>(count: number, make: (index: number) => Value) =>
@@ -55,13 +55,20 @@ async function verify({ app }: Service, { id }: OwnedWaitlist) {
   return app.get(QueueService).verify(id, () => undefined);
 }
 
-/** What holds however many instances work on one database; calls take turns over them. */
-function itStaysExact(services: () => readonly Service[]): void {
-  const first = () => services()[0]!;
-  const turn = (index: number) => services()[index % services().length]!.world;
+/** However many services work on one database; calls take turns over them. */
+describe('at the same time', () => {
+  let running: Awaited<ReturnType<typeof startServices>>;
+  let service: Service;
+  beforeAll(async () => {
+    running = await startServices();
+    [service] = running.services;
+  });
+  afterAll(() => running.stop());
+
+  const turn = (index: number) => running.services[index % running.services.length]!.world;
 
   it('200 people sign up, half of them one and the same: a record an email, dense places, no error', async () => {
-    const waitlist = await first().world.waitlist();
+    const waitlist = await service.world.waitlist();
 
     const [same, others] = await Promise.all([
       Promise.all(times(100, (index) => turn(index).signup(waitlist, { email: 'same@example.com' }))),
@@ -71,11 +78,11 @@ function itStaysExact(services: () => readonly Service[]): void {
     expect(new Set(same.map(({ uuid }) => uuid)).size).toBe(1);
     expect(new Set(others.map(({ uuid }) => uuid)).size).toBe(100);
     expect(sorted([same[0]!, ...others].map(({ priority }) => priority))).toEqual(upTo(101));
-    await expectExact(first(), waitlist, 101);
+    await expectExact(service, waitlist, 101);
   });
 
   it('an email and a phone that meet in many calls give no record twice', async () => {
-    const waitlist = await first().world.waitlist({ required_contact: { email: 'optional' } });
+    const waitlist = await service.world.waitlist({ required_contact: { email: 'optional' } });
     const contact = (index: number) => [
       { email: 'ada@example.com', phone: '+14155550123' },
       { email: 'ada@example.com' },
@@ -84,39 +91,39 @@ function itStaysExact(services: () => readonly Service[]): void {
 
     await Promise.all(times(60, (index) => turn(index).signup(waitlist, contact(index))));
 
-    const emails = (await listAll(first(), waitlist, false)).map(({ email }) => email).sort();
+    const emails = (await listAll(service, waitlist, false)).map(({ email }) => email).sort();
     expect([['ada@example.com'], ['ada@example.com', null]]).toContainEqual(emails);
-    await expectExact(first(), waitlist, emails.length);
+    await expectExact(service, waitlist, emails.length);
   });
 
   it('5,000 people sign up at once: nobody is refused, and each is told another place', async () => {
-    const waitlist = await first().world.waitlist();
+    const waitlist = await service.world.waitlist();
 
     const people = await Promise.all(times(5_000, (index) => turn(index).signup(waitlist)));
 
     expect(sorted(people.map(({ priority }) => priority))).toEqual(upTo(5_000));
-    const listed = await listAll(first(), waitlist, false);
+    const listed = await listAll(service, waitlist, false);
     expect(listed.map(({ uuid }) => uuid).sort()).toEqual(people.map(({ uuid }) => uuid).sort());
-    await expectExact(first(), waitlist, 5_000);
+    await expectExact(service, waitlist, 5_000);
   }, 60_000);
 
   it('180 people name one referrer within two seconds, who passes exactly 180', async () => {
-    const waitlist = await first().world.waitlist({ spots_to_move_upon_referral: 1 });
-    await Promise.all(times(200, () => first().world.signup(waitlist)));
-    const ada = await first().world.signup(waitlist);
+    const waitlist = await service.world.waitlist({ spots_to_move_upon_referral: 1 });
+    await Promise.all(times(200, () => service.world.signup(waitlist)));
+    const ada = await service.world.signup(waitlist);
 
     const start = performance.now();
     await Promise.all(times(180, (index) => turn(index).signup(waitlist, { referral_link: ada.referral_link })));
     expect(performance.now() - start).toBeLessThan(2_000);
 
-    expect(await first().world.priorityOf(ada)).toBe(20);
-    await expectExact(first(), waitlist, 381);
+    expect(await service.world.priorityOf(ada)).toBe(20);
+    await expectExact(service, waitlist, 381);
   });
 
   it('1,000 are offboarded while 64 clients sign up: each by one call, whoever they refer', async () => {
-    const waitlist = await first().world.waitlist();
+    const waitlist = await service.world.waitlist();
     const early = await Promise.all(times(1_200, (index) => turn(index).signup(waitlist)));
-    const ids = (await listAll(first(), waitlist, false)).map(({ id }) => id);
+    const ids = (await listAll(service, waitlist, false)).map(({ id }) => id);
     const leaving = ids.filter((_, index) => index % 6 > 0);
     const client = async (number: number) => {
       for (let count = 0; count < 8; count += 1) {
@@ -134,89 +141,69 @@ function itStaysExact(services: () => readonly Service[]): void {
     };
 
     const removing = Promise.all(times(4, offboarder));
-    const audits = await during(Promise.all([...times(64, client), removing]), () => verify(first(), waitlist));
+    const audits = await during(Promise.all([...times(64, client), removing]), () => verify(service, waitlist));
 
     expect(sorted((await removing).flat())).toEqual(leaving);
     expect(audits.flatMap(({ findings }) => findings)).toEqual([]);
-    await expectExact(first(), waitlist, 1_200 + 64 * 8);
+    await expectExact(service, waitlist, 1_200 + 64 * 8);
   }, 60_000);
 
   it('callers offboard the same people, and each is removed by one of them', async () => {
-    const waitlist = await first().world.waitlist();
-    const people = await first().world.signups(waitlist, 10);
-    const ids = (await first().world.list(waitlist)).map(({ id }) => id);
+    const waitlist = await service.world.waitlist();
+    const people = await service.world.signups(waitlist, 10);
+    const ids = (await service.world.list(waitlist)).map(({ id }) => id);
 
     const answers = await Promise.all(times(8, (index) => turn(index).offboard(waitlist, ids)));
 
     expect(answers.flat().map(({ uuid }) => uuid).sort()).toEqual(people.map(({ uuid }) => uuid).sort()); // prettier-ignore
     expect(sorted(answers.flat().map(({ removed_priority }) => removed_priority!))).toEqual(upTo(10));
-    await expectExact(first(), waitlist, 10);
+    await expectExact(service, waitlist, 10);
   });
 
   it('the owner changes what a referral is worth, and nobody sees a line that is half reordered', async () => {
-    const waitlist = await first().world.waitlist({ spots_to_move_upon_referral: 0 });
-    const early = await Promise.all(times(80, () => first().world.signup(waitlist)));
+    const waitlist = await service.world.waitlist({ spots_to_move_upon_referral: 0 });
+    const early = await Promise.all(times(80, () => service.world.signup(waitlist)));
     await Promise.all(
       early.slice(60).map(({ referral_link }, index) => turn(index).signup(waitlist, { referral_link })),
     );
     const path = `/api/v1/waitlist/${waitlist.id}`;
     const reorder = async (spots_to_move_upon_referral: number) => {
-      const { body } = await first().api.patch(path, { spots_to_move_upon_referral }, { token: waitlist.owner.token });
+      const { body } = await service.api.patch(path, { spots_to_move_upon_referral }, { token: waitlist.owner.token });
       expect(body.records_moved).toBe(20);
     };
     const look = async (world: Service['world']) => {
       const line = await world.list(waitlist, { order: 'queue' });
       return line.map(({ uuid, priority }) => `${priority} ${uuid}`).join('\n');
     };
-    const before = await look(first().world);
+    const before = await look(service.world);
     await reorder(50);
-    const after = await look(first().world);
+    const after = await look(service.world);
 
     const reordering = (async () => {
       for (let count = 0; count < 20; count += 1) await reorder(count % 2 === 0 ? 0 : 50);
     })();
-    const views = await Promise.all(services().map(({ world }) => during(reordering, () => look(world))));
+    const views = await Promise.all(running.services.map(({ world }) => during(reordering, () => look(world))));
 
     expect(before).not.toBe(after);
     expect(views.flat().filter((view) => view !== before && view !== after)).toEqual([]);
-    await expectExact(first(), { ...waitlist, spots_to_move_upon_referral: 50 }, 100);
+    await expectExact(service, { ...waitlist, spots_to_move_upon_referral: 50 }, 100);
   });
-}
-
-describe('at the same time', () => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
-
-  itStaysExact(() => [service]);
 });
 
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
 
-onServer('two instances on one database (needs TEST_DATABASE_URL: the embedded database is for one process)', () => {
-  let database: Awaited<ReturnType<typeof openDatabase>>;
-  let one: Service;
-  let two: Service;
+onServer('two services on one database (needs TEST_DATABASE_URL: the embedded database is for one process)', () => {
+  let running: Awaited<ReturnType<typeof startServices>>;
   beforeAll(async () => {
-    database = await openDatabase(true);
-    one = await startService({ environment: { DATABASE_URL: database.url } });
-    two = await startService({ environment: { DATABASE_URL: database.url } });
+    running = await startServices();
   });
-  afterAll(async () => {
-    await one.stop();
-    await two.stop();
-    await database.drop();
-  });
-
-  itStaysExact(() => [one, two]);
+  afterAll(() => running.stop());
 
   it('are given one refresh token at once, and leave one live pair', async () => {
-    const { refreshToken } = await one.world.owner();
+    const { refreshToken } = await running.services[0].world.owner();
     const refresh = ({ api }: Service) => api.get('/api/v1/auth/refresh_access_token', { token: refreshToken });
 
-    const answers = await Promise.all([one, two].flatMap((service) => times(10, () => refresh(service))));
+    const answers = await Promise.all(running.services.flatMap((service) => times(10, () => refresh(service))));
 
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(200);

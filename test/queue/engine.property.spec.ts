@@ -6,11 +6,9 @@ import type { Page, Waiter } from '../../src/queue/waiter.js';
 import { newcomer } from '../support/newcomer.js';
 import { type Earned, inOrder } from '../support/oracle.js';
 import { SEED } from '../support/seed.js';
-import { openDatabase, type Service, startService } from '../support/service.js';
+import { type Service, startServices } from '../support/service.js';
 
 const RUNS = 25;
-/** The embedded database is for one process. */
-const INSTANCES = process.env.TEST_DATABASE_URL ? 2 : 1;
 
 /** People are named by a number; what refers to nobody yet is skipped. */
 type Step =
@@ -49,20 +47,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('the engine against the order as it is meant', () => {
-  let database: Awaited<ReturnType<typeof openDatabase>>;
-  let services: Service[];
+  let running: Awaited<ReturnType<typeof startServices>>;
+  let service: Service;
   let queues: QueueService[];
   beforeAll(async () => {
-    database = await openDatabase(true);
-    services = [];
-    for (let number = 0; number < INSTANCES; number += 1)
-      services.push(await startService({ environment: { DATABASE_URL: database.url } }));
-    queues = services.map(({ app }) => app.get(QueueService));
+    running = await startServices();
+    [service] = running.services;
+    queues = running.services.map(({ app }) => app.get(QueueService));
   });
-  afterAll(async () => {
-    for (const service of services) await service.stop();
-    await database.drop();
-  });
+  afterAll(() => running.stop());
 
   let turns = 0;
   /** The instances take turns. */
@@ -74,8 +67,7 @@ describe('the engine against the order as it is meant', () => {
   }, 120_000);
 
   async function live(history: readonly Step[]): Promise<void> {
-    const [service] = services;
-    const { id } = await service!.world.waitlist();
+    const { id } = await service.world.waitlist();
     const people: Person[] = [];
     let spots = 3;
     for (const event of history) {
@@ -103,7 +95,7 @@ describe('the engine against the order as it is meant', () => {
         for (const person of leaving) Object.assign(person, { active: false, placeLeft: before.indexOf(person) });
       } else {
         spots = event.spots;
-        await service!.app.get(Database).transaction((manager) => next().setSpotsPerReferral(manager, id, event.spots));
+        await service.app.get(Database).transaction((manager) => next().setSpotsPerReferral(manager, id, event.spots));
       }
     }
     expect(people.map(({ seq }) => seq)).toEqual(people.map((_, index) => index));

@@ -3,7 +3,7 @@ import { Database, UNHURRIED } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { AXES, type Axis, type Bucket, CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
+import { AXES, type Axis, type Bucket, bucketId, CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey } from './rank-key.js';
@@ -77,37 +77,36 @@ export class QueueAuditor {
           find(`queue: ${field} is ${queue[field]}, the records give ${derived.queue[field]}`);
       }
       for (const axis of AXES) {
-        const stored = new Map(
-          (await this.buckets.findAll(session, waitlistId, axis)).map((bucket) => [nameOf(bucket), bucket]),
-        );
-        for (const bucket of derived.buckets(axis)) {
-          const { amount = 0, before = 0 } = stored.get(nameOf(bucket)) ?? {};
-          stored.delete(nameOf(bucket));
+        const buckets = await this.buckets.findAll(session, waitlistId, axis);
+        const stored = new Map(buckets.map((bucket) => [bucketId(bucket), bucket]));
+        // Empty ones too: on what such a one says comes before, whoever falls into it will be counted.
+        for (const bucket of derived.buckets(axis, buckets)) {
+          const { amount = 0, before = 0 } = stored.get(bucketId(bucket)) ?? {};
           if (amount !== bucket.amount)
-            find(`bucket ${nameOf(bucket)}: amount is ${amount}, the records give ${bucket.amount}`);
+            find(`bucket ${bucketId(bucket)}: amount is ${amount}, the records give ${bucket.amount}`);
           if (before !== bucket.before)
-            find(`bucket ${nameOf(bucket)}: before is ${before}, the records give ${bucket.before}`);
+            find(`bucket ${bucketId(bucket)}: before is ${before}, the records give ${bucket.before}`);
         }
-        for (const [name, { amount }] of stored)
-          if (amount !== 0) find(`bucket ${name}: amount is ${amount}, the records give 0`);
       }
       return { records: derived.queue.nextSeq, findings, differences };
     }, UNHURRIED);
   }
 
   /**
-   * Derives every counter, key and referral count of a waitlist anew, under its lock; gives how many records changed.
-   * Sequence numbers are facts and stay.
+   * Derives every counter, key, sequence number and referral count of a waitlist anew, under its lock; gives how many
+   * records changed. The order of joining is a fact and stays.
    * @throws Problem `not_found` without such a waitlist
    */
   async rebuild(waitlistId: number, onProgress: OnProgress): Promise<number> {
     return this.database.exchange(async (session) => {
       const queue = await this.queues.lock(session, waitlistId);
+      await this.waiters.closeGaps(session, waitlistId);
       let wrong: AuditedFacts[] = [];
       let changed = 0;
       const correct = async () => {
         const standings = wrong.map((facts) => ({ ...facts, ...rightFacts(facts, queue) }));
         await this.waiters.updateStandings(session, waitlistId, standings);
+        await this.waiters.deriveReferred(session, waitlistId, wrong.map(({ id }) => id)); // prettier-ignore
         changed += wrong.length;
         wrong = [];
       };
@@ -115,10 +114,8 @@ export class QueueAuditor {
         session,
         queue,
         onProgress,
-        (facts) => {
-          const right = rightFacts(facts, queue);
-          const isRight = facts.rankKey === right.rankKey && facts.amountReferred === right.amountReferred;
-          if (!isRight || facts.creditedReferrals !== right.creditedReferrals) wrong.push(facts);
+        (facts, index) => {
+          if (differencesOf(facts, index, queue).length > 0) wrong.push(facts);
         },
         correct,
       );
@@ -175,35 +172,40 @@ class DerivedCounters {
   }
 
   add(facts: AuditedFacts): void {
-    const { seq, active, referred } = facts;
+    const { seq, active } = facts;
+    const { referred, rankKey: key } = rightFacts(facts, this.queue);
     this.queue.nextSeq = seq + 1;
     this.queue[active ? 'active' : 'offboarded'] += 1;
     this.counters.add(active ? JOINED_AXES.active : JOINED_AXES.offboarded, seq);
-    if (active) this.counters.add(QUEUE_AXIS, rightFacts(facts, this.queue).rankKey);
+    if (active) this.counters.add(QUEUE_AXIS, key);
     if (!referred) return;
     this.queue[active ? 'referredActive' : 'referredOffboarded'] += 1;
     this.counters.add(active ? JOINED_AXES.referredActive : JOINED_AXES.referredOffboarded, seq);
   }
 
-  buckets(axis: Axis): Bucket[] {
-    return this.counters.buckets(axis);
+  buckets(axis: Axis, others: readonly Bucket[] = []): Bucket[] {
+    return this.counters.buckets(axis, others);
   }
 }
 
 /** What the facts make of a record. Each referral is credited: nothing withholds credit yet. */
-function rightFacts({ seq, referrals, spotsAdvanced }: AuditedFacts, { spotsPerReferral }: QueueEntity) {
+function rightFacts(
+  { seq, referrals, spotsAdvanced, referredByToken }: AuditedFacts,
+  { spotsPerReferral }: QueueEntity,
+) {
   const facts = { seq, creditedReferrals: referrals, spotsAdvanced };
-  return { amountReferred: referrals, creditedReferrals: referrals, rankKey: rankKey(facts, spotsPerReferral) };
+  return {
+    amountReferred: referrals,
+    creditedReferrals: referrals,
+    rankKey: rankKey(facts, spotsPerReferral),
+    referred: referredByToken !== null,
+  };
 }
 
 function differencesOf(facts: AuditedFacts, index: number, queue: QueueEntity): string[] {
-  const right = { ...rightFacts(facts, queue), seq: index, referred: facts.referredByToken !== null };
+  const right = { ...rightFacts(facts, queue), seq: index };
   const fields = ['seq', 'amountReferred', 'creditedReferrals', 'rankKey', 'referred'] as const;
   return fields
     .filter((field) => facts[field] !== right[field])
     .map((field) => `${field} is ${facts[field]}, the facts give ${right[field]}`);
-}
-
-function nameOf({ axis, level, parent, slot }: Bucket): string {
-  return `${axis}/${level}/${parent}/${slot}`;
 }

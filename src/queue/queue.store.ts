@@ -27,11 +27,11 @@ export class QueueStore {
    * @throws Problem `not_found` without such a waitlist
    */
   async lock(session: Session, waitlistId: number): Promise<QueueEntity> {
-    const forUpdate = isEmbedded(session.dataSource) ? '' : ' FOR UPDATE';
-    const [row]: Record<string, number>[] = await session.query(
-      `SELECT ${COLUMNS} FROM queue WHERE waitlist_id = ?${forUpdate}`,
-      [waitlistId],
-    );
+    // The embedded database locks for who writes; who reads first can write no more once another program has.
+    const sql = isEmbedded(session.dataSource)
+      ? `UPDATE queue SET next_seq = next_seq WHERE waitlist_id = ? RETURNING ${COLUMNS}`
+      : `SELECT ${COLUMNS} FROM queue WHERE waitlist_id = ? FOR UPDATE`;
+    const [row]: Record<string, number>[] = await session.query(sql, [waitlistId]);
     if (!row) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
     return toQueue(row);
   }

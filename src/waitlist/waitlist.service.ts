@@ -116,10 +116,13 @@ export class WaitlistService {
         requiredContact: settings.requiredContact && requiredContact,
       }).filter(([, value]) => value !== undefined),
     );
-    const recordsMoved = await this.database.transaction(
+    let recordsMoved = 0;
+    await this.database.transaction(
       async (manager) => {
         await this.waitlists.update(manager, accountId, id, changes);
-        return spotsPerReferral === undefined ? 0 : this.queue.setSpotsPerReferral(manager, id, spotsPerReferral);
+        if (spotsPerReferral === undefined) return;
+        // A repeat after a lost answer to the commit finds that they were moved already.
+        recordsMoved = (await this.queue.setSpotsPerReferral(manager, id, spotsPerReferral)) || recordsMoved;
       },
       spotsPerReferral === undefined ? undefined : REORDERING,
     );

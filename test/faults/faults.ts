@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { freePort, ServiceProcess, until } from '../support/service-process.js';
 import { DatabaseServer, programFrom } from './database-server.js';
+import { crowdsOf, endure } from './crowd.js';
 import { chosen, EXPECTED, type Fault, openMatrix, Tally } from './matrix.js';
 import { migrate, openWaitlist, Traffic } from './traffic.js';
 
@@ -162,6 +163,7 @@ await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_SIZE}`, 'tmpfs', disk]);
 const database = new DatabaseServer(program, join(disk, 'server'), await freePort());
 let service: ServiceProcess | undefined;
 try {
+  const asked = chosen([...faultsOf(database, disk), ...crowdsOf(database)], process.argv.slice(2));
   await database.start();
   await migrate(database.url);
   const running = await ServiceProcess.spawn({ DATABASE_URL: database.url, RATE_LIMIT_LOGIN: '0' });
@@ -171,14 +173,15 @@ try {
   const traffic = new Traffic(() => [running], await openWaitlist(running));
   traffic.start(VISITORS);
   const tally = new Tally();
-  for (const fault of chosen(faultsOf(database, disk), process.argv.slice(2)))
-    tally.add(fault.name, await matrix.endure(fault));
+  for (const one of asked) if (!('connections' in one)) tally.add(one.name, await matrix.endure(one));
   matrix.close();
   await traffic.stop();
   const statements = await flood(running, database);
+  let isSound = statements <= FLOOD_STATEMENTS_MAX;
+  for (const one of asked) if ('connections' in one) isSound = (await endure(one, running, database.url)) && isSound;
   const name = `${basename(program)}: ${tally.toString()}; ${statements} statements for ${FLOOD_PROBES} probes at once`;
-  const isSound = await traffic.conclude(name, running, database.url);
-  process.exitCode = isSound && tally.wrong === 0 && statements <= FLOOD_STATEMENTS_MAX ? 0 : 1;
+  isSound = (await traffic.conclude(name, running, database.url)) && isSound;
+  process.exitCode = isSound && tally.wrong === 0 ? 0 : 1;
 } finally {
   service?.signal('SIGKILL');
   await database.wipe();

@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Answer } from '../support/api.js';
+import { inOrder } from '../support/oracle.js';
 import { ServiceProcess } from '../support/service-process.js';
 
 export const OWNER = { email: 'owner@example.com', password: 'a long enough password' };
@@ -48,6 +49,11 @@ export async function openWaitlist(service: ServiceProcess): Promise<Place> {
 /** The schema, by the command that people use. */
 export async function migrate(databaseUrl: string): Promise<void> {
   await cli(databaseUrl, 'migrate');
+}
+
+/** What is derived against what was stored, by the command that people use; throws where they differ. */
+export async function verify(databaseUrl: string): Promise<void> {
+  await cli(databaseUrl, 'verify');
 }
 
 /**
@@ -113,8 +119,8 @@ export class Traffic {
 
   /** What the database and the answers disagree about; empty when all is well. */
   private async audit(service: ServiceProcess, databaseUrl: string): Promise<string[]> {
-    const active = await this.list(service, false);
-    const offboarded = await this.list(service, true);
+    const active = await listWaiters(service, this.place, false);
+    const offboarded = await listWaiters(service, this.place, true);
     const all = [...active, ...offboarded];
     const byEmail = new Map(all.map((waiter) => [waiter.email, waiter]));
     const differences = [...this.contradictions];
@@ -143,7 +149,7 @@ export class Traffic {
     const removedAt = new Map(offboarded.map(({ id, removed_priority }) => [id, removed_priority]));
     for (const [id, priority] of this.offboarded)
       find(removedAt.get(id) !== priority, `${id} was offboarded at ${priority}, and is at ${removedAt.get(id)}`);
-    await cli(databaseUrl, 'verify').catch((error: unknown) => differences.push(String(error)));
+    await verify(databaseUrl).catch((error: unknown) => differences.push(String(error)));
     return differences.slice(0, DIFFERENCES_MAX);
   }
 
@@ -228,26 +234,26 @@ export class Traffic {
     this.slowestMs = Math.max(this.slowestMs, performance.now() - startMs);
     return answer;
   }
+}
 
-  private async list(service: ServiceProcess, isOffboarded: boolean): Promise<Waiter[]> {
-    const { apiKey, token } = this.place;
-    const waiters: Waiter[] = [];
-    for (;;) {
-      const after = waiters.length > 0 ? `&after_id=${waiters.at(-1)?.id}` : '';
-      const path = `/api/v1/waiter?api_key=${apiKey}&offboarded_request=${isOffboarded}&limit=${PAGE_SIZE}${after}`;
-      const page = read(await service.call('GET', path, undefined, { token })) as Waiter[];
-      waiters.push(...page);
-      if (page.length < PAGE_SIZE) return waiters;
-    }
+/** All who are in line, or who were. */
+export async function listWaiters(service: ServiceProcess, place: Place, isOffboarded: boolean): Promise<Waiter[]> {
+  const { apiKey, token } = place;
+  const waiters: Waiter[] = [];
+  for (;;) {
+    const after = waiters.length > 0 ? `&after_id=${waiters.at(-1)?.id}` : '';
+    const path = `/api/v1/waiter?api_key=${apiKey}&offboarded_request=${isOffboarded}&limit=${PAGE_SIZE}${after}`;
+    const page = read(await service.call('GET', path, undefined, { token })) as Waiter[];
+    waiters.push(...page);
+    if (page.length < PAGE_SIZE) return waiters;
   }
 }
 
-/** The active in the order as it is meant: by what each has earned, the later first among equals. Ids rise as people join. */
+/** The active in the order as it is meant. Ids rise as people join. */
 function line(active: readonly Waiter[], all: readonly Waiter[], spots: number): Waiter[] {
   const seqs = new Map(all.map(({ id }) => id).sort((a, b) => a - b).map((id, seq) => [id, seq])); // prettier-ignore
-  const seqOf = ({ id }: Waiter) => seqs.get(id) as number;
-  const key = (waiter: Waiter) => seqOf(waiter) - spots * waiter.amount_referred;
-  return [...active].sort((a, b) => key(a) - key(b) || seqOf(b) - seqOf(a));
+  const earned = active.map((waiter) => ({ waiter, seq: seqs.get(waiter.id) as number, referrals: waiter.amount_referred })); // prettier-ignore
+  return inOrder(earned, spots).map(({ waiter }) => waiter);
 }
 
 async function cli(databaseUrl: string, ...args: string[]): Promise<void> {

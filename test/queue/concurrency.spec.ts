@@ -1,12 +1,15 @@
-import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
-import { openDatabase, type Service, startService } from '../support/service.js';
-import type { OwnedWaitlist, Person } from '../support/world.js';
+import { QueueService } from '../../src/queue/queue.service.js';
+import { during } from '../support/during.js';
+import { inOrder } from '../support/oracle.js';
+import { openDatabase, type Service, startService, startServices } from '../support/service.js';
+import type { OwnedWaitlist } from '../support/world.js';
 
 const times = <Value>(count: number, make: (index: number) => Value) =>
   Array.from({ length: count }, (_, i) => make(i));
 const upTo = (count: number) => times(count, (index) => index);
+const sorted = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b);
 
 /** Everyone who is, or was, in line, by page. */
 async function listAll({ world }: Service, waitlist: OwnedWaitlist, offboarded: boolean, order = 'joined') {
@@ -18,202 +21,189 @@ async function listAll({ world }: Service, waitlist: OwnedWaitlist, offboarded: 
   }
 }
 
-/** The line agrees with itself: dense places in the order of the line, dense sequence numbers, and the totals. */
-async function expectWhole(service: Service, waitlist: OwnedWaitlist, total: number): Promise<void> {
+/** Each place as the facts of all records give it, dense sequence numbers, the totals; and the audit finds nothing. */
+async function expectExact(service: Service, waitlist: OwnedWaitlist, total: number): Promise<void> {
+  const rows: { uuid: string; seq: number }[] = await service.app
+    .get(Database)
+    .read((manager) => manager.query('SELECT uuid, seq FROM waiter WHERE waitlist_id = ? ORDER BY seq', [waitlist.id]));
+  expect(rows.map(({ seq }) => seq)).toEqual(upTo(total));
+
   const line = await listAll(service, waitlist, false, 'queue');
   const gone = await listAll(service, waitlist, true);
-  expect(line.map(({ priority }) => priority)).toEqual(upTo(line.length));
-  expect(line.length + gone.length).toBe(total);
+  const referrals = new Map<string | null, number>();
+  for (const { referred_by_waiter_token: by } of [...line, ...gone]) referrals.set(by, (referrals.get(by) ?? 0) + 1);
+  const seqs = new Map(rows.map(({ uuid, seq }) => [uuid, seq]));
+  const earned = (waiters: typeof line) =>
+    waiters.map((waiter) => ({ ...waiter, seq: seqs.get(waiter.uuid)!, referrals: referrals.get(waiter.referral_token) ?? 0 })); // prettier-ignore
+  const meant = inOrder(earned(line), waitlist.spots_to_move_upon_referral);
+  expect(line.map(({ uuid, priority, amount_referred }) => [uuid, priority, amount_referred])).toEqual(
+    meant.map((waiter, place) => [waiter.uuid, place, waiter.referrals]),
+  );
+  expect(gone.map(({ amount_referred }) => amount_referred)).toEqual(earned(gone).map((waiter) => waiter.referrals));
 
-  const path = `/api/v1/waitlist/${waitlist.id}`;
-  const { body } = await service.api.get(path, { token: waitlist.owner.token });
+  const { body } = await service.api.get(`/api/v1/waitlist/${waitlist.id}`, { token: waitlist.owner.token });
   expect(body.statistics).toEqual({
     current_signups: line.length,
     offboarded_signups: gone.length,
     total_signups: total,
-    referred_signups: [...line, ...gone].filter((waiter) => waiter.referred_by_waiter_token !== null).length,
+    referred_signups: total - (referrals.get(null) ?? 0),
   });
-
-  const rows: { seq: number }[] = await service.app
-    .get(Database)
-    .read((manager) => manager.query('SELECT seq FROM waiter WHERE waitlist_id = ? ORDER BY seq', [waitlist.id]));
-  expect(rows.map(({ seq }) => seq)).toEqual(upTo(total));
+  expect(await verify(service, waitlist)).toEqual({ records: total, findings: [], differences: 0 });
 }
 
-/** Signs up, and offboards whoever is in line meanwhile; each id must be removed by one call only. */
-async function offboardWhile(services: readonly Service[], waitlist: OwnedWaitlist, joining: Promise<unknown>) {
-  let isOver = false;
-  const over = joining.finally(() => (isOver = true));
-  const removers = services.map(async (service) => {
-    const removed: string[] = [];
-    while (!isOver) {
-      const page = await service.world.list(waitlist, { limit: 10 });
-      // Calls without a port are answered within one turn of the event loop; the others must get theirs.
-      await setImmediate();
-      if (page.length === 0) continue;
-      const answer = await service.world.offboard(waitlist, page.map(({ id }) => id)); // prettier-ignore
-      removed.push(...answer.map(({ uuid }) => uuid));
-    }
-    return removed;
-  });
-  const [, ...removed] = await Promise.all([over, ...removers]);
-  return removed.flat();
+async function verify({ app }: Service, { id }: OwnedWaitlist) {
+  return app.get(QueueService).verify(id, () => undefined);
 }
 
+/** However many services work on one database; calls take turns over them. */
 describe('at the same time', () => {
+  let running: Awaited<ReturnType<typeof startServices>>;
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    running = await startServices();
+    [service] = running.services;
   });
-  afterAll(() => service.stop());
+  afterAll(() => running.stop());
+
+  const turn = (index: number) => running.services[index % running.services.length]!.world;
 
   it('200 people sign up, half of them one and the same: a record an email, dense places, no error', async () => {
-    const { world } = service;
-    const waitlist = await world.waitlist();
+    const waitlist = await service.world.waitlist();
 
     const [same, others] = await Promise.all([
-      Promise.all(times(100, () => world.signup(waitlist, { email: 'same@example.com' }))),
-      Promise.all(times(100, () => world.signup(waitlist))),
+      Promise.all(times(100, (index) => turn(index).signup(waitlist, { email: 'same@example.com' }))),
+      Promise.all(times(100, (index) => turn(index).signup(waitlist))),
     ]);
 
     expect(new Set(same.map(({ uuid }) => uuid)).size).toBe(1);
     expect(new Set(others.map(({ uuid }) => uuid)).size).toBe(100);
-    expect([...new Set([...same, ...others].map(({ priority }) => priority))].sort((a, b) => a - b)).toEqual(upTo(101));
-    await expectWhole(service, waitlist, 101);
+    expect(sorted([same[0]!, ...others].map(({ priority }) => priority))).toEqual(upTo(101));
+    await expectExact(service, waitlist, 101);
   });
 
   it('an email and a phone that meet in many calls give no record twice', async () => {
-    const { world } = service;
-    const waitlist = await world.waitlist({ required_contact: { email: 'optional' } });
+    const waitlist = await service.world.waitlist({ required_contact: { email: 'optional' } });
     const contact = (index: number) => [
       { email: 'ada@example.com', phone: '+14155550123' },
       { email: 'ada@example.com' },
       { email: null, phone: '+14155550123' },
     ][index % 3]; // prettier-ignore
 
-    await Promise.all(times(60, (index) => world.signup(waitlist, contact(index))));
+    await Promise.all(times(60, (index) => turn(index).signup(waitlist, contact(index))));
 
     const emails = (await listAll(service, waitlist, false)).map(({ email }) => email).sort();
     expect([['ada@example.com'], ['ada@example.com', null]]).toContainEqual(emails);
-    await expectWhole(service, waitlist, emails.length);
+    await expectExact(service, waitlist, emails.length);
   });
 
-  it('64 clients sign up while others are offboarded: nobody is lost, nobody removed twice', async () => {
-    const { world } = service;
-    const waitlist = await world.waitlist();
-    const client = async () => {
-      const people: Person[] = [];
-      for (let count = 0; count < 4; count += 1) {
-        people.push(await world.signup(waitlist, { referral_link: people.at(-1)?.referral_link }));
+  it('5,000 people sign up at once: nobody is refused, and each is told another place', async () => {
+    const waitlist = await service.world.waitlist();
+
+    const people = await Promise.all(times(5_000, (index) => turn(index).signup(waitlist)));
+
+    expect(sorted(people.map(({ priority }) => priority))).toEqual(upTo(5_000));
+    const listed = await listAll(service, waitlist, false);
+    expect(listed.map(({ uuid }) => uuid).sort()).toEqual(people.map(({ uuid }) => uuid).sort());
+    await expectExact(service, waitlist, 5_000);
+  }, 60_000);
+
+  it('180 people name one referrer within two seconds, who passes exactly 180', async () => {
+    const waitlist = await service.world.waitlist({ spots_to_move_upon_referral: 1 });
+    await Promise.all(times(200, () => service.world.signup(waitlist)));
+    const ada = await service.world.signup(waitlist);
+
+    const start = performance.now();
+    await Promise.all(times(180, (index) => turn(index).signup(waitlist, { referral_link: ada.referral_link })));
+    expect(performance.now() - start).toBeLessThan(2_000);
+
+    expect(await service.world.priorityOf(ada)).toBe(20);
+    await expectExact(service, waitlist, 381);
+  });
+
+  it('1,000 are offboarded while 64 clients sign up: each by one call, whoever they refer', async () => {
+    const waitlist = await service.world.waitlist();
+    const early = await Promise.all(times(1_200, (index) => turn(index).signup(waitlist)));
+    const ids = (await listAll(service, waitlist, false)).map(({ id }) => id);
+    const leaving = ids.filter((_, index) => index % 6 > 0);
+    const client = async (number: number) => {
+      for (let count = 0; count < 8; count += 1) {
+        const { referral_link } = early[(number * 8 + count) * 7 % early.length]!; // prettier-ignore
+        await turn(number).signup(waitlist, { referral_link });
       }
-      return people;
+    };
+    const offboarder = async (number: number) => {
+      const removed: number[] = [];
+      for (let start = number * 250; start < (number + 1) * 250; start += 10) {
+        const answer = await turn(number).offboard(waitlist, leaving.slice(start, start + 10));
+        removed.push(...answer.map(({ id }) => id));
+      }
+      return removed;
     };
 
-    const joining = Promise.all(times(64, client));
-    const removed = await offboardWhile([service], waitlist, joining);
+    const removing = Promise.all(times(4, offboarder));
+    const audits = await during(Promise.all([...times(64, client), removing]), () => verify(service, waitlist));
 
-    const joined = (await joining).flat().map(({ uuid }) => uuid);
-    const gone = await listAll(service, waitlist, true);
-    expect(removed.length).toBeGreaterThan(0);
-    expect([...removed].sort()).toEqual(gone.map(({ uuid }) => uuid).sort());
-    const left = await listAll(service, waitlist, false);
-    expect([...left, ...gone].map(({ uuid }) => uuid).sort()).toEqual(joined.sort());
-    await expectWhole(service, waitlist, 256);
-  });
-
-  it('180 people name one referrer, who passes exactly 180', async () => {
-    const { world } = service;
-    const waitlist = await world.waitlist({ spots_to_move_upon_referral: 1 });
-    await Promise.all(times(200, () => world.signup(waitlist)));
-    const ada = await world.signup(waitlist);
-
-    await Promise.all(times(180, () => world.signup(waitlist, { referral_link: ada.referral_link })));
-
-    const [first] = await world.list(waitlist, { order: 'queue', offset: 20, limit: 1 });
-    expect(first).toMatchObject({ uuid: ada.uuid, priority: 20, amount_referred: 180 });
-    await expectWhole(service, waitlist, 381);
-  });
+    expect(sorted((await removing).flat())).toEqual(leaving);
+    expect(audits.flatMap(({ findings }) => findings)).toEqual([]);
+    await expectExact(service, waitlist, 1_200 + 64 * 8);
+  }, 60_000);
 
   it('callers offboard the same people, and each is removed by one of them', async () => {
-    const { world } = service;
-    const waitlist = await world.waitlist();
-    const people = await world.signups(waitlist, 10);
-    const ids = (await world.list(waitlist)).map(({ id }) => id);
+    const waitlist = await service.world.waitlist();
+    const people = await service.world.signups(waitlist, 10);
+    const ids = (await service.world.list(waitlist)).map(({ id }) => id);
 
-    const answers = await Promise.all(times(8, () => world.offboard(waitlist, ids)));
+    const answers = await Promise.all(times(8, (index) => turn(index).offboard(waitlist, ids)));
 
     expect(answers.flat().map(({ uuid }) => uuid).sort()).toEqual(people.map(({ uuid }) => uuid).sort()); // prettier-ignore
-    expect(answers.flat().map(({ removed_priority }) => removed_priority).sort()).toEqual(upTo(10)); // prettier-ignore
-    await expectWhole(service, waitlist, 10);
+    expect(sorted(answers.flat().map(({ removed_priority }) => removed_priority!))).toEqual(upTo(10));
+    await expectExact(service, waitlist, 10);
+  });
+
+  it('the owner changes what a referral is worth, and nobody sees a line that is half reordered', async () => {
+    const waitlist = await service.world.waitlist({ spots_to_move_upon_referral: 0 });
+    const early = await Promise.all(times(80, () => service.world.signup(waitlist)));
+    await Promise.all(
+      early.slice(60).map(({ referral_link }, index) => turn(index).signup(waitlist, { referral_link })),
+    );
+    const path = `/api/v1/waitlist/${waitlist.id}`;
+    const reorder = async (spots_to_move_upon_referral: number) => {
+      const { body } = await service.api.patch(path, { spots_to_move_upon_referral }, { token: waitlist.owner.token });
+      expect(body.records_moved).toBe(20);
+    };
+    const look = async (world: Service['world']) => {
+      const line = await world.list(waitlist, { order: 'queue' });
+      return line.map(({ uuid, priority }) => `${priority} ${uuid}`).join('\n');
+    };
+    const before = await look(service.world);
+    await reorder(50);
+    const after = await look(service.world);
+
+    const reordering = (async () => {
+      for (let count = 0; count < 20; count += 1) await reorder(count % 2 === 0 ? 0 : 50);
+    })();
+    const views = await Promise.all(running.services.map(({ world }) => during(reordering, () => look(world))));
+
+    expect(before).not.toBe(after);
+    expect(views.flat().filter((view) => view !== before && view !== after)).toEqual([]);
+    await expectExact(service, { ...waitlist, spots_to_move_upon_referral: 50 }, 100);
   });
 });
 
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
 
-onServer('two instances on one database (needs TEST_DATABASE_URL: the embedded database is for one process)', () => {
-  let database: Awaited<ReturnType<typeof openDatabase>>;
-  let one: Service;
-  let two: Service;
+onServer('two services on one database (needs TEST_DATABASE_URL: the embedded database is for one process)', () => {
+  let running: Awaited<ReturnType<typeof startServices>>;
   beforeAll(async () => {
-    database = await openDatabase(true);
-    one = await startService({ environment: { DATABASE_URL: database.url } });
-    two = await startService({ environment: { DATABASE_URL: database.url } });
+    running = await startServices();
   });
-  afterAll(async () => {
-    await one.stop();
-    await two.stop();
-    await database.drop();
-  });
-
-  const both = () => [one, two] as const;
-
-  it('are told the same emails at once, and keep one record of each', async () => {
-    const waitlist = await one.world.waitlist();
-    const emails = times(100, (index) => `person-${index}@example.com`);
-
-    const [fromOne, fromTwo] = await Promise.all(
-      both().map(({ world }) => Promise.all(emails.map((email) => world.signup(waitlist, { email })))),
-    );
-
-    expect(fromOne!.map(({ uuid }) => uuid)).toEqual(fromTwo!.map(({ uuid }) => uuid));
-    await expectWhole(two, waitlist, 100);
-  });
-
-  it('credit one referrer, and lose no referral', async () => {
-    const waitlist = await one.world.waitlist({ spots_to_move_upon_referral: 1 });
-    await Promise.all(times(200, () => one.world.signup(waitlist)));
-    const ada = await one.world.signup(waitlist);
-
-    await Promise.all(
-      both().flatMap(({ world }) => times(90, () => world.signup(waitlist, { referral_link: ada.referral_link }))),
-    );
-
-    const [place] = await two.world.list(waitlist, { order: 'queue', offset: 20, limit: 1 });
-    expect(place).toMatchObject({ uuid: ada.uuid, priority: 20, amount_referred: 180 });
-    await expectWhole(one, waitlist, 381);
-  });
-
-  it('sign up and offboard together, and nobody is lost or removed twice', async () => {
-    const waitlist = await one.world.waitlist();
-    const client = async ({ world }: Service) => {
-      const [person] = await world.signups(waitlist, 3);
-      await world.signup(waitlist, { referral_link: person.referral_link });
-    };
-
-    const joining = Promise.all(both().flatMap((service) => times(32, () => client(service))));
-    const removed = await offboardWhile(both(), waitlist, joining);
-
-    const gone = await listAll(one, waitlist, true);
-    expect(removed.length).toBeGreaterThan(0);
-    expect([...removed].sort()).toEqual(gone.map(({ uuid }) => uuid).sort());
-    await expectWhole(two, waitlist, 256);
-  });
+  afterAll(() => running.stop());
 
   it('are given one refresh token at once, and leave one live pair', async () => {
-    const { refreshToken } = await one.world.owner();
+    const { refreshToken } = await running.services[0].world.owner();
     const refresh = ({ api }: Service) => api.get('/api/v1/auth/refresh_access_token', { token: refreshToken });
 
-    const answers = await Promise.all(both().flatMap((service) => times(10, () => refresh(service))));
+    const answers = await Promise.all(running.services.flatMap((service) => times(10, () => refresh(service))));
 
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(200);

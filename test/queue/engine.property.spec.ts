@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Database } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
-import { RANK_BASE } from '../../src/queue/rank-key.js';
-import type { Waiter } from '../../src/queue/waiter.js';
+import type { Page, Waiter } from '../../src/queue/waiter.js';
 import { newcomer } from '../support/newcomer.js';
+import { type Earned, inOrder } from '../support/oracle.js';
 import { SEED } from '../support/seed.js';
-import { type Service, startService } from '../support/service.js';
+import { type Service, startServices } from '../support/service.js';
 
 const RUNS = 25;
 
@@ -16,11 +16,12 @@ type Step =
   | { readonly kind: 'offboard'; readonly people: readonly number[] }
   | { readonly kind: 'spots'; readonly spots: number };
 
-interface Person {
-  readonly seq: number;
+interface Person extends Earned {
   readonly waiter: Waiter;
-  referred: number;
+  referrals: number;
   active: boolean;
+  /** Of one who left the line, the place left. */
+  placeLeft?: number;
 }
 
 const someone = fc.nat({ max: 400 });
@@ -46,13 +47,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('the engine against the order as it is meant', () => {
+  let running: Awaited<ReturnType<typeof startServices>>;
   let service: Service;
-  let queue: QueueService;
+  let queues: QueueService[];
   beforeAll(async () => {
-    service = await startService();
-    queue = service.app.get(QueueService);
+    running = await startServices();
+    [service] = running.services;
+    queues = running.services.map(({ app }) => app.get(QueueService));
   });
-  afterAll(() => service.stop());
+  afterAll(() => running.stop());
+
+  let turns = 0;
+  /** The instances take turns. */
+  const next = () => queues[(turns += 1) % queues.length]!;
 
   it(`gives every place, page and total exactly, whatever happened (seed ${SEED})`, async () => {
     const history = fc.array(step, { minLength: 3, maxLength: 12 });
@@ -67,12 +74,12 @@ describe('the engine against the order as it is meant', () => {
       if (event.kind === 'join') {
         const referrers = event.referrers.map((number) => people[number]);
         const joined = await Promise.all(
-          referrers.map((referrer) => queue.join(id, newcomer(referrer?.waiter.referralToken))),
+          referrers.map((referrer) => next().join(id, newcomer(referrer?.waiter.referralToken))),
         );
         joined.forEach((waiter, index) => {
           const referrer = referrers[index];
-          if (referrer) referrer.referred += 1;
-          people.push({ seq: waiter.seq, waiter, referred: 0, active: true });
+          if (referrer) referrer.referrals += 1;
+          people.push({ seq: waiter.seq, waiter, referrals: 0, active: true });
         });
         people.sort((a, b) => a.seq - b.seq);
       } else if (event.kind === 'offboard') {
@@ -81,60 +88,61 @@ describe('the engine against the order as it is meant', () => {
           .flatMap((number) => people[number] ?? [])
           .filter(({ active }) => active);
         const ids = await Promise.all(leaving.map((person) => idOf(id, person)));
-        const removed = await queue.offboard(id, ids);
+        const removed = await next().offboard(id, ids);
         expect(removed.map((waiter) => waiter.removedPriority)).toEqual(
           leaving.map((person) => before.indexOf(person)),
         );
-        for (const person of leaving) person.active = false;
+        for (const person of leaving) Object.assign(person, { active: false, placeLeft: before.indexOf(person) });
       } else {
         spots = event.spots;
-        await service.app.get(Database).transaction((manager) => queue.setSpotsPerReferral(manager, id, event.spots));
+        await service.app.get(Database).transaction((manager) => next().setSpotsPerReferral(manager, id, event.spots));
       }
     }
     expect(people.map(({ seq }) => seq)).toEqual(people.map((_, index) => index));
-    await expectPages(id, line(people, spots), 'queue');
-    await expectPages(id, people.filter(({ active }) => active), 'joined'); // prettier-ignore
-    await expectPages(id, people.filter(({ active }) => !active), 'joined', true); // prettier-ignore
-    for (const [place, { waiter }] of line(people, spots).entries()) {
-      expect(await queue.find(id, waiter)).toMatchObject({ uuid: waiter.uuid, priority: place });
+    const ordered = line(people, spots);
+    const listed = (some: readonly Person[]) =>
+      some.map((person) => ({ uuid: person.waiter.uuid, priority: person.placeLeft ?? ordered.indexOf(person) }));
+    await expectPages(id, listed(ordered), 'queue');
+    await expectPages(id, listed(people.filter(({ active }) => active)), 'joined');
+    await expectPages(id, listed(people.filter(({ active }) => !active)), 'joined', true);
+    for (const [place, { waiter }] of ordered.entries()) {
+      expect(await next().find(id, waiter)).toMatchObject({ uuid: waiter.uuid, priority: place });
     }
-    expect(await queue.verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
+    expect(await next().verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
   }
 
   /** The listing by small pages, by offset and by the last id, equals the list. */
   async function expectPages(
     id: number,
-    expected: readonly Person[],
+    expected: readonly Pick<Waiter, 'uuid' | 'priority'>[],
     order: 'joined' | 'queue',
     offboarded = false,
   ): Promise<void> {
-    const uuids = expected.map(({ waiter }) => waiter.uuid);
-    const request = { offboarded, referredBy: null, order, limit: 7 } as const;
-    const byOffset: string[] = [];
-    const byId: string[] = [];
+    const request = { offboarded, referredBy: null, order, limit: 7, withAnswers: false } as const;
+    const byOffset: (typeof expected)[number][] = [];
+    const byId: typeof byOffset = [];
+    const shown = ({ waiters }: Page) => waiters.map(({ uuid, priority }) => ({ uuid, priority }));
     let lastId: number | undefined;
-    for (let offset = 0; offset < uuids.length + 7; offset += 7) {
-      const page = await queue.page(id, { ...request, start: { offset } });
-      byOffset.push(...page.waiters.map(({ uuid }) => uuid));
-      expect(page.total).toBe(uuids.length);
-      const next = await queue.page(id, {
+    for (let offset = 0; offset < expected.length + 7; offset += 7) {
+      const page = await next().page(id, { ...request, start: { offset } });
+      byOffset.push(...shown(page));
+      expect(page.total).toBe(expected.length);
+      const following = await next().page(id, {
         ...request,
         start: lastId === undefined ? { offset: 0 } : { afterId: lastId },
       });
-      byId.push(...next.waiters.map(({ uuid }) => uuid));
-      if (next.waiters.length > 0) lastId = next.waiters.at(-1)?.id;
+      byId.push(...shown(following));
+      if (following.waiters.length > 0) lastId = following.waiters.at(-1)?.id;
     }
-    expect(byOffset).toEqual(uuids);
-    expect(byId).toEqual(uuids);
+    expect(byOffset).toEqual(expected);
+    expect(byId).toEqual(expected);
   }
 
   async function idOf(waitlistId: number, { waiter }: Person): Promise<number> {
-    return (await queue.find(waitlistId, waiter))?.id ?? 0;
+    return (await next().find(waitlistId, waiter))?.id ?? 0;
   }
 });
 
-/** The ten lines that say what the order is: sort by what each has earned, the later first among equals. */
 function line(people: readonly Person[], spots: number): Person[] {
-  const key = ({ seq, referred }: Person) => Math.max(0, RANK_BASE + seq - spots * referred);
-  return people.filter(({ active }) => active).sort((a, b) => key(a) - key(b) || b.seq - a.seq);
+  return inOrder(people.filter(({ active }) => active), spots); // prettier-ignore
 }

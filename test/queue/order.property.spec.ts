@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { type Earned, inOrder } from '../support/oracle.js';
 import { type Service, startService } from '../support/service.js';
 import type { Owner, OwnedWaitlist, Person } from '../support/world.js';
 
@@ -84,21 +85,16 @@ describe('the line', () => {
   );
 
   /** What decides the places, kept by the test itself. */
-  interface Facts {
+  interface Facts extends Earned {
     readonly person: Person;
     readonly id: number;
-    readonly seq: number;
     referrals: number;
     removedAt: number | null;
   }
 
-  /** The oracle: sort by what was earned, the later first of two equals, and count. */
   function placesOf(everyone: readonly Facts[], spots: number): Map<string, number> {
-    const key = ({ seq, referrals }: Facts) => seq - spots * referrals;
-    const line = everyone
-      .filter(({ removedAt }) => removedAt === null)
-      .sort((a, b) => key(a) - key(b) || b.seq - a.seq);
-    return new Map(line.map(({ person }, place) => [person.uuid, place]));
+    const active = everyone.filter(({ removedAt }) => removedAt === null);
+    return new Map(inOrder(active, spots).map(({ person }, place) => [person.uuid, place]));
   }
 
   /** Lives one history through HTTP, and holds each answer and the end against the oracle. */

@@ -81,6 +81,21 @@ export async function startService({
   };
 }
 
+/** Services side by side on a database of their own: two, or one where it is the embedded, which is for one process. */
+export async function startServices(): Promise<{ readonly services: [Service, ...Service[]]; stop(): Promise<void> }> {
+  const database = await openDatabase(true);
+  const start = async () => startService({ environment: { DATABASE_URL: database.url } });
+  const services: [Service, ...Service[]] = [await start()];
+  if (process.env.TEST_DATABASE_URL) services.push(await start());
+  return {
+    services,
+    stop: async () => {
+      for (const service of services) await service.stop();
+      await database.drop();
+    },
+  };
+}
+
 /** An empty database, or the worker's own; `drop` removes what nobody else uses. */
 export async function openDatabase(isolated: boolean): Promise<{ readonly url: string; drop(): Promise<void> }> {
   const server = process.env.TEST_DATABASE_URL;

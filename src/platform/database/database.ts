@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { SpanKind } from '@opentelemetry/api';
 import { Mutex } from 'async-mutex';
@@ -176,10 +177,7 @@ export class Database {
     return traced(`database ${kind}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       try {
         return await pRetry(
-          () =>
-            this.turns
-              ? this.turns.runExclusive(() => way.embedded(this.dataSource.manager))
-              : this.attempt(way, until),
+          () => (this.turns ? this.turns.runExclusive(() => this.takeTurn(way)) : this.attempt(way, until)),
           {
             retries: ATTEMPTS_MAX - 1,
             minTimeout: BACKOFF_MIN_MS,
@@ -198,6 +196,15 @@ export class Database {
         throw asProblem(error);
       }
     });
+  }
+
+  /**
+   * The embedded driver works in the event loop's own thread, so whoever asks would be served before the next is heard:
+   * with a pause, those who came meanwhile are heard first, and may share a commit.
+   */
+  private async takeTurn<Result>({ embedded }: Way<Result>): Promise<Result> {
+    await setImmediate();
+    return embedded(this.dataSource.manager);
   }
 
   /** One try on a connection of its own, which goes back to the pool only if it is sound. */

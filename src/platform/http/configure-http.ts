@@ -113,6 +113,8 @@ export function createAdapter(config: Config, { bounds = SERVER_BOUNDS, log }: A
     // What was sent to us before we closed the door is served, not turned away.
     return503OnClosing: false,
     routerOptions: SLASHES,
+    // `OPTIONS *`, of the server as a whole, is a path to no router: no hook would run for it.
+    rewriteUrl: ({ url = '/' }) => (url === '*' ? '/' : url),
     frameworkErrors: answerUnreadablePath,
     clientErrorHandler: answerUnreadableRequest,
     genReqId: ({ headers }: IncomingMessage) => {

@@ -103,11 +103,13 @@ export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: So
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const code = HTTP_FAULTS[status] ?? 'MALFORMED_REQUEST';
-  const body = JSON.stringify(problemOf(status, code, problemEntry(code).detail, randomUUID()));
+  const requestId = randomUUID();
+  const body = JSON.stringify(problemOf(status, code, problemEntry(code).detail, requestId));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/problem+json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
     'Cache-Control: no-store',
     'Connection: close',
   ];

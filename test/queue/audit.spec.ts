@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Database } from '../../src/platform/database/database.js';
+import { QueueService } from '../../src/queue/queue.service.js';
+import { type Service, startService } from '../support/service.js';
+import type { OwnedWaitlist } from '../support/world.js';
+
+const PEOPLE = 80;
+const OFFBOARDED = 10;
+/** The parent of the narrowest buckets in which the line begins, as rank keys do. */
+const PARENT = 2 ** 40 / 2 ** 11;
+const LEAVES = `axis = 0 AND level = 0 AND parent = ${PARENT}`;
+
+/** What no code of ours does, and what an audit says of it. Each statement ends where the waitlist is named. */
+const DAMAGE: [string, string, RegExp][] = [
+  ['a counter that is one too high', `UPDATE queue_bucket SET amount = amount + 1 WHERE ${LEAVES} AND slot = 1 AND`, /bucket 0\/0\/.*\/1: amount is/],
+  ['a counter that is one too low', `UPDATE queue_bucket SET amount = amount - 1 WHERE ${LEAVES} AND slot = 1 AND`, /bucket 0\/0\/.*\/1: amount is/],
+  ['a sum of elder siblings that is off by one', `UPDATE queue_bucket SET before_in_parent = before_in_parent + 1 WHERE ${LEAVES} AND slot = 2 AND`, /bucket 0\/0\/.*\/2: before is/],
+  ['a narrow counter that is missing', `DELETE FROM queue_bucket WHERE ${LEAVES} AND slot = 1 AND`, /bucket 0\/0\/.*\/1: amount is 0/],
+  ['a wide counter that is missing', 'DELETE FROM queue_bucket WHERE axis = 0 AND level = 3 AND', /bucket 0\/3\/0\/.*: amount is 0/],
+  ['all counters missing', 'DELETE FROM queue_bucket WHERE', /bucket 4\/2\/.*: amount is 0/],
+  ...[1, 2, 3, 4].map((axis): [string, string, RegExp] => [`a wrong counter of listing ${axis}`, `UPDATE queue_bucket SET amount = amount + 1 WHERE axis = ${axis} AND level = 0 AND`, new RegExp(`bucket ${axis}/0/0/0: amount is`)]),
+  ['a counter too many', surplus(50, 3, 0), /bucket 0\/0\/.*\/50: amount is 3, the records give 0/],
+  ['a counter too many that counts nobody, but whoever will come', surplus(50, 0, 5), /bucket 0\/0\/.*\/50: before is 5, the records give/],
+  ...['next_seq', 'active', 'offboarded', 'referred_active', 'referred_offboarded'].map((column): [string, string, RegExp] => [`a wrong total: ${column}`, `UPDATE queue SET ${column} = ${column} + 1 WHERE`, /queue: \w+ is/]),
+  ['a wrong key', 'UPDATE waiter SET rank_key = rank_key - 1 WHERE seq = 7 AND', /record .*: rankKey is/],
+  ['a wrong count of referrals', 'UPDATE waiter SET amount_referred = amount_referred + 1 WHERE seq = 7 AND', /record .*: amountReferred is/],
+  ['a referral that is not credited', 'UPDATE waiter SET credited_referrals = 0 WHERE seq = 0 AND', /record .*: creditedReferrals is 0/],
+  ['someone referred who does not count as such', 'UPDATE waiter SET referred = 0 WHERE referred = 1 AND', /record .*: referred is false/],
+  ['a record that was deleted, and so a gap', 'DELETE FROM waiter WHERE seq = 40 AND', /record .*: seq is 41, the facts give 40/],
+  ['a first record that was deleted', 'DELETE FROM waiter WHERE seq = 0 AND', /record .*: seq is 1, the facts give 0/],
+  ['a gap before the last', `UPDATE waiter SET seq = seq + 100 WHERE seq = ${PEOPLE - 1} AND`, /record .*: seq is 179, the facts give 79/],
+]; // prettier-ignore
+
+function surplus(slot: number, amount: number, before: number): string {
+  return `INSERT INTO queue_bucket (waitlist_id, axis, level, parent, slot, amount, before_in_parent)
+    SELECT waitlist_id, 0, 0, ${PARENT}, ${slot}, ${amount}, ${before} FROM queue WHERE`;
+}
+
+describe('an audit', () => {
+  let service: Service;
+  let queue: QueueService;
+  beforeAll(async () => {
+    service = await startService();
+    queue = service.app.get(QueueService);
+  });
+  afterAll(() => service.stop());
+
+  const verify = ({ id }: OwnedWaitlist) => queue.verify(id, () => undefined);
+
+  /** Half of them referred by the other, and some let in. */
+  async function crowd(): Promise<OwnedWaitlist> {
+    const { world } = service;
+    const waitlist = await world.waitlist();
+    const early = await Promise.all(Array.from({ length: PEOPLE / 2 }, () => world.signup(waitlist)));
+    await Promise.all(early.map(({ referral_link }) => world.signup(waitlist, { referral_link })));
+    const leaving = await world.list(waitlist, { offset: PEOPLE / 2 - OFFBOARDED / 2, limit: OFFBOARDED });
+    await world.offboard(waitlist, leaving.map(({ id }) => id)); // prettier-ignore
+    return waitlist;
+  }
+
+  it.each(DAMAGE)('finds %s, and a rebuild mends it', async (_, sql, finding) => {
+    const waitlist = await crowd();
+    expect(await verify(waitlist)).toEqual({ records: PEOPLE, findings: [], differences: 0 });
+
+    await service.app.get(Database).transaction((manager) => manager.query(`${sql} waitlist_id = ?`, [waitlist.id]));
+
+    const { findings, differences } = await verify(waitlist);
+    expect(findings).toContainEqual(expect.stringMatching(finding));
+    expect(differences).toBeGreaterThanOrEqual(findings.length);
+
+    await queue.rebuild(waitlist.id, () => undefined);
+
+    const { active_count, records } = await standing(waitlist);
+    expect(await verify(waitlist)).toEqual({ records, findings: [], differences: 0 });
+    expect(await service.world.signup(waitlist)).toMatchObject({ priority: active_count });
+    expect(await verify(waitlist)).toEqual({ records: records + 1, findings: [], differences: 0 });
+  });
+
+  /** By the records alone. */
+  async function standing({ id }: OwnedWaitlist): Promise<{ readonly records: number; readonly active_count: number }> {
+    const rows: { active: number }[] = await service.app
+      .get(Database)
+      .read((manager) => manager.query('SELECT active FROM waiter WHERE waitlist_id = ?', [id]));
+    return { records: rows.length, active_count: rows.filter(({ active }) => active === 1).length };
+  }
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { QueueService } from '../../src/queue/queue.service.js';
+import { DatabaseLine } from '../support/database-line.js';
+import { openDatabase, type Service, startService } from '../support/service.js';
+import type { OwnedWaitlist } from '../support/world.js';
+
+const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
+
+onServer(
+  'a commit whose answer is lost (needs TEST_DATABASE_URL: the embedded database has no line to lose it on)',
+  () => {
+    let database: Awaited<ReturnType<typeof openDatabase>>;
+    let line: DatabaseLine;
+    let service: Service;
+    beforeAll(async () => {
+      database = await openDatabase(true);
+      line = await DatabaseLine.open(database.url);
+      service = await startService({ environment: { DATABASE_URL: line.url } });
+    });
+    afterAll(async () => {
+      await service.stop();
+      await line.close();
+      await database.drop();
+    });
+
+    async function losing<Result>(call: () => Promise<Result>): Promise<Result> {
+      const lost = line.loseNextCommit();
+      const result = await call();
+      await lost;
+      return result;
+    }
+
+    async function expectSound({ id }: OwnedWaitlist, records: number): Promise<void> {
+      const report = await service.app.get(QueueService).verify(id, () => undefined);
+      expect(report).toEqual({ records, findings: [], differences: 0 });
+    }
+
+    it('of a signup leaves one record and one referral', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist({ spots_to_move_upon_referral: 1 });
+      const [, ada] = await world.signups(waitlist, 2);
+
+      const person = await losing(() => world.signup(waitlist, { referral_link: ada?.referral_link }));
+
+      expect(person).toMatchObject({ priority: 2, referred_by_signup_token: ada?.referral_token });
+      const waiters = await world.list(waitlist, { order: 'queue' });
+      expect(waiters.map(({ amount_referred }) => amount_referred)).toEqual([1, 0, 0]);
+      expect(waiters[0]!.uuid).toBe(ada?.uuid);
+      await expectSound(waitlist, 3);
+    });
+
+    it('of an offboarding is answered with those whom it removed, at their places', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      await world.signups(waitlist, 4);
+      const [first, , third] = await world.list(waitlist);
+
+      const removed = await losing(() => world.offboard(waitlist, [third!.id, first!.id]));
+
+      expect(removed.map(({ id, removed_priority }) => [id, removed_priority])).toEqual([[third!.id, 2], [first!.id, 0]]); // prettier-ignore
+      await expectSound(waitlist, 4);
+    });
+
+    it('of a reordering is answered with how many it moved', async () => {
+      const { world, api } = service;
+      const waitlist = await world.waitlist({ spots_to_move_upon_referral: 0 });
+      const [, , ada] = await world.signups(waitlist, 3);
+      await world.signup(waitlist, { referral_link: ada?.referral_link });
+      const change = { spots_to_move_upon_referral: 2 };
+
+      const { body } = await losing(() => api.patch(`/api/v1/waitlist/${waitlist.id}`, change, waitlist.owner));
+
+      expect(body).toMatchObject({ ...change, records_moved: 1 });
+      expect(await world.priorityOf(ada!)).toBe(0);
+      await expectSound(waitlist, 4);
+    });
+
+    it('of a new waitlist leaves one, and of its end none', async () => {
+      const { world, api } = service;
+      const owner = await world.owner();
+
+      const waitlist = await losing(() => world.waitlist({}, owner));
+      const listed = await api.get('/api/v1/waitlist', owner);
+      const deleted = await losing(() => api.delete(`/api/v1/waitlist/${waitlist.id}`, owner));
+
+      expect(listed.body).toMatchObject([{ id: waitlist.id }]);
+      expect(deleted.status).toBe(204);
+      expect((await api.get('/api/v1/waitlist', owner)).body).toEqual([]);
+    });
+  },
+);

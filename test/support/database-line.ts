@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A line to a database server on which the answer to a commit can be lost. */
+export class DatabaseLine {
+  private readonly door: Server;
+  private losing: (() => void) | undefined;
+
+  private constructor(private readonly target: URL) {
+    this.door = createServer((near) => this.lead(near));
+  }
+
+  static async open(url: string): Promise<DatabaseLine> {
+    const line = new DatabaseLine(new URL(url));
+    await once(line.door.listen(0, '127.0.0.1'), 'listening');
+    return line;
+  }
+
+  get url(): string {
+    const url = new URL(this.target.href);
+    url.hostname = '127.0.0.1';
+    url.port = String((this.door.address() as AddressInfo).port);
+    return url.href;
+  }
+
+  /** The next commit is carried out and its connection ends instead of an answer; resolves when that has happened. */
+  async loseNextCommit(): Promise<void> {
+    return new Promise((resolve) => {
+      this.losing = resolve;
+    });
+  }
+
+  /** Once nobody uses it any more. */
+  async close(): Promise<void> {
+    await once(this.door.close(), 'close');
+  }
+
+  private lead(near: Socket): void {
+    const far = connect({ port: Number(this.target.port), host: this.target.hostname, allowHalfOpen: true });
+    const join = () => far.on('data', (chunk) => near.write(chunk));
+    join();
+    near.on('data', (chunk) => {
+      far.write(chunk);
+      if (!this.losing || !chunk.includes('COMMIT')) return;
+      const isLost = this.losing;
+      this.losing = undefined;
+      // The server reads on, and finds the end, when it has done what it was told.
+      far.removeAllListeners('data').resume().end();
+      far.once('close', isLost);
+    });
+    for (const [socket, other] of [[near, far], [far, near]] as const) {
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => other.destroy());
+    } // prettier-ignore
+    far.on('end', () => far.end());
+  }
+}

@@ -103,12 +103,14 @@ export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: So
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const code = HTTP_FAULTS[status] ?? 'MALFORMED_REQUEST';
-  const body = JSON.stringify(problemOf(status, code, problemEntry(code).detail, randomUUID()));
+  const id = randomUUID();
+  const body = JSON.stringify(problemOf(status, code, problemEntry(code).detail, id));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/problem+json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
+    `x-request-id: ${id}`,
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);

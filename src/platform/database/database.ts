@@ -177,10 +177,7 @@ export class Database {
     return traced(`database ${kind}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       try {
         return await pRetry(
-          () =>
-            this.turns
-              ? this.turns.runExclusive(() => this.takeTurn(way))
-              : this.attempt(way, until),
+          () => (this.turns ? this.turns.runExclusive(() => this.takeTurn(way)) : this.attempt(way, until)),
           {
             retries: ATTEMPTS_MAX - 1,
             minTimeout: BACKOFF_MIN_MS,

@@ -8,8 +8,11 @@ RUN npm ci --include=dev
 COPY . .
 RUN npm run build
 
+# Without its random number and its time, so that two builds of a commit are the same.
 FROM manifest AS bill
-RUN npm sbom --package-lock-only --omit dev --sbom-format cyclonedx --sbom-type application >sbom.cdx.json
+RUN npm sbom --package-lock-only --omit dev --sbom-format cyclonedx --sbom-type application \
+  | node -e 'const { serialNumber, ...bill } = JSON.parse(fs.readFileSync(0)); delete bill.metadata.timestamp; console.log(JSON.stringify(bill))' \
+  >sbom.cdx.json
 
 # What only a developer reads goes, and with it the compiler, which is somebody's optional peer and so survives `--omit`.
 FROM manifest AS dependencies

@@ -54,6 +54,8 @@ async function stop({ app, endTracing }: Running, delayMs: number): Promise<void
 }
 
 try {
+  // The embedded database, and the secret beside it, are for the service's own user.
+  process.umask(0o077);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const config = readConfig();
   const delayMs = config.shutdownDelaySeconds * 1000;

@@ -20,7 +20,7 @@ export class AuthController {
   @ApiOperation({
     summary: 'Create tokens',
     description:
-      'Logs in. The access token opens the owner operations for an hour; the refresh token gives a new pair, for 30 days. A wrong email and a wrong password answer the same, in the same time. Who keeps failing waits longer and longer (429), by account and by address; where an account logged in of late, failures elsewhere do not slow it. Passwords are verified a few at a time; where too many wait for it: 503.',
+      'Logs in. The access token opens the owner operations for an hour; the refresh token gives a new pair, for 30 days. A wrong email and a wrong password answer the same, in the same time. Who keeps failing waits longer and longer (429), by account and by address; what others fail at from elsewhere makes nobody wait. Passwords are verified a few at a time; where too many wait for it: 503.',
   })
   @ApiOkResponse({ description: 'A new pair of tokens.', type: TokenPairDto })
   @ApiProblems('WRONG_CREDENTIALS', 'TOO_MANY_ATTEMPTS')

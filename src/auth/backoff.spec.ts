@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { readConfig } from '../platform/config/config.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
-import { Backoff } from './backoff.js';
+import { Backoff, type Pace } from './backoff.js';
+import { ON_GUESSED_ACCOUNT } from './login-throttle.js';
 
-const BOUNDS = { freeMax: 2, memorySeconds: 1000, waitSecondsMin: 10, waitSecondsMax: 60 };
+const MEMORY_SECONDS = 86_400;
+const PACE: Pace = { freeMax: 2, waitSecondsMin: 10, waitSecondsMax: 60 };
 
 describe('a backoff', () => {
   let backoff: Backoff;
@@ -12,18 +14,18 @@ describe('a backoff', () => {
     backoff = new Backoff(
       new SharedCounts(readConfig({ JWT_SECRET: 'test-secret-test-secret-test-secret' })),
       'test',
-      BOUNDS,
+      MEMORY_SECONDS,
     );
   });
   afterEach(() => void jest.useRealTimers());
 
   /** 0 where it was let in, else the seconds to wait. */
-  const attempt = (work: () => Promise<string | null>, key = 'key'): Promise<number> =>
-    backoff.attempt(key, work).then(
+  const attempt = (work: () => Promise<string | null>, key = 'key', pace = PACE): Promise<number> =>
+    backoff.attempt(key, pace, work).then(
       () => 0,
       ({ details }: { details: { retryAfterSeconds: number } }) => details.retryAfterSeconds,
     );
-  const fail = (key?: string) => attempt(() => Promise.resolve(null), key);
+  const fail = (key?: string, pace?: Pace) => attempt(() => Promise.resolve(null), key, pace);
   const succeed = () => attempt(() => Promise.resolve('done'));
 
   it('doubles the wait with each failure past the free ones, up to a bound', async () => {
@@ -50,7 +52,7 @@ describe('a backoff', () => {
   it('counts neither what succeeds nor what breaks', async () => {
     for (let count = 0; count < 10; count += 1) {
       expect(await succeed()).toBe(0);
-      await expect(backoff.attempt('key', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+      await expect(backoff.attempt('key', PACE, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
     }
   });
 
@@ -59,7 +61,7 @@ describe('a backoff', () => {
     await backoff.forget('key');
     expect([await fail(), await fail(), await fail()]).toEqual([0, 0, 0]);
 
-    jest.advanceTimersByTime(BOUNDS.memorySeconds * 1000);
+    jest.advanceTimersByTime(MEMORY_SECONDS * 1000);
     expect([await fail(), await fail(), await fail(), await fail()]).toEqual([0, 0, 0, 10]);
   });
 
@@ -68,5 +70,17 @@ describe('a backoff', () => {
 
     expect(await fail('one')).toBe(10);
     expect(await fail('other')).toBe(0);
+  });
+
+  it('leaves a network thirty guesses a day at an account that many guess at', async () => {
+    let guesses = 0;
+    for (let elapsedSeconds = 0; elapsedSeconds < MEMORY_SECONDS;) {
+      const waitSeconds = await fail('key', ON_GUESSED_ACCOUNT);
+      if (waitSeconds === 0) guesses += 1;
+      jest.advanceTimersByTime(waitSeconds * 1000);
+      elapsedSeconds += waitSeconds;
+    }
+
+    expect(guesses).toBe(30);
   });
 });

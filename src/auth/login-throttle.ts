@@ -1,61 +1,91 @@
-import { createHash } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { RateLimiterAbstract } from 'rate-limiter-flexible';
-import type { Config } from '../platform/config/config.js';
+import { type Config, LOGIN_LIFETIME_SECONDS } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
 import { addressKey } from '../platform/limits/address.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
-import { Backoff } from './backoff.js';
+import { Backoff, Failures, type Pace } from './backoff.js';
+import { FamiliarOriginStore } from './familiar-origin.store.js';
 
-const WAITS = { memorySeconds: 86_400, waitSecondsMin: 60, waitSecondsMax: 15 * 60 } as const;
-const PAIR_FREE_MAX = 5;
-const ADDRESS_FREE_MAX = 50;
-/** NIST 800-63B-4, 3.2.2, lets an account see no more than 100 failures in a row before it slows them. */
+const MEMORY_SECONDS = 86_400;
+const ON_ACCOUNT: Pace = { freeMax: 5, waitSecondsMin: 60, waitSecondsMax: 15 * 60 };
+const AT_ADDRESS: Pace = { ...ON_ACCOUNT, freeMax: 50 };
+/** On an account that many guess at: thirty attempts a day and network (backoff.spec.ts), up to the hour that NIST has. */
+export const ON_GUESSED_ACCOUNT: Pace = { freeMax: 1, waitSecondsMin: 60, waitSecondsMax: 3600 };
+/** NIST 800-63B-4, 3.2.2, lets an account see no more than 100 failures in a row before something is done about it. */
 const ACCOUNT_FREE_MAX = 50;
-const FAMILIAR_SECONDS = 14 * 86_400;
+/** A new login is due at the latest when the last one has ended. */
+const FAMILIAR_SECONDS = LOGIN_LIFETIME_SECONDS;
+/** What a site is given of IPv6 addresses (RFC 6177), and a guesser gets for little. */
+const IPV6_SITE_BITS = 48;
 
 /**
- * Slows whoever keeps failing to log in, by three counts: of an address's failures on one account (someone guesses a
- * password), of its failures on whatever account (someone tries one password on many), and of an account's failures from
- * whatever address (someone guesses from many).
+ * Slows whoever keeps failing to log in: a network on one account (someone guesses a password), and an address on
+ * whatever account (someone tries one password on many). An account that fails too often, whoever tries (someone guesses
+ * from many addresses), slows each network more; never all of them together, for that would let strangers shut its owner
+ * out. So who has not failed yet is heard at once, wherever and whatever others do.
  *
- * A stranger must not lock an owner out. So an address from which an account logged in of late is familiar to it, and
- * there only the first count holds: what others do elsewhere, or to other accounts, does not slow its owner.
+ * A network from which an account logged in of late is familiar to it: there only its own failures on that account count.
  */
 @Injectable()
 export class LoginThrottle {
   private readonly isOn: boolean;
-  private readonly byPair: Backoff;
-  private readonly byAddress: Backoff;
-  private readonly byAccount: Backoff;
-  private readonly familiar: RateLimiterAbstract;
+  private readonly onAccount: Backoff;
+  private readonly atAddress: Backoff;
+  private readonly ofAccount: Failures;
+  /** One for each secret, the newest first, so that what was familiar stays so when secrets rotate. */
+  private readonly keys: readonly Buffer[];
 
-  constructor(@Inject(CONFIG) { rateLimits }: Config, counts: SharedCounts) {
+  constructor(
+    @Inject(CONFIG) { rateLimits, jwtSecrets }: Config,
+    counts: SharedCounts,
+    private readonly familiar: FamiliarOriginStore,
+  ) {
     this.isOn = rateLimits.login > 0;
-    this.byPair = new Backoff(counts, 'login-pair', { ...WAITS, freeMax: PAIR_FREE_MAX });
-    this.byAddress = new Backoff(counts, 'login-address', { ...WAITS, freeMax: ADDRESS_FREE_MAX });
-    this.byAccount = new Backoff(counts, 'login-account', { ...WAITS, freeMax: ACCOUNT_FREE_MAX });
-    this.familiar = counts.limiter('login-familiar', { points: 1, windowSeconds: FAMILIAR_SECONDS });
+    this.onAccount = new Backoff(counts, 'login-pair', MEMORY_SECONDS);
+    this.atAddress = new Backoff(counts, 'login-address', MEMORY_SECONDS);
+    this.ofAccount = new Failures(counts, 'login-account', MEMORY_SECONDS);
+    this.keys = jwtSecrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', 'login-throttle', 32)));
   }
 
-  /** What `logIn` gives; null from it is a failure. @throws Problem `throttled`, without asking it */
+  /**
+   * What `logIn` gives, told whether the network is familiar; null from it is a failure.
+   * @throws Problem `throttled`, without asking it
+   */
   async attempt<Result>(
     emailKey: string,
     address: string,
-    logIn: () => Promise<Result | null>,
+    logIn: (isFamiliar: boolean) => Promise<Result | null>,
   ): Promise<Result | null> {
-    if (!this.isOn) return logIn();
-    const [account, origin] = [digest(emailKey), digest(addressKey(address))];
-    const pair = `${account} ${origin}`;
-    const isFamiliar = (await this.familiar.get(pair)) !== null;
-    const slowed = () => this.byAddress.attempt(origin, () => this.byAccount.attempt(account, logIn));
-    const result = await this.byPair.attempt(pair, isFamiliar ? logIn : slowed);
-    if (result !== null) await Promise.all([this.byPair.forget(pair), this.familiar.set(pair, 1, FAMILIAR_SECONDS)]);
+    if (!this.isOn) return logIn(false);
+    const origins = this.digests(`${emailKey} ${addressKey(address, IPV6_SITE_BITS)}`);
+    const [origin] = origins;
+    const now = new Date();
+    const since = new Date(now.getTime() - FAMILIAR_SECONDS * 1000);
+    const result = (await this.familiar.isSeen(origins, since))
+      ? await this.onAccount.attempt(origin, ON_ACCOUNT, () => logIn(true))
+      : await this.asStranger(emailKey, origin, address, () => logIn(false));
+    if (result !== null) await Promise.all([this.onAccount.forget(origin), this.familiar.remember(origin, now, since)]);
     return result;
   }
-}
 
-/** So that the counts, which may be kept elsewhere, tell nobody's email or address. */
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  private async asStranger<Result>(
+    emailKey: string,
+    origin: string,
+    address: string,
+    logIn: () => Promise<Result | null>,
+  ): Promise<Result | null> {
+    const [account] = this.digests(emailKey);
+    const [addressDigest] = this.digests(addressKey(address));
+    return this.ofAccount.during(account, (failures) =>
+      this.onAccount.attempt(origin, failures > ACCOUNT_FREE_MAX ? ON_GUESSED_ACCOUNT : ON_ACCOUNT, () =>
+        this.atAddress.attempt(addressDigest, AT_ADDRESS, logIn),
+      ),
+    );
+  }
+
+  /** Keyed, so that what is kept tells nobody's email or address, not even to who tries all there are. */
+  private digests(text: string): [string, ...string[]] {
+    return this.keys.map((key) => createHmac('sha256', key).update(text).digest('base64url')) as [string, ...string[]];
+  }
 }

@@ -7,18 +7,20 @@ import { normalPassword } from '../platform/password-rule.js';
 
 /** OWASP's minimum for argon2id (the library's default algorithm): 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-/** A hash keeps a core busy: one is left for everything else, and of libuv's four threads one for files and names. */
-const AT_ONCE_MAX = Math.min(Math.max(availableParallelism() - 1, 1), 3);
+/**
+ * A hash keeps a core busy: one is left for everything else. Of libuv's four threads one more is for who is familiar, and
+ * one for files and names.
+ */
+const AT_ONCE_MAX = Math.min(Math.max(availableParallelism() - 1, 1), 2);
 /** Some three seconds of work, so that nobody waits beyond a client's patience. */
 const WAITING_MAX = 64;
 
 /** Hashes and verifies passwords, a few at a time, so that a rush of logins leaves the rest of the service alone. */
 @Injectable()
 export class PasswordHasher {
-  private readonly line = new Batcher<() => Promise<string | boolean>, string | boolean>(
-    async ([work]) => [{ result: await work!() }],
-    { name: 'hash a password', batchMax: 1, waitingMax: WAITING_MAX, runsMax: AT_ONCE_MAX },
-  );
+  private readonly line = newLine(AT_ONCE_MAX);
+  /** Of its own, so that no crowd of strangers stands before an owner who logs in where they do. */
+  private readonly familiarLine = newLine(1);
   /** Verified against where there is no account, so that a wrong email takes as long as a wrong password. */
   private readonly nobodysHash = this.hash(randomUUID());
 
@@ -28,9 +30,19 @@ export class PasswordHasher {
   }
 
   /** False for a missing hash too, in the same time. @throws Problem `unavailable` when too many wait */
-  async verify(passwordHash: string | undefined, password: string): Promise<boolean> {
+  async verify(passwordHash: string | undefined, password: string, isFamiliar: boolean): Promise<boolean> {
     const against = passwordHash ?? (await this.nobodysHash);
-    const matches = await this.line.submit(() => verify(against, normalPassword(password)));
+    const line = isFamiliar ? this.familiarLine : this.line;
+    const matches = await line.submit(() => verify(against, normalPassword(password)));
     return matches === true && passwordHash !== undefined;
   }
+}
+
+function newLine(runsMax: number) {
+  return new Batcher<() => Promise<string | boolean>, string | boolean>(async ([work]) => [{ result: await work!() }], {
+    name: 'hash a password',
+    batchMax: 1,
+    waitingMax: WAITING_MAX,
+    runsMax,
+  });
 }

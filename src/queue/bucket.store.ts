@@ -4,13 +4,14 @@ import type { Session } from '../platform/database/session.js';
 import {
   type Axis,
   type Bucket,
+  bucketId,
   changedBuckets,
   CounterChanges,
   covers,
   FAN_OUT,
   type Family,
   familyId,
-  firstKey,
+  firstKeyOf,
   placeOf,
 } from './counters.js';
 
@@ -106,44 +107,42 @@ export class BucketStore {
     const joins = levels.slice(1).map(
       (level) =>
         `JOIN queue_bucket b${level} ON b${level}.waitlist_id = b${top}.waitlist_id AND b${level}.axis = b${top}.axis
-           AND b${level}.level = ${level} AND b${level}.parent = ${childrenSql(axis, level + 1)}`,
+           AND b${level}.level = ${level} AND b${level}.parent = ${numberSql(axis, level + 1)}`,
     );
     const before = (from: number) => levels.filter((level) => level >= from).map((level) => `b${level}.before_in_parent`).join(' + '); // prettier-ignore
     const holds = levels.map((level) => `${before(level)} <= ? AND ${before(level)} + b${level}.amount > ?`);
-    const [row]: (BucketRow & { readonly total_before: number })[] = await session.query(
-      `SELECT b0.axis, b0.level, b0.parent, b0.slot, b0.amount, b0.before_in_parent, ${before(0)} AS total_before
+    const [row]: { leaf: number; total_before: number }[] = await session.query(
+      `SELECT ${numberSql(axis, 0)} AS leaf, ${before(0)} AS total_before
        FROM queue_bucket b${top} ${joins.join(' ')}
        WHERE b${top}.waitlist_id = ? AND b${top}.axis = ? AND b${top}.level = ${top} AND b${top}.parent = 0
          AND ${holds.join(' AND ')}`,
       [waitlistId, axis.code, ...holds.flatMap(() => [position, position])],
     );
-    return row ? { key: firstKey(axis, toBucket(row)), rest: position - row.total_before } : null;
+    return row ? { key: firstKeyOf(axis, row.leaf), rest: position - row.total_before } : null;
   }
 
-  /**
-   * How many records come before narrowest buckets, named by their first keys. One is left out where a row on its path is
-   * missing.
-   */
+  /** How many records come before narrowest buckets. One is left out where a row on its path is missing. */
   async findBefore(
     session: Session,
     waitlistId: number,
     axis: Axis,
-    firstKeys: readonly number[],
+    leaves: readonly number[],
   ): Promise<ReadonlyMap<number, number>> {
     const paths = new CounterChanges();
-    for (const key of firstKeys) paths.add(axis, key);
+    for (const leaf of leaves) paths.add(axis, firstKeyOf(axis, leaf));
     const families = paths.families();
     if (families.length === 0) return new Map();
     const isOnPath = families.map(({ changes }) => `(level = ? AND parent = ? AND slot IN (${placeholders(changes.size)}))`); // prettier-ignore
-    const rows: BucketRow[] = await session.query(
-      `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket
+    const rows: Omit<BucketRow, 'amount'>[] = await session.query(
+      `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
        WHERE waitlist_id = ? AND axis = ? AND (${isOnPath.join(' OR ')})`,
       [waitlistId, axis.code, ...families.flatMap(({ level, parent, changes }) => [level, parent, ...changes.keys()])],
     );
     const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
-    const total = (key: number) =>
-      axis.widthBits.reduce((sum, _, level) => sum + (before.get(bucketId(placeOf(axis, level, key))) ?? NaN), 0);
-    const sums = firstKeys.map((key) => [key, total(key)] as const);
+    const beforeIn = (level: number, leaf: number) =>
+      before.get(bucketId(placeOf(axis, level, firstKeyOf(axis, leaf))));
+    const total = (leaf: number) => axis.widthBits.reduce((sum, _, level) => sum + (beforeIn(level, leaf) ?? NaN), 0);
+    const sums = leaves.map((leaf) => [leaf, total(leaf)] as const);
     return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
   }
 
@@ -182,12 +181,8 @@ export class BucketStore {
   }
 }
 
-function bucketId({ level, parent, slot }: Pick<BucketRow, 'level' | 'parent' | 'slot'>): string {
-  return `${level}/${parent}/${slot}`;
-}
-
-/** In SQL, the `parent` that the children of the bucket `b<level>` carry. */
-function childrenSql({ widthBits }: Axis, level: number): string {
+/** In SQL, the number of the bucket `b<level>` on its level: the `parent` that its children carry. */
+function numberSql({ widthBits }: Axis, level: number): string {
   return level === widthBits.length - 1 ? `b${level}.slot` : `b${level}.parent * ${FAN_OUT} + b${level}.slot`;
 }
 

@@ -67,10 +67,14 @@ export function placeOf({ code, widthBits }: Axis, level: number, key: number): 
   return { axis: code, level, parent: shiftRight(bucket, FAN_OUT_BITS), slot: bucket % FAN_OUT };
 }
 
-/** The first key of a bucket. */
-export function firstKey({ widthBits }: Axis, { level, parent, slot }: BucketPlace): number {
-  const bucket = level === widthBits.length - 1 ? slot : parent * FAN_OUT + slot;
-  return bucket * 2 ** (widthBits[level] as number);
+/** The number of the narrowest bucket that holds a key; of the queue's axis, what `waiter.rank_bucket` is. */
+export function leafOf({ widthBits: [bits = 0] }: Axis, key: number): number {
+  return shiftRight(key, bits);
+}
+
+/** The first key of a narrowest bucket. */
+export function firstKeyOf({ widthBits: [bits = 0] }: Axis, leaf: number): number {
+  return leaf * 2 ** bits;
 }
 
 /** Changes gathered from many records, by axis and by their narrowest bucket. */
@@ -78,8 +82,7 @@ export class CounterChanges {
   private readonly byAxis = new Map<Axis, Map<number, number>>();
 
   add(axis: Axis, key: number, amount = 1): void {
-    const width = 2 ** (axis.widthBits[0] as number);
-    const leaf = Math.floor(key / width) * width;
+    const leaf = leafOf(axis, key);
     const leaves = this.byAxis.get(axis) ?? new Map<number, number>();
     this.byAxis.set(axis, leaves.set(leaf, (leaves.get(leaf) ?? 0) + amount));
   }
@@ -105,11 +108,12 @@ export class CounterChanges {
     const families = new Map<string, Family>();
     for (const [axis, leaves] of this.byAxis) {
       if (!axes.includes(axis)) continue;
-      for (const [key, amount] of leaves) {
+      for (const [leaf, amount] of leaves) {
+        const key = firstKeyOf(axis, leaf);
         for (let level = 0; amount !== 0 && level < axis.widthBits.length; level += 1) {
           const { slot, ...place } = placeOf(axis, level, key);
           const id = familyId(place);
-          const family = families.get(id) ?? { ...place, changes: new Map<number, number>() };
+          const family = families.get(id) ?? { changes: new Map<number, number>(), ...place };
           families.set(id, family);
           family.changes.set(slot, (family.changes.get(slot) ?? 0) + amount);
         }
@@ -128,6 +132,10 @@ export function familyId({ axis, level, parent }: Omit<BucketPlace, 'slot'>): st
   return `${axis}/${level}/${parent}`;
 }
 
+export function bucketId(place: BucketPlace): string {
+  return `${familyId(place)}/${place.slot}`;
+}
+
 /** Whether buckets of a family, in their order, tell how many come before each of its changes. */
 export function covers([eldest]: readonly Bucket[], { changes }: Family): boolean {
   return eldest !== undefined && eldest.slot <= Math.min(...changes.keys());
@@ -142,7 +150,7 @@ export function changedBuckets({ changes, ...place }: Family, siblings: readonly
   for (const slot of slots) {
     const known = old.get(slot);
     const amount = (known?.amount ?? 0) + (changes.get(slot) ?? 0);
-    if (known?.amount !== amount || known.before !== before) changed.push({ ...place, slot, amount, before });
+    if (known?.amount !== amount || known.before !== before) changed.push({ slot, amount, before, ...place });
     before += amount;
   }
   return changed;

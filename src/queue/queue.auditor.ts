@@ -3,7 +3,7 @@ import { Database, UNHURRIED } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { AXES, type Axis, type Bucket, CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
+import { AXES, type Axis, type Bucket, bucketId, CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey } from './rank-key.js';
@@ -78,14 +78,14 @@ export class QueueAuditor {
       }
       for (const axis of AXES) {
         const buckets = await this.buckets.findAll(session, waitlistId, axis);
-        const stored = new Map(buckets.map((bucket) => [nameOf(bucket), bucket]));
+        const stored = new Map(buckets.map((bucket) => [bucketId(bucket), bucket]));
         // Empty ones too: on what such a one says comes before, whoever falls into it will be counted.
         for (const bucket of derived.buckets(axis, buckets)) {
-          const { amount = 0, before = 0 } = stored.get(nameOf(bucket)) ?? {};
+          const { amount = 0, before = 0 } = stored.get(bucketId(bucket)) ?? {};
           if (amount !== bucket.amount)
-            find(`bucket ${nameOf(bucket)}: amount is ${amount}, the records give ${bucket.amount}`);
+            find(`bucket ${bucketId(bucket)}: amount is ${amount}, the records give ${bucket.amount}`);
           if (before !== bucket.before)
-            find(`bucket ${nameOf(bucket)}: before is ${before}, the records give ${bucket.before}`);
+            find(`bucket ${bucketId(bucket)}: before is ${before}, the records give ${bucket.before}`);
         }
       }
       return { records: derived.queue.nextSeq, findings, differences };
@@ -208,8 +208,4 @@ function differencesOf(facts: AuditedFacts, index: number, queue: QueueEntity): 
   return fields
     .filter((field) => facts[field] !== right[field])
     .map((field) => `${field} is ${facts[field]}, the facts give ${right[field]}`);
-}
-
-function nameOf({ axis, level, parent, slot }: Bucket): string {
-  return `${axis}/${level}/${parent}/${slot}`;
 }

@@ -4,11 +4,11 @@ import { Database } from '../platform/database/database.js';
 import type { Exchange, Session } from '../platform/database/session.js';
 import { isUnavailable } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { type Axis, firstKey, JOINED_AXES, placeOf, QUEUE_AXIS } from './counters.js';
+import { type Axis, JOINED_AXES, leafOf, QUEUE_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
-import type { ContactKeys, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
-import { type Listing, MissingBucketError, type PageStart, type RecordedWaiter, WaiterStore } from './waiter.store.js';
+import type { ContactKeys, ListedWaiter, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
+import { type ListedRecord, type Listing, MissingBucketError, type PageStart, WaiterStore } from './waiter.store.js';
 
 interface Lookup {
   readonly waitlistId: number;
@@ -84,15 +84,19 @@ export class QueueReader {
     session: Session,
     waitlistId: number,
     listing: Listing,
-    { start, limit }: PageRequest,
-  ): Promise<RecordedWaiter[]> {
+    { start, limit, withAnswers }: PageRequest,
+  ): Promise<ListedRecord[]> {
     const window = await this.startOf(session, waitlistId, listing, start);
-    return window ? this.waiters.findPage(session, waitlistId, listing, { ...window, limit: limit + 1 }) : [];
+    return window ? this.waiters.findPage(session, waitlistId, listing, { ...window, limit: limit + 1, withAnswers }) : []; // prettier-ignore
   }
 
   /** The places of a page's records, which share buckets, worked out together. Ends the session. */
-  private async inPlace(session: Exchange, waitlistId: number, records: readonly RecordedWaiter[]): Promise<Waiter[]> {
-    const buckets = new Set(records.filter(({ active }) => active).map(({ rankKey }) => bucketOf(rankKey)));
+  private async inPlace(
+    session: Exchange,
+    waitlistId: number,
+    records: readonly ListedRecord[],
+  ): Promise<ListedWaiter[]> {
+    const buckets = new Set(records.filter(({ active }) => active).map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey)));
     const [before, neighbours] = await Promise.all([
       this.buckets.findBefore(session, waitlistId, QUEUE_AXIS, [...buckets]),
       this.waiters.findNeighbours(session, waitlistId, [...buckets]),
@@ -100,8 +104,7 @@ export class QueueReader {
     ]);
     const places = new Map<number, number>();
     const next = new Map(before);
-    for (const { rankKey, seq } of neighbours) {
-      const bucket = bucketOf(rankKey);
+    for (const { bucket, seq } of neighbours) {
       const place = next.get(bucket);
       if (place === undefined) continue;
       places.set(seq, place);
@@ -110,7 +113,7 @@ export class QueueReader {
     return records.map((record) => {
       const priority = record.active ? places.get(record.seq) : record.removedPriority;
       if (typeof priority !== 'number') throw new MissingBucketError(record.id, waitlistId);
-      return { ...record, priority };
+      return { priority, ...record };
     });
   }
 
@@ -182,11 +185,6 @@ function amountOf(queue: QueueEntity, axis: Axis): number {
   if (axis === JOINED_AXES.referredActive) return queue.referredActive;
   if (axis === JOINED_AXES.referredOffboarded) return queue.referredOffboarded;
   return queue.active;
-}
-
-/** The first key of the narrowest bucket of the line that holds a key. */
-function bucketOf(key: number): number {
-  return firstKey(QUEUE_AXIS, placeOf(QUEUE_AXIS, 0, key));
 }
 
 type ByKey = ReadonlyMap<string | null, Waiter>;

@@ -6,12 +6,12 @@ import { Problem } from '../platform/problem.js';
 import { type OnProgress, QueueAuditor } from './queue.auditor.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey } from './rank-key.js';
+import { TOKEN_ALPHABET } from './referral-token.js';
 import { WaiterStore } from './waiter.store.js';
 
 /** Rows a statement: within SQLite's 32,766 parameters. */
 const CHUNK_SIZE = 1_500;
 const REFERRED_SHARE = 0.3;
-const TOKEN_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** Fills an empty waitlist with invented people, past the writer's own path: for trials and measurements. */
 @Injectable()

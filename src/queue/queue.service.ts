@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { CounterChanges, QUEUE_AXIS } from './counters.js';
+import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
 import { type AuditReport, type OnProgress, QueueAuditor } from './queue.auditor.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueSeeder } from './queue.seeder.js';
@@ -73,13 +73,13 @@ export class QueueService implements BeforeApplicationShutdown {
     if (queue.spotsPerReferral === spotsPerReferral) return 0;
     const changes = new CounterChanges();
     let moved = 0;
-    for (const [key, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
-      changes.remove(QUEUE_AXIS, key, amount);
+    for (const [bucket, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
+      changes.remove(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, bucket), amount);
       moved += amount;
     }
     await this.waiters.rekey(manager, waitlistId, spotsPerReferral);
-    for (const [key, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
-      changes.add(QUEUE_AXIS, key, amount);
+    for (const [bucket, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
+      changes.add(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, bucket), amount);
     }
     await this.buckets.apply(manager, waitlistId, changes);
     await this.queues.update(manager, { ...queue, spotsPerReferral });

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { customAlphabet } from 'nanoid';
 import { v7 as uuidV7 } from 'uuid';
 import { Batcher, type Outcome } from '../platform/batcher.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
@@ -12,6 +11,7 @@ import { CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
 import { QueueStore } from './queue.store.js';
 import type { QueueEntity } from './queue.entity.js';
 import { rankKey } from './rank-key.js';
+import { newReferralToken } from './referral-token.js';
 import type { Newcomer, Waiter } from './waiter.js';
 import { type Removal, type Standing, WaiterStore } from './waiter.store.js';
 
@@ -26,9 +26,6 @@ const DUPLICATE_ATTEMPTS_MAX = 3;
 
 /** Lines whose end is remembered: a number each. */
 const ENDS_MAX = 10_000;
-
-/** Crockford's base 32: no I, L, O, U. Twelve characters are 60 random bits. */
-const newReferralToken = customAlphabet('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 12);
 
 /** A new record, or null where one with this contact exists already. */
 type Joined = Waiter | null;
@@ -343,7 +340,6 @@ function newWaiter(queue: QueueEntity, newcomer: Newcomer, referredByToken: stri
     referredByToken,
     referred: referredByToken !== null,
     amountReferred: 0,
-    ...facts,
     rankKey: rankKey(facts, queue.spotsPerReferral),
     active: true,
     verified: false,
@@ -352,6 +348,7 @@ function newWaiter(queue: QueueEntity, newcomer: Newcomer, referredByToken: stri
     removedBy: null,
     createdAt: new Date(),
     priority: queue.active,
+    ...facts,
   };
 }
 

@@ -22,6 +22,26 @@ export interface Waiter extends Readonly<WaiterEntity> {
   readonly priority: number;
 }
 
+/** What of a record a page shows. */
+export type ListedWaiter = Pick<
+  Waiter,
+  | 'id'
+  | 'seq'
+  | 'uuid'
+  | 'email'
+  | 'answers'
+  | 'referralToken'
+  | 'referredByToken'
+  | 'amountReferred'
+  | 'rankKey'
+  | 'active'
+  | 'verified'
+  | 'removedAt'
+  | 'removedPriority'
+  | 'createdAt'
+  | 'priority'
+>;
+
 /** By which a record can be found; where they match two records, the email's counts. */
 export interface ContactKeys {
   readonly emailKey: string | null;
@@ -43,10 +63,12 @@ export interface PageRequest {
   readonly order: 'joined' | 'queue';
   readonly start: { readonly offset: number } | { readonly afterId: number };
   readonly limit: number;
+  /** Whether to read the answers too, which can be long; else there are none. */
+  readonly withAnswers: boolean;
 }
 
 export interface Page {
-  readonly waiters: readonly Waiter[];
+  readonly waiters: readonly ListedWaiter[];
   /** How many records all pages together show. */
   readonly total: number;
   /** How many records of the waitlist are active. */

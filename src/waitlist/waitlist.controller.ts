@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, OwnerOnly } from '../auth/auth.decorators.js';
 import type { Caller } from '../auth/token.strategy.js';
@@ -56,6 +57,8 @@ export class WaitlistController {
   }
 
   @Patch(':waitlist_id')
+  // Whoever referred somebody may get another place.
+  @RouteConfig({ isLongWork: (body?: UpdateWaitlistDto | null) => body?.spots_to_move_upon_referral !== undefined })
   @ApiOperation({
     summary: 'Change a waitlist',
     description:
@@ -73,6 +76,7 @@ export class WaitlistController {
   }
 
   @Delete(':waitlist_id')
+  @RouteConfig({ isLongWork: () => true })
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete a waitlist and its records',

@@ -9,6 +9,27 @@ import type { OwnedWaitlist } from '../support/world.js';
 const PUBLIC_OPERATIONS = ['createSignup', 'createTokens', 'getSignup', 'getWaitlist'];
 /** The same for what is not part of the contract: for whoever runs the service. */
 const PUBLIC_HANDLERS = ['HealthController.live', 'HealthController.ready', 'MetricsController.read'];
+/** Every path that is served, as Fastify prints them. One that is added joins this list too. */
+const ROUTES = `
+├── /openapi.json (GET)
+├── /docs (GET)
+│   ├── /errors (GET)
+│   ├── /start.js (GET)
+│   ├── /page.css (GET)
+│   ├── /favicon.svg (GET)
+│   └── * (HEAD, GET)
+├── /livez (GET)
+├── /readyz (GET)
+├── /metrics (GET)
+├── /api/v1/auth/create_tokens (POST)
+├── /api/v1/auth/refresh_access_token (GET)
+├── /api/v1/waitlist (POST, GET)
+│   └── /:waitlist_id (PATCH, DELETE, GET)
+│       └── /api_key (POST)
+├── /api/v1/waiter (GET, PATCH)
+├── /api/v1/signup (POST, GET)
+└── * (OPTIONS)
+`;
 
 interface Operation {
   readonly operationId: string;
@@ -65,6 +86,12 @@ describe('who may call', () => {
     );
 
     expect(idsOf(withoutSecurity)).toEqual(PUBLIC_OPERATIONS);
+  });
+
+  it('nothing is served beside what this list has', () => {
+    const fastify = service.app.getHttpAdapter().getInstance();
+
+    expect(fastify.printRoutes({ commonPrefix: false }).trim()).toBe(ROUTES.trim());
   });
 
   it('every handler of every controller says it', () => {

@@ -7,13 +7,14 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { freePort, ServiceProcess, until } from '../support/service-process.js';
 import { DatabaseServer, programFrom } from './database-server.js';
 import { crowdsOf, endure } from './crowd.js';
-import { EXPECTED, type Fault, openMatrix, report } from './matrix.js';
+import { chosen, EXPECTED, type Fault, openMatrix, Tally } from './matrix.js';
 import { migrate, openWaitlist, Traffic } from './traffic.js';
 
 const VISITORS = 4;
@@ -21,6 +22,9 @@ const DISK_SIZE = '700m';
 const LASTS_MS = 5_000;
 /** Longer than any deadline of ours, several times. */
 const PAUSE_MS = 20_000;
+/** A slow server stands still for most of a deadline and then runs for a moment: enough for some work, not for a request's all. */
+const STILL_MS = 2_500;
+const RUNNING_MS = 5;
 /** The least that both servers take. */
 const CONNECTIONS_MIN = 10;
 const CONNECTIONS_MAX = 151;
@@ -35,6 +39,7 @@ function faultsOf(database: DatabaseServer, disk: string): Fault[] {
   const filler = join(disk, 'filler');
   const hogs: Connection[] = [];
   let root: Connection | undefined;
+  let speedUp: () => Promise<void>;
   return [
     {
       name: 'stopped',
@@ -56,6 +61,13 @@ function faultsOf(database: DatabaseServer, disk: string): Fault[] {
       lastsMs: PAUSE_MS,
       begin: () => database.signal('SIGSTOP'),
       end: () => database.signal('SIGCONT'),
+    },
+    {
+      name: 'slow',
+      expected: EXPECTED.PASSING,
+      lastsMs: LASTS_MS * 2,
+      begin: async () => (speedUp = slowDown(database)),
+      end: () => speedUp(),
     },
     {
       name: 'disk full',
@@ -108,6 +120,24 @@ function faultsOf(database: DatabaseServer, disk: string): Fault[] {
   ];
 }
 
+/** Until what it returns is called. */
+function slowDown(database: DatabaseServer): () => Promise<void> {
+  const over = new AbortController();
+  const slow = async () => {
+    while (!over.signal.aborted) {
+      await database.signal('SIGSTOP');
+      await setTimeout(STILL_MS);
+      await database.signal('SIGCONT');
+      await setTimeout(RUNNING_MS);
+    }
+  };
+  const done = slow();
+  return async () => {
+    over.abort();
+    await done;
+  };
+}
+
 /** How many statements a flood of probes makes, of which the first may be answered from before. */
 async function flood(service: ServiceProcess, database: DatabaseServer): Promise<number> {
   const root = await database.connectAsRoot();
@@ -125,13 +155,15 @@ async function flood(service: ServiceProcess, database: DatabaseServer): Promise
   return statements;
 }
 
+const program = programFrom('DATABASE_PROGRAM');
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-faults-'));
 const disk = join(directory, 'disk');
 await run('mkdir', [disk]);
 await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_SIZE}`, 'tmpfs', disk]);
-const database = new DatabaseServer(programFrom('DATABASE_PROGRAM'), join(disk, 'server'), await freePort());
+const database = new DatabaseServer(program, join(disk, 'server'), await freePort());
 let service: ServiceProcess | undefined;
 try {
+  const asked = chosen([...faultsOf(database, disk), ...crowdsOf(database)], process.argv.slice(2));
   await database.start();
   await migrate(database.url);
   const running = await ServiceProcess.spawn({ DATABASE_URL: database.url, RATE_LIMIT_LOGIN: '0' });
@@ -140,27 +172,16 @@ try {
   const matrix = await openMatrix(running, database.url);
   const traffic = new Traffic(() => [running], await openWaitlist(running));
   traffic.start(VISITORS);
-  let wrong = 0;
-  const asked = process.argv.slice(2);
-  const isAsked = (name: string) => asked.length === 0 || asked.includes(name);
-  for (const fault of faultsOf(database, disk)) {
-    if (!isAsked(fault.name)) continue;
-    wrong += report(fault.name, await matrix.endure(fault));
-  }
+  const tally = new Tally();
+  for (const one of asked) if (!('connections' in one)) tally.add(one.name, await matrix.endure(one));
   matrix.close();
   await traffic.stop();
   const statements = await flood(running, database);
-  if (statements > FLOOD_STATEMENTS_MAX) wrong += 1;
-  for (const crowd of crowdsOf(database)) {
-    if (isAsked(crowd.name) && !(await endure(crowd, running, database.url))) wrong += 1;
-  }
-  const differences = await traffic.audit(running, database.url);
-  const { signups, slowestMs } = traffic;
-  const outcomes = Object.fromEntries([...traffic.outcomes].sort());
-  process.stdout.write(
-    `${JSON.stringify({ wrong, statements, signups, outcomes, slowestMs: Math.round(slowestMs), differences })}\n`,
-  );
-  process.exitCode = wrong === 0 && differences.length === 0 ? 0 : 1;
+  let isSound = statements <= FLOOD_STATEMENTS_MAX;
+  for (const one of asked) if ('connections' in one) isSound = (await endure(one, running, database.url)) && isSound;
+  const name = `${basename(program)}: ${tally.toString()}; ${statements} statements for ${FLOOD_PROBES} probes at once`;
+  isSound = (await traffic.conclude(name, running, database.url)) && isSound;
+  process.exitCode = isSound && tally.wrong === 0 ? 0 : 1;
 } finally {
   service?.signal('SIGKILL');
   await database.wipe();

@@ -24,10 +24,12 @@ const READ_ONLY = { ...GONE, reading: 'served' } as const;
 const PASSING = { nothing: 'either', readiness: 'either', reading: 'either', writing: 'either' } as const;
 export const EXPECTED = { GONE, READ_ONLY, PASSING };
 
-/** Any answer; the two probes have their own. */
+/** Any answer, where the operation has no bound of its own. */
 const ANSWER_MAX_MS = 5_000;
 const READYZ_MAX_MS = 1_500;
 const LIVEZ_MAX_MS = 1_000;
+/** An owner's deletion is as long as its waitlist: some five pieces of work, each with its deadline. */
+const DELETION_MAX_MS = 25_000;
 /** From the fault to when readiness must have noticed. */
 const NOTICE_MAX_MS = 2_500;
 /** From the database's return to when all is served again. */
@@ -44,6 +46,7 @@ interface Operation {
   readonly name: string;
   readonly need: Need;
   readonly pauseMs?: number;
+  readonly answerMaxMs?: number;
   readonly call: () => Promise<Answer>;
 }
 
@@ -79,8 +82,8 @@ export class Matrix {
     const settings = { waitlist_name: 'Another', waitlist_url_location: 'https://example.com/join' };
     const call = (method: string, path: string, body?: unknown) => () => this.call(method, path, body, token);
     this.operations = [
-      { name: 'livez', need: 'nothing', call: () => this.call('GET', '/livez') },
-      { name: 'readyz', need: 'readiness', call: () => this.call('GET', '/readyz') },
+      { name: 'livez', need: 'nothing', answerMaxMs: LIVEZ_MAX_MS, call: () => this.call('GET', '/livez') },
+      { name: 'readyz', need: 'readiness', answerMaxMs: READYZ_MAX_MS, call: () => this.call('GET', '/readyz') },
       { name: 'createSignup', need: 'writing', call: () => this.signUp() },
       { name: 'getSignup', need: 'reading', call: call('GET', `/api/v1/signup?waitlist_id=${waitlistId}&email=first@example.com`) },
       { name: 'listWaiters', need: 'reading', call: call('GET', `/api/v1/waiter?api_key=${apiKey}`) },
@@ -92,7 +95,7 @@ export class Matrix {
       { name: 'getWaitlist', need: 'reading', call: call('GET', one) },
       { name: 'updateWaitlist', need: 'writing', call: () => this.rename() },
       { name: 'renewApiKey', need: 'writing', call: call('POST', `/api/v1/waitlist/${spare.waitlistId}/api_key`) },
-      { name: 'deleteWaitlist', need: 'writing', pauseMs: LOGIN_PAUSE_MS, call: this.deleter() },
+      { name: 'deleteWaitlist', need: 'writing', pauseMs: LOGIN_PAUSE_MS, answerMaxMs: DELETION_MAX_MS, call: this.deleter() },
     ]; // prettier-ignore
   }
 
@@ -125,15 +128,18 @@ export class Matrix {
     this.agent.destroy();
   }
 
-  private async watch({ name, pauseMs = PAUSE_MS, call }: Operation, isOver: () => boolean): Promise<Sample[]> {
+  private async watch(
+    { name, pauseMs = PAUSE_MS, answerMaxMs = ANSWER_MAX_MS, call }: Operation,
+    isOver: () => boolean,
+  ): Promise<Sample[]> {
     const samples: Sample[] = [];
     while (!isOver()) {
       const atMs = performance.now();
       try {
         const answer = await call();
-        const { status, headers } = answer;
         const ms = performance.now() - atMs;
-        samples.push({ atMs, ms, status, fault: faultOf(name, answer, ms, headers['retry-after']) });
+        const fault = ms > answerMaxMs ? `took ${Math.round(ms)} ms` : faultOf(name, answer);
+        samples.push({ atMs, ms, status: answer.status, fault });
       } catch (error) {
         samples.push({ atMs, ms: performance.now() - atMs, status: 0, fault: `no answer: ${String(error)}` });
       }
@@ -196,12 +202,10 @@ interface Times {
   readonly backMs: number;
 }
 
-function faultOf(name: string, { status }: Answer, ms: number, retryAfter: unknown): string | undefined {
-  const maxMs = name === 'livez' ? LIVEZ_MAX_MS : name === 'readyz' ? READYZ_MAX_MS : ANSWER_MAX_MS;
-  if (ms > maxMs) return `took ${Math.round(ms)} ms`;
+function faultOf(name: string, { status, headers }: Answer): string | undefined {
   if (isServed(status)) return undefined;
   if (status !== 503 || name === 'livez') return `answered ${status}`;
-  return retryAfter === undefined ? 'said nothing of when to come back' : undefined;
+  return headers['retry-after'] === undefined ? 'said nothing of when to come back' : undefined;
 }
 
 function judge({ name }: Operation, expected: Verdict, samples: readonly Sample[], times: Times): Cell {
@@ -264,11 +268,36 @@ export async function openMatrix(service: ServiceProcess, databaseUrl: string): 
   return new Matrix(service, databaseUrl, place, spare);
 }
 
-/** Prints a row a cell; gives how many cells are wrong. */
-export function report(fault: string, cells: readonly Cell[]): number {
-  for (const { operation, answers, slowestMs, healedMs, faults } of cells)
-    process.stdout.write(
-      `${fault.padEnd(18)} ${operation.padEnd(19)} ${answers.padEnd(22)} slowest ${String(slowestMs).padStart(5)} ms  back ${String(healedMs).padStart(5)} ms  ${faults.join('; ') || 'ok'}\n`,
-    );
-  return cells.filter(({ faults }) => faults.length > 0).length;
+/** Those of the faults that are asked for by name; all where none is. */
+export function chosen<Named extends Pick<Fault, 'name'>>(
+  faults: readonly Named[],
+  names: readonly string[],
+): readonly Named[] {
+  const unknown = names.filter((name) => !faults.some((fault) => fault.name === name));
+  if (unknown.length > 0) throw new Error(`No such fault: ${unknown.join(', ')}`);
+  return names.length === 0 ? faults : faults.filter(({ name }) => names.includes(name));
+}
+
+/** Prints a row a cell, and counts what a run came to. */
+export class Tally {
+  private cells = 0;
+  private slowestMs = 0;
+  private healedMs = 0;
+  wrong = 0;
+
+  add(fault: string, cells: readonly Cell[]): void {
+    for (const { operation, answers, slowestMs, healedMs, faults } of cells) {
+      process.stdout.write(
+        `${fault.padEnd(18)} ${operation.padEnd(19)} ${answers.padEnd(22)} slowest ${String(slowestMs).padStart(5)} ms  back ${String(healedMs).padStart(5)} ms  ${faults.join('; ') || 'ok'}\n`,
+      );
+      this.cells += 1;
+      if (faults.length > 0) this.wrong += 1;
+      this.slowestMs = Math.max(this.slowestMs, slowestMs);
+      this.healedMs = Math.max(this.healedMs, healedMs);
+    }
+  }
+
+  toString(): string {
+    return `${this.cells} cells, ${this.wrong} wrong, the slowest answer ${this.slowestMs} ms, back within ${this.healedMs} ms`;
+  }
 }

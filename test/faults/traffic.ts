@@ -106,8 +106,19 @@ export class Traffic {
     return new Map([...this.outcomes].filter(([outcome]) => !outcome.endsWith(' 200')));
   }
 
-  /** What the database and the answers disagree about; empty when all is well. Call after `stop`. */
-  async audit(service: ServiceProcess, databaseUrl: string): Promise<string[]> {
+  /** Prints what an audit finds, and a line of figures that begins with `name`; whether all is well. Call after `stop`. */
+  async conclude(name: string, service: ServiceProcess, databaseUrl: string): Promise<boolean> {
+    const differences = await this.audit(service, databaseUrl);
+    for (const difference of differences) process.stdout.write(`${difference}\n`);
+    const outcomes = [...this.outcomes].sort().map(([outcome, count]) => `${outcome}×${count}`);
+    process.stdout.write(
+      `${name}; ${outcomes.join(' ')}, at the slowest in ${Math.round(this.slowestMs)} ms; ${this.signups} people answered, ${differences.length} differences\n`,
+    );
+    return differences.length === 0 && this.signups > 0;
+  }
+
+  /** What the database and the answers disagree about; empty when all is well. */
+  private async audit(service: ServiceProcess, databaseUrl: string): Promise<string[]> {
     const active = await listWaiters(service, this.place, false);
     const offboarded = await listWaiters(service, this.place, true);
     const all = [...active, ...offboarded];

@@ -18,6 +18,7 @@ const BOUNDS: ServerBounds = {
   checkMs: 50,
   keepAliveMs: 400,
   silenceMs: 60_000,
+  answerMs: 60_000,
   connectionsMax: 1_000,
   loopDelayMs: 60_000,
 };
@@ -79,6 +80,8 @@ describe('a connection', () => {
     for (const answer of answers) {
       expect(answer).toMatch(/^HTTP\/1\.1 408 /);
       expect(answer).toContain('"error_code":"REQUEST_TIMEOUT"');
+      const [, requestId] = /^x-request-id: (\S+)\r$/im.exec(answer) ?? [];
+      expect(answer).toContain(`"instance":"${requestId}"`);
     }
   });
 

@@ -112,6 +112,22 @@ describe('a failure is problem details', () => {
   });
 });
 
+/** The answer to what is written to a connection. */
+async function exchange(request: string): Promise<string> {
+  const server = service.app.getHttpServer();
+  if (!server.listening) await service.app.listen(0, '127.0.0.1');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write(request);
+  return text(socket);
+}
+
+it('OPTIONS for the server as a whole is answered like any other', async () => {
+  const answer = await exchange('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+
+  expect(answer).toMatch(/^HTTP\/1.1 204 /);
+  expect(answer).toMatch(/^cache-control: no-store\r$/im);
+});
+
 describe('what is no HTTP', () => {
   it.each([
     ['an unknown method', 'FOO / HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST'],
@@ -123,11 +139,7 @@ describe('what is no HTTP', () => {
     ],
     ['headers beyond any bound', `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
   ])('is answered as problem details: %s', async (_, request, status, code) => {
-    const server = service.app.getHttpServer();
-    if (!server.listening) await service.app.listen(0, '127.0.0.1');
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    socket.write(request);
-    const answer = await text(socket);
+    const answer = await exchange(request);
 
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toMatch(/\r\nx-request-id: [\da-f-]{36}\r\n/);

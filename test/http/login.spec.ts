@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AuthService } from '../../src/auth/auth.service.js';
+import { DataSource } from 'typeorm';
 import type { Answer } from '../support/api.js';
 import { type Service, startService } from '../support/service.js';
+import { until } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
 
 const CREATE = '/api/v1/auth/create_tokens';
@@ -99,20 +101,58 @@ describe('whoever keeps failing to log in', () => {
     expect((await attempt(owner.email, PASSWORD, address)).status).toBe(200);
   });
 
-  it('is slowed on an account that was tried from too many addresses, but never where its owner logs in', async () => {
+  it('is slowed more on an account that was tried from too many addresses, and holds up nobody elsewhere', async () => {
     const owner = await service.world.owner();
-    await attempt(owner.email, PASSWORD, '203.0.113.250');
+    await failures(FREE_OF_ACCOUNT_MAX, (index) => [owner.email, `203.0.113.${index}`]);
 
-    const spread = await failures(FREE_OF_ACCOUNT_MAX + 1, (index) => [owner.email, `203.0.113.${index}`]);
+    const guesses = await failures(3, () => [owner.email, '203.0.113.250']);
+    const slowed = await attempt(owner.email, PASSWORD, '203.0.113.250');
+    const others = await failures(20, (index) => [owner.email, `198.18.0.${index}`]);
 
-    expect(statusesOf(spread)).toEqual(spread.map(() => 401));
-    expect((await fail(owner.email, '203.0.113.251')).status).toBe(429);
-    expect((await attempt(owner.email, PASSWORD, '203.0.113.250')).status).toBe(200);
+    expect(statusesOf(guesses)).toEqual([401, 401, 429]);
+    expect(slowed.status).toBe(429);
+    expect(statusesOf(others)).toEqual(others.map(() => 401));
+    expect((await attempt(owner.email, PASSWORD, '198.51.100.7')).status).toBe(200);
+    expect((await fail(owner.email, '198.51.100.8')).status).toBe(401);
+    expect((await attempt(owner.email, PASSWORD, '198.51.100.8')).status).toBe(200);
+  });
+
+  it('gains no more from the IPv6 networks of one site', async () => {
+    const { email } = await service.world.owner();
+
+    await failures(FREE_MAX + 1, (index) => [email, `2001:db8:7:${index}::1`]);
+
+    expect((await fail(email, '2001:db8:7:ffff::1')).status).toBe(429);
+  });
+
+  it('does not slow an owner where they logged in, neither after a restart nor with new secrets nor elsewhere', async () => {
+    const secrets = ['old', 'new'].map((name) => `${name}-secret`.repeat(4));
+    const start = (environment: Record<string, string>) =>
+      startService({ environment: { RATE_LIMIT_LOGIN: '1000', TRUST_PROXY: '127.0.0.1', ...environment } });
+    const first = await start({ JWT_SECRET: secrets[0]! });
+    const owner = await first.world.owner();
+    // Where strangers fail too: on other accounts.
+    const address = '192.0.2.77';
+    const at = ({ api }: Service, email: string, password: string) =>
+      api.post(CREATE, { email, password }, { headers: { 'x-forwarded-for': address } });
+    expect((await at(first, owner.email, PASSWORD)).status).toBe(200);
+    const second = await start({ DATABASE_URL: first.databaseUrl, JWT_SECRET: [...secrets].reverse().join() });
+    for (let index = 0; index <= FREE_OF_ADDRESS_MAX; index += 1)
+      await at(second, `victim-${index}@owners.example`, WRONG_PASSWORD);
+
+    expect((await at(second, 'somebody@owners.example', PASSWORD)).status).toBe(429);
+    expect((await at(second, owner.email, PASSWORD)).status).toBe(200);
+    const kept: { id: string }[] = await second.app.get(DataSource).query('SELECT id FROM familiar_origin');
+    expect(kept.length).toBeGreaterThan(0);
+    for (const { id } of kept) expect(id).toMatch(/^[\w-]{43}$/);
+    await second.stop();
+    await first.stop();
   });
 });
 
 describe('a rush of logins', () => {
   const RUSH = 200;
+  const PATIENCE_MS = 10_000;
   let service: Service;
   beforeAll(async () => {
     service = await startService();
@@ -156,6 +196,33 @@ describe('a rush of logins', () => {
 
     expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
     expect(servedMeanwhile).toBeLessThan(served / 2);
+  });
+
+  it('keeps no owner waiting: not where they logged in before, and elsewhere as long as the line', async () => {
+    const guarded = await startService({ environment: { RATE_LIMIT_LOGIN: '1000', TRUST_PROXY: '127.0.0.1' } });
+    const { world, api } = guarded;
+    const logIn = (password: string, email: string, address: string) =>
+      api.post(CREATE, { email, password }, { headers: { 'x-forwarded-for': address } });
+    const { email } = await world.owner();
+    expect((await logIn(PASSWORD, email, '192.0.2.1')).status).toBe(200);
+    let failed = 0;
+    const rush = Array.from({ length: RUSH }, async (_, index) => {
+      const { status } = await logIn(WRONG_PASSWORD, email, `198.18.1.${index}`);
+      if (status === 401) failed += 1;
+    });
+    await Promise.race(rush);
+    const since = performance.now();
+
+    const familiar = await logIn(PASSWORD, email, '192.0.2.1');
+    const failedMeanwhile = failed;
+    await until(async () => (await logIn(PASSWORD, email, '192.0.2.2')).status === 200);
+    const waitedMs = performance.now() - since;
+    await Promise.all(rush);
+    await guarded.stop();
+
+    expect(familiar.status).toBe(200);
+    expect(failedMeanwhile).toBeLessThan(failed / 2);
+    expect(waitedMs).toBeLessThan(PATIENCE_MS);
   });
 });
 

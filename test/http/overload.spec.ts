@@ -1,4 +1,8 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
 import { SERVER_BOUNDS } from '../../src/platform/http/configure-http.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
@@ -28,5 +32,52 @@ describe('a process that cannot keep up', () => {
     for (const path of ['/livez', '/readyz', '/metrics']) expect((await api.get(path)).status).toBe(200);
 
     await until(async () => (await signup()).status === 400);
+  });
+});
+
+describe('while another program holds the database up', () => {
+  // Less than the service tries for until it gives the database up.
+  const bounds = { ...SERVER_BOUNDS, loopDelayMs: 60_000, answerMs: 200 };
+  let directory: string;
+  let service: Service;
+  let other: SqliteConnection;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));
+    const file = join(directory, 'waitlist.sqlite');
+    service = await startService({ environment: { DATABASE_URL: `sqlite:${file}` }, bounds });
+    other = new SqliteConnection(file, {});
+  });
+  afterAll(async () => {
+    other.close();
+    await service.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('a request is answered in time, and the same again when it is over finds one record', async () => {
+    const { api, world } = service;
+    const waitlist = await world.waitlist();
+    const signup = { waitlist_id: waitlist.id, email: 'patient@example.com' };
+    other.exec('BEGIN IMMEDIATE');
+    const { status, headers, body } = await api.post('/api/v1/signup', signup);
+    other.exec('ROLLBACK');
+
+    expect({ status, code: body.error_code }).toEqual({ status: 503, code: 'OVERLOADED' });
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    expect((await api.post('/api/v1/signup', signup)).body.priority).toBe(0);
+    expect(await world.list(waitlist)).toHaveLength(1);
+  });
+
+  it('work that is as long as a waitlist goes on', async () => {
+    const { api, world } = service;
+    const waitlist = await world.waitlist();
+    const { token } = waitlist.owner;
+    const path = `/api/v1/waitlist/${waitlist.id}`;
+    other.exec('BEGIN IMMEDIATE');
+    const reordering = api.patch(path, { spots_to_move_upon_referral: 7 }, { token });
+    const renaming = await api.patch(path, { waitlist_name: 'Another' }, { token });
+    other.exec('ROLLBACK');
+
+    expect(renaming.status).toBe(503);
+    expect((await reordering).body.spots_to_move_upon_referral).toBe(7);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Answer, CallOptions } from '../support/api.js';
+import type { Answer, CallOptions, Method } from '../support/api.js';
 import { type Service, startService } from '../support/service.js';
 import { PASSWORD } from '../support/world.js';
 
@@ -217,4 +217,57 @@ describe('the limit on logins', () => {
 
     expect(await statuses(12, () => logIn('nobody@example.com'))).not.toContain(429);
   });
+});
+
+describe("the limit on the owner's operations", () => {
+  const from = '192.0.2.9';
+  const list = (options: CallOptions = {}) => service.api.get('/api/v1/waiter', { from, ...options });
+
+  it('is ten times the public one, for all of them together, before any token is looked at', async () => {
+    await start({ RATE_LIMIT_PUBLIC: '1' });
+    const waitlist = await service.world.waitlist();
+    const query = { api_key: waitlist.api_key };
+
+    const anonymous = await statuses(5, () => list());
+    const refreshed = await statuses(4, () => service.api.get('/api/v1/auth/refresh_access_token', { from }));
+    const last = await list({ token: waitlist.owner.token, query });
+    const refused = await list({ token: waitlist.owner.token, query });
+
+    expect([...anonymous, ...refreshed]).toEqual(Array(9).fill(401));
+    expect([last.status, last.headers['ratelimit-limit'], last.headers['ratelimit-remaining']]).toEqual([
+      200,
+      '10',
+      '0',
+    ]);
+    expect([refused.status, refused.body.error_code]).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await list({ from: '192.0.2.10', token: waitlist.owner.token, query })).status).toBe(200);
+    expect((await look({ from })).status).toBe(404);
+  });
+
+  it.each<Record<string, string>>([{ RATE_LIMIT_PUBLIC: '0' }, { RATE_LIMIT_PUBLIC: '1', RATE_LIMIT_EXEMPT: from }])(
+    'does not hold with %j',
+    async (environment) => {
+      await start(environment);
+
+      expect(await statuses(11, () => list())).toEqual(Array(11).fill(401));
+    },
+  );
+});
+
+it('no operation is without a limit', async () => {
+  await start({ RATE_LIMIT_PUBLIC: '1000', RATE_LIMIT_LOGIN: '1000' });
+  const { body } = await service.api.get('/openapi.json');
+  const operations = Object.entries((body as { paths: Record<string, object> }).paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => [method.toUpperCase(), path.replace('{waitlist_id}', '1')] as const),
+  );
+
+  const unlimited = [];
+  for (const [method, path] of operations) {
+    const { headers } = await service.api.call(method as Method, path);
+    if (headers['ratelimit-limit'] === undefined) unlimited.push(`${method} ${path}`);
+  }
+
+  expect(operations.length).toBeGreaterThan(0);
+  expect(unlimited).toEqual([]);
 });

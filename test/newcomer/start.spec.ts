@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -106,8 +106,14 @@ describe('a first start', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('keeps its secret where only its user reads it', () => {
-    expect(statSync(join(folder.path, 'data', 'jwt-secret')).mode & 0o777).toBe(0o600);
+  it('keeps its secret and its data where only its user reads them', () => {
+    const data = join(folder.path, 'data');
+    const modeOf = (path: string) => statSync(path).mode & 0o777;
+    const files = readdirSync(data);
+
+    expect(files).toEqual(expect.arrayContaining(['jwt-secret', 'waitlist.sqlite', 'waitlist.sqlite-wal']));
+    expect(modeOf(data)).toBe(0o700);
+    for (const file of files) expect([file, modeOf(join(data, file))]).toEqual([file, 0o600]);
   });
 
   it('warns of nothing, ends well on SIGTERM, and at the next start keeps the account and prints no password', async () => {

@@ -183,8 +183,9 @@ async function run(directory: string, databaseUrl: string, port: number): Promis
     const { statistics } = await json('GET', `/api/v1/waitlist/${waitlist_id as number}`, undefined, String(token));
     const { total_signups: stored } = statistics as { total_signups: number };
     const seconds = Math.round((performance.now() - startMs) / 1000);
+    const failed = [...failures].map(([outcome, count]) => `${outcome}×${count}`).join(' ') || 'none';
     process.stdout.write(
-      `${JSON.stringify({ requests, failures: Object.fromEntries(failures), restarts, signups, stored, seconds })}\n`,
+      `${COMMIT === undefined ? 'rolling restarts' : `upgrades from ${COMMIT} and back`}: ${restarts} in ${seconds} s, under ${requests} requests; failed: ${failed}; ${signups} signups answered, ${stored} stored\n`,
     );
     await runCli(HERE, databaseUrl, 'verify');
     return failures.size === 0 && stored === signups && restarts >= RESTARTS_MIN && requests >= REQUESTS;

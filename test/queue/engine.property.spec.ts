@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Database } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
-import type { Waiter } from '../../src/queue/waiter.js';
+import type { Page, Waiter } from '../../src/queue/waiter.js';
 import { newcomer } from '../support/newcomer.js';
 import { type Earned, inOrder } from '../support/oracle.js';
 import { SEED } from '../support/seed.js';
@@ -20,6 +20,8 @@ interface Person extends Earned {
   readonly waiter: Waiter;
   referrals: number;
   active: boolean;
+  /** Of one who left the line, the place left. */
+  placeLeft?: number;
 }
 
 const someone = fc.nat({ max: 400 });
@@ -90,17 +92,20 @@ describe('the engine against the order as it is meant', () => {
         expect(removed.map((waiter) => waiter.removedPriority)).toEqual(
           leaving.map((person) => before.indexOf(person)),
         );
-        for (const person of leaving) person.active = false;
+        for (const person of leaving) Object.assign(person, { active: false, placeLeft: before.indexOf(person) });
       } else {
         spots = event.spots;
         await service.app.get(Database).transaction((manager) => next().setSpotsPerReferral(manager, id, event.spots));
       }
     }
     expect(people.map(({ seq }) => seq)).toEqual(people.map((_, index) => index));
-    await expectPages(id, line(people, spots), 'queue');
-    await expectPages(id, people.filter(({ active }) => active), 'joined'); // prettier-ignore
-    await expectPages(id, people.filter(({ active }) => !active), 'joined', true); // prettier-ignore
-    for (const [place, { waiter }] of line(people, spots).entries()) {
+    const ordered = line(people, spots);
+    const listed = (some: readonly Person[]) =>
+      some.map((person) => ({ uuid: person.waiter.uuid, priority: person.placeLeft ?? ordered.indexOf(person) }));
+    await expectPages(id, listed(ordered), 'queue');
+    await expectPages(id, listed(people.filter(({ active }) => active)), 'joined');
+    await expectPages(id, listed(people.filter(({ active }) => !active)), 'joined', true);
+    for (const [place, { waiter }] of ordered.entries()) {
       expect(await next().find(id, waiter)).toMatchObject({ uuid: waiter.uuid, priority: place });
     }
     expect(await next().verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
@@ -109,28 +114,28 @@ describe('the engine against the order as it is meant', () => {
   /** The listing by small pages, by offset and by the last id, equals the list. */
   async function expectPages(
     id: number,
-    expected: readonly Person[],
+    expected: readonly Pick<Waiter, 'uuid' | 'priority'>[],
     order: 'joined' | 'queue',
     offboarded = false,
   ): Promise<void> {
-    const uuids = expected.map(({ waiter }) => waiter.uuid);
-    const request = { offboarded, referredBy: null, order, limit: 7 } as const;
-    const byOffset: string[] = [];
-    const byId: string[] = [];
+    const request = { offboarded, referredBy: null, order, limit: 7, withAnswers: false } as const;
+    const byOffset: (typeof expected)[number][] = [];
+    const byId: typeof byOffset = [];
+    const shown = ({ waiters }: Page) => waiters.map(({ uuid, priority }) => ({ uuid, priority }));
     let lastId: number | undefined;
-    for (let offset = 0; offset < uuids.length + 7; offset += 7) {
+    for (let offset = 0; offset < expected.length + 7; offset += 7) {
       const page = await next().page(id, { ...request, start: { offset } });
-      byOffset.push(...page.waiters.map(({ uuid }) => uuid));
-      expect(page.total).toBe(uuids.length);
+      byOffset.push(...shown(page));
+      expect(page.total).toBe(expected.length);
       const following = await next().page(id, {
         ...request,
         start: lastId === undefined ? { offset: 0 } : { afterId: lastId },
       });
-      byId.push(...following.waiters.map(({ uuid }) => uuid));
+      byId.push(...shown(following));
       if (following.waiters.length > 0) lastId = following.waiters.at(-1)?.id;
     }
-    expect(byOffset).toEqual(uuids);
-    expect(byId).toEqual(uuids);
+    expect(byOffset).toEqual(expected);
+    expect(byId).toEqual(expected);
   }
 
   async function idOf(waitlistId: number, { waiter }: Person): Promise<number> {

@@ -72,7 +72,14 @@ describe('the plans of the hot statements', () => {
   }
 });
 
-const ALL: PageRequest = { offboarded: false, referredBy: null, order: 'joined', start: { offset: 0 }, limit: 100 };
+const ALL: PageRequest = {
+  offboarded: false,
+  referredBy: null,
+  order: 'joined',
+  start: { offset: 0 },
+  limit: 100,
+  withAnswers: false,
+};
 
 /** The statements of a packet. */
 function apart({ sql, parameters }: Statement): Statement[] {

@@ -41,10 +41,10 @@ export function privateText(value: unknown, isPrivate = false, level = 0): strin
   );
 }
 
-/** The same of what is sent as it is. */
+/** The same of what is sent as it is, but for what is a key in it too. */
 export function privateTextOf(raw: string): string[] {
   try {
-    return privateText(JSON.parse(raw));
+    return privateText(JSON.parse(raw)).filter((text) => !raw.includes(`${JSON.stringify(text)}:`));
   } catch {
     return raw.match(/[^\s"<>{}[\],:]+@[^\s"<>{}[\],:]+/g) ?? [];
   }

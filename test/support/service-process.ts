@@ -128,8 +128,9 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   }
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
+/** One that nobody listens at; fails where `wanted` is taken. */
+export async function freePort(wanted = 0): Promise<number> {
+  const server = createServer().listen(wanted, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   server.close();

@@ -14,7 +14,7 @@ import { SqliteConnection } from './sqlite-driver.js';
 const ATTEMPTS_MAX = 6;
 const BACKOFF_MIN_MS = 5;
 const BACKOFF_MAX_MS = 200;
-/** A request is answered within five seconds, whatever became of the database. */
+/** Of one piece of work, whatever became of the database; of a request there may be several (platform/http/answer-in-time.ts). */
 const DEADLINE_MS = 4_000;
 /** For work that is as long as a waitlist: it ends when it is done. */
 export const UNHURRIED: Terms = { deadlineMs: 24 * 3_600_000 };

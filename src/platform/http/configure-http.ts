@@ -8,6 +8,7 @@ import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { Config } from '../config/config.js';
 import { Presence } from '../health/presence.js';
 import { SharedCounts } from '../limits/shared-counts.js';
+import { answerInTime } from './answer-in-time.js';
 import { ContractPipe } from './contract.pipe.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Problem } from '../problem.js';
@@ -29,6 +30,8 @@ export interface ServerBounds {
   readonly keepAliveMs: number;
   /** Without a byte in either direction, while a request or its answer is under way. */
   readonly silenceMs: number;
+  /** From when all of a request is there to its answer, whatever becomes of the work. */
+  readonly answerMs: number;
   readonly connectionsMax: number;
   /** Of the mean turn of the event loop; beyond it requests are turned away. */
   readonly loopDelayMs: number;
@@ -43,6 +46,9 @@ export const SERVER_BOUNDS: ServerBounds = {
   keepAliveMs: 72_000,
   // Who reads no more of an answer; longer than any request of ours is at work.
   silenceMs: 30_000,
+  // Above the deadline of a single piece of work, which knows better why it failed; and a request is answered within five
+  // seconds, of which the way and the turns of a busy event loop take their share.
+  answerMs: 4_500,
   // Memory and file handles are for the work, not for idle connections. A bound by address is the proxy's, for
   // behind one all connections have the same.
   connectionsMax: 10_000,
@@ -107,6 +113,8 @@ export function createAdapter(config: Config, { bounds = SERVER_BOUNDS, log }: A
     // What was sent to us before we closed the door is served, not turned away.
     return503OnClosing: false,
     routerOptions: SLASHES,
+    // `OPTIONS *`, of the server as a whole, is a path to no router: no hook would run for it.
+    rewriteUrl: ({ url = '/' }) => (url === '*' ? '/' : url),
     frameworkErrors: answerUnreadablePath,
     clientErrorHandler: answerUnreadableRequest,
     genReqId: ({ headers }: IncomingMessage) => {
@@ -143,6 +151,7 @@ export async function configureHttp(
   // Fastify refuses a QUERY without a content type before it looks for a route; no path takes it, so each answers 405.
   fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   readJsonBodies(fastify);
+  answerInTime(fastify, bounds.answerMs);
   if (config.sendsTraces) traceRequests(fastify, UNREMARKABLE);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(DATA_HEADERS).header('x-request-id', request.id).header('Cache-Control', 'no-store');

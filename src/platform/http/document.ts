@@ -4,6 +4,7 @@ import { PROBLEM_CODES, problemResponses } from './api-problems.js';
 import { ProblemDto } from './problem.dto.js';
 import type { ProblemCode } from './problem-catalog.js';
 import { RATE_LIMITED } from './rate-limited.js';
+import { RATE_LIMIT_DEFAULT, type RateLimit } from './rate-limits.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Components = NonNullable<OpenAPIObject['components']>;
@@ -75,13 +76,13 @@ function operationsOf(document: OpenAPIObject): Operation[] {
 /** Adds what follows from the rest: how it fails, the headers it sends, and that no token is needed where none is. */
 function complete(operation: Operation): void {
   const marks = operation as unknown as Record<string, unknown>;
-  const limit = marks[RATE_LIMITED] as keyof typeof LIMIT_CODES | undefined;
-  const codes = [...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]), ...(limit ? LIMIT_CODES[limit] : [])];
+  const limit = (marks[RATE_LIMITED] ?? RATE_LIMIT_DEFAULT) as RateLimit;
+  const codes = [...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]), ...LIMIT_CODES[limit]];
   delete marks[RATE_LIMITED];
   delete marks[PROBLEM_CODES];
   operation.security ??= [];
   Object.assign(operation.responses, problemResponses(codes));
-  const sent = ['Cache-Control', 'x-request-id', ...(limit ? RATE_LIMIT_HEADERS : [])];
+  const sent = ['Cache-Control', 'x-request-id', ...RATE_LIMIT_HEADERS];
   for (const response of Object.values(operation.responses)) {
     if (response === undefined || '$ref' in response) continue;
     response.headers = {
@@ -97,12 +98,13 @@ function bearer(description: string) {
 }
 
 const SECONDS = { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400, example: 30 } as const;
-const REQUESTS = { type: 'integer', format: 'int32', minimum: 0, maximum: 1_000_000, example: 599 } as const;
+const REQUESTS = { type: 'integer', format: 'int32', minimum: 0, maximum: 10_000_000, example: 599 } as const;
 const LIMIT_CODES = {
   public: ['RATE_LIMITED'],
   lookup: ['RATE_LIMITED', 'TOO_MANY_MISSES'],
   login: ['RATE_LIMITED'],
-} as const satisfies Record<string, readonly ProblemCode[]>;
+  owner: ['RATE_LIMITED'],
+} as const satisfies Record<RateLimit, readonly ProblemCode[]>;
 const RATE_LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const HEADERS: Components['headers'] = {
   'Cache-Control': {
@@ -184,5 +186,5 @@ that is too long 414; headers that are too large 431, and a request that takes t
 
 ## Limits
 
-Signing up, looking up and logging in are limited by address; the \`RateLimit-…\` headers say how much is left, and a 429 says in
-\`Retry-After\` when to come back. A body may have 256 KiB, 1 MiB when offboarding.`;
+Requests are limited by address: signing up and looking up together, logging in, and what is an owner's, each apart. The
+\`RateLimit-…\` headers say how much is left, and a 429 says in \`Retry-After\` when to come back. A body may have 256 KiB, 1 MiB when offboarding.`;

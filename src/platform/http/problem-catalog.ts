@@ -140,7 +140,7 @@ export const PROBLEMS = {
   OVERLOADED: {
     status: 503,
     detail: 'The service has more to do than it can take on; try again.',
-    remedy: 'Wait for the seconds in `Retry-After`.',
+    remedy: 'Wait for the seconds in `Retry-After`. A repeated signup or offboarding does no harm.',
   },
   LINE_FULL: {
     status: 503,

@@ -103,14 +103,14 @@ export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: So
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const code = HTTP_FAULTS[status] ?? 'MALFORMED_REQUEST';
-  const id = randomUUID();
-  const body = JSON.stringify(problemOf(status, code, problemEntry(code).detail, id));
+  const requestId = randomUUID();
+  const body = JSON.stringify(problemOf(status, code, problemEntry(code).detail, requestId));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/problem+json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
     'Cache-Control: no-store',
-    `x-request-id: ${id}`,
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
@@ -128,6 +128,8 @@ function send(
   detail: string,
   fields?: Problem['details']['fields'],
 ): void {
+  // What fails after the request was answered without it, in time, is logged only.
+  if (reply.sent) return;
   const problem = problemOf(status, code, detail, request.id, fields);
   void reply.status(status).header('Content-Type', 'application/problem+json; charset=utf-8').send(problem);
 }

@@ -13,11 +13,18 @@ const ADDRESSES_MAX = 10_000;
  * office or a mobile network, whose page asks before it shows its form; too few to try a list of people.
  */
 const PUBLIC_REQUESTS_PER_MISS = 10;
+/** Enough for an owner's script that reads a list of millions page by page, and for several owners in one office. */
+const OWNER_REQUESTS_PER_PUBLIC = 10;
+
+export type RateLimit = 'public' | 'lookup' | 'login' | 'owner';
+/** Where nothing else is said, so that no operation is without one. */
+export const RATE_LIMIT_DEFAULT: RateLimit = 'owner';
+const OPERATION = /^\/api\//;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Which of the configured limits holds for the route; `lookup` is `public` and the limit on misses. */
-    rateLimited?: 'public' | 'lookup' | 'login';
+    rateLimited?: RateLimit;
   }
   interface FastifyRequest {
     addressKey?: string;
@@ -44,17 +51,19 @@ export async function limitRates(fastify: FastifyInstance, config: Config, count
   // One hook a limit, for a hook holds the counts: what shares a limit shares its hook.
   const hookOf = (name: string, max: number, allowList?: (request: FastifyRequest) => boolean) =>
     max === 0 ? [] : [fastify.rateLimit({ max, allowList, keyGenerator: (request) => `${name} ${keyOf(request)}` })];
-  const publicLimit = hookOf(
-    'public',
-    rateLimits.public,
-    rateLimits.exempt.length > 0 ? ({ ip }) => isExempt(ip) : undefined,
-  );
-  const loginLimit = hookOf('login', rateLimits.login);
+  const allowList = rateLimits.exempt.length > 0 ? ({ ip }: FastifyRequest) => isExempt(ip) : undefined;
+  const publicLimit = hookOf('public', rateLimits.public, allowList);
+  const onRequest = {
+    public: publicLimit,
+    lookup: publicLimit,
+    login: hookOf('login', rateLimits.login),
+    owner: hookOf('owner', rateLimits.public * OWNER_REQUESTS_PER_PUBLIC, allowList),
+  } as const satisfies Record<RateLimit, unknown>;
   const missLimit = rateLimits.public === 0 ? [] : [limitMisses(counts, rateLimits.public, isExempt)];
   fastify.addHook('onRoute', (route: RouteOptions) => {
-    const limited = route.config?.rateLimited;
-    if (limited === undefined) return;
-    route.onRequest = [route.onRequest ?? [], limited === 'login' ? loginLimit : publicLimit].flat();
+    if (!OPERATION.test(route.url)) return;
+    const limited = route.config?.rateLimited ?? RATE_LIMIT_DEFAULT;
+    route.onRequest = [route.onRequest ?? [], onRequest[limited]].flat();
     if (limited === 'lookup') route.preSerialization = [route.preSerialization ?? [], missLimit].flat();
   });
 }

@@ -1,12 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 
-/**
- * By what an address is counted: an IPv6 one by its /64, the least that a subscriber is given and can pick addresses
- * from at will; an IPv4 one that is written as IPv6 as itself.
- */
-export function addressKey(address: string): string {
-  return rateLimit.normalizeIP(address);
+/** The least that a subscriber is given, and can pick addresses from at will. */
+const IPV6_SUBSCRIBER_BITS = 64;
+
+/** By what an address is counted: an IPv6 one by its network; an IPv4 one that is written as IPv6 as itself. */
+export function addressKey(address: string, ipv6Bits = IPV6_SUBSCRIBER_BITS): string {
+  return rateLimit.normalizeIP(address, ipv6Bits);
 }
 
 /** Whether an address is one of these addresses or in one of these networks. */

@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
@@ -10,6 +11,11 @@ const CONNECT_MAX_MS = 2_000;
 const RECONNECT_STEP_MS = 100;
 const RECONNECT_MAX_MS = 2_000;
 const KEY_PREFIX = 'waitlist';
+/**
+ * Keys of a limit that a process keeps, at some 500 bytes each: strangers choose them. The one not counted for longest is
+ * forgotten first.
+ */
+export const KEYS_MAX = 20_000;
 
 interface Limit {
   /** How many are allowed within the window. */
@@ -64,7 +70,7 @@ export class SharedCounts implements OnModuleDestroy {
       duration: windowSeconds,
       keyPrefix: `${KEY_PREFIX}:${name}`,
     };
-    const own = new RateLimiterMemory(options);
+    const own = new OwnCounts(options);
     if (!this.redis) return own;
     return new RateLimiterRedis({
       ...options,
@@ -76,5 +82,33 @@ export class SharedCounts implements OnModuleDestroy {
 
   onModuleDestroy(): void {
     this.redis?.disconnect();
+  }
+}
+
+/** Counts in this process, of no more keys than that. Only what makes a key is held to it. */
+class OwnCounts extends RateLimiterMemory {
+  private readonly keys = new LRUCache<string | number, true>({
+    max: KEYS_MAX,
+    dispose: (_, key, reason) => reason === 'evict' && void super.delete(key),
+  });
+
+  override consume(...args: Parameters<RateLimiterMemory['consume']>) {
+    this.keys.set(args[0], true);
+    return super.consume(...args);
+  }
+
+  override penalty(...args: Parameters<RateLimiterMemory['penalty']>) {
+    this.keys.set(args[0], true);
+    return super.penalty(...args);
+  }
+
+  override reward(...args: Parameters<RateLimiterMemory['reward']>) {
+    this.keys.set(args[0], true);
+    return super.reward(...args);
+  }
+
+  override delete(...args: Parameters<RateLimiterMemory['delete']>) {
+    this.keys.delete(args[0]);
+    return super.delete(...args);
   }
 }

@@ -1,0 +1,48 @@
+import type { FastifyInstance, preSerializationHookHandler } from 'fastify';
+import { Problem } from '../problem.js';
+import { problemEntry } from './problem-catalog.js';
+
+const RETRY_AFTER_SECONDS = 2;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a request with this body, which nobody has checked yet, is work as long as its waitlist: answered when done. */
+    isLongWork?: (body: unknown) => boolean;
+  }
+  interface FastifyRequest {
+    answerTimer?: NodeJS.Timeout;
+  }
+}
+
+/** Every piece of work has a deadline of its own; this one holds for what they add up to. */
+class AnswerLateError extends Error {
+  override readonly name = 'AnswerLateError';
+}
+
+/**
+ * Answers a request by `answerMs` after all of it is there, with 503 where its work goes on. Fastify's own
+ * `handlerTimeout` counts the time in which a body arrives too, and would refuse whoever has a slow line. The work goes on to
+ * its own end: as after any answer that was lost, the same again does no harm.
+ */
+export function answerInTime(fastify: FastifyInstance, answerMs: number): void {
+  fastify.decorateRequest('answerTimer');
+  fastify.addHook('preHandler', (request, reply, done) => {
+    if (!request.routeOptions.config.isLongWork?.(request.body))
+      request.answerTimer = setTimeout(() => void reply.send(lateAnswer(answerMs)), answerMs);
+    done();
+  });
+  const isAnswered: preSerializationHookHandler<unknown> = (request, _, payload, done) => {
+    clearTimeout(request.answerTimer);
+    done(null, payload);
+  };
+  // Of these two an answer passes the first, or where it is no object only the second: from there on it is under way.
+  fastify.addHook('preSerialization', isAnswered);
+  fastify.addHook('onSend', isAnswered);
+}
+
+function lateAnswer(answerMs: number): Problem {
+  return new Problem('unavailable', 'OVERLOADED', problemEntry('OVERLOADED').detail, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause: new AnswerLateError(`No answer within ${answerMs} ms`),
+  });
+}

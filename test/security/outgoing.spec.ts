@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it } from '@jest/globals';
+import { callAt } from '../support/api.js';
+import { startService } from '../support/service.js';
+
+it('no address that someone gives is ever called', async () => {
+  const called: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    called.push(url);
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const service = await startService();
+  const { world, api } = service;
+
+  const waitlist = await world.waitlist({ waitlist_url_location: `${base}/page` });
+  const referrer = await world.signup(waitlist, { referral_link: `${base}/link` });
+  await world.signup(waitlist, {
+    referral_link: `${base}/referred?ref_id=${referrer.referral_token}`,
+    metadata: { url: `${base}/metadata` },
+  });
+  await api.patch(`/api/v1/waitlist/${waitlist.id}`, { waitlist_url_location: `${base}/changed` }, { token: waitlist.owner.token }); // prettier-ignore
+  await world.list(waitlist);
+  // Whatever went out before would be here before this.
+  await callAt(base, 'GET', '/last');
+  await service.stop();
+  server.close();
+  server.closeAllConnections();
+
+  expect(called).toEqual(['/last']);
+});

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { type Service, startService } from '../support/service.js';
-import type { OwnedWaitlist } from '../support/world.js';
+import type { OwnedWaitlist, Owner } from '../support/world.js';
 
 const PEOPLE = 80;
 const OFFBOARDED = 10;
@@ -39,9 +39,11 @@ function surplus(slot: number, amount: number, before: number): string {
 describe('an audit', () => {
   let service: Service;
   let queue: QueueService;
+  let owner: Owner;
   beforeAll(async () => {
     service = await startService();
     queue = service.app.get(QueueService);
+    owner = await service.world.owner();
   });
   afterAll(() => service.stop());
 
@@ -50,7 +52,7 @@ describe('an audit', () => {
   /** Half of them referred by the other, and some let in. */
   async function crowd(): Promise<OwnedWaitlist> {
     const { world } = service;
-    const waitlist = await world.waitlist();
+    const waitlist = await world.waitlist({}, owner);
     const early = await Promise.all(Array.from({ length: PEOPLE / 2 }, () => world.signup(waitlist)));
     await Promise.all(early.map(({ referral_link }) => world.signup(waitlist, { referral_link })));
     const leaving = await world.list(waitlist, { offset: PEOPLE / 2 - OFFBOARDED / 2, limit: OFFBOARDED });

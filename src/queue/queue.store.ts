@@ -27,11 +27,13 @@ export class QueueStore {
    * @throws Problem `not_found` without such a waitlist
    */
   async lock(session: Session, waitlistId: number): Promise<QueueEntity> {
-    // The embedded database locks for who writes; who reads first can write no more once another program has.
-    const sql = isEmbedded(session.dataSource)
-      ? `UPDATE queue SET next_seq = next_seq WHERE waitlist_id = ? RETURNING ${COLUMNS}`
-      : `SELECT ${COLUMNS} FROM queue WHERE waitlist_id = ? FOR UPDATE`;
-    const [row]: Record<string, number>[] = await session.query(sql, [waitlistId]);
+    const embedded = isEmbedded(session.dataSource);
+    // It locks for who writes, and who has read before can write no more once another program has written.
+    if (embedded) await session.query('UPDATE queue SET next_seq = next_seq WHERE waitlist_id = ?', [waitlistId]);
+    const [row]: Record<string, number>[] = await session.query(
+      `SELECT ${COLUMNS} FROM queue WHERE waitlist_id = ?${embedded ? '' : ' FOR UPDATE'}`,
+      [waitlistId],
+    );
     if (!row) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
     return toQueue(row);
   }

@@ -142,6 +142,7 @@ describe('what is no HTTP', () => {
     const answer = await exchange(request);
 
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toMatch(/\r\nx-request-id: [\da-f-]{36}\r\n/i);
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ status, error_code: code });
   });
 });

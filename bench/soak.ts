@@ -17,8 +17,8 @@ const MEMORY_FLAT_MIB_PER_MINUTE = 1;
 const STALL_MS = 20_000;
 /** Load before and after the stall. */
 const MARGIN_SECONDS = 10;
-/** More than a waiting line holds, so that it fills. */
-const STALL_CONNECTIONS = 12_000;
+/** All that a process takes but a few, which ask how it is: no more can wait in its line. */
+const STALL_CONNECTIONS = 9_900;
 const FINDERS = 16;
 const JOINERS = 16;
 

@@ -216,14 +216,22 @@ export class WaiterStore {
     );
     if (Number(row?.total) === (row?.last ?? -1) + 1) return;
     // By way of numbers below 0, for at no time may two be equal.
-    await session.query(
-      `UPDATE waiter SET seq = -1 - (
-         SELECT place FROM (SELECT id, CAST(ROW_NUMBER() OVER (ORDER BY seq) AS SIGNED) - 1 AS place FROM waiter WHERE waitlist_id = ?) dense
-         WHERE dense.id = waiter.id
-       ) WHERE waitlist_id = ?`,
-      [waitlistId, waitlistId],
-    );
-    await session.query('UPDATE waiter SET seq = -1 - seq WHERE waitlist_id = ?', [waitlistId]);
+    let place = 0;
+    for (let from = 0; ;) {
+      const records: { id: number; seq: number }[] = await session.query(
+        'SELECT id, seq FROM waiter WHERE waitlist_id = ? AND seq >= ? ORDER BY seq LIMIT ?',
+        [waitlistId, from, UPDATES_MAX],
+      );
+      if (records.length === 0) break;
+      await session.query(
+        `UPDATE waiter SET seq = CASE id ${records.map(() => 'WHEN ? THEN ?').join(' ')} END
+         WHERE waitlist_id = ? AND id IN (${placeholders(records.length)})`,
+        [...records.flatMap(({ id }, index) => [id, -1 - (place + index)]), waitlistId, ...records.map(({ id }) => id)],
+      );
+      place += records.length;
+      from = Number(records.at(-1)?.seq) + 1;
+    }
+    await session.query('UPDATE waiter SET seq = -1 - seq WHERE waitlist_id = ? AND seq < 0', [waitlistId]);
   }
 
   /** Takes records out of the line for good. */

@@ -8,8 +8,8 @@ import { normalPassword } from '../platform/password-rule.js';
 /** OWASP's minimum for argon2id (the library's default algorithm): 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /**
- * A hash keeps a core busy: one is left for everything else. Of libuv's four threads one more is for who is familiar, and
- * one for files and names.
+ * A hash keeps a core busy: one is left for everything else, while nobody familiar logs in. Of libuv's four threads one more
+ * is for them, and one for files and names.
  */
 const AT_ONCE_MAX = Math.min(Math.max(availableParallelism() - 1, 1), 2);
 /** Some three seconds of work, so that nobody waits beyond a client's patience. */

@@ -20,7 +20,7 @@ const BOUNDS: ServerBounds = {
   silenceMs: 60_000,
   answerMs: 60_000,
   connectionsMax: 1_000,
-  loopDelayMs: 60_000,
+  loopDelayMs: 0,
 };
 
 describe('a connection', () => {

@@ -75,10 +75,21 @@ describe('at the same time', () => {
       Promise.all(times(100, (index) => turn(index).signup(waitlist))),
     ]);
 
-    expect(new Set(same.map(({ uuid }) => uuid)).size).toBe(1);
+    expect(new Set(same.map(({ uuid, priority }) => `${uuid} ${priority}`)).size).toBe(1);
     expect(new Set(others.map(({ uuid }) => uuid)).size).toBe(100);
     expect(sorted([same[0]!, ...others].map(({ priority }) => priority))).toEqual(upTo(101));
     await expectExact(service, waitlist, 101);
+  });
+
+  it('100 people sign up twice each, the second time where another process may take it, and get one record', async () => {
+    const waitlist = await service.world.waitlist();
+
+    const signups = await Promise.all(
+      times(200, (index) => turn(index).signup(waitlist, { email: `person-${index >> 1}@example.com` })),
+    );
+
+    for (const [index, { uuid }] of signups.entries()) expect(uuid).toBe(signups[index & ~1]!.uuid);
+    await expectExact(service, waitlist, 100);
   });
 
   it('an email and a phone that meet in many calls give no record twice', async () => {
@@ -107,14 +118,12 @@ describe('at the same time', () => {
     await expectExact(service, waitlist, 5_000);
   }, 60_000);
 
-  it('180 people name one referrer within two seconds, who passes exactly 180', async () => {
+  it('180 people name one referrer at once, who passes exactly 180', async () => {
     const waitlist = await service.world.waitlist({ spots_to_move_upon_referral: 1 });
     await Promise.all(times(200, () => service.world.signup(waitlist)));
     const ada = await service.world.signup(waitlist);
 
-    const start = performance.now();
     await Promise.all(times(180, (index) => turn(index).signup(waitlist, { referral_link: ada.referral_link })));
-    expect(performance.now() - start).toBeLessThan(2_000);
 
     expect(await service.world.priorityOf(ada)).toBe(20);
     await expectExact(service, waitlist, 381);

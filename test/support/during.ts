@@ -4,6 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 export async function during<Result>(work: Promise<unknown>, again: () => Promise<Result>): Promise<Result[]> {
   const over = new AbortController();
   const end = work.finally(() => over.abort());
+  // Thrown below, once what is under way has ended.
+  end.catch(() => undefined);
   const results: Result[] = [];
   do {
     results.push(await again());

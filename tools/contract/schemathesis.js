@@ -22,7 +22,7 @@ async function must(command, args) {
   if (code !== 0) process.exit(code);
 }
 
-if (!existsSync(python)) {
+if (!existsSync(join(environment, 'bin/schemathesis'))) {
   const versions = [
     '--requirement',
     join(directory, 'requirements.txt'),

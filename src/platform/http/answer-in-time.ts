@@ -22,7 +22,7 @@ class AnswerLateError extends Error {
 /**
  * Answers a request by `answerMs` after all of it is there, with 503 where its work goes on. Fastify's own
  * `handlerTimeout` counts the time in which a body arrives too, and would refuse whoever has a slow line. The work goes on to
- * its own end: as after any answer that was lost, the same again does no harm.
+ * its own end, as after any answer that was lost: to sign up or offboard again does no harm, to make a waitlist again makes two.
  */
 export function answerInTime(fastify: FastifyInstance, answerMs: number): void {
   fastify.decorateRequest('answerTimer');

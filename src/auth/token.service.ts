@@ -21,6 +21,7 @@ export type TokenUse = 'access' | 'refresh';
 export interface TokenClaims {
   readonly sub: string;
   readonly jti: string;
+  readonly exp: number;
   readonly token_use: TokenUse;
   readonly token_version: number;
 }

@@ -21,6 +21,8 @@ export interface Caller {
 }
 
 const CLOCK_TOLERANCE_SECONDS = 5;
+const ACCOUNT_ID = /^[1-9]\d{0,15}$/;
+const TOKEN_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** RFC 6750, 2.1. Anchored, for the library's own pattern takes time by the square of what a stranger sends. */
 const BEARER = /^Bearer +([\w\-.~+/]+=*)$/i;
 
@@ -45,12 +47,21 @@ function tokenStrategy(use: TokenUse) {
     }
 
     async validate(claims: TokenClaims): Promise<Caller | null> {
-      if (claims.token_use !== use) return null;
+      if (claims.token_use !== use || !isWhole(claims)) return null;
       const account = await this.tokens.findActiveAccount(claims);
       return account && { account, claims };
     }
   }
   return TokenStrategy;
+}
+
+/** What the libraries do not ask for, and each token of ours has. */
+function isWhole({ sub, jti, exp }: Partial<Record<keyof TokenClaims, unknown>>): boolean {
+  return typeof exp === 'number' && ACCOUNT_ID.test(text(sub)) && TOKEN_ID.test(text(jti));
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** Only the header says which key to try, so it is read before the signature is known to be right. */

@@ -5,8 +5,11 @@ const LENGTH_MAX = 256;
 export const PASSWORD_RULE = `must have ${LENGTH_MIN} to ${LENGTH_MAX} characters`;
 
 export function fitsPasswordRule(password: string): boolean {
-  const length = [...normalPassword(password)].length;
-  return length >= LENGTH_MIN && length <= LENGTH_MAX;
+  // As typed too: one letter can stand for many.
+  return [password, normalPassword(password)].every((text) => {
+    const length = [...text].length;
+    return length >= LENGTH_MIN && length <= LENGTH_MAX;
+  });
 }
 
 /** The form that is measured and hashed: the same text, whichever way a keyboard composes its letters. */

@@ -78,7 +78,9 @@ export class BucketStore {
   /** Waitlists whose line is closed and whose records were not all deleted: buckets go last. */
   async listOrphans(session: Session): Promise<number[]> {
     const rows: { waitlist_id: number }[] = await session.query(
-      'SELECT DISTINCT waitlist_id FROM queue_bucket WHERE waitlist_id NOT IN (SELECT waitlist_id FROM queue)',
+      // A waitlist that stands has lost its line some other way, and its people are no remains.
+      `SELECT DISTINCT waitlist_id FROM queue_bucket
+       WHERE waitlist_id NOT IN (SELECT waitlist_id FROM queue) AND waitlist_id NOT IN (SELECT id FROM waitlist)`,
     );
     return rows.map(({ waitlist_id }) => waitlist_id);
   }

@@ -78,6 +78,22 @@ describe('the entities', () => {
   });
 });
 
+const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
+
+onServer('a connection (needs TEST_DATABASE_URL: the embedded database has no modes)', () => {
+  it('has modes of its own, whatever the server has: strict, and a backslash escapes', async () => {
+    const service = await startService();
+
+    const [row]: { mode: string }[] = await service.app
+      .get(Database)
+      .read((manager) => manager.query('SELECT @@sql_mode AS mode'));
+    await service.stop();
+
+    expect(row?.mode.split(',')).toEqual(expect.arrayContaining(['STRICT_ALL_TABLES', 'TRADITIONAL']));
+    expect(row?.mode).not.toContain('NO_BACKSLASH_ESCAPES');
+  });
+});
+
 describe('the migrations', () => {
   let dataSource: DataSource;
   let runner: QueryRunner;

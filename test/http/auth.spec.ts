@@ -368,6 +368,11 @@ describe('tokens', () => {
         ['a start in the future', () => ({ nbf: nowSeconds() + 60 })],
         ['an earlier version of the account', () => ({ token_version: -1 })],
         ['nobody as its subject', () => ({ sub: '9007199254740991' })],
+        ['no subject', () => ({ sub: undefined })],
+        ['a subject that is no number', () => ({ sub: '1e400' })],
+        ['no end', () => ({ exp: undefined })],
+        ['no id', () => ({ jti: undefined })],
+        ['an id that is none of ours', () => ({ jti: [claims.jti] })],
       ])('is refused with %s in its claims', async (_change, change) => {
         expect(await answerTo(sign(header, { ...claims, ...change() }))).toBe(401);
       });

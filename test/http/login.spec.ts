@@ -247,6 +247,7 @@ describe('a password', () => {
   it.each([
     ['fourteen characters', 'vnqzt rowkd jh'],
     ['fourteen characters of two code units each', '🦀'.repeat(14)],
+    ['one character that decomposes to eighteen', '\ufdfa'],
     ['fifteen that compose to fewer', 'e\u0301'.repeat(8)],
     ['more than 256 characters', 'kd jhx qwz '.repeat(24)],
   ])('may not have %s', async (_, password) => {

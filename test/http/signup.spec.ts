@@ -502,7 +502,7 @@ describe('metadata', () => {
     ['a number', 5],
     ['larger than 16 KiB', { a: 'x'.repeat(16 * 1024) }],
     ['deeper than 8 levels', { a: [[[[[[[[]]]]]]]] }],
-    ['a list of 120,000', { a: Array(120_000).fill(0) }],
+    ['a list of 15,000', { a: Array(15_000).fill(0) }],
     ['with NUL', { a: '\u0000' }],
     ['with NUL in a key', { 'a\u0000': 1 }],
     ['with a lone surrogate', { a: ['\ud800'] }],
@@ -577,7 +577,7 @@ describe('questions', () => {
   });
 
   it('never answer a flood of faults with a flood', async () => {
-    const answer = await join(asking, { email: someEmail(), answers: Array(100_000).fill(0) });
+    const answer = await join(asking, { email: someEmail(), answers: Array(15_000).fill(0) });
 
     expect(answer.status).toBe(422);
     expect(answer.text.length).toBeLessThan(16_384);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -187,5 +187,14 @@ describe('the signing secret', () => {
     expect(first).toEqual([readFileSync(file, 'utf8')]);
     expect(Buffer.from(first[0] ?? '', 'base64url')).toHaveLength(32);
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('is refused from a file that holds less than it must', () => {
+    const file = join(directory, 'jwt-secret');
+    writeFileSync(file, 'x');
+
+    expect(() => readConfig({ DATABASE_URL: `sqlite:${join(directory, 'line.sqlite')}` })).toThrow(
+      `${file}: must hold 32 bytes or more`,
+    );
   });
 });

@@ -220,5 +220,8 @@ function ownSecret(database: DatabaseConfig): string {
     writeFileSync(file, randomBytes(SECRET_BYTES_MIN).toString('base64url'), { mode: 0o600, flag: 'wx' });
   }
   chmodSync(file, 0o600);
-  return readFileSync(file, 'utf8').trim();
+  const secret = readFileSync(file, 'utf8').trim();
+  if (Buffer.byteLength(secret) < SECRET_BYTES_MIN)
+    throw new ConfigError(`${file}: must hold ${SECRET_BYTES_MIN} bytes or more; without the file, one is made`);
+  return secret;
 }

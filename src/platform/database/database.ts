@@ -22,6 +22,11 @@ export const UNHURRIED: Terms = { deadlineMs: 24 * 3_600_000 };
 const WRITE_OF_NOTHING = 'UPDATE migrations SET name = name WHERE id < 0';
 /** Below the deadline: a lock that another holds for long is no sign of a server that is dead. */
 const LOCK_WAIT_MAX_SECONDS = 3;
+/**
+ * Whatever the server's own is: nothing is cut to fit, and a backslash escapes in a text, by which the driver keeps what people
+ * send inside of it.
+ */
+const SQL_MODE = 'TRADITIONAL';
 const MIGRATION_LOCK = 'waitlist-service/migrate';
 const MIGRATION_LOCK_WAIT_SECONDS = 600;
 
@@ -257,7 +262,7 @@ export class Database {
     if (known) return known;
     await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
     await runner.query(
-      `SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}, SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_MAX_SECONDS}`,
+      `SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}, SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_MAX_SECONDS}, SESSION sql_mode = '${SQL_MODE}'`,
     );
     const cluster = (await runner.query(
       "SHOW VARIABLES WHERE Variable_name = 'wsrep_on' AND Value = 'ON'",

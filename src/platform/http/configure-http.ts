@@ -73,8 +73,8 @@ const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 const SLASHES = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
 /** Asked every few seconds by machines. */
 const UNREMARKABLE: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
-/** Of an address, in a line of JSON. */
-const QUERY = /\?[^\s"\\]+/g;
+/** Of an address, in a line of JSON, where a quote or a backslash of its own is escaped. */
+const QUERY = /\?(?:\\.|[^\s"\\])+/g;
 const CALLER_REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** Whether pages of any site may call an operation: the signup operations, and the public view of a waitlist. */
@@ -114,7 +114,7 @@ export function createAdapter(config: Config, { bounds = SERVER_BOUNDS, log }: A
     return503OnClosing: false,
     routerOptions: SLASHES,
     // `OPTIONS *`, of the server as a whole, is a path to no router: no hook would run for it.
-    rewriteUrl: ({ url = '/' }) => (url === '*' ? '/' : url),
+    rewriteUrl: ({ url = '/' }) => url.replace(/^\*/, '/'),
     frameworkErrors: answerUnreadablePath,
     clientErrorHandler: answerUnreadableRequest,
     genReqId: ({ headers }: IncomingMessage) => {

@@ -173,8 +173,8 @@ page that fills them into the examples.
 ## Names
 
 A **Signup** is a record as the public sees it, a **Waiter** the same record as its owner sees it. Times are UTC,
-\`YYYY-MM-DD_HH-MM-SS\`. A body is JSON in UTF-8, sent as \`application/json\`, of at most 64 levels and uncompressed. Unknown
-fields in it are ignored, but for \`__proto__\` and \`constructor.prototype\`, which make it malformed; no key may stand twice in
+\`YYYY-MM-DD_HH-MM-SS\`. A body is JSON in UTF-8, sent as \`application/json\`, of at most 64 levels and 20,000 values, and
+uncompressed. Unknown fields in it are ignored, but for \`__proto__\` and \`constructor.prototype\`, which make it malformed; no key may stand twice in
 an object, no parameter twice in a query; text that is kept may not hold NUL, and no text a lone surrogate.
 
 ## Errors

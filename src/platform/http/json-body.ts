@@ -7,6 +7,8 @@ import { Problem } from '../problem.js';
 
 /** Far beyond any body of the contract, and what a recursive reader takes without a thought. */
 const LEVELS_MAX = 64;
+/** Ten times the values of the largest body of the contract: each is looked at, and nobody has shown a token yet. */
+const VALUES_MAX = 20_000;
 /** What a surrogate looks like in JSON; most bodies hold none, and need no second look. */
 const SUSPECT = /\\ud[89a-f]/i;
 /** How each key ends; a text can hold the same, but no key goes without. */
@@ -48,16 +50,17 @@ function parseJson(body: Buffer): unknown {
     if (error instanceof SyntaxError) throw malformed('must be JSON in UTF-8');
     throw error;
   }
-  const keys = countKeys(value);
+  const keys = measure(value);
   if (SUSPECT.test(text)) requireWholeText(value);
   // Of two equal keys the value holds one.
   if ((text.match(KEY_END)?.length ?? 0) > keys) requireKeysOnce(text);
   return value;
 }
 
-/** Level by level, so that depth can't exhaust the stack. */
-function countKeys(body: unknown): number {
+/** Counts the keys, and holds depth and values to their bounds; level by level, so that depth can't exhaust the stack. */
+function measure(body: unknown): number {
   let keys = 0;
+  let values = 0;
   let level = [body].filter(isContainer);
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > LEVELS_MAX) throw malformed(`must have at most ${LEVELS_MAX} levels`);
@@ -65,6 +68,8 @@ function countKeys(body: unknown): number {
     for (const container of level) {
       const inner: unknown[] = Array.isArray(container) ? container : Object.values(container);
       if (inner !== container) keys += inner.length;
+      values += inner.length;
+      if (values > VALUES_MAX) throw malformed(`must hold at most ${VALUES_MAX} values`);
       for (const value of inner) if (isContainer(value)) next.push(value);
     }
     level = next;

@@ -21,7 +21,7 @@ export const PROBLEMS = {
   MALFORMED_JSON: {
     status: 400,
     detail: 'The body must be JSON in UTF-8.',
-    remedy: 'Send well-formed JSON, in UTF-8, of at most 64 levels.',
+    remedy: 'Send well-formed JSON, in UTF-8, of at most 64 levels and 20,000 values.',
     errors: [{ field: 'body', message: 'must be JSON in UTF-8' }],
   },
   MALFORMED_REQUEST: {

@@ -77,7 +77,12 @@ function operationsOf(document: OpenAPIObject): Operation[] {
 function complete(operation: Operation): void {
   const marks = operation as unknown as Record<string, unknown>;
   const limit = (marks[RATE_LIMITED] ?? RATE_LIMIT_DEFAULT) as RateLimit;
-  const codes = [...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]), ...LIMIT_CODES[limit]];
+  const hasIdInPath = operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === 'path');
+  const codes: ProblemCode[] = [
+    ...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]),
+    ...LIMIT_CODES[limit],
+    ...(hasIdInPath ? (['PATH_TOO_LONG'] as const) : []),
+  ];
   delete marks[RATE_LIMITED];
   delete marks[PROBLEM_CODES];
   operation.security ??= [];

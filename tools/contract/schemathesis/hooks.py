@@ -47,19 +47,23 @@ class RefreshToken:
         case.headers["Authorization"] = f"Bearer {token}"
 
 
+_plain_texts = set()
+
+
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
     """Hypothesis takes minutes to draw long text from a negated character class; as a format it is drawn at once."""
-    stack = [raw_schema]
+    stack = [("", raw_schema)]
     while stack:
-        node = stack.pop()
+        name, node = stack.pop()
         if isinstance(node, dict):
             if str(node.get("pattern", "")).startswith("^[^"):
                 del node["pattern"]
                 node.setdefault("format", "plain-text")
-            stack.extend(node.values())
+                _plain_texts.add(name)
+            stack.extend(node.items())
         elif isinstance(node, list):
-            stack.extend(node)
+            stack.extend((name, item) for item in node)
 
 
 @schemathesis.hook
@@ -79,7 +83,9 @@ def map_body(context, body):
 
 @schemathesis.hook
 def filter_case(context, case):
-    return not (_is_kindness(case) or _ends_the_run(case) or _breaks_a_rule_between_fields(case))
+    return not (
+        _is_kindness(case) or _ends_the_run(case) or _breaks_a_rule_between_fields(case) or _stays_plain_text(case)
+    )
 
 
 def _is_kindness(case):
@@ -118,6 +124,18 @@ def _breaks_a_rule_between_fields(case):
         texts = [item.get("question_value") for item in questions if isinstance(item, dict)]
         return any(texts.count(text) > 1 for text in texts)
     return False
+
+
+def _stays_plain_text(case):
+    """Our own format has no validator, so that a text that is drawn to break it may well keep it."""
+    mutations = getattr(getattr(case.meta.phase, "data", None), "mutations", ()) if case.meta else ()
+    body = case.body if isinstance(case.body, dict) else {}
+    return len(mutations) > 0 and all(
+        mutation.keywords == ("format",)
+        and not _plain_texts.isdisjoint(mutation.schema_pointer.split("/"))
+        and not any(isinstance(value, str) and re.search(r"[\0-\x1f\x7f-\x9f\ud800-\udfff]", value) for value in body.values())
+        for mutation in mutations
+    )
 
 
 def _takes_the_key(fields):

@@ -8,7 +8,7 @@ import { QueueReader } from './queue.reader.js';
 import { QueueSeeder } from './queue.seeder.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
-import type { ContactKeys, Newcomer, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
+import type { Admitted, Applicant, ContactKeys, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
 
 export type { OnProgress };
@@ -29,13 +29,14 @@ export class QueueService implements BeforeApplicationShutdown {
   /**
    * Puts a person at the end of the line, and their referrer forward. Someone whose email or phone is known already
    * gets that record, unchanged; where both are known, of different records, the email's.
+   * @throws Problem what `admit` throws; `not_found` without such a waitlist
    */
-  async join(waitlistId: number, newcomer: Newcomer): Promise<Waiter> {
-    const joined = await this.writer.join(waitlistId, newcomer);
+  async join<Rules>(waitlistId: number, applicant: Applicant<Rules>): Promise<Admitted<Rules>> {
+    const { joined, newcomer, rules } = await this.writer.join(waitlistId, applicant);
     const waiter = joined ?? (await this.reader.find(waitlistId, newcomer));
     // A record that exists goes with its waitlist alone.
     if (!waiter) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
-    return waiter;
+    return { waiter, newcomer, rules };
   }
 
   /** The record of an email or a phone, or null; the email's where they match two. */

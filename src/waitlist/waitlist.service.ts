@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isSupportedCountry } from 'libphonenumber-js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database, type Terms } from '../platform/database/database.js';
+import type { Session } from '../platform/database/session.js';
 import { type FieldFault, Problem } from '../platform/problem.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { QueueTotals } from '../queue/waiter.js';
@@ -95,6 +96,11 @@ export class WaitlistService {
   /** The rules by which people join. @throws Problem `not_found` */
   async getPublic(id: number): Promise<WaitlistEntity> {
     return (await this.waitlists.findPublic(id)) ?? fail();
+  }
+
+  /** The same within a transaction. @throws Problem `not_found` */
+  async readPublic(session: Session, id: number): Promise<WaitlistEntity> {
+    return (await this.waitlists.read(session, id)) ?? fail();
   }
 
   /** The waitlist as it then is, and how many records the change moved. @throws Problem `not_found`, `invalid` */

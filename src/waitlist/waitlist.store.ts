@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { Batcher } from '../platform/batcher.js';
 import { Database } from '../platform/database/database.js';
 import { fromSqlTime, placeholders } from '../platform/database/dialect.js';
+import type { Session } from '../platform/database/session.js';
 import { WaitlistEntity } from './waitlist.entity.js';
 
 /** More waitlists than one process meets at once. */
@@ -30,6 +31,11 @@ export class WaitlistStore {
 
   async findPublic(id: number): Promise<WaitlistEntity | null> {
     return this.lookups.submit(id);
+  }
+
+  async read(session: Session, id: number): Promise<WaitlistEntity | null> {
+    const [waitlist] = await findWhere(session, 'id = ?', [id]);
+    return waitlist ?? null;
   }
 
   async findOwned(accountId: number, id: number): Promise<WaitlistEntity | null> {
@@ -73,12 +79,8 @@ export class WaitlistStore {
 }
 
 /** Written out, because TypeORM's own way of building and reading this statement cost a sixth of a lookup's time. */
-async function findWhere(
-  manager: EntityManager,
-  condition: string,
-  values: (number | string)[],
-): Promise<WaitlistEntity[]> {
-  const rows: Record<string, number | string | Date | null>[] = await manager.query(
+async function findWhere(session: Session, condition: string, values: (number | string)[]): Promise<WaitlistEntity[]> {
+  const rows: Record<string, number | string | Date | null>[] = await session.query(
     `SELECT id, account_id, api_key_hash, waitlist_name, waitlist_url_location, required_contact, default_region, questions,
        created_at FROM waitlist WHERE ${condition}`,
     values,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Database } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import type { Page, Waiter } from '../../src/queue/waiter.js';
-import { newcomer } from '../support/newcomer.js';
+import { applicant } from '../support/applicant.js';
 import { type Earned, inOrder } from '../support/oracle.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startServices } from '../support/service.js';
@@ -74,9 +74,9 @@ describe('the engine against the order as it is meant', () => {
       if (event.kind === 'join') {
         const referrers = event.referrers.map((number) => people[number]);
         const joined = await Promise.all(
-          referrers.map((referrer) => next().join(id, newcomer(referrer?.waiter.referralToken))),
+          referrers.map((referrer) => next().join(id, applicant(referrer?.waiter.referralToken))),
         );
-        joined.forEach((waiter, index) => {
+        joined.forEach(({ waiter }, index) => {
           const referrer = referrers[index];
           if (referrer) referrer.referrals += 1;
           people.push({ seq: waiter.seq, waiter, referrals: 0, active: true });

@@ -3,7 +3,7 @@ import { DataSource, type Logger } from 'typeorm';
 import { STATEMENT_END } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import type { PageRequest } from '../../src/queue/waiter.js';
-import { newcomer } from '../support/newcomer.js';
+import { applicant } from '../support/applicant.js';
 import { type Service, startService } from '../support/service.js';
 
 const PEOPLE = 4_000;
@@ -33,7 +33,7 @@ describe('the plans of the hot statements', () => {
 
   it('put someone in line, and a referrer forward', async () => {
     const referrer = await queue.find(waitlistId, { emailKey: 'seed-9@example.com', phoneKey: null });
-    await expectPlans(() => queue.join(waitlistId, newcomer(referrer?.referralToken)));
+    await expectPlans(() => queue.join(waitlistId, applicant(referrer?.referralToken)));
   });
 
   it('take people out of the line', async () => {

@@ -8,7 +8,7 @@ import { QueueReader } from './queue.reader.js';
 import { QueueSeeder } from './queue.seeder.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
-import type { Admitted, Applicant, ContactKeys, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
+import type { Admitted, Applicant, ContactKeys, Page, PageRequest, QueueTotals, ReadRules, Waiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
 
 export type { OnProgress };
@@ -33,15 +33,20 @@ export class QueueService implements BeforeApplicationShutdown {
    */
   async join<Rules>(waitlistId: number, applicant: Applicant<Rules>): Promise<Admitted<Rules>> {
     const { joined, newcomer, rules } = await this.writer.join(waitlistId, applicant);
-    const waiter = joined ?? (await this.reader.find(waitlistId, newcomer));
+    if (joined) return { waiter: joined, newcomer, rules };
+    const { waiter } = await this.reader.find(waitlistId, newcomer, applicant.readRules);
     // A record that exists goes with its waitlist alone.
     if (!waiter) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
     return { waiter, newcomer, rules };
   }
 
-  /** The record of an email or a phone, or null; the email's where they match two. */
-  async find(waitlistId: number, contact: ContactKeys): Promise<Waiter | null> {
-    return this.reader.find(waitlistId, contact);
+  /** The record of an email or a phone, or null, and the rules; the email's record where they match two. */
+  async find<Rules>(
+    waitlistId: number,
+    contact: ContactKeys,
+    readRules: ReadRules<Rules>,
+  ): Promise<{ readonly waiter: Waiter | null; readonly rules: Rules }> {
+    return this.reader.find(waitlistId, contact, readRules);
   }
 
   async page(waitlistId: number, request: PageRequest): Promise<Page> {

@@ -93,9 +93,11 @@ export class WaiterStore {
   async findByContacts(session: Session, waitlistId: number, contacts: readonly ContactKeys[]): Promise<Waiter[]> {
     const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
     const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
-    const byEmail = await this.findWhere(session, waitlistId, 'w.email_key', emailKeys);
-    const byPhone = await this.findWhere(session, waitlistId, 'w.phone_key', phoneKeys);
-    return [...byEmail, ...byPhone];
+    const found = await Promise.all([
+      this.findWhere(session, waitlistId, 'w.email_key', emailKeys),
+      this.findWhere(session, waitlistId, 'w.phone_key', phoneKeys),
+    ]);
+    return found.flat();
   }
 
   async findByIds(session: Session, waitlistId: number, ids: readonly number[]): Promise<Waiter[]> {

@@ -13,17 +13,16 @@ export interface Newcomer extends ContactKeys {
   readonly answers: readonly Answer[];
 }
 
-/**
- * A person who asks to join, where the waitlist's rules decide. The rules are read together with what the line itself
- * must know, and in its transaction: so they cost no round trip of their own, and hold at the moment of joining.
- */
+/** What an owner set for all who come to a waitlist; read with what the line must know, and so in no round trip of its own. */
+export type ReadRules<Rules = unknown> = (session: Session) => Promise<Rules>;
+
+/** A person who asks to join, where rules decide: those that hold in the transaction that lets them in. */
 export interface Applicant<Rules = unknown> extends ContactKeys {
   /** What may be the token of a referrer, likeliest first; the first that this waitlist knows counts. */
   readonly referrerTokens: readonly string[];
   /** Of what a person brings beside the fields that every record has. */
   readonly textBytes: number;
-  /** Rules are the same for all who apply to a waitlist. */
-  readonly readRules: (session: Session) => Promise<Rules>;
+  readonly readRules: ReadRules<Rules>;
   /** The contact of the newcomer is the applicant's, or less. @throws Problem where the rules do not let them in */
   readonly admit: (rules: Rules) => Newcomer;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '../platform/problem.js';
 import { QueueService } from '../queue/queue.service.js';
-import type { ContactKeys, JsonObject, Newcomer, Waiter } from '../queue/waiter.js';
+import type { ContactKeys, JsonObject, Newcomer, ReadRules, Waiter } from '../queue/waiter.js';
 import { referrerTokens } from '../waitlist/referral-link.js';
 import type { RequiredContact, WaitlistEntity } from '../waitlist/waitlist.entity.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
@@ -50,8 +50,8 @@ export class SignupService {
         ...knownKeys(request, region),
         referrerTokens: referrerTokens(request.referralLink ?? ''),
         textBytes: textBytes(request),
-        readRules: (session) => this.waitlists.readPublic(session, waitlistId),
-        admit: (waitlist: WaitlistEntity) => admit(request, waitlist, region),
+        readRules: this.rulesOf(waitlistId),
+        admit: (waitlist) => admit(request, waitlist, region),
       });
       return { waiter, waitlist: rules, asked: newcomer, isLookup: false };
     } catch (error) {
@@ -59,7 +59,7 @@ export class SignupService {
       if (!(error instanceof Problem) || error.kind !== 'rule_broken') throw error;
       const waitlist = await this.waitlists.getPublic(waitlistId);
       const asked = contactKeys(collected(request, waitlist.requiredContact), region);
-      const waiter = await this.queue.find(waitlistId, asked);
+      const { waiter } = await this.queue.find(waitlistId, asked, this.rulesOf(waitlistId));
       if (!waiter) throw error;
       return { waiter, waitlist, asked, isLookup: true };
     }
@@ -72,13 +72,14 @@ export class SignupService {
     if (email === null && phone === null)
       throw Problem.invalid([{ field: 'email', message: 'must be given, or a phone' }]);
     const asked = contactKeys({ email, phone }, await this.regionFor({ waitlistId, phone }));
-    const [waitlist, waiter] = await Promise.all([
-      this.waitlists.getPublic(waitlistId),
-      this.queue.find(waitlistId, asked),
-    ]);
+    const { waiter, rules } = await this.queue.find(waitlistId, asked, this.rulesOf(waitlistId));
     if (!waiter)
       throw new Problem('not_found', 'NO_WAITER_FOUND', 'Nobody with this email or phone is on this waitlist.');
-    return { waiter, waitlist, asked, isLookup: true };
+    return { waiter, waitlist: rules, asked, isLookup: true };
+  }
+
+  private rulesOf(waitlistId: number): ReadRules<WaitlistEntity> {
+    return (session) => this.waitlists.readPublic(session, waitlistId);
   }
 
   /** Where a phone is from that does not say so itself. @throws Problem `not_found` without such a waitlist */

@@ -95,12 +95,12 @@ export class WaitlistService {
 
   /** The rules by which people join. @throws Problem `not_found` */
   async getPublic(id: number): Promise<WaitlistEntity> {
-    return (await this.waitlists.findPublic(id)) ?? fail();
+    return this.database.read((manager) => this.readPublic(manager, id));
   }
 
-  /** The same within a transaction. @throws Problem `not_found` */
+  /** The same, beside what else is read. @throws Problem `not_found` */
   async readPublic(session: Session, id: number): Promise<WaitlistEntity> {
-    return (await this.waitlists.read(session, id)) ?? fail();
+    return (await this.waitlists.findPublic(session, id)) ?? fail();
   }
 
   /** The waitlist as it then is, and how many records the change moved. @throws Problem `not_found`, `invalid` */

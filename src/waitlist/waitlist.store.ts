@@ -1,39 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Batcher } from '../platform/batcher.js';
 import { Database } from '../platform/database/database.js';
-import { fromSqlTime, placeholders } from '../platform/database/dialect.js';
+import { fromSqlTime } from '../platform/database/dialect.js';
 import type { Session } from '../platform/database/session.js';
 import { WaitlistEntity } from './waitlist.entity.js';
-
-/** More waitlists than one process meets at once. */
-const LOOKUPS_MAX = 500;
-const LOOKUPS_WAITING_MAX = 20_000;
-const LOOKUP_RUNS_MAX = 1;
 
 /** An owner's queries carry the owner, so that another's waitlist can't be found by mistake. */
 @Injectable()
 export class WaitlistStore {
-  /** Every public request reads its waitlist; those that arrive together read it once. */
-  private readonly lookups = new Batcher<number, WaitlistEntity | null>(
-    async (ids) => {
-      const waitlists = await this.database.read((manager) => {
-        const unique = [...new Set(ids)];
-        return findWhere(manager, `id IN (${placeholders(unique.length)})`, unique);
-      });
-      const byId = new Map(waitlists.map((waitlist) => [waitlist.id, waitlist]));
-      return ids.map((id) => ({ result: byId.get(id) ?? null }));
-    },
-    { name: 'look up waitlists', batchMax: LOOKUPS_MAX, waitingMax: LOOKUPS_WAITING_MAX, runsMax: LOOKUP_RUNS_MAX },
-  );
-
   constructor(private readonly database: Database) {}
 
-  async findPublic(id: number): Promise<WaitlistEntity | null> {
-    return this.lookups.submit(id);
-  }
-
-  async read(session: Session, id: number): Promise<WaitlistEntity | null> {
+  async findPublic(session: Session, id: number): Promise<WaitlistEntity | null> {
     const [waitlist] = await findWhere(session, 'id = ?', [id]);
     return waitlist ?? null;
   }

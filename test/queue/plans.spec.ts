@@ -3,7 +3,7 @@ import { DataSource, type Logger } from 'typeorm';
 import { STATEMENT_END } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import type { PageRequest } from '../../src/queue/waiter.js';
-import { applicant } from '../support/applicant.js';
+import { applicant, noRules } from '../support/applicant.js';
 import { type Service, startService } from '../support/service.js';
 
 const PEOPLE = 4_000;
@@ -29,10 +29,14 @@ describe('the plans of the hot statements', () => {
   afterAll(() => service.stop());
 
   it('find the place of one record', () =>
-    expectPlans(() => queue.find(waitlistId, { emailKey: 'seed-7@example.com', phoneKey: '+14155550123' })));
+    expectPlans(() => queue.find(waitlistId, { emailKey: 'seed-7@example.com', phoneKey: '+14155550123' }, noRules)));
 
   it('put someone in line, and a referrer forward', async () => {
-    const referrer = await queue.find(waitlistId, { emailKey: 'seed-9@example.com', phoneKey: null });
+    const { waiter: referrer } = await queue.find(
+      waitlistId,
+      { emailKey: 'seed-9@example.com', phoneKey: null },
+      noRules,
+    );
     await expectPlans(() => queue.join(waitlistId, applicant(referrer?.referralToken)));
   });
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Applicant } from '../../src/queue/waiter.js';
 
+export const noRules = () => Promise.resolve(null);
+
 /** Somebody with a random email whom any rules let in, who came by the link of this token. */
 export function applicant(referrerToken?: string): Applicant {
   const email = `${randomUUID()}@example.com`;
@@ -10,7 +12,7 @@ export function applicant(referrerToken?: string): Applicant {
     ...keys,
     referrerTokens: referrerToken === undefined ? [] : [referrerToken],
     textBytes: 0,
-    readRules: () => Promise.resolve(null),
+    readRules: noRules,
     admit: () => newcomer,
   };
 }

@@ -94,6 +94,15 @@ export class Database {
   }
 
   /**
+   * The same for SQL alone, in few round trips.
+   * @throws Problem `unavailable` while the database is away
+   */
+  async readTogether<Result>(work: Work<Session, Result>, terms?: Terms): Promise<Result> {
+    const embedded = (manager: EntityManager) => work(manager);
+    return this.perform('read', { ...exchangeWay(work, [], []), embedded }, terms);
+  }
+
+  /**
    * All of it or nothing, at READ COMMITTED. `work` runs again from its start when the database gave the transaction
    * up (a deadlock, a failover, a lost connection, a certification conflict of a cluster), so it must be safe to repeat.
    * @throws Problem `unavailable` while the database is away
@@ -105,7 +114,7 @@ export class Database {
 
   /** A transaction in few round trips, for SQL alone; else as `transaction`. Commits at its end where `work` did not. */
   async exchange<Result>(work: Work<Exchange, Result>, terms?: Terms): Promise<Result> {
-    return this.perform('transaction', exchangeWay(work, ['START TRANSACTION']), terms);
+    return this.perform('transaction', exchangeWay(work, ['START TRANSACTION'], ['COMMIT']), terms);
   }
 
   /**
@@ -114,7 +123,7 @@ export class Database {
    */
   async snapshot<Result>(work: Work<Exchange, Result>, terms?: Terms): Promise<Result> {
     const begin = ['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'START TRANSACTION'];
-    return this.perform('snapshot', exchangeWay(work, begin), terms);
+    return this.perform('snapshot', exchangeWay(work, begin, ['COMMIT']), terms);
   }
 
   /**
@@ -290,7 +299,11 @@ async function runManaged<Result>(runner: QueryRunner, work: Work<EntityManager,
   }
 }
 
-function exchangeWay<Result>(work: Work<Exchange, Result>, begin: readonly string[]): Way<Result> {
+function exchangeWay<Result>(
+  work: Work<Exchange, Result>,
+  begin: readonly string[],
+  end: readonly string[],
+): Way<Result> {
   const carryOut = async (exchange: PacketExchange) => {
     try {
       const result = await work(exchange);
@@ -306,7 +319,7 @@ function exchangeWay<Result>(work: Work<Exchange, Result>, begin: readonly strin
     pooled: async (runner, { takesPackets }) => {
       const send = takesPackets ? inPackets : oneByOne;
       try {
-        return await carryOut(new PacketExchange(send(runner, begin, ['COMMIT'])));
+        return await carryOut(new PacketExchange(send(runner, begin, end)));
       } catch (error) {
         await rollBack(error, () => runner.query('ROLLBACK'));
         throw error;

@@ -18,6 +18,8 @@ interface Running {
   readonly endTracing?: () => Promise<void>;
 }
 
+/** Longer than any answer takes, and within what a stop may take in all (shutdown.ts). */
+const LINGER_MAX_MS = 10_000;
 /**
  * Of the live heap, how much garbage V8 lets come on top before it collects all. Left alone it takes what the machine has,
  * and the service grew to 310 MiB under load; so it stays below 200, at no cost that could be measured.
@@ -47,8 +49,12 @@ async function start(config: Config): Promise<Running> {
 async function stop({ app, endTracing }: Running, delayMs: number): Promise<void> {
   app.get(Presence).leave();
   await setTimeout(delayMs);
+  const fastify = app.getHttpAdapter().getInstance();
+  // A connection that says nothing, or half of a request, has no bounds any more once the server closes.
+  const lingering = globalThis.setTimeout(() => fastify.server.closeAllConnections(), LINGER_MAX_MS);
   // Ahead of Nest's own turn, which comes after the hooks that end the writer: whoever is being served still needs it.
-  await app.getHttpAdapter().getInstance().close();
+  await fastify.close();
+  clearTimeout(lingering);
   await app.close();
   await endTracing?.();
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -60,6 +61,26 @@ describe('a process that is told to stop', () => {
     expect(signup.status).toBe(200);
     expect(signup.headers.connection).toBe('close');
     expect(await running.exit).toBe(0);
+  });
+
+  it.each([
+    ['says nothing', ''],
+    [
+      'never ends its body',
+      'POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    ],
+  ])('is kept by no connection that %s', async (_, begun) => {
+    const running = await start();
+    const socket = connect(running.port, '127.0.0.1').on('error', () => undefined);
+    socket.write(begun);
+    await once(socket, 'connect');
+    // Answered after the socket's own turn.
+    await running.call('GET', '/livez');
+
+    running.signal('SIGTERM');
+
+    expect(await running.exit).toBe(0);
+    socket.destroy();
   });
 
   it('finishes a request that is under way after its door has closed', async () => {

@@ -32,7 +32,9 @@ export async function start(): Promise<Stoppable> {
     abortOnError: false,
     bodyParser: false,
   });
-  await app.get(Database).prepareSchema();
+  const database = app.get(Database);
+  await database.prepareSchema();
+  adapter.getInstance().log.info({ database: await database.describe() }, 'database');
   await configureHttp(app, config);
   await app.init();
   await app.listen(config.port, config.host).catch((error: unknown) => {

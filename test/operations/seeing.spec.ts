@@ -16,6 +16,7 @@ describe('what a process says about itself', () => {
   let database: Awaited<ReturnType<typeof openDatabase>>;
   let service: ServiceProcess;
   let secrets: string[];
+  let welcome: string;
 
   beforeAll(async () => {
     database = await openDatabase(true);
@@ -30,7 +31,7 @@ describe('what a process says about itself', () => {
       OWNER_PASSWORD: `${CANARY} password`,
     });
     await service.started();
-    const welcome = service.output;
+    welcome = service.output;
 
     const credentials = { email: `${CANARY}.owner@example.com`, password: `${CANARY} password` };
     const tokens = JSON.parse((await service.call('POST', '/api/v1/auth/create_tokens', credentials)).text) as {
@@ -75,6 +76,15 @@ describe('what a process says about itself', () => {
     expect(secrets.filter((secret) => service.output.includes(secret) || metrics.includes(secret))).toEqual([]);
     expect(service.output).toContain('"route":"/api/v1/signup"');
     expect(metrics).toContain('route="/api/v1/signup"');
+  });
+
+  it('says once, at its start, which database it speaks to', async () => {
+    const lines = welcome.split('\n').filter((line) => line.includes('"msg":"database"'));
+
+    const version = database.url.startsWith('sqlite:') ? /^3\./ : /^\d+\.\d+\.\d+/;
+    expect(lines.map((line) => (JSON.parse(line) as { database: unknown }).database)).toEqual([
+      { kind: expect.stringMatching(/./), version: expect.stringMatching(version) },
+    ]);
   });
 
   it('counts the connections to a server database', async () => {

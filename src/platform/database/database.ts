@@ -78,6 +78,15 @@ export class Database {
     return this.turns !== undefined;
   }
 
+  /** The database's own words for what it is: its version, and of a server who made it. */
+  async describe(): Promise<Readonly<Record<string, string>>> {
+    const question = this.isEmbedded
+      ? `SELECT 'SQLite' AS kind, sqlite_version() AS version`
+      : 'SELECT @@version_comment AS kind, VERSION() AS version';
+    const [row] = await this.read<Record<string, string>[]>((manager) => manager.query(question));
+    return row ?? {};
+  }
+
   /**
    * Statements that need not agree with each other.
    * @throws Problem `unavailable` while the database is away

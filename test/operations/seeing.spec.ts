@@ -125,11 +125,14 @@ it('counts transactions that are begun again by the code that the database gave 
   }
 });
 
-it('has a page of the runbook for each alert, and none for an alert that there is not', async () => {
+it('has a page of the runbook and a test for each alert, and none for an alert that there is not', async () => {
   const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
   const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).sort();
   const alerts = found(await read('deploy/chart/files/alerts.yaml'), /- alert: (\w+)/g);
 
   expect(alerts).not.toEqual([]);
+  const tested = found(await read('deploy/chart/files/alerts.test.yaml'), /- alertname: (\w+)\n/g);
+  const quiet = found(await read('deploy/chart/files/alerts.test.yaml'), /- \{ alertname: (\w+),/g);
+  expect([[...new Set(tested)], quiet]).toEqual([alerts, alerts]);
   expect(found(await read('docs/operations.md'), /^### (Waitlist\w+)$/gm)).toEqual(alerts);
 });

@@ -17,7 +17,7 @@ import { type OnProgress, QueueService } from './queue/queue.service.js';
 import { WaitlistService } from './waitlist/waitlist.service.js';
 
 const WAITLIST_NAME_LENGTH_MAX = 200;
-/** What the tokens of invented people and the memory of one process are made for. */
+/** As many as were tried. */
 const SEED_MAX = 10_000_000;
 
 const program = new Command('npm run cli --')

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import { byIndex, chunksOf, fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { byId, byIndex, chunksOf, fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
 import type { Session } from '../platform/database/session.js';
 import { beforeInSql } from './bucket.store.js';
 import { leafOf, QUEUE_AXIS } from './counters.js';
@@ -93,29 +93,34 @@ export class WaiterStore {
   async findByContacts(session: Session, waitlistId: number, contacts: readonly ContactKeys[]): Promise<Waiter[]> {
     const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
     const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
+    const { dataSource } = session;
     const found = await Promise.all([
-      this.findWhere(session, waitlistId, 'w.email_key', emailKeys),
-      this.findWhere(session, waitlistId, 'w.phone_key', phoneKeys),
+      this.findWhere(session, waitlistId, 'w.email_key', emailKeys, byIndex(dataSource, 'waiter_email')),
+      this.findWhere(session, waitlistId, 'w.phone_key', phoneKeys, byIndex(dataSource, 'waiter_phone')),
     ]);
     return found.flat();
   }
 
   async findByIds(session: Session, waitlistId: number, ids: readonly number[]): Promise<Waiter[]> {
-    return this.findWhere(session, waitlistId, 'w.id', ids);
+    return this.findWhere(session, waitlistId, 'w.id', ids, byId(session.dataSource));
   }
 
   /** Which of these keys are taken, without places. */
   async findTaken(session: Session, waitlistId: number, contacts: readonly ContactKeys[]): Promise<ContactKeys[]> {
     const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
     const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
-    const find = async (column: string, keys: readonly string[]): Promise<TakenRow[]> =>
+    const find = async (column: string, index: string, keys: readonly string[]): Promise<TakenRow[]> =>
       keys.length === 0
         ? []
         : session.query(
-            `SELECT email_key, phone_key FROM waiter WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
+            `SELECT email_key, phone_key FROM waiter ${byIndex(session.dataSource, index)}
+             WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
             [waitlistId, ...keys],
           );
-    const rows = await Promise.all([find('email_key', emailKeys), find('phone_key', phoneKeys)]);
+    const rows = await Promise.all([
+      find('email_key', 'waiter_email', emailKeys),
+      find('phone_key', 'waiter_phone', phoneKeys),
+    ]);
     return rows.flat().map(({ email_key, phone_key }) => ({ emailKey: email_key, phoneKey: phone_key }));
   }
 
@@ -124,7 +129,7 @@ export class WaiterStore {
     if (tokens.length === 0) return [];
     const rows: Record<string, number | string | null>[] = await session.query(
       `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referral_token
-       FROM waiter WHERE referral_token IN (${placeholders(tokens.length)}) AND waitlist_id = ?`,
+       FROM waiter ${byIndex(session.dataSource, 'waiter_token')} WHERE referral_token IN (${placeholders(tokens.length)}) AND waitlist_id = ?`,
       [...tokens, waitlistId],
     );
     return rows.map(toStanding);
@@ -189,7 +194,7 @@ export class WaiterStore {
   private async updateSome(session: Session, waitlistId: number, standings: readonly Standing[]): Promise<void> {
     const cases = standings.map(() => 'WHEN ? THEN ?').join(' ');
     await session.query(
-      `UPDATE waiter SET amount_referred = CASE id ${cases} END, credited_referrals = CASE id ${cases} END,
+      `UPDATE waiter ${byId(session.dataSource)} SET amount_referred = CASE id ${cases} END, credited_referrals = CASE id ${cases} END,
          rank_key = CASE id ${cases} END WHERE waitlist_id = ? AND id IN (${placeholders(standings.length)})`,
       [
         ...standings.flatMap(({ id, amountReferred }) => [id, amountReferred]),
@@ -205,7 +210,7 @@ export class WaiterStore {
   async deriveReferred(session: Session, waitlistId: number, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) return;
     await session.query(
-      `UPDATE waiter SET referred = (referred_by_token IS NOT NULL) WHERE waitlist_id = ? AND id IN (${placeholders(ids.length)})`,
+      `UPDATE waiter ${byId(session.dataSource)} SET referred = (referred_by_token IS NOT NULL) WHERE waitlist_id = ? AND id IN (${placeholders(ids.length)})`,
       [waitlistId, ...ids],
     );
   }
@@ -226,7 +231,7 @@ export class WaiterStore {
       );
       if (records.length === 0) break;
       await session.query(
-        `UPDATE waiter SET seq = CASE id ${records.map(() => 'WHEN ? THEN ?').join(' ')} END
+        `UPDATE waiter ${byId(session.dataSource)} SET seq = CASE id ${records.map(() => 'WHEN ? THEN ?').join(' ')} END
          WHERE waitlist_id = ? AND id IN (${placeholders(records.length)})`,
         [...records.flatMap(({ id }, index) => [id, -1 - (place + index)]), waitlistId, ...records.map(({ id }) => id)],
       );
@@ -240,7 +245,7 @@ export class WaiterStore {
   async remove(session: Session, waitlistId: number, { at, by, priorities }: Removal): Promise<void> {
     const cases = Array.from(priorities, () => 'WHEN ? THEN ?').join(' ');
     await session.query(
-      `UPDATE waiter SET active = 0, removed_at = ?, removed_by = ?, removed_priority = CASE id ${cases} END
+      `UPDATE waiter ${byId(session.dataSource)} SET active = 0, removed_at = ?, removed_by = ?, removed_priority = CASE id ${cases} END
        WHERE waitlist_id = ? AND id IN (${placeholders(priorities.size)})`,
       [toSqlTime(at), by, ...[...priorities].flat(), waitlistId, ...priorities.keys()],
     );
@@ -362,10 +367,11 @@ export class WaiterStore {
     waitlistId: number,
     column: string,
     values: readonly (string | number)[],
+    hint: string,
   ): Promise<Waiter[]> {
     if (values.length === 0) return [];
     const rows: WaiterRow[] = await session.query(
-      `SELECT ${COLUMNS}, ${prioritySql(session.dataSource)} FROM waiter w WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
+      `SELECT ${COLUMNS}, ${prioritySql(session.dataSource)} FROM waiter w ${hint} WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
       [waitlistId, ...values],
     );
     return rows.map(toWaiter);

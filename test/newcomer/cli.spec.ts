@@ -3,9 +3,18 @@ import { DataSource } from 'typeorm';
 import { readConfig } from '../../src/platform/config/config.js';
 import { dataSourceOptions } from '../../src/platform/database/data-source-options.js';
 import { during } from '../support/during.js';
-import { freePort, freshFolder, type Program, PROGRAMS_TIMEOUT_MS, runCli, startMain } from '../support/program.js';
+import {
+  freePort,
+  freshFolder,
+  type Program,
+  PROGRAMS_TIMEOUT_MS,
+  runCli,
+  startCli,
+  startMain,
+} from '../support/program.js';
 import { callAt } from '../support/api.js';
 import { openDatabase } from '../support/service.js';
+import { until } from '../support/service-process.js';
 
 jest.setTimeout(PROGRAMS_TIMEOUT_MS);
 
@@ -203,6 +212,33 @@ describe('the command line', () => {
     expect(people).toBeGreaterThan(0);
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
     expect(await succeed(['verify', id])).toBe(`Waitlist ${id}: ${5_000 + people} records, all right\n`);
+  });
+
+  it('leaves a shorter waitlist that is sound where it is killed while seeding', async () => {
+    const id = await makeWaitlist('Cut short');
+    const seeding = startCli(['waitlist', 'seed', id, '--count', '10000000'], {
+      folder: folder.path,
+      environment: { DATABASE_URL: database.url },
+    });
+    /** Whoever is busy says so; nothing else goes wrong. */
+    const isDone = async (method: 'GET' | 'POST', path: string, body?: object) => {
+      const { status } = await callAt(`http://127.0.0.1:${port}`, method, path, { body });
+      expect([200, 404, 503]).toContain(status);
+      return status === 200;
+    };
+    const isThere = (email: string) => isDone('GET', `/api/v1/signup?waitlist_id=${id}&email=${email}`);
+
+    // One signs up after the first of the invented, and more of them come.
+    await until(() => isThere('seed-0@example.com'));
+    const email = 'live@example.com';
+    await until(() => isDone('POST', '/api/v1/signup', { waitlist_id: Number(id), email }));
+    await until(() => isThere('seed-3000@example.com'));
+    seeding.signal('SIGKILL');
+    await seeding.ended;
+
+    const [, records] = /: (\d+) records, all right\n$/.exec(await succeed(['verify', id])) ?? [];
+    expect(Number(records)).toBeGreaterThan(3_000);
+    expect(await isThere(email)).toBe(true);
   });
 
   it('seeds a waitlist, verifies what was derived of it, names what differs, and mends it', async () => {

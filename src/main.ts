@@ -9,9 +9,11 @@ import { type Config, readConfig } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
 import { Presence } from './platform/health/presence.js';
 import { configureHttp, createAdapter } from './platform/http/configure-http.js';
+import { safeError } from './platform/http/problem.filter.js';
 import { startTracing } from './platform/telemetry/tracing.js';
 import { onStopSignal } from './platform/shutdown.js';
 import { asListenError, explainStartFailure } from './platform/start-failure.js';
+import { QueueService } from './queue/queue.service.js';
 
 interface Running {
   readonly app: NestFastifyApplication;
@@ -37,6 +39,11 @@ async function start(config: Config): Promise<Running> {
   await app.init();
   await app.listen(config.port, config.host).catch((error: unknown) => {
     throw asListenError(error, config);
+  });
+  app.get(QueueService).keepPurging((error) => {
+    adapter
+      .getInstance()
+      .log.error({ error: safeError(error) }, 'the records of a deleted waitlist were not deleted yet');
   });
   // Only a service that listens makes the account: its password is shown once, and a taken port would lose it.
   process.stdout.write(await prepareFirstStart(app, config));

@@ -12,6 +12,7 @@ import { AuthService } from './auth/auth.service.js';
 import { readConfig } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
 import { HTTP_URL_RULE, isHttpUrl } from './platform/http-url.js';
+import { Problem } from './platform/problem.js';
 import { explainStartFailure } from './platform/start-failure.js';
 import { type OnProgress, QueueService } from './queue/queue.service.js';
 import { WaitlistService } from './waitlist/waitlist.service.js';
@@ -114,14 +115,18 @@ program
       const queue = app.get(QueueService);
       let isSound = true;
       for (const waitlist of id === undefined ? await queue.waitlistIds() : [id]) {
-        const { records, findings, differences } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
-          queue.verify(waitlist, onProgress),
+        const report = await unlessGone(id, () =>
+          withProgress(`Waitlist ${waitlist}`, (onProgress) => queue.verify(waitlist, onProgress)),
         );
+        if (!report) continue;
+        const { records, findings, differences } = report;
         print(`Waitlist ${waitlist}: ${records} records, ${differences === 0 ? 'all right' : `${differences} differ`}`);
         for (const finding of findings) print(`  ${finding}`);
         if (differences > findings.length) print(`  … and ${differences - findings.length} more`);
         isSound &&= differences === 0;
       }
+      for (const closed of id === undefined ? await queue.closedIds() : [])
+        print(`Waitlist ${closed} is being deleted`);
       for (const orphan of id === undefined ? await queue.orphanIds() : []) {
         print(`Waitlist ${orphan} was deleted, but not all of its records: run rebuild`);
         isSound = false;
@@ -140,15 +145,27 @@ program
     withApp(async (app) => {
       const queue = app.get(QueueService);
       for (const waitlist of id === undefined ? await queue.waitlistIds() : [id]) {
-        const changed = await withProgress(`Waitlist ${waitlist}`, (onProgress) => queue.rebuild(waitlist, onProgress));
-        print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
+        const changed = await unlessGone(id, () =>
+          withProgress(`Waitlist ${waitlist}`, (onProgress) => queue.rebuild(waitlist, onProgress)),
+        );
+        if (changed !== undefined) print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
       }
-      for (const orphan of id === undefined ? await queue.orphanIds() : []) {
-        await queue.purge(orphan);
-        print(`Waitlist ${orphan}: deleted what remained of it`);
+      for (const gone of id === undefined ? [...(await queue.closedIds()), ...(await queue.orphanIds())] : []) {
+        const isDone = await queue.purge(gone);
+        print(`Waitlist ${gone}: ${isDone ? 'deleted what remained of it' : 'is being deleted by another process'}`);
       }
     }),
   );
+
+/** What comes of a waitlist's turn; undefined where it was deleted since it was listed with all. */
+async function unlessGone<Result>(asked: number | undefined, work: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (asked === undefined && error instanceof Problem && error.kind === 'not_found') return undefined;
+    throw error;
+  }
+}
 
 /** Shows how far long work is, how fast it goes and how long it will take: at a terminal only, and not in its output. */
 async function withProgress<Result>(what: string, work: (onProgress: OnProgress) => Promise<Result>): Promise<Result> {

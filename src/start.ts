@@ -9,9 +9,11 @@ import { readConfig } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
 import { Presence } from './platform/health/presence.js';
 import { configureHttp, createAdapter } from './platform/http/configure-http.js';
+import { safeError } from './platform/http/problem.filter.js';
 import { startTracing } from './platform/telemetry/tracing.js';
 import type { Stoppable } from './platform/shutdown.js';
 import { asListenError } from './platform/start-failure.js';
+import { QueueService } from './queue/queue.service.js';
 
 /**
  * Of the live heap, how much garbage V8 lets come on top before it collects all. Left alone it takes what the machine has,
@@ -26,7 +28,8 @@ export async function start(): Promise<Stoppable> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const config = readConfig();
   const adapter = createAdapter(config);
-  const endTracing = config.sendsTraces ? await startTracing(adapter.getInstance().log) : undefined;
+  const { log } = adapter.getInstance();
+  const endTracing = config.sendsTraces ? await startTracing(log) : undefined;
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), adapter, {
     logger: false,
     abortOnError: false,
@@ -34,11 +37,14 @@ export async function start(): Promise<Stoppable> {
   });
   const database = app.get(Database);
   await database.prepareSchema();
-  adapter.getInstance().log.info({ database: await database.describe() }, 'database');
+  log.info({ database: await database.describe() }, 'database');
   await configureHttp(app, config);
   await app.init();
   await app.listen(config.port, config.host).catch((error: unknown) => {
     throw asListenError(error, config);
+  });
+  app.get(QueueService).keepPurging((error) => {
+    log.error({ error: safeError(error) }, 'the records of a deleted waitlist were not deleted yet');
   });
   // Only a service that listens makes the account: its password is shown once, and a taken port would lose it.
   process.stdout.write(await prepareFirstStart(app, config));

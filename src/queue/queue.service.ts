@@ -4,6 +4,7 @@ import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
 import { type AuditReport, type OnProgress, QueueAuditor } from './queue.auditor.js';
+import { QueuePurger } from './queue.purger.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueSeeder } from './queue.seeder.js';
 import { QueueStore } from './queue.store.js';
@@ -24,6 +25,7 @@ export class QueueService implements BeforeApplicationShutdown {
     private readonly buckets: BucketStore,
     private readonly auditor: QueueAuditor,
     private readonly seeder: QueueSeeder,
+    private readonly purger: QueuePurger,
   ) {}
 
   /**
@@ -92,15 +94,25 @@ export class QueueService implements BeforeApplicationShutdown {
     return moved;
   }
 
-  /** Ends a line within the caller's transaction: from its commit on nobody joins or is found. Then comes `purge`. */
+  /** Ends a line within the caller's transaction: from its commit on nobody joins or is found. Then comes `beginPurge`. */
   async close(manager: EntityManager, waitlistId: number): Promise<void> {
     await this.queues.lock(manager, waitlistId);
-    await this.queues.delete(manager, waitlistId);
+    await this.queues.close(manager, waitlistId);
   }
 
-  /** Deletes the records of a line that was closed, some at a time; `rebuild` of all goes on where a crash cut it short. */
-  async purge(waitlistId: number): Promise<void> {
-    await this.auditor.purge(waitlistId);
+  /** Deletes the records of lines that were closed, in the background; where this process dies, one that keeps purging goes on. */
+  beginPurge(): void {
+    this.purger.wake();
+  }
+
+  /** Looks for lines that were closed, at once and again and again; a failure that is not the database's absence is told. */
+  keepPurging(onFailure: (error: unknown) => void): void {
+    this.purger.watch(onFailure);
+  }
+
+  /** Deletes what remains of a line without its waitlist; false where another process is at it. */
+  async purge(waitlistId: number): Promise<boolean> {
+    return this.purger.purge(waitlistId);
   }
 
   /** All lines there are. */
@@ -108,7 +120,12 @@ export class QueueService implements BeforeApplicationShutdown {
     return this.auditor.waitlistIds();
   }
 
-  /** Lines that were closed while some of their records remain: `purge` ends them. */
+  /** Lines that were closed, and whose records are being deleted. */
+  async closedIds(): Promise<number[]> {
+    return this.auditor.closedIds();
+  }
+
+  /** Records whose line is neither there nor being deleted: `purge` ends them. */
   async orphanIds(): Promise<number[]> {
     return this.auditor.orphanIds();
   }
@@ -129,6 +146,6 @@ export class QueueService implements BeforeApplicationShutdown {
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.writer.close();
+    await Promise.all([this.writer.close(), this.purger.close()]);
   }
 }

@@ -280,13 +280,13 @@ export class WaiterStore {
     ]);
   }
 
-  /** The `seq` after the last; 0 where there is no record. */
-  async findEnd(session: Session, waitlistId: number): Promise<number> {
-    const [row]: { last: number | null }[] = await session.query(
-      'SELECT MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+  /** The first `seq` and the one after the last; the same where there is no record. */
+  async findSpan(session: Session, waitlistId: number): Promise<{ readonly first: number; readonly end: number }> {
+    const [row]: { first: number | null; last: number | null }[] = await session.query(
+      'SELECT MIN(seq) AS first, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
       [waitlistId],
     );
-    return (row?.last ?? -1) + 1;
+    return { first: row?.first ?? 0, end: (row?.last ?? -1) + 1 };
   }
 
   /** A page of a listing, from a record on (`from`, itself included) less the first `skip`. */

@@ -135,7 +135,7 @@ export class WaitlistService {
     return { waitlist: await this.get(accountId, id), recordsMoved };
   }
 
-  /** Deletes the waitlist and its records. @throws Problem `not_found` */
+  /** Ends the waitlist, and begins to delete its records. @throws Problem `not_found` */
   async delete(accountId: number, id: number): Promise<void> {
     let isDeleted = false;
     await this.database.transaction(async (manager) => {
@@ -144,7 +144,7 @@ export class WaitlistService {
       await this.queue.close(manager, id);
       isDeleted = true;
     });
-    await this.queue.purge(id);
+    this.queue.beginPurge();
   }
 
   /** A new key; the old one ends at once. @throws Problem `not_found` */

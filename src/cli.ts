@@ -123,6 +123,8 @@ program
         if (differences > findings.length) print(`  … and ${differences - findings.length} more`);
         isSound &&= differences === 0;
       });
+      for (const closed of id === undefined ? await queue.closedIds() : [])
+        print(`Waitlist ${closed} is being deleted`);
       for (const orphan of id === undefined ? await queue.orphanIds() : []) {
         print(`Waitlist ${orphan} was deleted, but not all of its records: run rebuild`);
         isSound = false;
@@ -147,9 +149,9 @@ program
         print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
         if (wasLost) print(`  its line was missing: see that spots_to_move_upon_referral is ${spotsPerReferral}`);
       });
-      for (const orphan of id === undefined ? await queue.orphanIds() : []) {
-        await queue.purge(orphan);
-        print(`Waitlist ${orphan}: deleted what remained of it`);
+      for (const gone of id === undefined ? [...(await queue.closedIds()), ...(await queue.orphanIds())] : []) {
+        const isDone = await queue.purge(gone);
+        print(`Waitlist ${gone}: ${isDone ? 'deleted what remained of it' : 'is being deleted by another process'}`);
       }
     }),
   );

@@ -28,8 +28,8 @@ export class AuthService {
    */
   async logIn(email: string, password: string, address: string): Promise<TokenPair> {
     const key = emailKey(email) ?? '';
-    const account = await this.throttle.attempt(key, address, (isFamiliar) =>
-      this.findByPassword(key, password, isFamiliar),
+    const account = await this.throttle.attempt(key, address, (isKnownAddress) =>
+      this.findByPassword(key, password, isKnownAddress),
     );
     if (!account) throw new Problem('unauthenticated', 'WRONG_CREDENTIALS', 'The email or the password is wrong.');
     return this.tokens.issue(account);
@@ -86,9 +86,9 @@ export class AuthService {
   }
 
   /** The account that may log in with these, or null; it takes as long either way. */
-  private async findByPassword(key: string, password: string, isFamiliar: boolean): Promise<AccountEntity | null> {
+  private async findByPassword(key: string, password: string, isKnownAddress: boolean): Promise<AccountEntity | null> {
     const account = await this.accounts.findByEmailKey(key);
-    const isRight = await this.passwords.verify(account?.passwordHash, password, isFamiliar);
+    const isRight = await this.passwords.verify(account?.passwordHash, password, isKnownAddress);
     return account && isRight && !account.disabledAt ? account : null;
   }
 }

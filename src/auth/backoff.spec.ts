@@ -1,30 +1,33 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { readConfig } from '../platform/config/config.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
-import { Backoff, type Pace } from './backoff.js';
+import { Failures, type Pace, Turns } from './backoff.js';
 import { ON_GUESSED_ACCOUNT } from './login-throttle.js';
 
 const MEMORY_SECONDS = 86_400;
 const PACE: Pace = { freeMax: 2, waitSecondsMin: 10, waitSecondsMax: 60 };
 
 describe('a backoff', () => {
-  let backoff: Backoff;
+  let failures: Failures;
+  let turns: Turns;
   beforeEach(() => {
     jest.useFakeTimers();
-    backoff = new Backoff(
-      new SharedCounts(readConfig({ JWT_SECRET: 'test-secret-test-secret-test-secret' })),
-      'test',
-      MEMORY_SECONDS,
-    );
+    const counts = new SharedCounts(readConfig({ JWT_SECRET: 'test-secret-test-secret-test-secret' }));
+    failures = new Failures(counts, 'test', MEMORY_SECONDS);
+    turns = new Turns(counts, 'test', MEMORY_SECONDS);
   });
   afterEach(() => void jest.useRealTimers());
 
   /** 0 where it was let in, else the seconds to wait. */
-  const attempt = (work: () => Promise<string | null>, key = 'key', pace = PACE): Promise<number> =>
-    backoff.attempt(key, pace, work).then(
-      () => 0,
-      ({ details }: { details: { retryAfterSeconds: number } }) => details.retryAfterSeconds,
-    );
+  const attempt = async (work: () => Promise<string | null>, key = 'key', pace = PACE): Promise<number> => {
+    let waitSeconds = 0;
+    await failures.during(key, async (count) => {
+      const refusal = await turns.take(key, count, pace);
+      waitSeconds = refusal?.details.retryAfterSeconds ?? 0;
+      return refusal ? refusal.code : work();
+    });
+    return waitSeconds;
+  };
   const fail = (key?: string, pace?: Pace) => attempt(() => Promise.resolve(null), key, pace);
   const succeed = () => attempt(() => Promise.resolve('done'));
 
@@ -52,13 +55,13 @@ describe('a backoff', () => {
   it('counts neither what succeeds nor what breaks', async () => {
     for (let count = 0; count < 10; count += 1) {
       expect(await succeed()).toBe(0);
-      await expect(backoff.attempt('key', PACE, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+      await expect(attempt(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
     }
   });
 
   it('forgets when told, and when the time for it has passed', async () => {
     for (let count = 0; count < 3; count += 1) await fail();
-    await backoff.forget('key');
+    await Promise.all([failures.forget('key'), turns.forget('key')]);
     expect([await fail(), await fail(), await fail()]).toEqual([0, 0, 0]);
 
     jest.advanceTimersByTime(MEMORY_SECONDS * 1000);

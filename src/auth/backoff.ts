@@ -40,42 +40,34 @@ export class Failures {
   }
 }
 
-/**
- * Slows who fails repeatedly on a key: past the free failures one attempt passes, then none for a while, and each while
- * is twice as long as the one before.
- */
-export class Backoff {
-  private readonly failures: Failures;
+/** Past the free failures of a key one attempt passes, then none for a while, and each while is twice as long as the last. */
+export class Turns {
   private readonly turns: RateLimiterAbstract;
 
   constructor(counts: SharedCounts, name: string, memorySeconds: number) {
-    this.failures = new Failures(counts, name, memorySeconds);
     this.turns = counts.limiter(`${name}-turns`, { points: 1, windowSeconds: memorySeconds });
   }
 
-  /**
-   * What `work` gives. Null from it is a failure.
-   * @throws Problem `throttled`, without asking it, where it is not yet the key's turn
-   */
-  async attempt<Result>(key: string, pace: Pace, work: () => Promise<Result | null>): Promise<Result | null> {
-    return this.failures.during(key, async (failures) => {
-      if (failures > pace.freeMax) await this.takeTurn(key, failures - pace.freeMax, pace);
-      return work();
-    });
-  }
-
-  /** Starts anew. */
-  async forget(key: string): Promise<void> {
-    await Promise.all([this.failures.forget(key), this.turns.delete(key)]);
-  }
-
-  private async takeTurn(key: string, beyond: number, { waitSecondsMin, waitSecondsMax }: Pace): Promise<void> {
+  /** Null, and the turn is taken, where the key's attempt of this count may pass; else why it may not yet. */
+  async take(
+    key: string,
+    failures: number,
+    { freeMax, waitSecondsMin, waitSecondsMax }: Pace,
+  ): Promise<Problem | null> {
+    const beyond = failures - freeMax;
+    if (beyond <= 0) return null;
     const customDuration = Math.min(waitSecondsMin * 2 ** (beyond - 1), waitSecondsMax);
     try {
       await this.turns.consume(key, 1, { customDuration });
+      return null;
     } catch (state) {
-      throw state instanceof RateLimiterRes ? tooMany(state) : state;
+      if (state instanceof RateLimiterRes) return tooMany(state);
+      throw state;
     }
+  }
+
+  async forget(key: string): Promise<void> {
+    await this.turns.delete(key);
   }
 }
 

@@ -1,9 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** That an account logged in from a network. Which of either is not told: an address is personal data. */
+/** That an account, or anyone at all, logged in from an address. Which of either is not told: both are personal data. */
 @Entity('familiar_origin')
 export class FamiliarOriginEntity {
-  /** A keyed hash of the account's email and the network. */
+  /** A keyed hash of the account's email and the address, or of the address alone. */
   @PrimaryColumn({ type: 'varchar' })
   id!: string;
 

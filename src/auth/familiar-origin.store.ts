@@ -8,21 +8,26 @@ import { FamiliarOriginEntity } from './familiar-origin.entity.js';
 export class FamiliarOriginStore {
   constructor(private readonly database: Database) {}
 
-  /** Whether one of these was seen after `since`. */
-  async isSeen(ids: readonly string[], since: Date): Promise<boolean> {
-    return this.database.read((manager) =>
-      manager.existsBy(FamiliarOriginEntity, { id: In([...ids]), seenAt: MoreThan(since) }),
+  /** Those of these that were seen after `since`. */
+  async findSeen(ids: readonly string[], since: Date): Promise<ReadonlySet<string>> {
+    const seen = await this.database.read((manager) =>
+      manager.findBy(FamiliarOriginEntity, { id: In([...ids]), seenAt: MoreThan(since) }),
+    );
+    return new Set(seen.map(({ id }) => id));
+  }
+
+  async remember(ids: readonly string[], seenAt: Date): Promise<void> {
+    const time = toSqlTime(seenAt);
+    await this.database.transaction((manager) =>
+      manager.query(
+        `INSERT INTO familiar_origin (id, seen_at) VALUES ${ids.map(() => '(?, ?)').join()} ${upsert(this.database.dataSource, ['id'], ['seen_at'])}`,
+        ids.flatMap((id) => [id, time]),
+      ),
     );
   }
 
-  /** Removes, too, what was last seen before `since`. */
-  async remember(id: string, seenAt: Date, since: Date): Promise<void> {
-    await this.database.transaction(async (manager) => {
-      await manager.delete(FamiliarOriginEntity, { seenAt: LessThan(since) });
-      await manager.query(
-        `INSERT INTO familiar_origin (id, seen_at) VALUES (?, ?) ${upsert(this.database.dataSource, ['id'], ['seen_at'])}`,
-        [id, toSqlTime(seenAt)],
-      );
-    });
+  /** Apart from what is remembered, for what this locks lies where that is inserted. */
+  async deleteSeenBefore(since: Date): Promise<void> {
+    await this.database.transaction((manager) => manager.delete(FamiliarOriginEntity, { seenAt: LessThan(since) }));
   }
 }

@@ -8,8 +8,8 @@ import { normalPassword } from '../platform/password-rule.js';
 /** OWASP's minimum for argon2id (the library's default algorithm): 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /**
- * A hash keeps a core busy: one is left for everything else, while nobody familiar logs in. Of libuv's four threads one more
- * is for them, and one for files and names.
+ * A hash keeps a core busy: one is left for everything else, while nobody logs in at an address known for it. Of libuv's
+ * four threads one more is for those who do, and one for files and names.
  */
 const AT_ONCE_MAX = Math.min(Math.max(availableParallelism() - 1, 1), 2);
 /** Some three seconds of work, so that nobody waits beyond a client's patience. */
@@ -19,8 +19,8 @@ const WAITING_MAX = 64;
 @Injectable()
 export class PasswordHasher {
   private readonly line = newLine(AT_ONCE_MAX);
-  /** Of its own, so that no crowd of strangers stands before an owner who logs in where they do. */
-  private readonly familiarLine = newLine(1);
+  /** So that no crowd of strangers stands before owners who log in where they do. By address: no email is told by its line. */
+  private readonly knownLine = newLine(1);
   /** Verified against where there is no account, so that a wrong email takes as long as a wrong password. */
   private readonly nobodysHash = this.hash(randomUUID());
 
@@ -30,9 +30,9 @@ export class PasswordHasher {
   }
 
   /** False for a missing hash too, in the same time. @throws Problem `unavailable` when too many wait */
-  async verify(passwordHash: string | undefined, password: string, isFamiliar: boolean): Promise<boolean> {
+  async verify(passwordHash: string | undefined, password: string, isKnownAddress: boolean): Promise<boolean> {
     const against = passwordHash ?? (await this.nobodysHash);
-    const line = isFamiliar ? this.familiarLine : this.line;
+    const line = isKnownAddress ? this.knownLine : this.line;
     const matches = await line.submit(() => verify(against, normalPassword(password)));
     return matches === true && passwordHash !== undefined;
   }

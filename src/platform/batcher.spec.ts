@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { Batcher, type Outcome } from './batcher.js';
+import { type BatchBounds, Batcher, type Outcome } from './batcher.js';
 
 const BOUNDS = { name: 'test', batchMax: 3, waitingMax: 5, runsMax: 1 };
 
 /** Runs that end when the test says so. */
-function controlled(bounds: Partial<typeof BOUNDS> = {}) {
+function controlled(bounds: Partial<BatchBounds<number>> = {}) {
   const batches: number[][] = [];
   const ends: ((outcomes?: Outcome<string>[]) => void)[] = [];
   const batcher = new Batcher<number, string>(
@@ -94,6 +94,18 @@ describe('a batcher', () => {
     expect(() => batcher.submit(7)).toThrow(
       expect.objectContaining({ kind: 'unavailable', code: 'LINE_FULL', details: { retryAfterSeconds: 1 } }),
     );
+  });
+
+  it('lets heavy commands fill a run, and the line, sooner', async () => {
+    const { batcher, batches, end } = controlled({ weightOf: (command) => command });
+    const results = [2, 2, 1, 2].map((command) => batcher.submit(command));
+
+    expect(() => batcher.submit(1)).toThrow(expect.objectContaining({ code: 'LINE_FULL' }));
+    for (const run of [0, 1, 2]) await end(run);
+
+    await Promise.all(results);
+    expect(batches).toEqual([[2], [2, 1], [2]]);
+    void batcher.submit(1);
   });
 
   it('is drained when all that was submitted has been answered', async () => {

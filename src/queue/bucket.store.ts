@@ -18,6 +18,8 @@ import {
 /** Families in one statement; SQLite takes an expression of at most 1,000 levels. */
 const FAMILIES_MAX = 200;
 const ROWS_MAX = 1_000;
+/** Parents whose children are deleted in one transaction: some thousand rows. */
+const PARENTS_MAX = 50;
 
 const KEY = ['waitlist_id', 'axis', 'level', 'parent', 'slot'];
 const COLUMNS = [...KEY, 'amount', 'before_in_parent'];
@@ -77,12 +79,35 @@ export class BucketStore {
     await session.query('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
   }
 
-  /** Waitlists whose line is closed and whose records were not all deleted: buckets go last. */
+  /** Deletes the buckets of some parents, from `parent` on; gives the parent to go on from, or null at the level's end. */
+  async deleteSome(
+    session: Session,
+    waitlistId: number,
+    { axis, level, parent }: Pick<BucketRow, 'axis' | 'level' | 'parent'>,
+  ): Promise<number | null> {
+    const [row]: { last: number | null }[] = await session.query(
+      `SELECT MAX(parent) AS last FROM (
+         SELECT DISTINCT parent FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ?
+         ORDER BY parent LIMIT ?
+       ) some`,
+      [waitlistId, axis, level, parent, PARENTS_MAX],
+    );
+    const last = row?.last ?? null;
+    if (last === null) return null;
+    await session.query(
+      'DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent <= ?',
+      [waitlistId, axis, level, parent, last],
+    );
+    return last + 1;
+  }
+
+  /** Waitlists that an older version was killed over while it deleted them: no line, no mark of its closing, but buckets, which went last. */
   async listOrphans(session: Session): Promise<number[]> {
     const rows: { waitlist_id: number }[] = await session.query(
       // A waitlist that stands has lost its line some other way, and its people are no remains.
       `SELECT DISTINCT waitlist_id FROM queue_bucket
-       WHERE waitlist_id NOT IN (SELECT waitlist_id FROM queue) AND waitlist_id NOT IN (SELECT id FROM waitlist)`,
+       WHERE waitlist_id NOT IN (SELECT waitlist_id FROM queue) AND waitlist_id NOT IN (SELECT id FROM waitlist)
+         AND waitlist_id NOT IN (SELECT waitlist_id FROM closed_queue)`,
     );
     return rows.map(({ waitlist_id }) => waitlist_id);
   }

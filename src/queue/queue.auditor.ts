@@ -56,19 +56,12 @@ export class QueueAuditor {
     return this.database.read((manager) => this.queues.listIds(manager));
   }
 
-  /** Waitlists that were deleted while some of their records remain, because the process died. */
-  async orphanIds(): Promise<number[]> {
-    return this.database.read((manager) => this.buckets.listOrphans(manager));
+  async closedIds(): Promise<number[]> {
+    return this.database.read((manager) => this.queues.listClosed(manager));
   }
 
-  async purge(waitlistId: number): Promise<void> {
-    const end = await this.database.read((manager) => this.waiters.findEnd(manager, waitlistId));
-    for (let start = 0; start < end; start += CHUNK_SIZE) {
-      await this.database.exchange((session) =>
-        this.waiters.deleteRange(session, waitlistId, start, start + CHUNK_SIZE),
-      );
-    }
-    await this.database.exchange((session) => this.buckets.deleteAll(session, waitlistId));
+  async orphanIds(): Promise<number[]> {
+    return this.database.read((manager) => this.buckets.listOrphans(manager));
   }
 
   /**

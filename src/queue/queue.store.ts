@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
-import { isEmbedded, placeholders } from '../platform/database/dialect.js';
+import { isEmbedded, placeholders, upsert } from '../platform/database/dialect.js';
 import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import { QueueEntity } from './queue.entity.js';
@@ -66,8 +65,42 @@ export class QueueStore {
     return rows.length > 0;
   }
 
-  async delete(manager: EntityManager, waitlistId: number): Promise<void> {
-    await manager.delete(QueueEntity, { waitlistId });
+  /** Ends the line, which the session has locked: what it holds is to be deleted. */
+  async close(session: Session, waitlistId: number): Promise<void> {
+    await session.query('DELETE FROM queue WHERE waitlist_id = ?', [waitlistId]);
+    await this.markClosed(session, waitlistId);
+  }
+
+  async markClosed(session: Session, waitlistId: number): Promise<void> {
+    await session.query(
+      `INSERT INTO closed_queue (waitlist_id) VALUES (?) ${upsert(session.dataSource, ['waitlist_id'], ['waitlist_id'])}`,
+      [waitlistId],
+    );
+  }
+
+  /** Lines that were closed and hold something still. */
+  async listClosed(session: Session): Promise<number[]> {
+    const rows: { waitlist_id: number }[] = await session.query(
+      'SELECT waitlist_id FROM closed_queue ORDER BY waitlist_id',
+    );
+    return rows.map(({ waitlist_id }) => waitlist_id);
+  }
+
+  /** Whether the closed line is the session's until its transaction ends: not where it is another's, or holds nothing more. */
+  async lockClosed(session: Session, waitlistId: number): Promise<boolean> {
+    const embedded = isEmbedded(session.dataSource);
+    // As in `lock`.
+    if (embedded) await session.query('UPDATE closed_queue SET waitlist_id = waitlist_id WHERE waitlist_id = ?', [waitlistId]); // prettier-ignore
+    const rows: unknown[] = await session.query(
+      `SELECT waitlist_id FROM closed_queue WHERE waitlist_id = ?${embedded ? '' : ' FOR UPDATE SKIP LOCKED'}`,
+      [waitlistId],
+    );
+    return rows.length > 0;
+  }
+
+  /** It holds nothing more. */
+  async forgetClosed(session: Session, waitlistId: number): Promise<void> {
+    await session.query('DELETE FROM closed_queue WHERE waitlist_id = ?', [waitlistId]);
   }
 
   async find(session: Session, waitlistIds: readonly number[]): Promise<QueueEntity[]> {

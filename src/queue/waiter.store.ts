@@ -100,9 +100,11 @@ export class WaiterStore {
     const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
     const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
     const { dataSource } = session;
-    const byEmail = await this.findWhere(session, waitlistId, 'w.email_key', emailKeys, byIndex(dataSource, 'waiter_email')); // prettier-ignore
-    const byPhone = await this.findWhere(session, waitlistId, 'w.phone_key', phoneKeys, byIndex(dataSource, 'waiter_phone')); // prettier-ignore
-    return [...byEmail, ...byPhone];
+    const found = await Promise.all([
+      this.findWhere(session, waitlistId, 'w.email_key', emailKeys, byIndex(dataSource, 'waiter_email')),
+      this.findWhere(session, waitlistId, 'w.phone_key', phoneKeys, byIndex(dataSource, 'waiter_phone')),
+    ]);
+    return found.flat();
   }
 
   async findByIds(session: Session, waitlistId: number, ids: readonly number[]): Promise<Waiter[]> {
@@ -323,13 +325,13 @@ export class WaiterStore {
     ]);
   }
 
-  /** The `seq` after the last; 0 where there is no record. */
-  async findEnd(session: Session, waitlistId: number): Promise<number> {
-    const [row]: { last: number | null }[] = await session.query(
-      'SELECT MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+  /** The first `seq` and the one after the last; the same where there is no record. */
+  async findSpan(session: Session, waitlistId: number): Promise<{ readonly first: number; readonly end: number }> {
+    const [row]: { first: number | null; last: number | null }[] = await session.query(
+      'SELECT MIN(seq) AS first, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
       [waitlistId],
     );
-    return (row?.last ?? -1) + 1;
+    return { first: row?.first ?? 0, end: (row?.last ?? -1) + 1 };
   }
 
   /** A page of a listing, from a record on (`from`, itself included) less the first `skip`. */

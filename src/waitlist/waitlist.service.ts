@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isSupportedCountry } from 'libphonenumber-js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database, type Terms } from '../platform/database/database.js';
+import type { Session } from '../platform/database/session.js';
 import { type FieldFault, Problem } from '../platform/problem.js';
 import { QueueService } from '../queue/queue.service.js';
 import { SPOTS_PER_REFERRAL_DEFAULT } from '../queue/rank-key.js';
@@ -94,7 +95,12 @@ export class WaitlistService {
 
   /** The rules by which people join. @throws Problem `not_found` */
   async getPublic(id: number): Promise<WaitlistEntity> {
-    return (await this.waitlists.findPublic(id)) ?? fail();
+    return this.database.read((manager) => this.readPublic(manager, id));
+  }
+
+  /** The same, beside what else is read. @throws Problem `not_found` */
+  async readPublic(session: Session, id: number): Promise<WaitlistEntity> {
+    return (await this.waitlists.findPublic(session, id)) ?? fail();
   }
 
   /** The waitlist as it then is, and how many records the change moved. @throws Problem `not_found`, `invalid` */
@@ -129,7 +135,7 @@ export class WaitlistService {
     return { waitlist: await this.get(accountId, id), recordsMoved };
   }
 
-  /** Deletes the waitlist and its records. @throws Problem `not_found` */
+  /** Ends the waitlist, and begins to delete its records. @throws Problem `not_found` */
   async delete(accountId: number, id: number): Promise<void> {
     let isDeleted = false;
     await this.database.transaction(async (manager) => {
@@ -138,7 +144,7 @@ export class WaitlistService {
       await this.queue.close(manager, id);
       isDeleted = true;
     });
-    await this.queue.purge(id);
+    this.queue.beginPurge();
   }
 
   /** A new key; the old one ends at once. @throws Problem `not_found` */

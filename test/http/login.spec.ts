@@ -27,7 +27,20 @@ describe('whoever keeps failing to log in', () => {
   const attempt = (email: string, password: string, address: string) =>
     service.api.post(CREATE, { email, password }, { headers: { 'x-forwarded-for': address } });
   const fail = (email: string, address: string) => attempt(email, WRONG_PASSWORD, address);
+  async function timed(email: string, address: string) {
+    const startMs = performance.now();
+    const answer = await fail(email, address);
+    return { answer, ms: performance.now() - startMs };
+  }
   const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status);
+
+  /** All that an answer tells, but what is each request's own: the names of its headers, and when to come back by minutes. */
+  const told = ({ status, headers, body }: Answer) => ({
+    status,
+    headers: Object.keys(headers),
+    waitMinutes: Math.ceil(Number(headers['retry-after'] ?? 0) / 60),
+    body: { ...body, instance: '' },
+  });
 
   /** So many failures, one after the other; `of` says whose and whence. */
   async function failures(count: number, of: (index: number) => readonly [email: string, address: string]) {
@@ -99,6 +112,69 @@ describe('whoever keeps failing to log in', () => {
     expect((await attempt(newcomer.email, PASSWORD, address)).status).toBe(429);
     expect((await attempt(newcomer.email, PASSWORD, '198.51.100.2')).status).toBe(200);
     expect((await attempt(owner.email, PASSWORD, address)).status).toBe(200);
+  });
+
+  it('learns nothing of who logs in there: where the address is slowed, each wrong password is answered alike', async () => {
+    const address = '198.51.100.20';
+    const owner = await service.world.owner();
+    await attempt(owner.email, PASSWORD, address);
+    await failures(FREE_OF_ADDRESS_MAX + 1, (index) => [`victim-${index}@owners.example`, address]);
+
+    const rounds = [];
+    for (let round = 0; round < FREE_MAX + 2; round += 1) {
+      rounds.push({ owner: await timed(owner.email, address), nobody: await timed('nobody@owners.example', address) });
+    }
+
+    for (const { owner: one, nobody: other } of rounds) expect(told(one.answer)).toEqual(told(other.answer));
+    expect(rounds[0]?.owner.answer.body.error_code).toBe('TOO_MANY_ATTEMPTS');
+    // One hash for either, while it was their turn: the least of some times is what the work takes.
+    const hashed = rounds.slice(0, FREE_MAX);
+    const [ownerMs, nobodyMs] = (['owner', 'nobody'] as const).map((who) => Math.min(...hashed.map((round) => round[who].ms))); // prettier-ignore
+    expect(nobodyMs).toBeGreaterThan(ownerMs! / 3);
+    expect(ownerMs).toBeGreaterThan(nobodyMs! / 3);
+  });
+
+  it('learns nothing of who logs in there: where the account is guessed at, each wrong password is answered alike', async () => {
+    const address = '198.51.100.30';
+    const neighbour = await service.world.owner();
+    const owner = await service.world.owner();
+    for (const { email } of [neighbour, owner]) await attempt(email, PASSWORD, address);
+    const nobody = 'guessed-nobody@owners.example';
+    for (const email of [owner.email, nobody]) {
+      await failures(FREE_OF_ACCOUNT_MAX + 1, (index) => [email, `203.0.113.${index}`]);
+    }
+
+    const ofOwner = (await failures(3, () => [owner.email, address])).map(told);
+    const ofNobody = (await failures(3, () => [nobody, address])).map(told);
+
+    expect(ofOwner).toEqual(ofNobody);
+    expect(ofOwner.map(({ status }) => status)).toEqual([401, 401, 429]);
+    expect((await attempt(owner.email, PASSWORD, address)).status).toBe(200);
+  });
+
+  it('guesses at an account no more often where it logs in, though the address is slowed', async () => {
+    const address = '198.51.100.40';
+    const owner = await service.world.owner();
+    await attempt(owner.email, PASSWORD, address);
+    await failures(FREE_OF_ADDRESS_MAX + 1, (index) => [`victim-${index}@owners.example`, address]);
+
+    await failures(FREE_MAX + 1, () => [owner.email, address]);
+
+    expect((await attempt(owner.email, PASSWORD, address)).status).toBe(429);
+    expect((await attempt(owner.email, PASSWORD, '198.51.100.41')).status).toBe(200);
+  });
+
+  it('has had no turn at an account where the address was kept out', async () => {
+    const { email } = await service.world.owner();
+    const [address, neighbour] = ['2001:db8:9:1::1', '2001:db8:9:2::1'];
+    await failures(FREE_MAX, () => [email, address]);
+    await failures(FREE_OF_ADDRESS_MAX + 1 - FREE_MAX, (index) => [`victim-${index}@owners.example`, address]);
+
+    expect((await fail(email, address)).status).toBe(429);
+
+    // Of the same site, for which the account's turn is one.
+    expect((await fail(email, neighbour)).status).toBe(401);
+    expect((await fail(email, neighbour)).status).toBe(429);
   });
 
   it('is slowed more on an account that was tried from too many addresses, and holds up nobody elsewhere', async () => {
@@ -211,13 +287,18 @@ describe('a rush of logins', () => {
     });
     await Promise.race(rush);
 
-    const familiar = await logIn(PASSWORD, email, '192.0.2.1');
+    const [familiar, nobody] = await Promise.all([
+      logIn(PASSWORD, email, '192.0.2.1'),
+      logIn(PASSWORD, 'nobody@owners.example', '192.0.2.1'),
+    ]);
     const failedMeanwhile = failed;
     await until(async () => (await logIn(PASSWORD, email, '192.0.2.2')).status === 200);
     await Promise.all(rush);
     await guarded.stop();
 
     expect(familiar.status).toBe(200);
+    // Nor is an email told by how long it takes.
+    expect(nobody.status).toBe(401);
     expect(failedMeanwhile).toBeLessThan(failed / 2);
   }, 60_000);
 });

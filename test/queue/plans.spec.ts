@@ -3,7 +3,7 @@ import { DataSource, type Logger, type QueryRunner } from 'typeorm';
 import { STATEMENT_END } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import type { Page, PageRequest } from '../../src/queue/waiter.js';
-import { newcomer } from '../support/newcomer.js';
+import { applicant, noRules } from '../support/applicant.js';
 import { openDatabase, type Service, startService } from '../support/service.js';
 
 const FEW = 1_000;
@@ -71,14 +71,18 @@ describe('the plans of the hot statements', () => {
   it('find the places of records', () =>
     expectFlat(({ id, people }) =>
       together((index) =>
-        queue.find(id, { emailKey: `seed-${people / 2 + index}@example.com`, phoneKey: `+1415555${1000 + index}` }),
+        queue.find(
+          id,
+          { emailKey: `seed-${people / 2 + index}@example.com`, phoneKey: `+1415555${1000 + index}` },
+          noRules,
+        ),
       ),
     ));
 
   it('put people in line, and their referrers forward', () =>
     expectFlat(async (line) => {
       const referrers = await middle(line);
-      await together((index) => queue.join(line.id, newcomer(referrers[index]?.referralToken)));
+      await together((index) => queue.join(line.id, applicant(referrers[index]?.referralToken)));
     }));
 
   it('take people out of the line', () =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { during } from '../support/during.js';
-import { newcomer } from '../support/newcomer.js';
+import { applicant, noRules } from '../support/applicant.js';
 import { type Service, startService } from '../support/service.js';
 
 /** Several transactions' worth. */
@@ -21,7 +21,7 @@ describe('seeding', () => {
     const seeding = queue.seed(id, PEOPLE, () => undefined);
 
     const seen = await during(seeding, async () => {
-      const joined = await queue.join(id, newcomer());
+      const { waiter: joined } = await queue.join(id, applicant());
       const { findings } = await queue.verify(id, () => undefined);
       return { ahead: joined.seq, priority: joined.priority, findings };
     });
@@ -41,8 +41,10 @@ describe('seeding', () => {
     expect(active).toBe(PEOPLE);
     expect(referred).toBeGreaterThan(PEOPLE / 5);
     const [first, last] = await Promise.all(
-      [0, PEOPLE - 1].map((number) => queue.find(id, { emailKey: `seed-${number}@example.com`, phoneKey: null })),
+      [0, PEOPLE - 1].map((number) =>
+        queue.find(id, { emailKey: `seed-${number}@example.com`, phoneKey: null }, noRules),
+      ),
     );
-    expect([first?.seq, last?.seq]).toEqual([0, PEOPLE - 1]);
+    expect([first?.waiter?.seq, last?.waiter?.seq]).toEqual([0, PEOPLE - 1]);
   });
 });

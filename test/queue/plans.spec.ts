@@ -107,16 +107,21 @@ describe('the plans of the hot statements', () => {
     }),
   );
 
-  it.each(['joined', 'queue'] as const)('show whom one record referred, in the order %s', (order) =>
-    expectFlat(async (line) => {
-      const [referrer] = (await middle(line)).filter(({ amountReferred }) => amountReferred > 0);
-      const request = { ...ALL, order, referredBy: { token: referrer?.referralToken ?? '' } };
+  it.each(['joined', 'queue'] as const)('show whom one record referred, in the order %s', async (order) => {
+    const tokens = new Map<Line, string>();
+    for (const line of [few, many]) {
+      const [referrer] = await middle(line);
+      tokens.set(line, referrer?.referralToken ?? '');
+      for (let friend = 0; friend < 3; friend += 1) await queue.join(line.id, applicant(referrer?.referralToken));
+    }
+    await expectFlat(async (line) => {
+      const request = { ...ALL, order, referredBy: { token: tokens.get(line) ?? '' } };
       const { waiters } = await queue.page(line.id, request);
       expect(waiters).not.toEqual([]);
       await queue.page(line.id, { ...request, start: { offset: 1 } });
       await queue.page(line.id, { ...request, start: { afterId: waiters[0]?.id ?? 0 } });
-    }),
-  );
+    });
+  });
 
   /** Some of them were let in. */
   async function crowd(people: number): Promise<Line> {

@@ -2,8 +2,8 @@ import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import type { Answer } from '../support/api.js';
-import type { ServiceProcess } from '../support/service-process.js';
-import { openWaitlist, OWNER, type Place, read } from './traffic.js';
+import { OWNER, type ServiceProcess } from '../support/service-process.js';
+import { openWaitlist, type Place, read } from './traffic.js';
 
 /** What an operation cannot do without. */
 type Need = 'nothing' | 'readiness' | 'reading' | 'writing';

@@ -2,9 +2,8 @@ import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Answer } from '../support/api.js';
 import { inOrder } from '../support/oracle.js';
-import { ServiceProcess } from '../support/service-process.js';
+import { OWNER, ServiceProcess } from '../support/service-process.js';
 
-export const OWNER = { email: 'owner@example.com', password: 'a long enough password' };
 const VISITOR_PAUSE_MS = 10;
 /** Where nobody answers, asking again costs the machine that the services need to come back. */
 const UNANSWERED_PAUSE_MS = 100;

@@ -15,13 +15,13 @@ import {
 import { callAt } from '../support/api.js';
 import { openDatabase } from '../support/service.js';
 import { until } from '../support/service-process.js';
+import { PASSWORD } from '../support/world.js';
 
 jest.setTimeout(PROGRAMS_TIMEOUT_MS);
 
-const PASSWORD = 'a long enough password';
 const EASILY_GUESSED =
-  'password must not be easily guessed: a common password, a repetition, a row of keys, or made from the email';
-const OTHER_PASSWORD = 'another long enough password';
+  'password must not be easily guessed: a common password or phrase, a few words, a repetition, a row of keys, or made from the email';
+const OTHER_PASSWORD = 'brisk otter plum canyon fizz';
 
 describe('the command line', () => {
   let folder: Awaited<ReturnType<typeof freshFolder>>;

@@ -63,7 +63,8 @@ describe('a process that is told to stop', () => {
 
   it('is kept by no connection that says nothing or never ends its body', async () => {
     const running = await start();
-    const begun = 'POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Length: 9\r\n\r\n{';
+    const begun =
+      'POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{';
     const sockets = ['', begun].map((text) => {
       const socket = connect(running.port, '127.0.0.1').on('error', () => undefined);
       socket.write(text);

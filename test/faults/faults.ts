@@ -168,7 +168,12 @@ try {
   const asked = chosen([...faultsOf(database, disk), ...crowdsOf(database)], process.argv.slice(2));
   await database.start();
   await migrate(database.url);
-  const running = await ServiceProcess.spawn({ DATABASE_URL: database.url, RATE_LIMIT_LOGIN: '0' });
+  const running = await ServiceProcess.spawn({
+    DATABASE_URL: database.url,
+    RATE_LIMIT_LOGIN: '0',
+    // A crowd has many addresses, and here comes from one, as through a proxy.
+    TRUST_PROXY: '127.0.0.1',
+  });
   service = running;
   await running.started();
   const matrix = await openMatrix(running, database.url);

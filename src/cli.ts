@@ -114,17 +114,15 @@ program
     withApp(async (app) => {
       const queue = app.get(QueueService);
       let isSound = true;
-      for (const waitlist of id === undefined ? await queue.waitlistIds() : [id]) {
-        const report = await unlessGone(id, () =>
-          withProgress(`Waitlist ${waitlist}`, (onProgress) => queue.verify(waitlist, onProgress)),
+      await withWaitlists(queue, id, async (waitlist) => {
+        const { records, findings, differences } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
+          queue.verify(waitlist, onProgress),
         );
-        if (!report) continue;
-        const { records, findings, differences } = report;
         print(`Waitlist ${waitlist}: ${records} records, ${differences === 0 ? 'all right' : `${differences} differ`}`);
         for (const finding of findings) print(`  ${finding}`);
         if (differences > findings.length) print(`  … and ${differences - findings.length} more`);
         isSound &&= differences === 0;
-      }
+      });
       for (const closed of id === undefined ? await queue.closedIds() : [])
         print(`Waitlist ${closed} is being deleted`);
       for (const orphan of id === undefined ? await queue.orphanIds() : []) {
@@ -144,12 +142,13 @@ program
   .action((id: number | undefined) =>
     withApp(async (app) => {
       const queue = app.get(QueueService);
-      for (const waitlist of id === undefined ? await queue.waitlistIds() : [id]) {
-        const changed = await unlessGone(id, () =>
-          withProgress(`Waitlist ${waitlist}`, (onProgress) => queue.rebuild(waitlist, onProgress)),
+      await withWaitlists(queue, id, async (waitlist) => {
+        const { changed, wasLost, spotsPerReferral } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
+          queue.rebuild(waitlist, onProgress),
         );
-        if (changed !== undefined) print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
-      }
+        print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
+        if (wasLost) print(`  its line was missing: see that spots_to_move_upon_referral is ${spotsPerReferral}`);
+      });
       for (const gone of id === undefined ? [...(await queue.closedIds()), ...(await queue.orphanIds())] : []) {
         const isDone = await queue.purge(gone);
         print(`Waitlist ${gone}: ${isDone ? 'deleted what remained of it' : 'is being deleted by another process'}`);
@@ -157,13 +156,16 @@ program
     }),
   );
 
-/** What comes of a waitlist's turn; undefined where it was deleted since it was listed with all. */
-async function unlessGone<Result>(asked: number | undefined, work: () => Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (asked === undefined && error instanceof Problem && error.kind === 'not_found') return undefined;
-    throw error;
+/** The one that was named, or all; of all, one that is deleted meanwhile is passed over. */
+async function withWaitlists(queue: QueueService, id: number | undefined, work: (id: number) => Promise<void>) {
+  if (id !== undefined) return work(id);
+  for (const waitlist of await queue.waitlistIds()) {
+    try {
+      await work(waitlist);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.kind !== 'not_found') throw error;
+      print(`Waitlist ${waitlist}: was deleted meanwhile`);
+    }
   }
 }
 

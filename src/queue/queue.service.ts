@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
-import { type AuditReport, type OnProgress, QueueAuditor } from './queue.auditor.js';
+import { type AuditReport, type OnProgress, QueueAuditor, type RebuildReport } from './queue.auditor.js';
 import { QueuePurger } from './queue.purger.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueSeeder } from './queue.seeder.js';
@@ -135,8 +135,8 @@ export class QueueService implements BeforeApplicationShutdown {
     return this.auditor.verify(waitlistId, onProgress);
   }
 
-  /** Derives anew what is derived of a line; gives how many records changed. @throws Problem `not_found` */
-  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<number> {
+  /** Derives anew what is derived of a line. @throws Problem `not_found` */
+  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<RebuildReport> {
     return this.auditor.rebuild(waitlistId, onProgress);
   }
 

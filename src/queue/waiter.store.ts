@@ -27,13 +27,18 @@ const BEFORE_BUCKET = QUEUE_AXIS.widthBits
   .map((_, level) => beforeInSql(QUEUE_AXIS, level, 'w.waitlist_id', 'w.rank_key'))
   .join(' + ');
 
-/** The place: as it was for the offboarded, else the active records ahead, where of two equal keys the later is ahead. */
-function prioritySql(dataSource: DataSource): string {
-  return `CASE WHEN w.active = 0 THEN w.removed_priority ELSE ${BEFORE_BUCKET} + (
+/** The active records ahead, where of two equal keys the later is ahead. */
+function aheadSql(dataSource: DataSource): string {
+  return `${BEFORE_BUCKET} + (
     SELECT COUNT(*) FROM waiter ahead ${byIndex(dataSource, 'waiter_order')}
     WHERE ahead.waitlist_id = w.waitlist_id AND ahead.active = 1 AND ahead.rank_bucket = w.rank_bucket
       AND (ahead.rank_key < w.rank_key OR (ahead.rank_key = w.rank_key AND ahead.seq > w.seq))
-  ) END AS priority`;
+  )`;
+}
+
+/** The place: as it was for the offboarded. */
+function prioritySql(dataSource: DataSource): string {
+  return `CASE WHEN w.active = 0 THEN w.removed_priority ELSE ${aheadSql(dataSource)} END AS priority`;
 }
 
 /** Records in one UPDATE: its cases are searched for each, and SQLite takes 32,766 parameters. */
@@ -76,6 +81,7 @@ export interface Standing {
 export interface AuditedFacts extends Standing {
   readonly referred: boolean;
   readonly referredByToken: string | null;
+  readonly removedPriority: number | null;
   readonly referrals: number;
 }
 
@@ -139,7 +145,7 @@ export class WaiterStore {
   async findFacts(session: Session, waitlistId: number, fromSeq: number, limit: number): Promise<AuditedFacts[]> {
     const rows: Record<string, number | string | null>[] = await session.query(
       `SELECT w.id, w.seq, w.amount_referred, w.credited_referrals, w.spots_advanced, w.rank_key, w.active, w.referral_token,
-         w.referred, w.referred_by_token, (
+         w.referred, w.referred_by_token, w.removed_priority, (
            SELECT COUNT(*) FROM waiter r ${byIndex(session.dataSource, 'waiter_referrer')} WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
          ) AS referrals
        FROM waiter w ${byIndex(session.dataSource, 'waiter_seq')} WHERE w.waitlist_id = ? AND w.seq >= ? ORDER BY w.seq LIMIT ?`,
@@ -149,6 +155,7 @@ export class WaiterStore {
       ...toStanding(row),
       referred: row.referred === 1,
       referredByToken: row.referred_by_token as string | null,
+      removedPriority: row.removed_priority as number | null,
       referrals: row.referrals as number,
     }));
   }
@@ -215,16 +222,46 @@ export class WaiterStore {
     );
   }
 
-  /** Numbers the records anew in their order, where numbers are missing. */
-  async closeGaps(session: Session, waitlistId: number): Promise<void> {
-    const [row]: { total: number; last: number | null }[] = await session.query(
-      'SELECT COUNT(*) AS total, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+  /** Gives the offboarded among records the place that they would have in the line as it stands, and others none. */
+  async deriveRemovedPriorities(session: Session, waitlistId: number, ids: readonly number[]): Promise<void> {
+    const { dataSource } = session;
+    for (const some of chunksOf(ids, UPDATES_MAX)) {
+      const rows: { id: number; place: number | null }[] = await session.query(
+        `SELECT w.id, CASE WHEN w.active = 0 THEN ${aheadSql(dataSource)} END AS place
+         FROM waiter w ${byId(dataSource)} WHERE w.waitlist_id = ? AND w.id IN (${placeholders(some.length)})`,
+        [waitlistId, ...some],
+      );
+      await session.query(
+        `UPDATE waiter ${byId(dataSource)} SET removed_priority = CASE id ${rows.map(() => 'WHEN ? THEN ?').join(' ')} END
+         WHERE waitlist_id = ? AND id IN (${placeholders(rows.length)})`,
+        [...rows.flatMap(({ id, place }) => [id, place]), waitlistId, ...rows.map(({ id }) => id)],
+      );
+    }
+  }
+
+  /** Some record with credit whose key tells what a referral is worth; null where nobody has any. */
+  async findCredited(session: Session, waitlistId: number): Promise<Standing | null> {
+    const [row]: Record<string, number | string | null>[] = await session.query(
+      `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referral_token
+       FROM waiter ${byIndex(session.dataSource, 'waiter_credited')}
+       WHERE waitlist_id = ? AND credited_referrals > 0 AND rank_key > 0 LIMIT 1`,
       [waitlistId],
     );
-    if (Number(row?.total) === (row?.last ?? -1) + 1) return;
-    // By way of numbers below 0, for at no time may two be equal.
+    return row ? toStanding(row) : null;
+  }
+
+  /** Numbers the records anew in their order, where numbers are missing or below 0. */
+  async closeGaps(session: Session, waitlistId: number): Promise<void> {
+    const [row]: { total: number; first: number | null; last: number | null }[] = await session.query(
+      'SELECT COUNT(*) AS total, MIN(seq) AS first, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+      [waitlistId],
+    );
+    const { first, last } = { first: row?.first ?? 0, last: row?.last ?? -1 };
+    if (first === 0 && Number(row?.total) === last + 1) return;
+    // By way of numbers below all, for at no time may two be equal.
+    const below = Math.min(first, 0) - 1;
     let place = 0;
-    for (let from = 0; ;) {
+    for (let from = first; ;) {
       const records: { id: number; seq: number }[] = await session.query(
         'SELECT id, seq FROM waiter WHERE waitlist_id = ? AND seq >= ? ORDER BY seq LIMIT ?',
         [waitlistId, from, UPDATES_MAX],
@@ -233,12 +270,20 @@ export class WaiterStore {
       await session.query(
         `UPDATE waiter ${byId(session.dataSource)} SET seq = CASE id ${records.map(() => 'WHEN ? THEN ?').join(' ')} END
          WHERE waitlist_id = ? AND id IN (${placeholders(records.length)})`,
-        [...records.flatMap(({ id }, index) => [id, -1 - (place + index)]), waitlistId, ...records.map(({ id }) => id)],
+        [
+          ...records.flatMap(({ id }, index) => [id, below - (place + index)]),
+          waitlistId,
+          ...records.map(({ id }) => id),
+        ],
       );
       place += records.length;
       from = Number(records.at(-1)?.seq) + 1;
     }
-    await session.query('UPDATE waiter SET seq = -1 - seq WHERE waitlist_id = ? AND seq < 0', [waitlistId]);
+    await session.query('UPDATE waiter SET seq = ? - seq WHERE waitlist_id = ? AND seq <= ?', [
+      below,
+      waitlistId,
+      below,
+    ]);
   }
 
   /** Takes records out of the line for good. */

@@ -6,12 +6,12 @@ import { Database, type Terms } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
 import { type FieldFault, Problem } from '../platform/problem.js';
 import { QueueService } from '../queue/queue.service.js';
+import { SPOTS_PER_REFERRAL_DEFAULT } from '../queue/rank-key.js';
 import type { QueueTotals } from '../queue/waiter.js';
 import type { Question, RequiredContact, WaitlistEntity } from './waitlist.entity.js';
 import { WaitlistStore } from './waitlist.store.js';
 
 const API_KEY_BYTES = 20;
-const SPOTS_DEFAULT = 3;
 /** Millions of records that referred someone may get another place; whoever signs up meanwhile is told to come back. */
 const REORDERING: Terms = { deadlineMs: 10 * 60_000 };
 const REQUIRED_CONTACT_DEFAULT: RequiredContact = {
@@ -69,7 +69,7 @@ export class WaitlistService {
           questions: settings.questions ?? [],
           createdAt: new Date(),
         });
-        await this.queue.open(manager, id, settings.spotsPerReferral ?? SPOTS_DEFAULT);
+        await this.queue.open(manager, id, settings.spotsPerReferral ?? SPOTS_PER_REFERRAL_DEFAULT);
       });
     } catch (error) {
       // Nobody else makes this key: the first run was stored and its answer lost, and a repeat met its own row.

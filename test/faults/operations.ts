@@ -1,8 +1,8 @@
 import type { Agent } from 'node:http';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { Answer } from '../support/api.js';
-import { type ServiceProcess, until } from '../support/service-process.js';
-import { listWaiters, openWaitlist, OWNER, type Place, read, seed, SETTINGS } from './traffic.js';
+import { OWNER, type ServiceProcess, until } from '../support/service-process.js';
+import { listWaiters, openWaitlist, type Place, read, seed, SETTINGS } from './traffic.js';
 
 /** What an operation cannot do without; `room` is writing what no page of the database has place for yet. */
 export type Need = 'nothing' | 'readiness' | 'reading' | 'writing' | 'room';

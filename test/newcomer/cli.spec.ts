@@ -15,13 +15,13 @@ import {
 import { callAt } from '../support/api.js';
 import { openDatabase } from '../support/service.js';
 import { until } from '../support/service-process.js';
+import { PASSWORD } from '../support/world.js';
 
 jest.setTimeout(PROGRAMS_TIMEOUT_MS);
 
-const PASSWORD = 'a long enough password';
 const EASILY_GUESSED =
-  'password must not be easily guessed: a common password, a repetition, a row of keys, or made from the email';
-const OTHER_PASSWORD = 'another long enough password';
+  'password must not be easily guessed: a common password or phrase, a few words, a repetition, a row of keys, or made from the email';
+const OTHER_PASSWORD = 'brisk otter plum canyon fizz';
 
 describe('the command line', () => {
   let folder: Awaited<ReturnType<typeof freshFolder>>;
@@ -214,9 +214,32 @@ describe('the command line', () => {
     expect(await succeed(['verify', id])).toBe(`Waitlist ${id}: ${5_000 + people} records, all right\n`);
   });
 
+  it('passes over a waitlist that is deleted while all are verified', async () => {
+    const at = `http://127.0.0.1:${port}`;
+    const login = { email: 'twice@example.com', password: PASSWORD };
+    const { access_token: token } = (await callAt(at, 'POST', '/api/v1/auth/create_tokens', { body: login })).body;
+    const ids: string[] = [];
+    for (const name of ['First', 'Large', 'Gone']) {
+      const body = { waitlist_name: name, waitlist_url_location: 'https://example.com' };
+      ids.push(String((await callAt(at, 'POST', '/api/v1/waitlist', { body, token })).body.id));
+    }
+    const [first, large, gone] = ids as [string, string, string];
+    await succeed(['waitlist', 'seed', large, '--count', '5000']);
+    const verifying = startCli(['verify'], { folder: folder.path, environment: { DATABASE_URL: database.url } });
+    await verifying.printed(`Waitlist ${first}: `);
+    verifying.signal('SIGSTOP');
+    expect(await callAt(at, 'DELETE', `/api/v1/waitlist/${gone}`, { token })).toMatchObject({ status: 204 });
+    verifying.signal('SIGCONT');
+
+    const { stdout, stderr, exitCode } = await verifying.ended;
+    expect(stdout).toContain(`Waitlist ${large}: 5000 records, all right\nWaitlist ${gone}: was deleted meanwhile\n`);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(await fail(['verify', gone])).toBe(`There is no waitlist ${gone}.\n`);
+  });
+
   it('leaves a shorter waitlist that is sound where it is killed while seeding', async () => {
     const id = await makeWaitlist('Cut short');
-    const seeding = startCli(['waitlist', 'seed', id, '--count', '10000000'], {
+    const seeding = startCli(['waitlist', 'seed', id, '--count', '200000'], {
       folder: folder.path,
       environment: { DATABASE_URL: database.url },
     });
@@ -260,7 +283,10 @@ describe('the command line', () => {
     expect(damaged.stdout).toMatch(/bucket 0\/1\/.*: amount is \d+, the records give \d+/);
     expect(damaged.stdout).toMatch(/record \d+: amountReferred is \d+, the facts give \d+/);
 
-    expect(await succeed(['rebuild', id])).toContain('1 records changed');
+    await damage(database.url, `DELETE FROM queue WHERE waitlist_id = ${id}`);
+    expect(await succeed(['rebuild', id])).toBe(
+      `Waitlist ${id}: rebuilt, 1 records changed\n  its line was missing: see that spots_to_move_upon_referral is 3\n`,
+    );
     expect(await succeed(['verify', id])).toContain('all right');
     expect((await cli(['waitlist', 'seed', id, '--count', '5'])).stderr).toBe(
       'Only an empty waitlist can be seeded.\n',

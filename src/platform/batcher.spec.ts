@@ -1,8 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type BatchBounds, Batcher, type Outcome } from './batcher.js';
+import { Problem } from './problem.js';
 
 const BOUNDS = { name: 'test', batchMax: 3, waitingMax: 5, runsMax: 1 };
+
+const AWAY = new Problem('unavailable', 'DATABASE_UNAVAILABLE', 'The service cannot reach its database; try again.');
 
 /** Runs that end when the test says so. */
 function controlled(bounds: Partial<BatchBounds<number>> = {}) {
@@ -76,6 +79,25 @@ describe('a batcher', () => {
     isBroken = false;
 
     expect(await batcher.submit(2)).toBe(2);
+  });
+
+  it.each<[string, () => Promise<Outcome<number>[]>]>([
+    ['one of its outcomes', async () => [{ error: AWAY }]],
+    ['its failure', () => Promise.reject(AWAY)],
+  ])('refuses all who wait where a run says by %s that the database is away', async (_, fail) => {
+    let runs = 0;
+    const batcher = new Batcher<number, number>(
+      () => {
+        runs += 1;
+        return fail();
+      },
+      { ...BOUNDS, batchMax: 1 },
+    );
+
+    const results = await Promise.allSettled([1, 2, 3].map((command) => batcher.submit(command)));
+
+    expect(results).toEqual(results.map(() => ({ status: 'rejected', reason: AWAY })));
+    expect(runs).toBe(1);
   });
 
   it('refuses a caller whom a run forgot rather than leaving them waiting', async () => {

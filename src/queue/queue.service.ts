@@ -81,14 +81,12 @@ export class QueueService implements BeforeApplicationShutdown {
     if (queue.spotsPerReferral === spotsPerReferral) return 0;
     const changes = new CounterChanges();
     let moved = 0;
-    for (const [bucket, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
-      changes.remove(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, bucket), amount);
+    for (const { from, to, amount } of await this.waiters.countMoves(manager, waitlistId, spotsPerReferral)) {
+      changes.remove(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, from), amount);
+      changes.add(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, to), amount);
       moved += amount;
     }
     await this.waiters.rekey(manager, waitlistId, spotsPerReferral);
-    for (const [bucket, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
-      changes.add(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, bucket), amount);
-    }
     await this.buckets.apply(manager, waitlistId, changes);
     await this.queues.update(manager, { ...queue, spotsPerReferral });
     return moved;

@@ -61,6 +61,13 @@ export interface Removal {
   readonly priorities: ReadonlyMap<number, number>;
 }
 
+/** Records that go from one bucket to another, or stay in it. */
+export interface Move {
+  readonly from: number;
+  readonly to: number;
+  readonly amount: number;
+}
+
 /** A record without its place. */
 export type RecordedWaiter = Omit<Waiter, 'priority'>;
 export type ListedRecord = Omit<ListedWaiter, 'priority'>;
@@ -298,23 +305,26 @@ export class WaiterStore {
 
   /** Derives the key of each record that has credit anew. */
   async rekey(session: Session, waitlistId: number, spotsPerReferral: number): Promise<void> {
-    const key = '(? + seq - ? * credited_referrals - spots_advanced)';
-    const values = [RANK_BASE, spotsPerReferral];
-    await session.query(
-      `UPDATE waiter SET rank_key = CASE WHEN ${key} < 0 THEN 0 ELSE ${key} END
-       WHERE waitlist_id = ? AND credited_referrals > 0`,
-      [...values, ...values, waitlistId],
-    );
+    const key = keySql(spotsPerReferral);
+    await session.query(`UPDATE waiter SET rank_key = ${key.sql} WHERE waitlist_id = ? AND credited_referrals > 0`, [
+      ...key.values,
+      waitlistId,
+    ]);
   }
 
-  /** How many active records with credit are in each narrowest bucket of the line. */
-  async countCreditedByBucket(session: Session, waitlistId: number): Promise<ReadonlyMap<number, number>> {
-    const rows: { rank_bucket: number; total: number }[] = await session.query(
-      `SELECT rank_bucket, COUNT(*) AS total FROM waiter
-       WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY rank_bucket`,
-      [waitlistId],
+  /** How many active records such a change will move from each narrowest bucket of the line to which. */
+  async countMoves(session: Session, waitlistId: number, spotsPerReferral: number): Promise<Move[]> {
+    const key = keySql(spotsPerReferral);
+    const rows: Record<'from_bucket' | 'to_bucket' | 'total', number>[] = await session.query(
+      `SELECT rank_bucket AS from_bucket, (${key.sql}) >> ${QUEUE_AXIS.widthBits[0]} AS to_bucket, COUNT(*) AS total
+       FROM waiter WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY from_bucket, to_bucket`,
+      [...key.values, waitlistId],
     );
-    return new Map(rows.map(({ rank_bucket, total }) => [Number(rank_bucket), Number(total)]));
+    return rows.map(({ from_bucket, to_bucket, total }) => ({
+      from: from_bucket,
+      to: Number(to_bucket),
+      amount: Number(total),
+    }));
   }
 
   async deleteRange(session: Session, waitlistId: number, fromSeq: number, toSeq: number): Promise<void> {
@@ -421,6 +431,13 @@ export class WaiterStore {
     );
     return rows.map(toWaiter);
   }
+}
+
+/** What `rankKey` gives, in SQL. */
+function keySql(spotsPerReferral: number) {
+  const key = '(? + seq - ? * credited_referrals - spots_advanced)';
+  const values = [RANK_BASE, spotsPerReferral];
+  return { sql: `CASE WHEN ${key} < 0 THEN 0 ELSE ${key} END`, values: [...values, ...values] };
 }
 
 function filterOf(waitlistId: number, { offboarded, referredBy }: Listing) {

@@ -1,8 +1,8 @@
-/** A newcomer's tour of a fresh service on its embedded database: node .ci/tour.js <base URL> <API key of waitlist 1> */
+/** A newcomer's tour of a fresh service on its embedded database, whose account has OWNER_PASSWORD: node .ci/tour.js <base URL> <API key of waitlist 1> */
 import assert from 'node:assert/strict';
 
 const [base, api_key] = process.argv.slice(2);
-const owner = { email: 'owner@example.com', password: 'a long enough password' };
+const owner = { email: 'owner@example.com', password: process.env.OWNER_PASSWORD };
 
 async function call(method, path, body, token) {
   const response = await fetch(`${base}${path}`, {

@@ -44,6 +44,8 @@ export function serviceEnvironment(databaseUrl: string): NodeJS.ProcessEnv {
     RATE_LIMIT_PUBLIC: '0',
     RATE_LIMIT_LOGIN: '0',
     HOST: '127.0.0.1',
+    // The clients are many, and come from one address, as through a proxy.
+    TRUST_PROXY: '127.0.0.1',
   };
 }
 

@@ -12,7 +12,7 @@ import { configureHttp, createAdapter } from './platform/http/configure-http.js'
 import { safeError } from './platform/http/problem.filter.js';
 import { startTracing } from './platform/telemetry/tracing.js';
 import type { Stoppable } from './platform/shutdown.js';
-import { asListenError } from './platform/start-failure.js';
+import { asListenError, explainStartFailure } from './platform/start-failure.js';
 import { QueueService } from './queue/queue.service.js';
 
 /**
@@ -21,8 +21,20 @@ import { QueueService } from './queue/queue.service.js';
  */
 const HEAP_GROWING_PERCENT = 50;
 
-/** Starts the service that the environment describes. Resolves when it listens and its first account is made and shown. */
+/**
+ * Starts the service that the environment describes. Resolves when it listens and its first account is made and shown; where it
+ * can't, says why and ends the process.
+ */
 export async function start(): Promise<Stoppable> {
+  try {
+    return await startService();
+  } catch (error) {
+    process.stderr.write(`${explainStartFailure(error)}\n`);
+    process.exit(1);
+  }
+}
+
+async function startService(): Promise<Stoppable> {
   // The embedded database, and the secret beside it, are for the service's own user.
   process.umask(0o077);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);

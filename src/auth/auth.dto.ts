@@ -15,7 +15,7 @@ export class CreateTokensDto {
     minLength: 1,
     maxLength: 256,
     format: 'password',
-    example: 'correct horse battery staple',
+    example: '8dLr2uXv+QeWk1pT0zYbJm4sNc6gHa…',
   })
   password!: string;
 }

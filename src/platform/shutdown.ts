@@ -21,14 +21,15 @@ export interface Stoppable {
  * has no default for these signals.
  */
 export function onStopSignal(starting: Promise<Stoppable>): void {
-  let stoppingSinceMs: number | undefined;
+  let first: { readonly signal: StopSignal; readonly atMs: number } | undefined;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (stoppingSinceMs !== undefined) {
-        if (performance.now() - stoppingSinceMs >= SAME_WISH_MS) process.exit(128 + constants.signals[signal]);
-        return;
+      if (first) {
+        const isSameWish = signal === first.signal && performance.now() - first.atMs < SAME_WISH_MS;
+        if (isSameWish) return;
+        process.exit(128 + constants.signals[signal]);
       }
-      stoppingSinceMs = performance.now();
+      first = { signal, atMs: performance.now() };
       stop(starting, signal).then(
         () => process.exit(0),
         (error: unknown) => {

@@ -175,7 +175,12 @@ let service: ServiceProcess | undefined;
 try {
   await database.start();
   await migrate(database.url);
-  const running = await ServiceProcess.spawn({ DATABASE_URL: database.url, RATE_LIMIT_LOGIN: '0' });
+  const running = await ServiceProcess.spawn({
+    DATABASE_URL: database.url,
+    RATE_LIMIT_LOGIN: '0',
+    // A crowd has many addresses, and here comes from one, as through a proxy.
+    TRUST_PROXY: '127.0.0.1',
+  });
   service = running;
   await running.started();
   const matrix = await Matrix.open(running, database.url);

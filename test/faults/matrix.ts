@@ -29,8 +29,8 @@ const GONE = {
   room: 'refused',
 } as const;
 const READ_ONLY = { ...GONE, reading: 'served' } as const;
-/** A log that every change goes through has no room. */
-const LOG_FULL = { ...READ_ONLY, readiness: 'served' } as const;
+/** A log that every change goes through has no room: who writes waits, with a connection, and where all do there is none to read. */
+const LOG_FULL = { ...GONE, readiness: 'either', reading: 'either' } as const;
 /** No table can grow: what finds a place in its pages is stored. MariaDB may give itself up over it. */
 const TABLES_FULL = { nothing: 'served', readiness: 'either', reading: 'either', writing: 'either', room: 'refused' } as const; // prettier-ignore
 const PASSING = { ...TABLES_FULL, room: 'either' } as const;

@@ -1,8 +1,8 @@
 import type { Agent } from 'node:http';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { Answer } from '../support/api.js';
-import { type ServiceProcess, until } from '../support/service-process.js';
-import { listWaiters, openWaitlist, OWNER, type Place, read, seed, SETTINGS } from './traffic.js';
+import { OWNER, type ServiceProcess, until } from '../support/service-process.js';
+import { listWaiters, openWaitlist, type Place, read, seed, SETTINGS } from './traffic.js';
 
 /** What an operation cannot do without; `room` is writing what no page of the database has place for yet. */
 export type Need = 'nothing' | 'readiness' | 'reading' | 'writing' | 'room';
@@ -32,7 +32,7 @@ const RARE_PAUSE_MS = 500;
 /** Who is on a waitlist of the matrix at first; more than are offboarded in a run. */
 const PEOPLE = 3_000;
 const SHORT_LIVED_PEOPLE = 3;
-/** More than are deleted during a fault. */
+/** So many are deleted in half a minute; where a fault takes longer, they are made meanwhile. */
 const SHORT_LIVED = 60;
 const OFFBOARDED_AT_ONCE = 2;
 /** Some to a page of the database, and in the page: what is stored apart, MariaDB's rollback needs room for. */
@@ -341,16 +341,15 @@ class DeleteWaitlist implements Operation {
 
   async prepare(): Promise<void> {
     while (this.standing.length < SHORT_LIVED) {
-      const { id } = read(await this.ask('POST', '/api/v1/waitlist', SETTINGS)) as { id: number };
-      const people = Array.from({ length: SHORT_LIVED_PEOPLE }, (_, index) => `person${index}@example.com`);
-      await Promise.all(people.map(async (email) => read(await this.ask('POST', '/api/v1/signup', { waitlist_id: id, email })))); // prettier-ignore
-      this.standing.push(id);
+      const refusal = await this.make();
+      if (refusal) throw new Error(`A waitlist could not be made: ${refusal.text}`);
     }
   }
 
   async call(): Promise<Answer> {
-    const [id] = this.standing;
-    if (id === undefined) throw new Error('All waitlists that were made for it are deleted');
+    const refusal = this.standing.length === 0 ? await this.make() : undefined;
+    if (refusal) return refusal;
+    const id = this.standing[0] as number;
     const isRepeat = this.doubtful === id;
     this.doubtful = id;
     const answer = await this.ask('DELETE', `/api/v1/waitlist/${id}`);
@@ -359,6 +358,18 @@ class DeleteWaitlist implements Operation {
     this.standing.shift();
     this.answered.push(id);
     return { ...answer, status: 204 };
+  }
+
+  /** One more to be deleted; or the answer that was in the way. */
+  private async make(): Promise<Answer | undefined> {
+    const made = await this.ask('POST', '/api/v1/waitlist', SETTINGS);
+    if (made.status !== 201) return made;
+    const { id } = made.body as { id: number };
+    const people = Array.from({ length: SHORT_LIVED_PEOPLE }, (_, index) => `person${index}@example.com`);
+    const joined = await Promise.all(people.map((email) => this.ask('POST', '/api/v1/signup', { waitlist_id: id, email }))); // prettier-ignore
+    const refusal = joined.find(({ status }) => status !== 200);
+    if (!refusal) this.standing.push(id);
+    return refusal;
   }
 
   /** Neither found, nor after a while in the database; and no other is. */

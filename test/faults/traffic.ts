@@ -2,9 +2,8 @@ import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Answer } from '../support/api.js';
 import { inOrder } from '../support/oracle.js';
-import { ServiceProcess, until } from '../support/service-process.js';
+import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
-export const OWNER = { email: 'owner@example.com', password: 'a long enough password' };
 export const SETTINGS = { waitlist_name: 'Faults', waitlist_url_location: 'https://example.com/join' };
 const VISITOR_PAUSE_MS = 10;
 /** Where nobody answers, asking again costs the machine that the services need to come back. */

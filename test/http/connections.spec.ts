@@ -21,6 +21,7 @@ const BOUNDS: ServerBounds = {
   silenceMs: 60_000,
   answerMs: 60_000,
   connectionsMax: 1_000,
+  connectionsPerAddressMax: 1_000,
   loopDelayMs: 0,
   unsentMs: 60_000,
 };
@@ -34,12 +35,13 @@ describe('a connection', () => {
     await service.stop();
   });
 
-  async function start(bounds: Partial<ServerBounds> = {}): Promise<void> {
-    service = await startService({ bounds: { ...BOUNDS, ...bounds } });
+  async function start(bounds: Partial<ServerBounds> = {}, environment: Record<string, string> = {}): Promise<void> {
+    service = await startService({ bounds: { ...BOUNDS, ...bounds }, environment });
     await service.app.listen(0, '127.0.0.1');
   }
-  function open(): Socket {
-    const socket = connect((service.app.getHttpServer().address() as AddressInfo).port, '127.0.0.1');
+  function open(localAddress = '127.0.0.1'): Socket {
+    const { port } = service.app.getHttpServer().address() as AddressInfo;
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
     socket.on('error', () => socket.destroy());
     sockets.push(socket);
     return socket;
@@ -51,8 +53,8 @@ describe('a connection', () => {
     const dripping = setInterval(() => begun !== '' && socket.write('1'), TRICKLE_MS);
     return text(socket).finally(() => clearInterval(dripping));
   }
-  async function isServed(): Promise<boolean> {
-    const socket = open();
+  async function isServed(localAddress?: string): Promise<boolean> {
+    const socket = open(localAddress);
     socket.end(WHOLE);
     return (await text(socket).catch(() => '')).startsWith('HTTP/1.1 200 ');
   }
@@ -114,7 +116,35 @@ describe('a connection', () => {
     expect(await isServed()).toBe(false);
     first.destroy();
 
-    await until(isServed);
+    await until(() => isServed());
+  });
+
+  describe('of an address that has too many', () => {
+    const PATIENT = { headersMs: 60_000, requestMs: 60_000, keepAliveMs: 60_000 };
+    const openThree = async () => {
+      const opened = [open(), open(), open()];
+      await until(async () => (await connectionsOf()) === 3);
+      return opened;
+    };
+
+    it('is closed at once, and counted, until one of them ends; others are served', async () => {
+      await start({ ...PATIENT, connectionsPerAddressMax: 3 });
+      const [first] = await openThree();
+
+      expect([await isServed(), await isServed()]).toEqual([false, false]);
+      expect(await isServed('127.0.0.2')).toBe(true);
+      expect((await service.api.get('/metrics')).text).toMatch(/^http_connections_refused_total 2$/m);
+      first!.destroy();
+
+      await until(() => isServed());
+    });
+
+    it('is served where the address is a trusted proxy', async () => {
+      await start({ ...PATIENT, connectionsPerAddressMax: 3 }, { TRUST_PROXY: '127.0.0.1' });
+      await openThree();
+
+      expect(await isServed()).toBe(true);
+    });
   });
 
   describe('keeps no server that closes from its end', () => {

@@ -17,6 +17,7 @@ import {
   startMain,
 } from '../support/program.js';
 import { openDatabase } from '../support/service.js';
+import { PASSWORD } from '../support/world.js';
 
 jest.setTimeout(PROGRAMS_TIMEOUT_MS);
 
@@ -176,7 +177,7 @@ describe('a start that cannot succeed', () => {
     [
       'OWNER_PASSWORD',
       'passwordpassword',
-      'must not be easily guessed: a common password, a repetition, a row of keys, or made from the email',
+      'must not be easily guessed: a common password or phrase, a few words, a repetition, a row of keys, or made from the email',
     ],
     [
       'DATABASE_URL',
@@ -279,7 +280,7 @@ describe('a start that cannot succeed', () => {
           ...environment,
           PORT: String(await freePort()),
           OWNER_EMAIL: 'ada@example.com',
-          OWNER_PASSWORD: 'a long enough password',
+          OWNER_PASSWORD: PASSWORD,
         },
       });
       expect(await program.printed('Made the account')).toMatch(/\nMade the account ada@example\.com\.\n$/);

@@ -13,11 +13,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openDatabase } from '../support/service.js';
-import { ServiceProcess, until } from '../support/service-process.js';
+import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 const VISITORS = 8;
 const SIGNUPS_BEFORE = 300;
-const OWNER = { email: 'owner@example.com', password: 'a long enough password' };
 const { MYSQLDUMP = 'mysqldump', MYSQL = 'mysql' } = process.env;
 
 async function shell(command: string): Promise<void> {

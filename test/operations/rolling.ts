@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createConnection } from 'mysql2/promise';
-import { freePort, ServiceProcess, until } from '../support/service-process.js';
+import { freePort, OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 const REQUESTS = Number(process.argv[2] ?? 50_000);
 const COMMIT = process.argv[3];
@@ -27,7 +27,6 @@ const DURATION_MAX_MS = 15 * 60_000;
 /** haproxy asks every half second and believes the second no: the replica serves on for longer than that. */
 const SHUTDOWN_DELAY_SECONDS = 3;
 const HERE = fileURLToPath(new URL('../..', import.meta.url));
-const OWNER = { email: 'owner@example.com', password: 'a long enough password' };
 
 interface Answer {
   readonly status: number;

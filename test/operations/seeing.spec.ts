@@ -28,7 +28,7 @@ describe('what a process says about itself', () => {
       SHUTDOWN_DELAY: '0',
       RATE_LIMIT_PUBLIC: '5',
       OWNER_EMAIL: `${CANARY}.owner@example.com`,
-      OWNER_PASSWORD: `${CANARY} password`,
+      OWNER_PASSWORD: `${CANARY} vnqzt rowkd jhx`,
     });
     await service.started();
     welcome = service.output;

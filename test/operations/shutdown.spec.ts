@@ -8,13 +8,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { start as run } from '../support/program.js';
 import { openDatabase } from '../support/service.js';
-import { ServiceProcess, until } from '../support/service-process.js';
+import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 // Each test starts processes, some twice.
 jest.setTimeout(120_000);
-
-const EMAIL = 'owner@example.com';
-const PASSWORD = 'a long enough password';
 
 describe('a process that is told to stop', () => {
   let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -39,7 +36,7 @@ describe('a process that is told to stop', () => {
   }
 
   async function makeWaitlist(running: ServiceProcess): Promise<number> {
-    const { text } = await running.call('POST', '/api/v1/auth/create_tokens', { email: EMAIL, password: PASSWORD });
+    const { text } = await running.call('POST', '/api/v1/auth/create_tokens', OWNER);
     const { access_token: token } = JSON.parse(text) as { access_token: string };
     const sent = running.begin('POST', '/api/v1/waitlist', {
       'content-type': 'application/json',
@@ -66,7 +63,8 @@ describe('a process that is told to stop', () => {
 
   it('is kept by no connection that says nothing or never ends its body', async () => {
     const running = await start();
-    const begun = 'POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Length: 9\r\n\r\n{';
+    const begun =
+      'POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{';
     const sockets = ['', begun].map((text) => {
       const socket = connect(running.port, '127.0.0.1').on('error', () => undefined);
       socket.write(text);

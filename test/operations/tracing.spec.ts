@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Collector, type SeenSpan } from '../support/collector.js';
 import { openDatabase } from '../support/service.js';
-import { ServiceProcess, until } from '../support/service-process.js';
+import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 // Each test starts processes.
 jest.setTimeout(120_000);
@@ -37,10 +37,7 @@ describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => 
     });
     await service.started();
 
-    const { text } = await service.call('POST', '/api/v1/auth/create_tokens', {
-      email: 'owner@example.com',
-      password: 'a long enough password',
-    });
+    const { text } = await service.call('POST', '/api/v1/auth/create_tokens', OWNER);
     const { access_token: token } = JSON.parse(text) as { access_token: string };
     const owned = service.begin('POST', '/api/v1/waitlist', {
       'content-type': 'application/json',

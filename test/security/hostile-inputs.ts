@@ -478,7 +478,7 @@ const logins: HostileInput[] = [
       ([value, why]) => ({
         why: `login, ${field}: ${why}`,
         call: `POST ${LOGIN}`,
-        body: { email: 'owner@example.com', password: 'a long enough password', [field]: value },
+        body: { ...OWNER, [field]: value },
         ...INVALID,
         field,
       }),

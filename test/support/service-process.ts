@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { type Answer, held } from './api.js';
 import { Discretion, privateText, privateTextOf, privateTextOfUrl } from './discretion.js';
 
+/** The account that a process makes at its first start. */
+export const OWNER = { email: 'owner@example.com', password: 'vnqzt rowkd jhx plmw' };
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const POLL_MS = 20;
 const WAIT_MAX_MS = 60_000;
@@ -50,8 +53,8 @@ export class ServiceProcess {
         PATH: process.env.PATH,
         HOST: '127.0.0.1',
         JWT_SECRET: 'test-secret-test-secret-test-secret-',
-        OWNER_EMAIL: 'owner@example.com',
-        OWNER_PASSWORD: 'a long enough password',
+        OWNER_EMAIL: OWNER.email,
+        OWNER_PASSWORD: OWNER.password,
         RATE_LIMIT_PUBLIC: '0',
         ...environment,
         PORT: String(port),

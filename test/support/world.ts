@@ -5,8 +5,10 @@ import type { SignupDto } from '../../src/signup/signup.dto.js';
 import type { OffboardedWaiterDto, WaiterDto } from '../../src/waiter/waiter.dto.js';
 import type { CreatedWaitlistDto, CreateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
 import type { Answer, Api } from './api.js';
+import { OWNER } from './service-process.js';
 
-export const PASSWORD = 'a long enough password';
+/** Of each account that a test makes. */
+export const PASSWORD = OWNER.password;
 
 export interface Owner {
   readonly email: string;

@@ -7,6 +7,7 @@ import { type FastifyRequest, LogController } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { Config } from '../config/config.js';
 import { Presence } from '../health/presence.js';
+import { isWithin } from '../limits/address.js';
 import { SharedCounts } from '../limits/shared-counts.js';
 import { answerInTime } from './answer-in-time.js';
 import { boundClosing } from './bound-closing.js';
@@ -18,12 +19,13 @@ import { createDocument, publishable } from './document.js';
 import { readJsonBodies } from './json-body.js';
 import { traceRequests } from './trace-requests.js';
 import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter, safeError } from './problem.filter.js';
+import { type ConnectionBounds, limitConnections } from './limit-connections.js';
 import { limitRates } from './rate-limits.js';
 import { safeHeaders } from './safe-headers.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** What one connection may take of the server, and all of them; the tests have less patience. */
-export interface ServerBounds {
+export interface ServerBounds extends ConnectionBounds {
   readonly headersMs: number;
   readonly requestMs: number;
   /** How often those two are looked after. */
@@ -33,7 +35,6 @@ export interface ServerBounds {
   readonly silenceMs: number;
   /** From when all of a request is there to its answer, whatever becomes of the work. */
   readonly answerMs: number;
-  readonly connectionsMax: number;
   /** Of the mean turn of the event loop; beyond it requests are turned away. */
   readonly loopDelayMs: number;
   /** From when the server closes to when all of a request is there; less than a stop may take (platform/shutdown.ts). */
@@ -52,9 +53,11 @@ export const SERVER_BOUNDS: ServerBounds = {
   // Above the deadline of a single piece of work, which knows better why it failed; and a request is answered within five
   // seconds, of which the way and the turns of a busy event loop take their share.
   answerMs: 4_500,
-  // Memory and file handles are for the work, not for idle connections. A bound by address is the proxy's, for
-  // behind one all connections have the same.
+  // Memory and file handles are for the work, not for idle connections.
   connectionsMax: 10_000,
+  // More than an office or the gateway of a mobile network holds here, and so few that it takes ten such hosts to keep others
+  // out. A proxy that is trusted may have all.
+  connectionsPerAddressMax: 1_000,
   // A request takes some six turns; where they add up to three seconds, the database's deadline of four ends work that
   // was answered in time, and who is turned away at once is served better.
   loopDelayMs: 500,
@@ -106,7 +109,7 @@ export interface AdapterOptions {
 
 /** The HTTP server, before Nest puts its routes on it. */
 export function createAdapter(config: Config, { bounds = SERVER_BOUNDS, log }: AdapterOptions = {}): FastifyAdapter {
-  const adapter = new FastifyAdapter({
+  return new FastifyAdapter({
     bodyLimit: BODY_MAX_BYTES,
     http: { headersTimeout: bounds.headersMs, connectionsCheckingInterval: bounds.checkMs },
     requestTimeout: bounds.requestMs,
@@ -138,8 +141,6 @@ export function createAdapter(config: Config, { bounds = SERVER_BOUNDS, log }: A
     },
     logController: new LogController({ disableRequestLogging: true }),
   });
-  adapter.getInstance().server.maxConnections = bounds.connectionsMax;
-  return adapter;
 }
 
 /** Everything that HTTP says and no room does: errors, validation, limits, headers, the document. Call before `init`. */
@@ -164,6 +165,7 @@ export async function configureHttp(
     done();
   });
   const metrics = app.get(Metrics);
+  limitConnections(fastify.server, bounds, isWithin(config.trustedProxies), () => metrics.connectionRefused());
   // Never the path, the query, a header or the address: they can hold what a person typed, or who they are.
   fastify.addHook('onResponse', async ({ log, method, routeOptions: { url: route = 'unknown' } }, reply) => {
     const { statusCode: status, elapsedTime: durationMs } = reply;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 
 /** From a cached lookup to the longest that a client waits. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -20,6 +20,12 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  private readonly connectionRefusals = new Counter({
+    name: 'http_connections_refused_total',
+    help: 'Connections closed at once, because there were too many of their address or of all.',
+    registers: [this.registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
     for (const name of [...MISNAMED, ...TELLTALE]) this.registry.removeSingleMetric(name);
@@ -28,6 +34,10 @@ export class Metrics {
   /** `route` is the pattern, never the path: a path can hold what a caller typed, and its values have no bound. */
   answered(method: string, route: string, status: number, durationMs: number): void {
     this.requestDuration.observe({ method, route, status }, durationMs / 1000);
+  }
+
+  connectionRefused(): void {
+    this.connectionRefusals.inc();
   }
 
   async read(): Promise<string> {

@@ -1,0 +1,40 @@
+import type { Server } from 'node:http';
+import { addressKey } from '../limits/address.js';
+
+export interface ConnectionBounds {
+  readonly connectionsMax: number;
+  readonly connectionsPerAddressMax: number;
+}
+
+/**
+ * Closes at once the connections beyond a bound: of all, and of each remote address, so that one host alone keeps nobody
+ * out. Behind a proxy that is trusted are many people; it bounds what each of them takes.
+ */
+export function limitConnections(
+  server: Server,
+  { connectionsMax, connectionsPerAddressMax }: ConnectionBounds,
+  isTrusted: (address: string) => boolean,
+  refused: () => void,
+): void {
+  const open = new Map<string, number>();
+  server.maxConnections = connectionsMax;
+  server.on('drop', refused);
+  server.on('connection', (socket) => {
+    const { remoteAddress } = socket;
+    // Without one it has ended already.
+    if (remoteAddress === undefined || isTrusted(remoteAddress)) return;
+    const key = addressKey(remoteAddress);
+    const count = open.get(key) ?? 0;
+    if (count >= connectionsPerAddressMax) {
+      refused();
+      socket.destroy();
+      return;
+    }
+    open.set(key, count + 1);
+    socket.once('close', () => {
+      const left = (open.get(key) ?? 0) - 1;
+      if (left > 0) open.set(key, left);
+      else open.delete(key);
+    });
+  });
+}

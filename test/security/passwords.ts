@@ -1,0 +1,101 @@
+/** Passwords that are refused, each for what makes it easily guessed; the account's email is grace.hopper@navy.example. */
+export const EASILY_GUESSED: Readonly<Record<string, readonly string[]>> = {
+  'a leaked password': [
+    '1qaz2wsx3edc4rfv',
+    'iloveyou1234567',
+    'P@ssw0rdP@ssw0rd',
+    'trustno1trustno1',
+    'letmeinletmein123',
+  ],
+  'a leaked password with a number': [
+    'administrator12345',
+    'Password123456789',
+    'Welcome123456789',
+    'changeme12345678',
+  ],
+  'a leaked password in disguise': ['P@ssw0rdP@ssw0rd', 'congr@tul@t!ons123'],
+  'a repetition': [
+    'aaaaaaaaaaaaaaaaaaaa',
+    'passwordpassword',
+    'changeme changeme',
+    'hello world hello world',
+    ' '.repeat(16),
+  ],
+  'a row of keys': ['qwertyuiopasdfgh', '1q2w3e4r5t6y7u8i', 'zaq12wsxcde34rfv', '!@#$%^&*()_+{}|', '1234567890qwerty'],
+  'a row of numbers or letters': [
+    '123456789012345',
+    '0123456789abcdef',
+    'abcdefghijklmnopqrst',
+    '121212121212121212',
+    'a1b2c3d4e5f6g7h8',
+    '11112222333344445555',
+  ],
+  'words in a row': ['mondaytuesdaywednesday', 'january february march', 'onetwothreefourfive'],
+  'a few words': [
+    'thisisapassword',
+    'This is my password!',
+    'monkeydragonmaster',
+    'super secret password',
+    'iloveyousomuch123',
+  ],
+  'what stands for a password': [
+    'your-password-here',
+    'enter your password',
+    'example password',
+    'yourStrongPassword!',
+  ],
+  'what an example showed': ['a long enough password', 'not the password at all', 'openssl rand -base64 24'],
+  'a well-known passphrase': [
+    'correct horse battery staple',
+    'correcthorsebatterystaple',
+    'Correct-Horse-Battery-Staple-1',
+    'c0rr3ct h0rs3 b4tt3ry st4pl3',
+    'Tr0ub4dor&3Tr0ub4dor&3',
+  ],
+  'a well-known phrase': [
+    'to be or not to be',
+    'the quick brown fox jumps over the lazy dog',
+    'maryhadalittlelamb',
+    'May the force be with you!',
+    'lorem ipsum dolor sit amet',
+    'supercalifragilisticexpialidocious',
+  ],
+  'a number that people know': ['3141592653589793', '2718281828459045'],
+  'the name of the service': [
+    'waitlistwaitlist',
+    'waitlist123456789',
+    'WaitlistService2026',
+    'waitlist owner password',
+    'Waitlist Service Owner 2026',
+  ],
+  'its email': [
+    'grace.hopper@navy.example',
+    'grace.hopper@navy.example1',
+    'Grace.HopperNavy.example',
+    'Grace Hopper Navy 2026',
+    'gracehoppergracehopper',
+  ],
+};
+
+/** Passwords that are taken. */
+export const HARD_TO_GUESS: Readonly<Record<string, readonly string[]>> = {
+  'fifteen characters': ['vnqzt rowkd jhx'],
+  'spaces at its ends': ['  vnqzt rowkd jhx  '],
+  'nothing but digits': ['408317562093847', '7294 0183 5562 9917'],
+  'nothing but hexadecimal digits': ['b6e1f0a39c7d42e8'],
+  'characters at random': ['kP3vR9xQ2mT7wL5z', 'x7$Kp!2mQ#9vLw@4', '8dLr2uXv+QeWk1pT0zYbJm4sNc6gHa9F'],
+  'syllables at random': ['hokvyw-6tuwbe-Xiwfez', 'Grg8 tlpw Xnma 2qzd'],
+  'four words at random': ['umbrage cactus stipend wobble', 'reclining gossip overstate bunion'],
+  'more words at random': [
+    'brisk-otter-plum-canyon-fizz',
+    'mural.outpour.kelp.siren.dusk.ninth',
+    'juggle marmot 1974 oboe purple',
+    'password umbrage cactus stipend wobble',
+  ],
+  'a sentence of its own': ['the neighbour keeps nine hens in her bathtub', 'Zebras juggle 14 teapots quietly'],
+  'words of any language': ['zuurkool fiets lantaarn negen', 'élève à l’école ﬁnie'],
+  'letters of any script': ['шестнадцать кабанов', '山田は毎朝七時に納豆とパンを交互に食べる'],
+  '256 characters, each counted once': [
+    [...'🦀 umbrage und 🎈 cactus stipend wobble '.repeat(7)].slice(0, 256).join(''),
+  ],
+};

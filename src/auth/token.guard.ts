@@ -26,6 +26,9 @@ abstract class TokenGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
+    // RFC 9110, 5.3: one value. Readers differ in which of two they take, and a proxy may have checked the other.
+    if (request.raw.rawHeaders.filter((name, index) => index % 2 === 0 && /^authorization$/i.test(name)).length > 1)
+      throw Problem.invalid([{ field: 'authorization', message: 'must be given once' }]);
     request.user = this.admit(await this.judge(request, http.getResponse()), request);
     return true;
   }

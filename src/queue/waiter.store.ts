@@ -470,7 +470,6 @@ function startOf({ order }: Listing, { seq, rankKey = 0, isAfter = false }: Page
 }
 
 function toWaiter(row: WaiterRow): Waiter {
-  // A spread comes last: V8 takes a microsecond for each name after one.
   return { priority: priorityOf(row), ...toRecord(row) };
 }
 

@@ -233,7 +233,6 @@ export class SignupDto {
       uuid: waiter.uuid,
       verified: waiter.verified,
       waitlist_id: waiter.waitlistId,
-      // Last, for V8 takes a microsecond for each name after a spread.
       ...(asked.emailKey !== null && asked.emailKey === waiter.emailKey && { email: waiter.email ?? undefined }),
       ...(asked.phoneKey !== null && asked.phoneKey === waiter.phoneKey && { phone: waiter.phone ?? undefined }),
     };

@@ -183,7 +183,7 @@ export class WaiterDto extends WaiterBaseDto {
     totalCurrently: number,
     withQuestions: boolean,
   ): WaiterDto {
-    // A spread comes last, here and in what else is made of each record: V8 takes a microsecond for each name after one.
+    // A spread comes last, here and wherever a record is made into another: V8 takes a microsecond for each name after one.
     const fields: WaiterDto = {
       priority: waiter.priority,
       total_waiters_currently: totalCurrently,

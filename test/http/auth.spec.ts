@@ -11,6 +11,7 @@ import { type Owner, PASSWORD } from '../support/world.js';
 const CREATE = '/api/v1/auth/create_tokens';
 const REFRESH = '/api/v1/auth/refresh_access_token';
 /** Any operation that needs an access token, and nothing else. */
+const OTHER_PASSWORD = 'brisk otter plum canyon fizz';
 const OWNED = '/api/v1/waitlist';
 
 const SECRET = 'the-secret-that-signs-the-tokens-of-this-suite';
@@ -259,6 +260,18 @@ describe('tokens', () => {
       );
     });
 
+    it('is refused beside another, whichever comes first: a proxy may have checked the other', async () => {
+      const { token } = await service.world.owner();
+      const get = async (...tokens: string[]) =>
+        service.api.get(OWNED, { headers: { authorization: tokens.map((given) => `Bearer ${given}`) } });
+
+      expect((await get(token)).status).toBe(200);
+      for (const { status, body } of [await get(token, 'other'), await get('other', token), await get(token, token)]) {
+        expect(status).toBe(400);
+        expect(body.errors).toEqual([{ field: 'authorization', message: 'must be given once' }]);
+      }
+    });
+
     it('does not pass for the other', async () => {
       const owner = await service.world.owner();
 
@@ -394,18 +407,18 @@ describe('tokens', () => {
       const owner = await service.world.owner();
       const bystander = await service.world.owner();
 
-      await service.app.get(AuthService).setPassword(owner.email, 'another long password');
+      await service.app.get(AuthService).setPassword(owner.email, OTHER_PASSWORD);
 
       expect(await isLive(owner.token)).toBe(false);
       expect((await refresh(owner.refreshToken)).status).toBe(401);
       expect((await logIn(owner.email)).status).toBe(401);
-      expect((await logIn(owner.email, 'another long password')).status).toBe(200);
+      expect((await logIn(owner.email, OTHER_PASSWORD)).status).toBe(200);
       expect(await isLive(bystander.token)).toBe(true);
     });
 
     it.each<[string, (auth: AuthService, email: string) => Promise<void>]>([
       ['is disabled', (auth, email) => auth.disable(email)],
-      ['gets a new password', (auth, email) => auth.setPassword(email, 'another long password')],
+      ['gets a new password', (auth, email) => auth.setPassword(email, OTHER_PASSWORD)],
     ])('that %s at one replica loses its tokens at every other at once', async (_, end) => {
       const replica = await startService({ environment: { DATABASE_URL: service.databaseUrl, JWT_SECRET: SECRET } });
       try {

@@ -84,6 +84,8 @@ describe('a connection', () => {
     for (const answer of answers) {
       expect(answer).toMatch(/^HTTP\/1\.1 408 /);
       expect(answer).toContain('"error_code":"REQUEST_TIMEOUT"');
+      expect(answer).toMatch(/^x-content-type-options: nosniff\r$/im);
+      expect(answer).toMatch(/^content-security-policy: default-src 'none'/im);
       const [, requestId] = /^x-request-id: (\S+)\r$/im.exec(answer) ?? [];
       expect(answer).toContain(`"instance":"${requestId}"`);
     }

@@ -84,7 +84,7 @@ describe('every answer', () => {
   });
   afterAll(() => service.stop());
 
-  it.each(['/api/v1/signup?waitlist_id=1', '/api/v1/waiter', '/nowhere', '/livez', '/metrics'])(
+  it.each(['/api/v1/signup?waitlist_id=1', '/api/v1/waiter', '/nowhere', '/%ff', '/livez', '/metrics'])(
     'carries the headers that keep a browser from harm: %s',
     async (path) => {
       const { headers } = await service.api.get(path);

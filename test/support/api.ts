@@ -20,7 +20,7 @@ export interface Answer {
 
 export interface CallOptions {
   readonly token?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   /** The caller's address; 127.0.0.1 if left out. */
   readonly from?: string;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { detour } from './detour.js';
 
 /** A line to a database server on which the answer to a commit can be lost. */
 export class DatabaseLine {
@@ -17,10 +18,7 @@ export class DatabaseLine {
   }
 
   get url(): string {
-    const url = new URL(this.target.href);
-    url.hostname = '127.0.0.1';
-    url.port = String((this.door.address() as AddressInfo).port);
-    return url.href;
+    return detour(this.target, this.door);
   }
 
   /** The next commit is carried out and its connection ends instead of an answer; resolves when that has happened. */

@@ -89,6 +89,12 @@ export class Discretion {
     for (const secret of secrets) this.secrets.add(secret);
   }
 
+  /** Throws where the framework told of a request that was answered twice. */
+  requireOneAnswerEach(): void {
+    const line = [...this.lines].find((text) => text.includes('FST_ERR_REP_ALREADY_SENT'));
+    if (line !== undefined) throw new Error(`A request was answered twice: ${line}`);
+  }
+
   /** Throws where the log, or `metrics`, repeats what calls and answers held of people and secrets. */
   check(metrics: string): void {
     requireSilence('The log', [...this.lines].join(''), this.secrets);

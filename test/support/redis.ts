@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { detour } from './detour.js';
 import { freePort } from './service-process.js';
 
 const PROGRAM = 'redis-server';
@@ -37,10 +38,7 @@ export class RedisLine {
   }
 
   get url(): string {
-    const url = new URL(this.target.href);
-    url.hostname = '127.0.0.1';
-    url.port = String((this.door.address() as AddressInfo).port);
-    return url.href;
+    return detour(this.target, this.door);
   }
 
   /** Connections stand, and nothing passes. */

@@ -77,6 +77,7 @@ export async function startService({
       await app.close();
       await database.drop();
       discretion.check(metrics);
+      discretion.requireOneAnswerEach();
     },
   };
 }

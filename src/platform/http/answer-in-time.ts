@@ -1,3 +1,4 @@
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, preSerializationHookHandler } from 'fastify';
 import { Problem } from '../problem.js';
 import { problemEntry } from './problem-catalog.js';
@@ -38,6 +39,14 @@ export function answerInTime(fastify: FastifyInstance, answerMs: number): void {
   // Of these two an answer passes the first, or where it is no object only the second: from there on it is under way.
   fastify.addHook('preSerialization', isAnswered);
   fastify.addHook('onSend', isAnswered);
+}
+
+/** Drops what a handler gives after its request was answered without it: there is nobody to tell, and nothing to warn of. */
+export class PunctualAdapter extends FastifyAdapter {
+  override reply(...args: Parameters<FastifyAdapter['reply']>): ReturnType<FastifyAdapter['reply']> {
+    const [response] = args;
+    return 'sent' in response && response.sent ? response : super.reply(...args);
+  }
 }
 
 function lateAnswer(answerMs: number): Problem {

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import underPressure from '@fastify/under-pressure';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyRequest, LogController } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { Config } from '../config/config.js';
 import { Presence } from '../health/presence.js';
 import { isWithin } from '../limits/address.js';
 import { SharedCounts } from '../limits/shared-counts.js';
-import { answerInTime } from './answer-in-time.js';
+import { answerInTime, PunctualAdapter } from './answer-in-time.js';
 import { boundClosing } from './bound-closing.js';
 import { ContractPipe } from './contract.pipe.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -21,7 +21,7 @@ import { traceRequests } from './trace-requests.js';
 import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter, safeError } from './problem.filter.js';
 import { type ConnectionBounds, limitConnections } from './limit-connections.js';
 import { limitRates } from './rate-limits.js';
-import { safeHeaders } from './safe-headers.js';
+import { DATA_HEADERS } from './safe-headers.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** What one connection may take of the server, and all of them; the tests have less patience. */
@@ -66,8 +66,6 @@ export const SERVER_BOUNDS: ServerBounds = {
 };
 /** Over which the turns of the event loop are averaged: one pause of the process or its machine that is shorter is no overload. */
 const LOOP_SAMPLE_MS = 2_000;
-/** For answers that are data: a browser that shows one as a page runs nothing of it. The pages of `/docs` have their own. */
-const DATA_HEADERS = safeHeaders({});
 const EXPOSED_HEADERS = [
   'Link',
   'X-Total-Count',
@@ -109,7 +107,7 @@ export interface AdapterOptions {
 
 /** The HTTP server, before Nest puts its routes on it. */
 export function createAdapter(config: Config, { bounds = SERVER_BOUNDS, log }: AdapterOptions = {}): FastifyAdapter {
-  return new FastifyAdapter({
+  return new PunctualAdapter({
     bodyLimit: BODY_MAX_BYTES,
     http: { headersTimeout: bounds.headersMs, connectionsCheckingInterval: bounds.checkMs },
     requestTimeout: bounds.requestMs,
@@ -161,7 +159,7 @@ export async function configureHttp(
   boundClosing(fastify, bounds.unsentMs);
   if (config.sendsTraces) traceRequests(fastify, UNREMARKABLE);
   fastify.addHook('onRequest', (request, reply, done) => {
-    reply.headers(DATA_HEADERS).header('x-request-id', request.id).header('Cache-Control', 'no-store');
+    reply.headers(DATA_HEADERS).header('x-request-id', request.id);
     done();
   });
   const metrics = app.get(Metrics);

@@ -59,19 +59,8 @@ export class ContractPipe implements PipeTransform {
     const validator = this.validators.get(metatype.name);
     if (!validator) throw new Error(`${metatype.name} has no schema: name it in @ApiExtraModels on its controller`);
     const input = type === 'query' ? readQuery(value as Input, validator.schema) : readBody(value, validator.schema);
-    requireShortLists(input, validator.schema);
     if (!validator.validate(input)) throw Problem.invalid(faultsOf(validator.validate.errors ?? []));
     return input;
-  }
-}
-
-/** Ahead of everything else, for a fault would be found in each of a hundred thousand items. */
-function requireShortLists(input: unknown, { properties = {} }: Schema): void {
-  if (typeof input !== 'object' || input === null) return;
-  for (const [field, value] of Object.entries(input)) {
-    const { maxItems, 'x-checked-by-service': isServices } = properties[field] ?? {};
-    if (isServices === undefined && Array.isArray(value) && typeof maxItems === 'number' && value.length > maxItems)
-      throw Problem.invalid([{ field, message: tooManyItems(maxItems) }]);
   }
 }
 
@@ -126,17 +115,13 @@ function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
   return [path, missing].filter(Boolean).join('.') || 'body';
 }
 
-function tooManyItems(limit: number): string {
-  return `must have at most ${limit} items`;
-}
-
 const BOUND_RULES: Readonly<Record<string, (limit: number) => string>> = {
   minimum: (limit) => `must be at least ${limit}`,
   maximum: (limit) => `must be at most ${limit}`,
   minLength: (limit) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
   maxLength: (limit) => `must have at most ${limit} characters`,
   minItems: (limit) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} items`),
-  maxItems: tooManyItems,
+  maxItems: (limit) => `must have at most ${limit} items`,
 };
 
 function messageOf({ keyword, message, params, parentSchema }: ErrorObject): string {

@@ -7,6 +7,7 @@ import { QueryFailedError } from 'typeorm';
 import { Problem, type ProblemKind } from '../problem.js';
 import { type ProblemCode, problemEntry, problemType } from './problem-catalog.js';
 import type { ProblemDto } from './problem.dto.js';
+import { DATA_HEADERS } from './safe-headers.js';
 
 const STATUS: Record<ProblemKind, number> = {
   invalid: 400,
@@ -94,7 +95,7 @@ export function answerUnreadablePath(
   reply: FastifyReply,
 ): void {
   const code = HTTP_FAULTS[statusCode] ?? 'MALFORMED_REQUEST';
-  void reply.header('x-request-id', request.id).header('Cache-Control', 'no-store');
+  void reply.headers(DATA_HEADERS).header('x-request-id', request.id);
   send(request, reply, problemEntry(code).status, code, problemEntry(code).detail);
 }
 
@@ -110,7 +111,7 @@ export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: So
     'Content-Type: application/problem+json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
-    'Cache-Control: no-store',
+    ...Object.entries(DATA_HEADERS).map(([name, value]) => `${name}: ${String(value)}`),
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);

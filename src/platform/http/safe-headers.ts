@@ -30,3 +30,6 @@ export function safeHeaders(policy: PagePolicy): OutgoingHttpHeaders {
   });
   return response.getHeaders();
 }
+
+/** For answers that are data: a browser that shows one as a page runs nothing of it. The pages of `/docs` have their own. */
+export const DATA_HEADERS = { ...safeHeaders({}), 'cache-control': 'no-store' };

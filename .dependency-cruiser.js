@@ -67,6 +67,18 @@ export default {
       from: { path: '^src/[^/]+\\.ts$' },
       to: { path: `^src/(${rooms})/`, pathNot: '\\.(module|service)\\.ts$' },
     },
+    {
+      name: 'main-hears-signals-before-it-imports-the-rest',
+      severity: 'error',
+      from: { path: '^src/main\\.ts$' },
+      to: { dynamic: false, pathNot: '^src/platform/shutdown\\.ts$' },
+    },
+    {
+      name: 'what-hears-signals-is-there-at-once',
+      severity: 'error',
+      from: { path: '^src/platform/(shutdown|config/under-npm)\\.ts$' },
+      to: { pathNot: '^node:|^os$|^src/platform/config/under-npm\\.ts$' },
+    },
     layer('controller', 'controller|dto', 'store'),
     layer('service', 'service', 'controller|dto'),
     layer('store', 'store', 'controller|dto|service'),

@@ -24,6 +24,10 @@ RUN npm ci --omit=dev --ignore-scripts \
       node_modules/@opentelemetry/*/build/esm node_modules/@opentelemetry/*/build/esnext \
  && find node_modules/@photostructure/sqlite/prebuilds -mindepth 1 -maxdepth 1 ! -name 'linux-*' -exec rm -r {} +
 
+# In a stage of its own, for apt leaves traces that differ from build to build.
+FROM node:24-bookworm-slim AS init
+RUN apt-get update && apt-get install --yes --no-install-recommends tini
+
 FROM node:24-bookworm-slim
 ARG VERSION=0.1.0
 ARG REVISION=
@@ -37,6 +41,7 @@ WORKDIR /app
 # The program belongs to root, out of the service's reach; only the embedded database's directory is its own.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /opt/yarn* \
  && install -d -o node -g node -m 700 data
+COPY --from=init /usr/bin/tini-static /usr/bin/tini
 COPY --from=dependencies /app/package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
@@ -47,5 +52,6 @@ USER 1000:1000
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT ?? 3000}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Node.js is process 1: it has no children to reap, and src/platform/shutdown.ts takes the signals.
+# As process 1 Node.js would lose a signal before it listens for any, and leave the orphans of health checks and of `exec` as zombies.
+ENTRYPOINT ["tini", "--"]
 CMD ["node", "dist/src/main.js"]

@@ -12,12 +12,13 @@ import { AuthService } from './auth/auth.service.js';
 import { readConfig } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
 import { HTTP_URL_RULE, isHttpUrl } from './platform/http-url.js';
+import { Problem } from './platform/problem.js';
 import { explainStartFailure } from './platform/start-failure.js';
 import { type OnProgress, QueueService } from './queue/queue.service.js';
 import { WaitlistService } from './waitlist/waitlist.service.js';
 
 const WAITLIST_NAME_LENGTH_MAX = 200;
-/** What the tokens of invented people and the memory of one process are made for. */
+/** As many as were tried. */
 const SEED_MAX = 10_000_000;
 
 const program = new Command('npm run cli --')
@@ -113,7 +114,7 @@ program
     withApp(async (app) => {
       const queue = app.get(QueueService);
       let isSound = true;
-      for (const waitlist of id === undefined ? await queue.waitlistIds() : [id]) {
+      await withWaitlists(queue, id, async (waitlist) => {
         const { records, findings, differences } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           queue.verify(waitlist, onProgress),
         );
@@ -121,7 +122,9 @@ program
         for (const finding of findings) print(`  ${finding}`);
         if (differences > findings.length) print(`  … and ${differences - findings.length} more`);
         isSound &&= differences === 0;
-      }
+      });
+      for (const closed of id === undefined ? await queue.closedIds() : [])
+        print(`Waitlist ${closed} is being deleted`);
       for (const orphan of id === undefined ? await queue.orphanIds() : []) {
         print(`Waitlist ${orphan} was deleted, but not all of its records: run rebuild`);
         isSound = false;
@@ -139,16 +142,32 @@ program
   .action((id: number | undefined) =>
     withApp(async (app) => {
       const queue = app.get(QueueService);
-      for (const waitlist of id === undefined ? await queue.waitlistIds() : [id]) {
-        const changed = await withProgress(`Waitlist ${waitlist}`, (onProgress) => queue.rebuild(waitlist, onProgress));
+      await withWaitlists(queue, id, async (waitlist) => {
+        const { changed, wasLost, spotsPerReferral } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
+          queue.rebuild(waitlist, onProgress),
+        );
         print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
-      }
-      for (const orphan of id === undefined ? await queue.orphanIds() : []) {
-        await queue.purge(orphan);
-        print(`Waitlist ${orphan}: deleted what remained of it`);
+        if (wasLost) print(`  its line was missing: see that spots_to_move_upon_referral is ${spotsPerReferral}`);
+      });
+      for (const gone of id === undefined ? [...(await queue.closedIds()), ...(await queue.orphanIds())] : []) {
+        const isDone = await queue.purge(gone);
+        print(`Waitlist ${gone}: ${isDone ? 'deleted what remained of it' : 'is being deleted by another process'}`);
       }
     }),
   );
+
+/** The one that was named, or all; of all, one that is deleted meanwhile is passed over. */
+async function withWaitlists(queue: QueueService, id: number | undefined, work: (id: number) => Promise<void>) {
+  if (id !== undefined) return work(id);
+  for (const waitlist of await queue.waitlistIds()) {
+    try {
+      await work(waitlist);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.kind !== 'not_found') throw error;
+      print(`Waitlist ${waitlist}: was deleted meanwhile`);
+    }
+  }
+}
 
 /** Shows how far long work is, how fast it goes and how long it will take: at a terminal only, and not in its output. */
 async function withProgress<Result>(what: string, work: (onProgress: OnProgress) => Promise<Result>): Promise<Result> {

@@ -1,11 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { Batcher, type Outcome } from './batcher.js';
+import { type BatchBounds, Batcher, type Outcome } from './batcher.js';
+import { Problem } from './problem.js';
 
 const BOUNDS = { name: 'test', batchMax: 3, waitingMax: 5, runsMax: 1 };
 
+const AWAY = new Problem('unavailable', 'DATABASE_UNAVAILABLE', 'The service cannot reach its database; try again.');
+
 /** Runs that end when the test says so. */
-function controlled(bounds: Partial<typeof BOUNDS> = {}) {
+function controlled(bounds: Partial<BatchBounds<number>> = {}) {
   const batches: number[][] = [];
   const ends: ((outcomes?: Outcome<string>[]) => void)[] = [];
   const batcher = new Batcher<number, string>(
@@ -78,6 +81,25 @@ describe('a batcher', () => {
     expect(await batcher.submit(2)).toBe(2);
   });
 
+  it.each<[string, () => Promise<Outcome<number>[]>]>([
+    ['one of its outcomes', async () => [{ error: AWAY }]],
+    ['its failure', () => Promise.reject(AWAY)],
+  ])('refuses all who wait where a run says by %s that the database is away', async (_, fail) => {
+    let runs = 0;
+    const batcher = new Batcher<number, number>(
+      () => {
+        runs += 1;
+        return fail();
+      },
+      { ...BOUNDS, batchMax: 1 },
+    );
+
+    const results = await Promise.allSettled([1, 2, 3].map((command) => batcher.submit(command)));
+
+    expect(results).toEqual(results.map(() => ({ status: 'rejected', reason: AWAY })));
+    expect(runs).toBe(1);
+  });
+
   it('refuses a caller whom a run forgot rather than leaving them waiting', async () => {
     const { batcher, end } = controlled();
     const result = batcher.submit(1);
@@ -94,6 +116,18 @@ describe('a batcher', () => {
     expect(() => batcher.submit(7)).toThrow(
       expect.objectContaining({ kind: 'unavailable', code: 'LINE_FULL', details: { retryAfterSeconds: 1 } }),
     );
+  });
+
+  it('lets heavy commands fill a run, and the line, sooner', async () => {
+    const { batcher, batches, end } = controlled({ weightOf: (command) => command });
+    const results = [2, 2, 1, 2].map((command) => batcher.submit(command));
+
+    expect(() => batcher.submit(1)).toThrow(expect.objectContaining({ code: 'LINE_FULL' }));
+    for (const run of [0, 1, 2]) await end(run);
+
+    await Promise.all(results);
+    expect(batches).toEqual([[2], [2, 1], [2]]);
+    void batcher.submit(1);
   });
 
   it('is drained when all that was submitted has been answered', async () => {

@@ -14,6 +14,7 @@ export interface BatchBounds<Command> {
   readonly batchMax: number;
   /** How much a command weighs; 1 if not said. */
   readonly weightOf?: (command: Command) => number;
+  /** Weight that may wait. */
   readonly waitingMax: number;
   readonly runsMax: number;
   /** Called when all that was submitted has been carried out. */
@@ -22,6 +23,7 @@ export interface BatchBounds<Command> {
 
 interface Waiting<Command, Result> {
   readonly command: Command;
+  readonly weight: number;
   /** Whose trace it belongs to: a run is for several. */
   readonly context: Context;
   readonly resolve: (result: Result) => void;
@@ -34,6 +36,7 @@ interface Waiting<Command, Result> {
  */
 export class Batcher<Command, Result> {
   private readonly waiting: Waiting<Command, Result>[] = [];
+  private waitingWeight = 0;
   private runs = 0;
   private readonly whenIdle: (() => void)[] = [];
 
@@ -45,13 +48,15 @@ export class Batcher<Command, Result> {
 
   /** @throws Problem `unavailable` when the line is full */
   submit(command: Command): Promise<Result> {
-    if (this.waiting.length >= this.bounds.waitingMax) {
+    if (this.waitingWeight >= this.bounds.waitingMax) {
       throw new Problem('unavailable', 'LINE_FULL', 'The service has more to do than it can take on; try again.', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
+    const weight = this.bounds.weightOf?.(command) ?? 1;
+    this.waitingWeight += weight;
     const result = new Promise<Result>((resolve, reject) =>
-      this.waiting.push({ command, context: context.active(), resolve, reject }),
+      this.waiting.push({ command, weight, context: context.active(), resolve, reject }),
     );
     if (this.runs < this.bounds.runsMax) void this.work();
     return result;
@@ -74,7 +79,7 @@ export class Batcher<Command, Result> {
   private async work(): Promise<void> {
     this.runs += 1;
     while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, this.nextBatchLength());
+      const batch = this.take(this.nextBatchLength());
       await this.carryOut(batch);
     }
     this.runs -= 1;
@@ -84,10 +89,15 @@ export class Batcher<Command, Result> {
   }
 
   private nextBatchLength(): number {
-    const { batchMax, weightOf = () => 1 } = this.bounds;
-    let weight = 0;
-    const end = this.waiting.findIndex(({ command }) => (weight += weightOf(command)) > batchMax);
+    let sum = 0;
+    const end = this.waiting.findIndex(({ weight }) => (sum += weight) > this.bounds.batchMax);
     return end < 0 ? this.waiting.length : Math.max(1, end);
+  }
+
+  private take(count: number): Waiting<Command, Result>[] {
+    const taken = this.waiting.splice(0, count);
+    for (const { weight } of taken) this.waitingWeight -= weight;
+    return taken;
   }
 
   private async carryOut(batch: Waiting<Command, Result>[]): Promise<void> {
@@ -110,8 +120,13 @@ export class Batcher<Command, Result> {
     }
   }
 
-  /** Where one run found the database away, those who wait would only find the same, later. */
+  /**
+   * Where one run found the database away, or did not end in its time, those who wait are refused with it, however short
+   * they have waited: they want the same lock of the same database. Tried in turn while it stands still, each batch would
+   * take a run's whole time, all but the first be answered too late, and the line be full of commands whose callers are
+   * gone when the database is back. Where only this run was slow, they come again after `Retry-After`.
+   */
   private giveUpWaiting(failure: Outcome<Result> | undefined): void {
-    if (failure && 'error' in failure) for (const { reject } of this.waiting.splice(0)) reject(failure.error);
+    if (failure && 'error' in failure) for (const { reject } of this.take(this.waiting.length)) reject(failure.error);
   }
 }

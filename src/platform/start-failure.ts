@@ -10,15 +10,18 @@ const DATABASE_FAULTS: Readonly<Record<string, string>> = {
   ...fill('the server has no such database', ['ER_BAD_DB_ERROR']),
   ...fill('the server takes no more connections', ['ER_CON_COUNT_ERROR', 'ER_TOO_MANY_USER_CONNECTIONS']),
   ...fill('the server speaks no TLS; leave out ssl=true', ['HANDSHAKE_NO_SSL_SUPPORT']),
-  ...fill('the certificate of the server is not trusted; NODE_EXTRA_CA_CERTS names a file of authorities to trust', [
-    'CERT_HAS_EXPIRED',
-    'DEPTH_ZERO_SELF_SIGNED_CERT',
-    'ERR_TLS_CERT_ALTNAME_INVALID',
-    'HANDSHAKE_SSL_ERROR',
-    'SELF_SIGNED_CERT_IN_CHAIN',
-    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  ]),
+  ...fill(
+    'the certificate of the server is for another name than the URL has, or is not trusted; NODE_EXTRA_CA_CERTS names a file of authorities to trust',
+    [
+      'CERT_HAS_EXPIRED',
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+      'HANDSHAKE_SSL_ERROR',
+      'SELF_SIGNED_CERT_IN_CHAIN',
+      'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    ],
+  ),
 };
 
 function fill(words: string, codes: readonly string[]): Record<string, string> {

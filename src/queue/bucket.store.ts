@@ -18,9 +18,13 @@ import {
 /** Families in one statement; SQLite takes an expression of at most 1,000 levels. */
 const FAMILIES_MAX = 200;
 const ROWS_MAX = 1_000;
+/** Parents whose children are deleted in one transaction: some thousand rows. */
+const PARENTS_MAX = 50;
 
 const KEY = ['waitlist_id', 'axis', 'level', 'parent', 'slot'];
 const COLUMNS = [...KEY, 'amount', 'before_in_parent'];
+/** Whole in each term of an OR: what is said once for all terms, SQLite would take alone, and read all it leaves. */
+const IN_FAMILY = 'waitlist_id = ? AND axis = ? AND level = ? AND parent = ?';
 
 interface BucketRow {
   readonly axis: number;
@@ -75,12 +79,35 @@ export class BucketStore {
     await session.query('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
   }
 
-  /** Waitlists whose line is closed and whose records were not all deleted: buckets go last. */
+  /** Deletes the buckets of some parents, from `parent` on; gives the parent to go on from, or null at the level's end. */
+  async deleteSome(
+    session: Session,
+    waitlistId: number,
+    { axis, level, parent }: Pick<BucketRow, 'axis' | 'level' | 'parent'>,
+  ): Promise<number | null> {
+    const [row]: { last: number | null }[] = await session.query(
+      `SELECT MAX(parent) AS last FROM (
+         SELECT DISTINCT parent FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ?
+         ORDER BY parent LIMIT ?
+       ) some`,
+      [waitlistId, axis, level, parent, PARENTS_MAX],
+    );
+    const last = row?.last ?? null;
+    if (last === null) return null;
+    await session.query(
+      'DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent <= ?',
+      [waitlistId, axis, level, parent, last],
+    );
+    return last + 1;
+  }
+
+  /** Waitlists that an older version was killed over while it deleted them: no line, no mark of its closing, but buckets, which went last. */
   async listOrphans(session: Session): Promise<number[]> {
     const rows: { waitlist_id: number }[] = await session.query(
       // A waitlist that stands has lost its line some other way, and its people are no remains.
       `SELECT DISTINCT waitlist_id FROM queue_bucket
-       WHERE waitlist_id NOT IN (SELECT waitlist_id FROM queue) AND waitlist_id NOT IN (SELECT id FROM waitlist)`,
+       WHERE waitlist_id NOT IN (SELECT waitlist_id FROM queue) AND waitlist_id NOT IN (SELECT id FROM waitlist)
+         AND waitlist_id NOT IN (SELECT waitlist_id FROM closed_queue)`,
     );
     return rows.map(({ waitlist_id }) => waitlist_id);
   }
@@ -105,10 +132,11 @@ export class BucketStore {
   ): Promise<{ readonly key: number; readonly rest: number } | null> {
     const levels = axis.widthBits.map((_, level) => level).reverse();
     const [top = 0] = levels;
-    // Each level's siblings are few; the one of them that holds the position leads to the next level's.
+    // Each level's siblings are few; the one of them that holds the position leads to the next level's. Of a CROSS JOIN
+    // SQLite keeps the order, else it may begin in the middle, with all of a level.
     const joins = levels.slice(1).map(
       (level) =>
-        `JOIN queue_bucket b${level} ON b${level}.waitlist_id = b${top}.waitlist_id AND b${level}.axis = b${top}.axis
+        `CROSS JOIN queue_bucket b${level} ON b${level}.waitlist_id = b${top}.waitlist_id AND b${level}.axis = b${top}.axis
            AND b${level}.level = ${level} AND b${level}.parent = ${numberSql(axis, level + 1)}`,
     );
     const before = (from: number) => levels.filter((level) => level >= from).map((level) => `b${level}.before_in_parent`).join(' + '); // prettier-ignore
@@ -134,11 +162,10 @@ export class BucketStore {
     for (const leaf of leaves) paths.add(axis, firstKeyOf(axis, leaf));
     const families = paths.families();
     if (families.length === 0) return new Map();
-    const isOnPath = families.map(({ changes }) => `(level = ? AND parent = ? AND slot IN (${placeholders(changes.size)}))`); // prettier-ignore
+    const isOnPath = families.map(({ changes }) => `(${IN_FAMILY} AND slot IN (${placeholders(changes.size)}))`);
     const rows: Omit<BucketRow, 'amount'>[] = await session.query(
-      `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
-       WHERE waitlist_id = ? AND axis = ? AND (${isOnPath.join(' OR ')})`,
-      [waitlistId, axis.code, ...families.flatMap(({ level, parent, changes }) => [level, parent, ...changes.keys()])],
+      `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket WHERE ${isOnPath.join(' OR ')}`,
+      families.flatMap(({ level, parent, changes }) => [waitlistId, axis.code, level, parent, ...changes.keys()]),
     );
     const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
     const beforeIn = (level: number, leaf: number) =>
@@ -159,9 +186,9 @@ export class BucketStore {
       chunksOf(families, FAMILIES_MAX).map((some) =>
         session.query<BucketRow[]>(
           `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket
-           WHERE waitlist_id = ? AND (${some.map(() => '(axis = ? AND level = ? AND parent = ? AND slot >= ?)').join(' OR ')})
+           WHERE ${some.map(() => `(${IN_FAMILY} AND slot >= ?)`).join(' OR ')}
            ORDER BY axis, level, parent, slot`,
-          [waitlistId, ...some.flatMap((family) => [family.axis, family.level, family.parent, fromSlot(family)])],
+          some.flatMap((family) => [waitlistId, family.axis, family.level, family.parent, fromSlot(family)]),
         ),
       ),
     );

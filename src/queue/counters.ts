@@ -67,6 +67,11 @@ export function placeOf({ code, widthBits }: Axis, level: number, key: number): 
   return { axis: code, level, parent: shiftRight(bucket, FAN_OUT_BITS), slot: bucket % FAN_OUT };
 }
 
+/** The buckets that hold a key, one a level. */
+export function pathOf(axis: Axis, key: number): BucketPlace[] {
+  return axis.widthBits.map((_, level) => placeOf(axis, level, key));
+}
+
 /** The number of the narrowest bucket that holds a key; of the queue's axis, what `waiter.rank_bucket` is. */
 export function leafOf({ widthBits: [bits = 0] }: Axis, key: number): number {
   return shiftRight(key, bits);

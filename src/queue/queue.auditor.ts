@@ -3,10 +3,20 @@ import { Database, UNHURRIED } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { AXES, type Axis, type Bucket, bucketId, CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
+import {
+  AXES,
+  type Axis,
+  type Bucket,
+  type BucketPlace,
+  bucketId,
+  CounterChanges,
+  JOINED_AXES,
+  pathOf,
+  QUEUE_AXIS,
+} from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
-import { rankKey } from './rank-key.js';
+import { rankKey, SPOTS_PER_REFERRAL_DEFAULT, spotsPerReferralBy } from './rank-key.js';
 import { type AuditedFacts, WaiterStore } from './waiter.store.js';
 
 /** Records read at once: large enough to be quick, small enough for memory and for a progress bar that moves. */
@@ -19,6 +29,14 @@ export interface AuditReport {
   readonly findings: readonly string[];
   /** How many there are in all. */
   readonly differences: number;
+}
+
+export interface RebuildReport {
+  /** How many records changed. */
+  readonly changed: number;
+  readonly spotsPerReferral: number;
+  /** Whether the row of the line was gone. */
+  readonly wasLost: boolean;
 }
 
 /** Called with the records done and the records in all. */
@@ -38,19 +56,12 @@ export class QueueAuditor {
     return this.database.read((manager) => this.queues.listIds(manager));
   }
 
-  /** Waitlists that were deleted while some of their records remain, because the process died. */
-  async orphanIds(): Promise<number[]> {
-    return this.database.read((manager) => this.buckets.listOrphans(manager));
+  async closedIds(): Promise<number[]> {
+    return this.database.read((manager) => this.queues.listClosed(manager));
   }
 
-  async purge(waitlistId: number): Promise<void> {
-    const end = await this.database.read((manager) => this.waiters.findEnd(manager, waitlistId));
-    for (let start = 0; start < end; start += CHUNK_SIZE) {
-      await this.database.exchange((session) =>
-        this.waiters.deleteRange(session, waitlistId, start, start + CHUNK_SIZE),
-      );
-    }
-    await this.database.exchange((session) => this.buckets.deleteAll(session, waitlistId));
+  async orphanIds(): Promise<number[]> {
+    return this.database.read((manager) => this.buckets.listOrphans(manager));
   }
 
   /**
@@ -67,14 +78,15 @@ export class QueueAuditor {
     return this.database.snapshot(async (session) => {
       findings.length = 0;
       differences = 0;
-      const [queue] = await this.queues.find(session, [waitlistId]);
-      if (!queue) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', `There is no waitlist ${waitlistId}.`);
+      const [stored] = await this.queues.find(session, [waitlistId]);
+      const queue = stored ?? (await this.lostQueue(session, waitlistId));
       const derived = await this.derive(session, queue, onProgress, (facts, index) => {
         for (const difference of differencesOf(facts, index, queue)) find(`record ${facts.id}: ${difference}`);
       });
+      if (!stored) find('queue: the row of this waitlist is missing');
       for (const field of TOTALS) {
-        if (queue[field] !== derived.queue[field])
-          find(`queue: ${field} is ${queue[field]}, the records give ${derived.queue[field]}`);
+        if (stored && stored[field] !== derived.queue[field])
+          find(`queue: ${field} is ${stored[field]}, the records give ${derived.queue[field]}`);
       }
       for (const axis of AXES) {
         const buckets = await this.buckets.findAll(session, waitlistId, axis);
@@ -88,21 +100,25 @@ export class QueueAuditor {
             find(`bucket ${bucketId(bucket)}: before is ${before}, the records give ${bucket.before}`);
         }
       }
-      return { records: derived.queue.nextSeq, findings, differences };
+      return { records: derived.records, findings, differences };
     }, UNHURRIED);
   }
 
   /**
    * Derives every counter, key, sequence number and referral count of a waitlist anew, under its lock; gives how many
-   * records changed. The order of joining is a fact and stays.
+   * records changed. The order of joining is a fact and stays. Where the row of the line was lost, what a referral is
+   * worth is lost with it, and is what the keys were derived with.
    * @throws Problem `not_found` without such a waitlist
    */
-  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<number> {
+  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<RebuildReport> {
     return this.database.exchange(async (session) => {
-      const queue = await this.queues.lock(session, waitlistId);
+      const stored = await this.queues.findLocked(session, waitlistId);
+      const queue = stored ?? (await this.lostQueue(session, waitlistId));
+      if (!stored) await this.queues.open(session, waitlistId, queue.spotsPerReferral);
       await this.waiters.closeGaps(session, waitlistId);
       let wrong: AuditedFacts[] = [];
       let changed = 0;
+      const unplaced: { readonly id: number; readonly key: number }[] = [];
       const correct = async () => {
         const standings = wrong.map((facts) => ({ ...facts, ...rightFacts(facts, queue) }));
         await this.waiters.updateStandings(session, waitlistId, standings);
@@ -116,13 +132,27 @@ export class QueueAuditor {
         onProgress,
         (facts, index) => {
           if (differencesOf(facts, index, queue).length > 0) wrong.push(facts);
+          if (isMisplaced(facts)) unplaced.push({ id: facts.id, key: rightFacts(facts, queue).rankKey });
         },
         correct,
       );
-      await this.buckets.replaceAll(session, waitlistId, AXES.flatMap((axis) => derived.buckets(axis))); // prettier-ignore
+      // Whoever left the line has no bucket, but needs one to be placed.
+      const paths = unplaced.flatMap(({ key }) => pathOf(QUEUE_AXIS, key));
+      const buckets = AXES.flatMap((axis) => derived.buckets(axis, axis === QUEUE_AXIS ? paths : []));
+      await this.buckets.replaceAll(session, waitlistId, buckets);
+      await this.waiters.deriveRemovedPriorities(session, waitlistId, unplaced.map(({ id }) => id)); // prettier-ignore
       await this.queues.update(session, derived.queue);
-      return changed;
+      return { changed, spotsPerReferral: queue.spotsPerReferral, wasLost: !stored };
     }, UNHURRIED);
+  }
+
+  /** What is known of a line whose row is gone. @throws Problem `not_found` without such a waitlist */
+  private async lostQueue(session: Session, waitlistId: number): Promise<QueueEntity> {
+    if (!(await this.queues.isExpected(session, waitlistId)))
+      throw new Problem('not_found', 'WAITLIST_NOT_FOUND', `There is no waitlist ${waitlistId}.`);
+    const witness = await this.waiters.findCredited(session, waitlistId);
+    const spots = witness ? spotsPerReferralBy(witness, witness.rankKey) : SPOTS_PER_REFERRAL_DEFAULT;
+    return emptyQueue(waitlistId, Number.isInteger(spots) && spots >= 0 ? spots : SPOTS_PER_REFERRAL_DEFAULT);
   }
 
   /** Reads all records in the order of joining and gathers what they give. */
@@ -134,7 +164,7 @@ export class QueueAuditor {
     afterChunk: () => Promise<void> = async () => undefined,
   ) {
     const derived = new DerivedCounters(queue);
-    let next = 0;
+    let next = Number.MIN_SAFE_INTEGER;
     let index = 0;
     for (;;) {
       const chunk = await this.waiters.findFacts(session, queue.waitlistId, next, CHUNK_SIZE);
@@ -160,15 +190,11 @@ class DerivedCounters {
   private readonly counters = new CounterChanges();
 
   constructor({ waitlistId, spotsPerReferral }: QueueEntity) {
-    this.queue = {
-      waitlistId,
-      spotsPerReferral,
-      nextSeq: 0,
-      active: 0,
-      offboarded: 0,
-      referredActive: 0,
-      referredOffboarded: 0,
-    };
+    this.queue = emptyQueue(waitlistId, spotsPerReferral);
+  }
+
+  get records(): number {
+    return this.queue.active + this.queue.offboarded;
   }
 
   add(facts: AuditedFacts): void {
@@ -183,7 +209,7 @@ class DerivedCounters {
     this.counters.add(active ? JOINED_AXES.referredActive : JOINED_AXES.referredOffboarded, seq);
   }
 
-  buckets(axis: Axis, others: readonly Bucket[] = []): Bucket[] {
+  buckets(axis: Axis, others: readonly BucketPlace[] = []): Bucket[] {
     return this.counters.buckets(axis, others);
   }
 }
@@ -205,7 +231,27 @@ function rightFacts(
 function differencesOf(facts: AuditedFacts, index: number, queue: QueueEntity): string[] {
   const right = { ...rightFacts(facts, queue), seq: index };
   const fields = ['seq', 'amountReferred', 'creditedReferrals', 'rankKey', 'referred'] as const;
-  return fields
+  const differences = fields
     .filter((field) => facts[field] !== right[field])
     .map((field) => `${field} is ${facts[field]}, the facts give ${right[field]}`);
+  if (isMisplaced(facts))
+    differences.push(`removedPriority is ${facts.removedPriority}, but the record is ${facts.active ? 'active' : 'offboarded'}`); // prettier-ignore
+  return differences;
+}
+
+/** The place that it left is known of a record that was offboarded, and of no other. */
+function isMisplaced({ active, removedPriority }: AuditedFacts): boolean {
+  return active !== (removedPriority === null);
+}
+
+function emptyQueue(waitlistId: number, spotsPerReferral: number): QueueEntity {
+  return {
+    waitlistId,
+    spotsPerReferral,
+    nextSeq: 0,
+    active: 0,
+    offboarded: 0,
+    referredActive: 0,
+    referredOffboarded: 0,
+  };
 }

@@ -4,6 +4,7 @@ import { BucketStore } from './bucket.store.js';
 import { QueueEntity } from './queue.entity.js';
 import { WaiterEntity } from './waiter.entity.js';
 import { QueueAuditor } from './queue.auditor.js';
+import { QueuePurger } from './queue.purger.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueSeeder } from './queue.seeder.js';
 import { QueueService } from './queue.service.js';
@@ -13,7 +14,17 @@ import { WaiterStore } from './waiter.store.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([QueueEntity, WaiterEntity])],
-  providers: [QueueService, QueueReader, QueueWriter, QueueStore, WaiterStore, BucketStore, QueueAuditor, QueueSeeder],
+  providers: [
+    QueueService,
+    QueueReader,
+    QueueWriter,
+    QueueStore,
+    WaiterStore,
+    BucketStore,
+    QueueAuditor,
+    QueueSeeder,
+    QueuePurger,
+  ],
   exports: [QueueService],
 })
 export class QueueModule {}

@@ -2,17 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { Batcher, type Outcome } from '../platform/batcher.js';
 import { Database } from '../platform/database/database.js';
 import type { Exchange, Session } from '../platform/database/session.js';
-import { isUnavailable } from '../platform/problem.js';
+import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { type Axis, JOINED_AXES, leafOf, QUEUE_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
-import type { ContactKeys, ListedWaiter, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
+import type { ContactKeys, ListedWaiter, Page, PageRequest, QueueTotals, ReadRules, Waiter } from './waiter.js';
 import { type ListedRecord, type Listing, MissingBucketError, type PageStart, WaiterStore } from './waiter.store.js';
 
 interface Lookup {
   readonly waitlistId: number;
   readonly contact: ContactKeys;
+  readonly readRules: ReadRules;
+}
+interface Found<Rules = unknown> {
+  readonly waiter: Waiter | null;
+  readonly rules: Rules;
 }
 
 /** Lookups in one statement: enough to share a round trip, few enough that the first does not wait for the last. */
@@ -24,7 +29,7 @@ const LOOKUP_RUNS_MAX = 1;
 /** Places as they are in the database at the time of reading; lookups that arrive together share a statement. */
 @Injectable()
 export class QueueReader {
-  private readonly lookups = new Batcher<Lookup, Waiter | null>((batch) => this.lookUp(batch), {
+  private readonly lookups = new Batcher<Lookup, Found>((batch) => this.lookUp(batch), {
     name: 'look up places',
     batchMax: LOOKUPS_MAX,
     waitingMax: LOOKUPS_WAITING_MAX,
@@ -38,8 +43,8 @@ export class QueueReader {
     private readonly buckets: BucketStore,
   ) {}
 
-  async find(waitlistId: number, contact: ContactKeys): Promise<Waiter | null> {
-    return this.lookups.submit({ waitlistId, contact });
+  async find<Rules>(waitlistId: number, contact: ContactKeys, readRules: ReadRules<Rules>): Promise<Found<Rules>> {
+    return (await this.lookups.submit({ waitlistId, contact, readRules })) as Found<Rules>;
   }
 
   /** A page and its totals, all of one moment. */
@@ -140,29 +145,32 @@ export class QueueReader {
   }
 
   /** Waitlists are looked up beside each other, so that none waits for another's. */
-  private async lookUp(batch: readonly Lookup[]): Promise<Outcome<Waiter | null>[]> {
-    const outcomes = new Map<Lookup, Outcome<Waiter | null>>();
+  private async lookUp(batch: readonly Lookup[]): Promise<Outcome<Found>[]> {
+    const outcomes = new Map<Lookup, Outcome<Found>>();
     const waitlistIds = [...new Set(batch.map(({ waitlistId }) => waitlistId))];
     await Promise.all(
       waitlistIds.map(async (waitlistId) => {
         const lookups = batch.filter((lookup) => lookup.waitlistId === waitlistId);
-        const found = await this.lookUpIn(waitlistId, lookups.map(({ contact }) => contact)); // prettier-ignore
-        lookups.forEach((lookup, index) => outcomes.set(lookup, found[index] ?? { result: null }));
+        const found = await this.lookUpIn(waitlistId, lookups);
+        lookups.forEach((lookup, index) => outcomes.set(lookup, found[index] as Outcome<Found>));
       }),
     );
-    return batch.map((lookup) => outcomes.get(lookup) ?? { result: null });
+    return batch.map((lookup) => outcomes.get(lookup) as Outcome<Found>);
   }
 
   /** Where one record is damaged, the others are found all the same: one by one. */
-  private async lookUpIn(waitlistId: number, contacts: readonly ContactKeys[]): Promise<Outcome<Waiter | null>[]> {
+  private async lookUpIn(waitlistId: number, lookups: readonly Lookup[]): Promise<Outcome<Found>[]> {
     try {
-      const found = await this.database.read((manager) => this.waiters.findByContacts(manager, waitlistId, contacts));
+      const contacts = lookups.map(({ contact }) => contact);
+      const [rules, found] = await this.database.readTogether((session) =>
+        Promise.all([lookups[0]?.readRules(session), this.waiters.findByContacts(session, waitlistId, contacts)]),
+      );
       const byEmail = new Map(found.map((waiter) => [waiter.emailKey, waiter]));
       const byPhone = new Map(found.map((waiter) => [waiter.phoneKey, waiter]));
-      return contacts.map((contact) => ({ result: pick(contact, byEmail, byPhone) }));
+      return contacts.map((contact) => ({ result: { waiter: pick(contact, byEmail, byPhone), rules } }));
     } catch (error) {
-      if (contacts.length === 1 || isUnavailable(error)) return contacts.map(() => ({ error }));
-      return (await Promise.all(contacts.map((contact) => this.lookUpIn(waitlistId, [contact])))).flat();
+      if (lookups.length === 1 || error instanceof Problem) return lookups.map(() => ({ error }));
+      return (await Promise.all(lookups.map((lookup) => this.lookUpIn(waitlistId, [lookup])))).flat();
     }
   }
 }

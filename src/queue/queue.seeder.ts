@@ -2,14 +2,17 @@ import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import { Database, UNHURRIED } from '../platform/database/database.js';
+import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
-import { type OnProgress, QueueAuditor } from './queue.auditor.js';
+import { BucketStore } from './bucket.store.js';
+import { CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
+import type { OnProgress } from './queue.auditor.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey } from './rank-key.js';
 import { TOKEN_ALPHABET } from './referral-token.js';
 import { WaiterStore } from './waiter.store.js';
 
-/** Rows a statement: within SQLite's 32,766 parameters. */
+/** People in one transaction: their rows are one statement, within SQLite's 32,766 parameters. */
 const CHUNK_SIZE = 1_500;
 const REFERRED_SHARE = 0.3;
 
@@ -20,53 +23,75 @@ export class QueueSeeder {
     private readonly database: Database,
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
-    private readonly auditor: QueueAuditor,
+    private readonly buckets: BucketStore,
   ) {}
 
   /**
-   * `count` people, of whom three in ten were referred by someone before them: `seed-<n>@example.com`, n from 0.
+   * `count` people, of whom three in ten were referred by someone before them: `seed-<n>@example.com`, n from 0. They
+   * join some at a time, each time with their counters and under the lock of the line: it is exact for whoever is on it
+   * meanwhile, and where this ends early.
    * @throws Problem `not_found`, or `conflict` where someone is on the waitlist already
    */
   async seed(waitlistId: number, count: number, onProgress: OnProgress): Promise<void> {
-    const spotsPerReferral = await this.database.exchange(async (session) => {
-      const queue = await this.queues.lock(session, waitlistId);
-      if (queue.nextSeq > 0)
-        throw new Problem('conflict', 'WAITLIST_NOT_EMPTY', 'Only an empty waitlist can be seeded.');
-      // Whoever signs up meanwhile comes after the invented.
-      await this.queues.update(session, { ...queue, nextSeq: count });
-      return queue.spotsPerReferral;
-    });
-    const { referrerOf, amountOf } = inventReferrals(count);
     const token = tokensOf(randomInt(2 ** 20));
-    const createdAt = new Date();
     for (let start = 0; start < count; start += CHUNK_SIZE) {
-      const rows = Array.from({ length: Math.min(CHUNK_SIZE, count - start) }, (_, index) => {
-        const seq = start + index;
-        const email = `seed-${seq}@example.com`;
-        const referrer = referrerOf[seq] as number;
-        const amountReferred = amountOf[seq] as number;
-        const facts = { seq, creditedReferrals: amountReferred, spotsAdvanced: 0 };
-        return {
-          ...NOBODY,
-          ...facts,
-          waitlistId,
-          uuid: uuidV7(),
-          email,
-          emailKey: email,
-          registeredEmail: email,
-          referralToken: token(seq),
-          referredByToken: referrer < 0 ? null : token(referrer),
-          referred: referrer >= 0,
-          amountReferred,
-          rankKey: rankKey(facts, spotsPerReferral),
-          createdAt,
-        };
-      });
-      await this.database.exchange((session) => this.waiters.insert(session, rows), UNHURRIED);
-      onProgress(start + rows.length, count);
+      const people = inventPeople(start, Math.min(CHUNK_SIZE, count - start), token);
+      await this.database.exchange((session) => this.join(session, waitlistId, people), UNHURRIED);
+      onProgress(start + people.length, count);
     }
-    await this.auditor.rebuild(waitlistId, () => undefined);
   }
+
+  private async join(session: Session, waitlistId: number, people: readonly Invented[]): Promise<void> {
+    const [first] = people as [Invented];
+    const [queue, stored] = await Promise.all([
+      this.queues.lock(session, waitlistId),
+      this.waiters.findStandings(session, waitlistId, [first.referralToken]),
+    ]);
+    // The answer to the commit was lost, and this is its repeat.
+    if (stored.length > 0) return;
+    if (first.number === 0 && queue.nextSeq > 0)
+      throw new Problem('conflict', 'WAITLIST_NOT_EMPTY', 'Only an empty waitlist can be seeded.');
+    const changes = new CounterChanges();
+    const createdAt = new Date();
+    const rows = people.map(({ number, ...person }, index) => {
+      const facts = { seq: queue.nextSeq + index, creditedReferrals: person.amountReferred, spotsAdvanced: 0 };
+      const email = `seed-${number}@example.com`;
+      const row = {
+        ...NOBODY,
+        ...person,
+        ...facts,
+        waitlistId,
+        uuid: uuidV7(),
+        email,
+        emailKey: email,
+        registeredEmail: email,
+        referred: person.referredByToken !== null,
+        rankKey: rankKey(facts, queue.spotsPerReferral),
+        createdAt,
+      };
+      changes.add(QUEUE_AXIS, row.rankKey);
+      changes.add(JOINED_AXES.active, row.seq);
+      if (row.referred) changes.add(JOINED_AXES.referredActive, row.seq);
+      return row;
+    });
+    const referred = rows.filter((row) => row.referred).length;
+    await this.waiters.insert(session, rows);
+    await this.buckets.apply(session, waitlistId, changes);
+    await this.queues.update(session, {
+      ...queue,
+      nextSeq: queue.nextSeq + rows.length,
+      active: queue.active + rows.length,
+      referredActive: queue.referredActive + referred,
+    });
+  }
+}
+
+/** What is known of a person before the line is. */
+interface Invented {
+  readonly number: number;
+  readonly referralToken: string;
+  readonly referredByToken: string | null;
+  readonly amountReferred: number;
 }
 
 const NOBODY = {
@@ -83,23 +108,25 @@ const NOBODY = {
   removedBy: null,
 } as const;
 
-/** For each person the referrer, or -1, and how many they referred. */
-function inventReferrals(count: number) {
-  const referrerOf = new Int32Array(count).fill(-1);
-  const amountOf = new Int32Array(count);
-  for (let seq = 1; seq < count; seq += 1) {
-    if (Math.random() >= REFERRED_SHARE) continue;
-    const referrer = Math.floor(Math.random() * seq);
-    referrerOf[seq] = referrer;
-    amountOf[referrer] = (amountOf[referrer] as number) + 1;
-  }
-  return { referrerOf, amountOf };
+/** A referrer is among those who join together: then nobody is changed who is on the line already. */
+function inventPeople(from: number, count: number, token: (number: number) => string): Invented[] {
+  const referrers = Array.from({ length: count }, (_, index) =>
+    index > 0 && Math.random() < REFERRED_SHARE ? Math.floor(Math.random() * index) : null,
+  );
+  const amounts = new Array<number>(count).fill(0);
+  for (const referrer of referrers) if (referrer !== null) amounts[referrer] = (amounts[referrer] as number) + 1;
+  return referrers.map((referrer, index) => ({
+    number: from + index,
+    referralToken: token(from + index),
+    referredByToken: referrer === null ? null : token(from + referrer),
+    amountReferred: amounts[index] as number,
+  }));
 }
 
 /** A token for each number: one random beginning for all, so that two seeded waitlists don't collide. */
-function tokensOf(beginning: number): (seq: number) => string {
-  const write = (number: number, length: number) =>
-    Array.from({ length }, (_, index) => TOKEN_ALPHABET[Math.floor(number / 32 ** (length - 1 - index)) % 32]).join('');
+function tokensOf(beginning: number): (number: number) => string {
+  const write = (value: number, length: number) =>
+    Array.from({ length }, (_, index) => TOKEN_ALPHABET[Math.floor(value / 32 ** (length - 1 - index)) % 32]).join('');
   const prefix = write(beginning, 4);
-  return (seq) => `${prefix}${write(seq, 8)}`;
+  return (number) => `${prefix}${write(number, 8)}`;
 }

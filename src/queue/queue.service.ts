@@ -3,12 +3,13 @@ import type { EntityManager } from 'typeorm';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
-import { type AuditReport, type OnProgress, QueueAuditor } from './queue.auditor.js';
+import { type AuditReport, type OnProgress, QueueAuditor, type RebuildReport } from './queue.auditor.js';
+import { QueuePurger } from './queue.purger.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueSeeder } from './queue.seeder.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
-import type { ContactKeys, Newcomer, Page, PageRequest, QueueTotals, Waiter } from './waiter.js';
+import type { Admitted, Applicant, ContactKeys, Page, PageRequest, QueueTotals, ReadRules, Waiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
 
 export type { OnProgress };
@@ -24,23 +25,30 @@ export class QueueService implements BeforeApplicationShutdown {
     private readonly buckets: BucketStore,
     private readonly auditor: QueueAuditor,
     private readonly seeder: QueueSeeder,
+    private readonly purger: QueuePurger,
   ) {}
 
   /**
    * Puts a person at the end of the line, and their referrer forward. Someone whose email or phone is known already
    * gets that record, unchanged; where both are known, of different records, the email's.
+   * @throws Problem what `admit` throws; `not_found` without such a waitlist
    */
-  async join(waitlistId: number, newcomer: Newcomer): Promise<Waiter> {
-    const joined = await this.writer.join(waitlistId, newcomer);
-    const waiter = joined ?? (await this.reader.find(waitlistId, newcomer));
+  async join<Rules>(waitlistId: number, applicant: Applicant<Rules>): Promise<Admitted<Rules>> {
+    const { joined, newcomer, rules } = await this.writer.join(waitlistId, applicant);
+    if (joined) return { waiter: joined, newcomer, rules };
+    const { waiter } = await this.reader.find(waitlistId, newcomer, applicant.readRules);
     // A record that exists goes with its waitlist alone.
     if (!waiter) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
-    return waiter;
+    return { waiter, newcomer, rules };
   }
 
-  /** The record of an email or a phone, or null; the email's where they match two. */
-  async find(waitlistId: number, contact: ContactKeys): Promise<Waiter | null> {
-    return this.reader.find(waitlistId, contact);
+  /** The record of an email or a phone, or null, and the rules; the email's record where they match two. */
+  async find<Rules>(
+    waitlistId: number,
+    contact: ContactKeys,
+    readRules: ReadRules<Rules>,
+  ): Promise<{ readonly waiter: Waiter | null; readonly rules: Rules }> {
+    return this.reader.find(waitlistId, contact, readRules);
   }
 
   async page(waitlistId: number, request: PageRequest): Promise<Page> {
@@ -73,28 +81,36 @@ export class QueueService implements BeforeApplicationShutdown {
     if (queue.spotsPerReferral === spotsPerReferral) return 0;
     const changes = new CounterChanges();
     let moved = 0;
-    for (const [bucket, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
-      changes.remove(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, bucket), amount);
+    for (const { from, to, amount } of await this.waiters.countMoves(manager, waitlistId, spotsPerReferral)) {
+      changes.remove(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, from), amount);
+      changes.add(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, to), amount);
       moved += amount;
     }
     await this.waiters.rekey(manager, waitlistId, spotsPerReferral);
-    for (const [bucket, amount] of await this.waiters.countCreditedByBucket(manager, waitlistId)) {
-      changes.add(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, bucket), amount);
-    }
     await this.buckets.apply(manager, waitlistId, changes);
     await this.queues.update(manager, { ...queue, spotsPerReferral });
     return moved;
   }
 
-  /** Ends a line within the caller's transaction: from its commit on nobody joins or is found. Then comes `purge`. */
+  /** Ends a line within the caller's transaction: from its commit on nobody joins or is found. Then comes `beginPurge`. */
   async close(manager: EntityManager, waitlistId: number): Promise<void> {
     await this.queues.lock(manager, waitlistId);
-    await this.queues.delete(manager, waitlistId);
+    await this.queues.close(manager, waitlistId);
   }
 
-  /** Deletes the records of a line that was closed, some at a time; `rebuild` of all goes on where a crash cut it short. */
-  async purge(waitlistId: number): Promise<void> {
-    await this.auditor.purge(waitlistId);
+  /** Deletes the records of lines that were closed, in the background; where this process dies, one that keeps purging goes on. */
+  beginPurge(): void {
+    this.purger.wake();
+  }
+
+  /** Looks for lines that were closed, at once and again and again; a failure that is not the database's absence is told. */
+  keepPurging(onFailure: (error: unknown) => void): void {
+    this.purger.watch(onFailure);
+  }
+
+  /** Deletes what remains of a line without its waitlist; false where another process is at it. */
+  async purge(waitlistId: number): Promise<boolean> {
+    return this.purger.purge(waitlistId);
   }
 
   /** All lines there are. */
@@ -102,7 +118,12 @@ export class QueueService implements BeforeApplicationShutdown {
     return this.auditor.waitlistIds();
   }
 
-  /** Lines that were closed while some of their records remain: `purge` ends them. */
+  /** Lines that were closed, and whose records are being deleted. */
+  async closedIds(): Promise<number[]> {
+    return this.auditor.closedIds();
+  }
+
+  /** Records whose line is neither there nor being deleted: `purge` ends them. */
   async orphanIds(): Promise<number[]> {
     return this.auditor.orphanIds();
   }
@@ -112,8 +133,8 @@ export class QueueService implements BeforeApplicationShutdown {
     return this.auditor.verify(waitlistId, onProgress);
   }
 
-  /** Derives anew what is derived of a line; gives how many records changed. @throws Problem `not_found` */
-  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<number> {
+  /** Derives anew what is derived of a line. @throws Problem `not_found` */
+  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<RebuildReport> {
     return this.auditor.rebuild(waitlistId, onProgress);
   }
 
@@ -123,6 +144,6 @@ export class QueueService implements BeforeApplicationShutdown {
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.writer.close();
+    await Promise.all([this.writer.close(), this.purger.close()]);
   }
 }

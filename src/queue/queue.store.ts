@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
-import { isEmbedded, placeholders } from '../platform/database/dialect.js';
+import { isEmbedded, placeholders, upsert } from '../platform/database/dialect.js';
 import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import { QueueEntity } from './queue.entity.js';
@@ -10,16 +9,8 @@ const COLUMNS = 'waitlist_id, next_seq, spots_per_referral, active, offboarded, 
 /** The row of each line: its lock, its sequence, its totals. */
 @Injectable()
 export class QueueStore {
-  async open(manager: EntityManager, waitlistId: number, spotsPerReferral: number): Promise<void> {
-    await manager.insert(QueueEntity, {
-      waitlistId,
-      spotsPerReferral,
-      nextSeq: 0,
-      active: 0,
-      offboarded: 0,
-      referredActive: 0,
-      referredOffboarded: 0,
-    });
+  async open(session: Session, waitlistId: number, spotsPerReferral: number): Promise<void> {
+    await session.query(`INSERT INTO queue (${COLUMNS}) VALUES (?, 0, ?, 0, 0, 0, 0)`, [waitlistId, spotsPerReferral]);
   }
 
   /**
@@ -27,6 +18,13 @@ export class QueueStore {
    * @throws Problem `not_found` without such a waitlist
    */
   async lock(session: Session, waitlistId: number): Promise<QueueEntity> {
+    const queue = await this.findLocked(session, waitlistId);
+    if (!queue) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
+    return queue;
+  }
+
+  /** The same; null where there is no such row. */
+  async findLocked(session: Session, waitlistId: number): Promise<QueueEntity | null> {
     const embedded = isEmbedded(session.dataSource);
     // It locks for who writes, and who has read before can write no more once another program has written.
     if (embedded) await session.query('UPDATE queue SET next_seq = next_seq WHERE waitlist_id = ?', [waitlistId]);
@@ -34,8 +32,7 @@ export class QueueStore {
       `SELECT ${COLUMNS} FROM queue WHERE waitlist_id = ?${embedded ? '' : ' FOR UPDATE'}`,
       [waitlistId],
     );
-    if (!row) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
-    return toQueue(row);
+    return row ? toQueue(row) : null;
   }
 
   async update(session: Session, queue: QueueEntity): Promise<void> {
@@ -54,13 +51,56 @@ export class QueueStore {
     );
   }
 
+  /** Of every line, and of every waitlist, though its line be lost. */
   async listIds(session: Session): Promise<number[]> {
-    const rows: { waitlist_id: number }[] = await session.query('SELECT waitlist_id FROM queue ORDER BY waitlist_id');
+    const rows: { id: number }[] = await session.query(
+      'SELECT id FROM waitlist UNION SELECT waitlist_id FROM queue ORDER BY id',
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Whether there is such a waitlist, which has a line from its first moment to its last. */
+  async isExpected(session: Session, waitlistId: number): Promise<boolean> {
+    const rows: unknown[] = await session.query('SELECT id FROM waitlist WHERE id = ?', [waitlistId]);
+    return rows.length > 0;
+  }
+
+  /** Ends the line, which the session has locked: what it holds is to be deleted. */
+  async close(session: Session, waitlistId: number): Promise<void> {
+    await session.query('DELETE FROM queue WHERE waitlist_id = ?', [waitlistId]);
+    await this.markClosed(session, waitlistId);
+  }
+
+  async markClosed(session: Session, waitlistId: number): Promise<void> {
+    await session.query(
+      `INSERT INTO closed_queue (waitlist_id) VALUES (?) ${upsert(session.dataSource, ['waitlist_id'], ['waitlist_id'])}`,
+      [waitlistId],
+    );
+  }
+
+  /** Lines that were closed and hold something still. */
+  async listClosed(session: Session): Promise<number[]> {
+    const rows: { waitlist_id: number }[] = await session.query(
+      'SELECT waitlist_id FROM closed_queue ORDER BY waitlist_id',
+    );
     return rows.map(({ waitlist_id }) => waitlist_id);
   }
 
-  async delete(manager: EntityManager, waitlistId: number): Promise<void> {
-    await manager.delete(QueueEntity, { waitlistId });
+  /** Whether the closed line is the session's until its transaction ends: not where it is another's, or holds nothing more. */
+  async lockClosed(session: Session, waitlistId: number): Promise<boolean> {
+    const embedded = isEmbedded(session.dataSource);
+    // As in `lock`.
+    if (embedded) await session.query('UPDATE closed_queue SET waitlist_id = waitlist_id WHERE waitlist_id = ?', [waitlistId]); // prettier-ignore
+    const rows: unknown[] = await session.query(
+      `SELECT waitlist_id FROM closed_queue WHERE waitlist_id = ?${embedded ? '' : ' FOR UPDATE SKIP LOCKED'}`,
+      [waitlistId],
+    );
+    return rows.length > 0;
+  }
+
+  /** It holds nothing more. */
+  async forgetClosed(session: Session, waitlistId: number): Promise<void> {
+    await session.query('DELETE FROM closed_queue WHERE waitlist_id = ?', [waitlistId]);
   }
 
   async find(session: Session, waitlistIds: readonly number[]): Promise<QueueEntity[]> {

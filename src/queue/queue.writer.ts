@@ -12,14 +12,14 @@ import { QueueStore } from './queue.store.js';
 import type { QueueEntity } from './queue.entity.js';
 import { rankKey } from './rank-key.js';
 import { newReferralToken } from './referral-token.js';
-import type { Newcomer, Waiter } from './waiter.js';
+import type { Applicant, Newcomer, Waiter } from './waiter.js';
 import { type Removal, type Standing, WaiterStore } from './waiter.store.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 const BATCH_MAX = 500;
 /** Text of this size weighs as much as a record: the longest statement then stays near 8 MiB, half of MariaDB's packet. */
 const WEIGHTY_TEXT_BYTES = 8 * 1024;
-/** Commands of one waitlist that may wait: some seconds of work, so that nobody waits beyond a client's patience. */
+/** Weight of the commands of one waitlist that may wait: some seconds of work, so that nobody waits beyond a client's patience. */
 const WAITING_MAX = 10_000;
 /** A record that another process inserted at the same moment is found by the next attempt. */
 const DUPLICATE_ATTEMPTS_MAX = 3;
@@ -28,10 +28,14 @@ const DUPLICATE_ATTEMPTS_MAX = 3;
 const ENDS_MAX = 10_000;
 
 /** A new record, or null where one with this contact exists already. */
-type Joined = Waiter | null;
+interface Joined<Rules = unknown> {
+  readonly joined: Waiter | null;
+  readonly newcomer: Newcomer;
+  readonly rules: Rules;
+}
 interface Join {
   readonly kind: 'join';
-  readonly newcomer: Newcomer;
+  readonly applicant: Applicant;
 }
 interface Offboard {
   readonly kind: 'offboard';
@@ -44,6 +48,8 @@ type Result = Joined | readonly Waiter[];
 /** What a batch knows, under the lock, of the line and of those its commands are about; its work brings it up to date. */
 interface Facts {
   readonly queue: QueueEntity;
+  /** By which people join; nothing where nobody applied. */
+  readonly rules: unknown;
   /** Of those whom commands name for removal. */
   readonly known: Map<number, Waiter>;
   readonly emailKeys: Set<string | null>;
@@ -86,10 +92,11 @@ export class QueueWriter {
 
   /**
    * A new record at the end of the line, or null where the email or the phone is known already.
-   * @throws Problem `unavailable` when too much waits or the database is away; `not_found` without such a waitlist
+   * @throws Problem `unavailable` when too much waits or the database is away; `not_found` without such a waitlist; what
+   *   `admit` throws
    */
-  async join(waitlistId: number, newcomer: Newcomer): Promise<Joined> {
-    return (await this.submit(waitlistId, { kind: 'join', newcomer })) as Joined;
+  async join<Rules>(waitlistId: number, applicant: Applicant<Rules>): Promise<Joined<Rules>> {
+    return (await this.submit(waitlistId, { kind: 'join', applicant: applicant as Applicant })) as Joined<Rules>;
   }
 
   /** The records that this call removed, in the order of `waiterIds`; others are left out. */
@@ -132,7 +139,7 @@ export class QueueWriter {
   /** A batch that fails as a whole is carried out one by one, so that only the command at fault fails. */
   private async carryOut(waitlistId: number, commands: readonly Command[]): Promise<Outcome<Result>[]> {
     try {
-      return (await this.commit(waitlistId, commands)).map((result) => ({ result }));
+      return await this.commit(waitlistId, commands);
     } catch (error) {
       if (commands.length === 1 || error instanceof Problem) return commands.map(() => ({ error }));
       const outcomes: Outcome<Result>[] = [];
@@ -146,16 +153,25 @@ export class QueueWriter {
     }
   }
 
-  private async commit(waitlistId: number, commands: readonly Command[], attempt = 1): Promise<Result[]> {
+  private async commit(waitlistId: number, commands: readonly Command[], attempt = 1): Promise<Outcome<Result>[]> {
     const start = performance.now();
     try {
-      const results = await this.database.exchange(
+      const outcomes = await this.database.exchange(
         async (session) => {
           const facts = await this.readFacts(session, waitlistId, commands);
           const changes = new CounterChanges();
           // First those who leave: their places are as they were before the batch.
           const removals = offboardAll(facts, changes, commands);
-          const { joined, credited } = joinAll(facts, changes, commands);
+          const admissions = admitAll(facts, commands);
+          const { joined, credited } = joinAll(facts, changes, admissions);
+          const outcomes = commands.map((command): Outcome<Result> => {
+            if (command.kind === 'offboard') return { result: ownRemovals(command, facts) };
+            const admission = admissions.get(command) as Outcome<Newcomer>;
+            if ('error' in admission) return admission;
+            return { result: { joined: joined.get(command) ?? null, newcomer: admission.result, rules: facts.rules } };
+          });
+          // Nothing is written, and so nothing waits for a disk.
+          if (removals.size === 0 && joined.size === 0) return outcomes;
           const count = async () => {
             const buckets = await this.buckets.findChanged(session, waitlistId, changes, facts.siblings);
             await Promise.all([
@@ -171,14 +187,12 @@ export class QueueWriter {
             count(),
           ]);
           this.expectEnd(waitlistId, facts.queue.nextSeq);
-          return commands.map((command) =>
-            command.kind === 'join' ? (joined.get(command) ?? null) : ownRemovals(command, facts),
-          );
+          return outcomes;
         },
         { onRetry: (reason) => this.metrics.retried(reason) },
       );
       this.metrics.committed(commands.length, performance.now() - start);
-      return results;
+      return outcomes;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
       this.metrics.retried('duplicate_key');
@@ -188,19 +202,21 @@ export class QueueWriter {
 
   /** Takes the lock, and reads what the commands need to know: in one round trip. */
   private async readFacts(session: Session, waitlistId: number, commands: readonly Command[]): Promise<Facts> {
-    const newcomers = commands.flatMap((command) => (command.kind === 'join' ? command.newcomer : []));
+    const applicants = commands.flatMap((command) => (command.kind === 'join' ? command.applicant : []));
     const ids = commands.flatMap((command) => (command.kind === 'offboard' ? command.waiterIds : []));
-    const tokens = newcomers.flatMap(({ referrerTokens }) => referrerTokens);
-    const expected = newcomersFrom(this.ends.get(waitlistId), newcomers);
-    const [queue, leaving, taken, referrers, siblings] = await Promise.all([
+    const tokens = applicants.flatMap(({ referrerTokens }) => referrerTokens);
+    const expected = newcomersFrom(this.ends.get(waitlistId), applicants);
+    const [queue, rules, leaving, taken, referrers, siblings] = await Promise.all([
       this.queues.lock(session, waitlistId),
+      applicants[0]?.readRules(session),
       this.waiters.findByIds(session, waitlistId, [...new Set(ids)]),
-      this.waiters.findTaken(session, waitlistId, newcomers),
+      this.waiters.findTaken(session, waitlistId, applicants),
       this.waiters.findStandings(session, waitlistId, [...new Set(tokens)]),
       this.buckets.findSiblings(session, waitlistId, expected.families()),
     ]);
     return {
       queue,
+      rules,
       known: new Map(leaving.map((waiter) => [waiter.id, waiter])),
       emailKeys: new Set(taken.map(({ emailKey }) => emailKey)),
       phoneKeys: new Set(taken.map(({ phoneKey }) => phoneKey)),
@@ -261,23 +277,37 @@ function ownRemovals({ id, waiterIds }: Offboard, { known }: Facts): Waiter[] {
   return [...new Set(waiterIds)].flatMap((waiterId) => known.get(waiterId) ?? []).filter(({ removedBy }) => removedBy === id); // prettier-ignore
 }
 
+/** Of each who applies the newcomer, or why the rules keep them out. */
+function admitAll({ rules }: Facts, commands: readonly Command[]): ReadonlyMap<Join, Outcome<Newcomer>> {
+  const admissions = new Map<Join, Outcome<Newcomer>>();
+  for (const command of commands) {
+    if (command.kind !== 'join') continue;
+    try {
+      admissions.set(command, { result: command.applicant.admit(rules) });
+    } catch (error) {
+      admissions.set(command, { error });
+    }
+  }
+  return admissions;
+}
+
 /** Puts the newcomers whom nobody knows at the end of the line; gives their records, and the standings of who referred them. */
 function joinAll(
   { queue, known, emailKeys, phoneKeys, referrers }: Facts,
   changes: CounterChanges,
-  commands: readonly Command[],
+  admissions: ReadonlyMap<Join, Outcome<Newcomer>>,
 ) {
   const joined = new Map<Command, Waiter>();
   const credited = new Map<string, Standing>();
-  for (const command of commands) {
-    if (command.kind !== 'join') continue;
-    const { newcomer } = command;
+  for (const [command, admission] of admissions) {
+    if ('error' in admission) continue;
+    const newcomer = admission.result;
     const { emailKey, phoneKey } = newcomer;
     const isKnown = (emailKey !== null && emailKeys.has(emailKey)) || (phoneKey !== null && phoneKeys.has(phoneKey));
     if (isKnown) continue;
     if (emailKey !== null) emailKeys.add(emailKey);
     if (phoneKey !== null) phoneKeys.add(phoneKey);
-    const referrerToken = newcomer.referrerTokens.find((token) => referrers.has(token)) ?? null;
+    const referrerToken = command.applicant.referrerTokens.find((token) => referrers.has(token)) ?? null;
     const waiter = newWaiter(queue, newcomer, referrerToken);
     joined.set(command, waiter);
     queue.nextSeq += 1;
@@ -300,10 +330,10 @@ function joinAll(
 }
 
 /** What counts when newcomers join a line that ends at `end`; nothing where that is not known. */
-function newcomersFrom(end: number | undefined, newcomers: readonly Newcomer[]): CounterChanges {
+function newcomersFrom(end: number | undefined, applicants: readonly Applicant[]): CounterChanges {
   const changes = new CounterChanges();
   if (end === undefined) return changes;
-  newcomers.forEach(({ referrerTokens }, index) => {
+  applicants.forEach(({ referrerTokens }, index) => {
     const seq = end + index;
     changes.add(QUEUE_AXIS, rankKey({ seq, creditedReferrals: 0, spotsAdvanced: 0 }, 0));
     changes.add(JOINED_AXES.active, seq);
@@ -315,9 +345,7 @@ function newcomersFrom(end: number | undefined, newcomers: readonly Newcomer[]):
 /** Records that a command changes, where a large text counts for more: a batch must fit in one packet of the database. */
 function weightOf(command: Command): number {
   if (command.kind === 'offboard') return command.waiterIds.length;
-  const { metadata, answers } = command.newcomer;
-  const isPlain = metadata === null && answers.length === 0;
-  return isPlain ? 1 : 1 + Math.floor(Buffer.byteLength(JSON.stringify([metadata, answers])) / WEIGHTY_TEXT_BYTES);
+  return 1 + Math.floor(command.applicant.textBytes / WEIGHTY_TEXT_BYTES);
 }
 
 /** The newest is behind all others: nobody active can have a greater key, so its place is how many are active. */

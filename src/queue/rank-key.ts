@@ -12,3 +12,11 @@ export interface RankFacts {
 export function rankKey(facts: RankFacts, spotsPerReferral: number): number {
   return Math.max(0, RANK_BASE + facts.seq - spotsPerReferral * facts.creditedReferrals - facts.spotsAdvanced);
 }
+
+/** Where an owner did not say. */
+export const SPOTS_PER_REFERRAL_DEFAULT = 3;
+
+/** What a referral was worth when a record's key was derived. The record has credit, and its key is above 0. */
+export function spotsPerReferralBy(facts: RankFacts, key: number): number {
+  return (RANK_BASE + facts.seq - facts.spotsAdvanced - key) / facts.creditedReferrals;
+}

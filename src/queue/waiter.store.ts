@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import { byIndex, chunksOf, fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { byId, byIndex, chunksOf, fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
 import type { Session } from '../platform/database/session.js';
 import { beforeInSql } from './bucket.store.js';
 import { leafOf, QUEUE_AXIS } from './counters.js';
@@ -27,13 +27,18 @@ const BEFORE_BUCKET = QUEUE_AXIS.widthBits
   .map((_, level) => beforeInSql(QUEUE_AXIS, level, 'w.waitlist_id', 'w.rank_key'))
   .join(' + ');
 
-/** The place: as it was for the offboarded, else the active records ahead, where of two equal keys the later is ahead. */
-function prioritySql(dataSource: DataSource): string {
-  return `CASE WHEN w.active = 0 THEN w.removed_priority ELSE ${BEFORE_BUCKET} + (
+/** The active records ahead, where of two equal keys the later is ahead. */
+function aheadSql(dataSource: DataSource): string {
+  return `${BEFORE_BUCKET} + (
     SELECT COUNT(*) FROM waiter ahead ${byIndex(dataSource, 'waiter_order')}
     WHERE ahead.waitlist_id = w.waitlist_id AND ahead.active = 1 AND ahead.rank_bucket = w.rank_bucket
       AND (ahead.rank_key < w.rank_key OR (ahead.rank_key = w.rank_key AND ahead.seq > w.seq))
-  ) END AS priority`;
+  )`;
+}
+
+/** The place: as it was for the offboarded. */
+function prioritySql(dataSource: DataSource): string {
+  return `CASE WHEN w.active = 0 THEN w.removed_priority ELSE ${aheadSql(dataSource)} END AS priority`;
 }
 
 /** Records in one UPDATE: its cases are searched for each, and SQLite takes 32,766 parameters. */
@@ -56,6 +61,13 @@ export interface Removal {
   readonly priorities: ReadonlyMap<number, number>;
 }
 
+/** Records that go from one bucket to another, or stay in it. */
+export interface Move {
+  readonly from: number;
+  readonly to: number;
+  readonly amount: number;
+}
+
 /** A record without its place. */
 export type RecordedWaiter = Omit<Waiter, 'priority'>;
 export type ListedRecord = Omit<ListedWaiter, 'priority'>;
@@ -76,6 +88,7 @@ export interface Standing {
 export interface AuditedFacts extends Standing {
   readonly referred: boolean;
   readonly referredByToken: string | null;
+  readonly removedPriority: number | null;
   readonly referrals: number;
 }
 
@@ -93,27 +106,34 @@ export class WaiterStore {
   async findByContacts(session: Session, waitlistId: number, contacts: readonly ContactKeys[]): Promise<Waiter[]> {
     const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
     const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
-    const byEmail = await this.findWhere(session, waitlistId, 'w.email_key', emailKeys);
-    const byPhone = await this.findWhere(session, waitlistId, 'w.phone_key', phoneKeys);
-    return [...byEmail, ...byPhone];
+    const { dataSource } = session;
+    const found = await Promise.all([
+      this.findWhere(session, waitlistId, 'w.email_key', emailKeys, byIndex(dataSource, 'waiter_email')),
+      this.findWhere(session, waitlistId, 'w.phone_key', phoneKeys, byIndex(dataSource, 'waiter_phone')),
+    ]);
+    return found.flat();
   }
 
   async findByIds(session: Session, waitlistId: number, ids: readonly number[]): Promise<Waiter[]> {
-    return this.findWhere(session, waitlistId, 'w.id', ids);
+    return this.findWhere(session, waitlistId, 'w.id', ids, byId(session.dataSource));
   }
 
   /** Which of these keys are taken, without places. */
   async findTaken(session: Session, waitlistId: number, contacts: readonly ContactKeys[]): Promise<ContactKeys[]> {
     const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
     const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
-    const find = async (column: string, keys: readonly string[]): Promise<TakenRow[]> =>
+    const find = async (column: string, index: string, keys: readonly string[]): Promise<TakenRow[]> =>
       keys.length === 0
         ? []
         : session.query(
-            `SELECT email_key, phone_key FROM waiter WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
+            `SELECT email_key, phone_key FROM waiter ${byIndex(session.dataSource, index)}
+             WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
             [waitlistId, ...keys],
           );
-    const rows = await Promise.all([find('email_key', emailKeys), find('phone_key', phoneKeys)]);
+    const rows = await Promise.all([
+      find('email_key', 'waiter_email', emailKeys),
+      find('phone_key', 'waiter_phone', phoneKeys),
+    ]);
     return rows.flat().map(({ email_key, phone_key }) => ({ emailKey: email_key, phoneKey: phone_key }));
   }
 
@@ -122,7 +142,7 @@ export class WaiterStore {
     if (tokens.length === 0) return [];
     const rows: Record<string, number | string | null>[] = await session.query(
       `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referral_token
-       FROM waiter WHERE referral_token IN (${placeholders(tokens.length)}) AND waitlist_id = ?`,
+       FROM waiter ${byIndex(session.dataSource, 'waiter_token')} WHERE referral_token IN (${placeholders(tokens.length)}) AND waitlist_id = ?`,
       [...tokens, waitlistId],
     );
     return rows.map(toStanding);
@@ -132,7 +152,7 @@ export class WaiterStore {
   async findFacts(session: Session, waitlistId: number, fromSeq: number, limit: number): Promise<AuditedFacts[]> {
     const rows: Record<string, number | string | null>[] = await session.query(
       `SELECT w.id, w.seq, w.amount_referred, w.credited_referrals, w.spots_advanced, w.rank_key, w.active, w.referral_token,
-         w.referred, w.referred_by_token, (
+         w.referred, w.referred_by_token, w.removed_priority, (
            SELECT COUNT(*) FROM waiter r ${byIndex(session.dataSource, 'waiter_referrer')} WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
          ) AS referrals
        FROM waiter w ${byIndex(session.dataSource, 'waiter_seq')} WHERE w.waitlist_id = ? AND w.seq >= ? ORDER BY w.seq LIMIT ?`,
@@ -142,6 +162,7 @@ export class WaiterStore {
       ...toStanding(row),
       referred: row.referred === 1,
       referredByToken: row.referred_by_token as string | null,
+      removedPriority: row.removed_priority as number | null,
       referrals: row.referrals as number,
     }));
   }
@@ -187,7 +208,7 @@ export class WaiterStore {
   private async updateSome(session: Session, waitlistId: number, standings: readonly Standing[]): Promise<void> {
     const cases = standings.map(() => 'WHEN ? THEN ?').join(' ');
     await session.query(
-      `UPDATE waiter SET amount_referred = CASE id ${cases} END, credited_referrals = CASE id ${cases} END,
+      `UPDATE waiter ${byId(session.dataSource)} SET amount_referred = CASE id ${cases} END, credited_referrals = CASE id ${cases} END,
          rank_key = CASE id ${cases} END WHERE waitlist_id = ? AND id IN (${placeholders(standings.length)})`,
       [
         ...standings.flatMap(({ id, amountReferred }) => [id, amountReferred]),
@@ -203,42 +224,80 @@ export class WaiterStore {
   async deriveReferred(session: Session, waitlistId: number, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) return;
     await session.query(
-      `UPDATE waiter SET referred = (referred_by_token IS NOT NULL) WHERE waitlist_id = ? AND id IN (${placeholders(ids.length)})`,
+      `UPDATE waiter ${byId(session.dataSource)} SET referred = (referred_by_token IS NOT NULL) WHERE waitlist_id = ? AND id IN (${placeholders(ids.length)})`,
       [waitlistId, ...ids],
     );
   }
 
-  /** Numbers the records anew in their order, where numbers are missing. */
-  async closeGaps(session: Session, waitlistId: number): Promise<void> {
-    const [row]: { total: number; last: number | null }[] = await session.query(
-      'SELECT COUNT(*) AS total, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+  /** Gives the offboarded among records the place that they would have in the line as it stands, and others none. */
+  async deriveRemovedPriorities(session: Session, waitlistId: number, ids: readonly number[]): Promise<void> {
+    const { dataSource } = session;
+    for (const some of chunksOf(ids, UPDATES_MAX)) {
+      const rows: { id: number; place: number | null }[] = await session.query(
+        `SELECT w.id, CASE WHEN w.active = 0 THEN ${aheadSql(dataSource)} END AS place
+         FROM waiter w ${byId(dataSource)} WHERE w.waitlist_id = ? AND w.id IN (${placeholders(some.length)})`,
+        [waitlistId, ...some],
+      );
+      await session.query(
+        `UPDATE waiter ${byId(dataSource)} SET removed_priority = CASE id ${rows.map(() => 'WHEN ? THEN ?').join(' ')} END
+         WHERE waitlist_id = ? AND id IN (${placeholders(rows.length)})`,
+        [...rows.flatMap(({ id, place }) => [id, place]), waitlistId, ...rows.map(({ id }) => id)],
+      );
+    }
+  }
+
+  /** Some record with credit whose key tells what a referral is worth; null where nobody has any. */
+  async findCredited(session: Session, waitlistId: number): Promise<Standing | null> {
+    const [row]: Record<string, number | string | null>[] = await session.query(
+      `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referral_token
+       FROM waiter ${byIndex(session.dataSource, 'waiter_credited')}
+       WHERE waitlist_id = ? AND credited_referrals > 0 AND rank_key > 0 LIMIT 1`,
       [waitlistId],
     );
-    if (Number(row?.total) === (row?.last ?? -1) + 1) return;
-    // By way of numbers below 0, for at no time may two be equal.
+    return row ? toStanding(row) : null;
+  }
+
+  /** Numbers the records anew in their order, where numbers are missing or below 0. */
+  async closeGaps(session: Session, waitlistId: number): Promise<void> {
+    const [row]: { total: number; first: number | null; last: number | null }[] = await session.query(
+      'SELECT COUNT(*) AS total, MIN(seq) AS first, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+      [waitlistId],
+    );
+    const { first, last } = { first: row?.first ?? 0, last: row?.last ?? -1 };
+    if (first === 0 && Number(row?.total) === last + 1) return;
+    // By way of numbers below all, for at no time may two be equal.
+    const below = Math.min(first, 0) - 1;
     let place = 0;
-    for (let from = 0; ;) {
+    for (let from = first; ;) {
       const records: { id: number; seq: number }[] = await session.query(
         'SELECT id, seq FROM waiter WHERE waitlist_id = ? AND seq >= ? ORDER BY seq LIMIT ?',
         [waitlistId, from, UPDATES_MAX],
       );
       if (records.length === 0) break;
       await session.query(
-        `UPDATE waiter SET seq = CASE id ${records.map(() => 'WHEN ? THEN ?').join(' ')} END
+        `UPDATE waiter ${byId(session.dataSource)} SET seq = CASE id ${records.map(() => 'WHEN ? THEN ?').join(' ')} END
          WHERE waitlist_id = ? AND id IN (${placeholders(records.length)})`,
-        [...records.flatMap(({ id }, index) => [id, -1 - (place + index)]), waitlistId, ...records.map(({ id }) => id)],
+        [
+          ...records.flatMap(({ id }, index) => [id, below - (place + index)]),
+          waitlistId,
+          ...records.map(({ id }) => id),
+        ],
       );
       place += records.length;
       from = Number(records.at(-1)?.seq) + 1;
     }
-    await session.query('UPDATE waiter SET seq = -1 - seq WHERE waitlist_id = ? AND seq < 0', [waitlistId]);
+    await session.query('UPDATE waiter SET seq = ? - seq WHERE waitlist_id = ? AND seq <= ?', [
+      below,
+      waitlistId,
+      below,
+    ]);
   }
 
   /** Takes records out of the line for good. */
   async remove(session: Session, waitlistId: number, { at, by, priorities }: Removal): Promise<void> {
     const cases = Array.from(priorities, () => 'WHEN ? THEN ?').join(' ');
     await session.query(
-      `UPDATE waiter SET active = 0, removed_at = ?, removed_by = ?, removed_priority = CASE id ${cases} END
+      `UPDATE waiter ${byId(session.dataSource)} SET active = 0, removed_at = ?, removed_by = ?, removed_priority = CASE id ${cases} END
        WHERE waitlist_id = ? AND id IN (${placeholders(priorities.size)})`,
       [toSqlTime(at), by, ...[...priorities].flat(), waitlistId, ...priorities.keys()],
     );
@@ -246,23 +305,26 @@ export class WaiterStore {
 
   /** Derives the key of each record that has credit anew. */
   async rekey(session: Session, waitlistId: number, spotsPerReferral: number): Promise<void> {
-    const key = '(? + seq - ? * credited_referrals - spots_advanced)';
-    const values = [RANK_BASE, spotsPerReferral];
-    await session.query(
-      `UPDATE waiter SET rank_key = CASE WHEN ${key} < 0 THEN 0 ELSE ${key} END
-       WHERE waitlist_id = ? AND credited_referrals > 0`,
-      [...values, ...values, waitlistId],
-    );
+    const key = keySql(spotsPerReferral);
+    await session.query(`UPDATE waiter SET rank_key = ${key.sql} WHERE waitlist_id = ? AND credited_referrals > 0`, [
+      ...key.values,
+      waitlistId,
+    ]);
   }
 
-  /** How many active records with credit are in each narrowest bucket of the line. */
-  async countCreditedByBucket(session: Session, waitlistId: number): Promise<ReadonlyMap<number, number>> {
-    const rows: { rank_bucket: number; total: number }[] = await session.query(
-      `SELECT rank_bucket, COUNT(*) AS total FROM waiter
-       WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY rank_bucket`,
-      [waitlistId],
+  /** How many active records such a change will move from each narrowest bucket of the line to which. */
+  async countMoves(session: Session, waitlistId: number, spotsPerReferral: number): Promise<Move[]> {
+    const key = keySql(spotsPerReferral);
+    const rows: Record<'from_bucket' | 'to_bucket' | 'total', number>[] = await session.query(
+      `SELECT rank_bucket AS from_bucket, (${key.sql}) >> ${QUEUE_AXIS.widthBits[0]} AS to_bucket, COUNT(*) AS total
+       FROM waiter WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY from_bucket, to_bucket`,
+      [...key.values, waitlistId],
     );
-    return new Map(rows.map(({ rank_bucket, total }) => [Number(rank_bucket), Number(total)]));
+    return rows.map(({ from_bucket, to_bucket, total }) => ({
+      from: from_bucket,
+      to: Number(to_bucket),
+      amount: Number(total),
+    }));
   }
 
   async deleteRange(session: Session, waitlistId: number, fromSeq: number, toSeq: number): Promise<void> {
@@ -273,13 +335,13 @@ export class WaiterStore {
     ]);
   }
 
-  /** The `seq` after the last; 0 where there is no record. */
-  async findEnd(session: Session, waitlistId: number): Promise<number> {
-    const [row]: { last: number | null }[] = await session.query(
-      'SELECT MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+  /** The first `seq` and the one after the last; the same where there is no record. */
+  async findSpan(session: Session, waitlistId: number): Promise<{ readonly first: number; readonly end: number }> {
+    const [row]: { first: number | null; last: number | null }[] = await session.query(
+      'SELECT MIN(seq) AS first, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
       [waitlistId],
     );
-    return (row?.last ?? -1) + 1;
+    return { first: row?.first ?? 0, end: (row?.last ?? -1) + 1 };
   }
 
   /** A page of a listing, from a record on (`from`, itself included) less the first `skip`. */
@@ -360,14 +422,22 @@ export class WaiterStore {
     waitlistId: number,
     column: string,
     values: readonly (string | number)[],
+    hint: string,
   ): Promise<Waiter[]> {
     if (values.length === 0) return [];
     const rows: WaiterRow[] = await session.query(
-      `SELECT ${COLUMNS}, ${prioritySql(session.dataSource)} FROM waiter w WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
+      `SELECT ${COLUMNS}, ${prioritySql(session.dataSource)} FROM waiter w ${hint} WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
       [waitlistId, ...values],
     );
     return rows.map(toWaiter);
   }
+}
+
+/** What `rankKey` gives, in SQL. */
+function keySql(spotsPerReferral: number) {
+  const key = '(? + seq - ? * credited_referrals - spots_advanced)';
+  const values = [RANK_BASE, spotsPerReferral];
+  return { sql: `CASE WHEN ${key} < 0 THEN 0 ELSE ${key} END`, values: [...values, ...values] };
 }
 
 function filterOf(waitlistId: number, { offboarded, referredBy }: Listing) {

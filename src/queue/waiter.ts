@@ -1,19 +1,37 @@
+import type { Session } from '../platform/database/session.js';
 import type { Answer, JsonObject, WaiterEntity } from './waiter.entity.js';
 
 export type { Answer, JsonObject };
 
 /** What a person brings when joining: checked and in normal form. */
-export interface Newcomer {
+export interface Newcomer extends ContactKeys {
   readonly email: string | null;
-  readonly emailKey: string | null;
   readonly phone: string | null;
-  readonly phoneKey: string | null;
   readonly firstName: string | null;
   readonly lastName: string | null;
   readonly metadata: JsonObject | null;
   readonly answers: readonly Answer[];
+}
+
+/** What an owner set for all who come to a waitlist; read with what the line must know, and so in no round trip of its own. */
+export type ReadRules<Rules = unknown> = (session: Session) => Promise<Rules>;
+
+/** A person who asks to join, where rules decide: those that hold in the transaction that lets them in. */
+export interface Applicant<Rules = unknown> extends ContactKeys {
   /** What may be the token of a referrer, likeliest first; the first that this waitlist knows counts. */
   readonly referrerTokens: readonly string[];
+  /** Of what a person brings beside the fields that every record has. */
+  readonly textBytes: number;
+  readonly readRules: ReadRules<Rules>;
+  /** The contact of the newcomer is the applicant's, or less. @throws Problem where the rules do not let them in */
+  readonly admit: (rules: Rules) => Newcomer;
+}
+
+/** Who is on the waitlist after a request to join, by the rules that held then. */
+export interface Admitted<Rules> {
+  readonly waiter: Waiter;
+  readonly newcomer: Newcomer;
+  readonly rules: Rules;
 }
 
 /** A record with its place at the time of reading. */

@@ -9,6 +9,20 @@ export interface Contact {
   readonly phone: string | null;
 }
 
+/** Whether a phone says itself where it is from. */
+export function isInternational(phone: string): boolean {
+  return phone.trim().startsWith('+');
+}
+
+/** As `contactKeys`, of what can be parsed. */
+export function knownKeys({ email, phone }: Contact, defaultRegion: string | null): ContactKeys {
+  const [givenEmail, givenPhone] = [said(email), said(phone)];
+  return {
+    emailKey: givenEmail && emailKey(givenEmail),
+    phoneKey: givenPhone && phoneKey(givenPhone, defaultRegion),
+  };
+}
+
 /**
  * The normal forms by which records match: of an email see `emailKey`, of a phone E.164.
  * @throws Problem `invalid` for a phone number that can't be parsed, or an email that is none

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '../platform/problem.js';
 import { QueueService } from '../queue/queue.service.js';
-import type { ContactKeys, JsonObject, Waiter } from '../queue/waiter.js';
+import type { ContactKeys, JsonObject, Newcomer, ReadRules, Waiter } from '../queue/waiter.js';
 import { referrerTokens } from '../waitlist/referral-link.js';
 import type { RequiredContact, WaitlistEntity } from '../waitlist/waitlist.entity.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 import { checkAnswers } from './answers.js';
-import { type Contact, contactKeys, said } from './contact.js';
+import { type Contact, contactKeys, isInternational, knownKeys, said } from './contact.js';
 import { checkMetadata } from './metadata.js';
 
 /** What someone says when signing up, as it came; `answers` is held against the waitlist's questions. */
@@ -43,20 +43,23 @@ export class SignupService {
    * @throws Problem `invalid`, `rule_broken` by the waitlist's own rules, `not_found` without such a waitlist
    */
   async join(request: SignupRequest): Promise<Signup> {
-    const waitlist = await this.waitlists.getPublic(request.waitlistId);
-    const given = collected(request, waitlist.requiredContact);
-    const asked = contactKeys(given, waitlist.defaultRegion);
-    const metadata = checkMetadata(request.metadata);
+    const { waitlistId } = request;
+    const region = await this.regionFor(request);
     try {
-      requireGiven(given, waitlist.requiredContact);
-      const answers = checkAnswers(waitlist.questions, request.answers);
-      const tokens = referrerTokens(request.referralLink ?? '');
-      const newcomer = { ...given, ...asked, metadata, answers, referrerTokens: tokens };
-      return { waiter: await this.queue.join(waitlist.id, newcomer), waitlist, asked, isLookup: false };
+      const { waiter, newcomer, rules } = await this.queue.join(waitlistId, {
+        ...knownKeys(request, region),
+        referrerTokens: referrerTokens(request.referralLink ?? ''),
+        textBytes: textBytes(request),
+        readRules: this.rulesOf(waitlistId),
+        admit: (waitlist) => admit(request, waitlist, region),
+      });
+      return { waiter, waitlist: rules, asked: newcomer, isLookup: false };
     } catch (error) {
       // Who joined under other rules is on the waitlist all the same.
-      const isRule = error instanceof Problem && error.kind === 'rule_broken';
-      const waiter = isRule ? await this.queue.find(waitlist.id, asked) : null;
+      if (!(error instanceof Problem) || error.kind !== 'rule_broken') throw error;
+      const waitlist = await this.waitlists.getPublic(waitlistId);
+      const asked = contactKeys(collected(request, waitlist.requiredContact), region);
+      const { waiter } = await this.queue.find(waitlistId, asked, this.rulesOf(waitlistId));
       if (!waiter) throw error;
       return { waiter, waitlist, asked, isLookup: true };
     }
@@ -68,13 +71,39 @@ export class SignupService {
     const phone = said(contact.phone);
     if (email === null && phone === null)
       throw Problem.invalid([{ field: 'email', message: 'must be given, or a phone' }]);
-    const waitlist = await this.waitlists.getPublic(waitlistId);
-    const asked = contactKeys({ email, phone }, waitlist.defaultRegion);
-    const waiter = await this.queue.find(waitlist.id, asked);
+    const asked = contactKeys({ email, phone }, await this.regionFor({ waitlistId, phone }));
+    const { waiter, rules } = await this.queue.find(waitlistId, asked, this.rulesOf(waitlistId));
     if (!waiter)
       throw new Problem('not_found', 'NO_WAITER_FOUND', 'Nobody with this email or phone is on this waitlist.');
-    return { waiter, waitlist, asked, isLookup: true };
+    return { waiter, waitlist: rules, asked, isLookup: true };
   }
+
+  private rulesOf(waitlistId: number): ReadRules<WaitlistEntity> {
+    return (session) => this.waitlists.readPublic(session, waitlistId);
+  }
+
+  /** Where a phone is from that does not say so itself. @throws Problem `not_found` without such a waitlist */
+  private async regionFor({ waitlistId, phone }: Pick<SignupRequest, 'waitlistId' | 'phone'>): Promise<string | null> {
+    if (said(phone) === null || isInternational(phone ?? '')) return null;
+    return (await this.waitlists.getPublic(waitlistId)).defaultRegion;
+  }
+}
+
+/** @throws Problem `invalid`, `rule_broken` by the waitlist's own rules */
+function admit(
+  request: SignupRequest,
+  { requiredContact, questions }: WaitlistEntity,
+  region: string | null,
+): Newcomer {
+  const given = collected(request, requiredContact);
+  const keys = contactKeys(given, region);
+  const metadata = checkMetadata(request.metadata);
+  requireGiven(given, requiredContact);
+  return { ...given, ...keys, metadata, answers: checkAnswers(questions, request.answers) };
+}
+
+function textBytes({ metadata, answers = null }: SignupRequest): number {
+  return metadata === null && answers === null ? 0 : Buffer.byteLength(JSON.stringify([metadata, answers]));
 }
 
 type Given = Pick<SignupRequest, 'email' | 'phone' | 'firstName' | 'lastName'>;

@@ -76,11 +76,11 @@ export class WaitlistController {
   }
 
   @Delete(':waitlist_id')
-  @RouteConfig({ isLongWork: () => true })
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete a waitlist and its records',
-    description: 'For good: the people in line are deleted with it.',
+    description:
+      'For good. From the answer on the waitlist, its key and its people are found by nobody; their records are deleted from the database right after, in the background.',
   })
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')

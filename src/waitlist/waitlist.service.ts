@@ -3,14 +3,15 @@ import { Injectable } from '@nestjs/common';
 import { isSupportedCountry } from 'libphonenumber-js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database, type Terms } from '../platform/database/database.js';
+import type { Session } from '../platform/database/session.js';
 import { type FieldFault, Problem } from '../platform/problem.js';
 import { QueueService } from '../queue/queue.service.js';
+import { SPOTS_PER_REFERRAL_DEFAULT } from '../queue/rank-key.js';
 import type { QueueTotals } from '../queue/waiter.js';
 import type { Question, RequiredContact, WaitlistEntity } from './waitlist.entity.js';
 import { WaitlistStore } from './waitlist.store.js';
 
 const API_KEY_BYTES = 20;
-const SPOTS_DEFAULT = 3;
 /** Millions of records that referred someone may get another place; whoever signs up meanwhile is told to come back. */
 const REORDERING: Terms = { deadlineMs: 10 * 60_000 };
 const REQUIRED_CONTACT_DEFAULT: RequiredContact = {
@@ -68,7 +69,7 @@ export class WaitlistService {
           questions: settings.questions ?? [],
           createdAt: new Date(),
         });
-        await this.queue.open(manager, id, settings.spotsPerReferral ?? SPOTS_DEFAULT);
+        await this.queue.open(manager, id, settings.spotsPerReferral ?? SPOTS_PER_REFERRAL_DEFAULT);
       });
     } catch (error) {
       // Nobody else makes this key: the first run was stored and its answer lost, and a repeat met its own row.
@@ -94,7 +95,12 @@ export class WaitlistService {
 
   /** The rules by which people join. @throws Problem `not_found` */
   async getPublic(id: number): Promise<WaitlistEntity> {
-    return (await this.waitlists.findPublic(id)) ?? fail();
+    return this.database.read((manager) => this.readPublic(manager, id));
+  }
+
+  /** The same, beside what else is read. @throws Problem `not_found` */
+  async readPublic(session: Session, id: number): Promise<WaitlistEntity> {
+    return (await this.waitlists.findPublic(session, id)) ?? fail();
   }
 
   /** The waitlist as it then is, and how many records the change moved. @throws Problem `not_found`, `invalid` */
@@ -129,7 +135,7 @@ export class WaitlistService {
     return { waitlist: await this.get(accountId, id), recordsMoved };
   }
 
-  /** Deletes the waitlist and its records. @throws Problem `not_found` */
+  /** Ends the waitlist, and begins to delete its records. @throws Problem `not_found` */
   async delete(accountId: number, id: number): Promise<void> {
     let isDeleted = false;
     await this.database.transaction(async (manager) => {
@@ -138,7 +144,7 @@ export class WaitlistService {
       await this.queue.close(manager, id);
       isDeleted = true;
     });
-    await this.queue.purge(id);
+    this.queue.beginPurge();
   }
 
   /** A new key; the old one ends at once. @throws Problem `not_found` */

@@ -1,35 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Batcher } from '../platform/batcher.js';
 import { Database } from '../platform/database/database.js';
-import { fromSqlTime, placeholders } from '../platform/database/dialect.js';
+import { fromSqlTime } from '../platform/database/dialect.js';
+import type { Session } from '../platform/database/session.js';
 import { WaitlistEntity } from './waitlist.entity.js';
-
-/** More waitlists than one process meets at once. */
-const LOOKUPS_MAX = 500;
-const LOOKUPS_WAITING_MAX = 20_000;
-const LOOKUP_RUNS_MAX = 1;
 
 /** An owner's queries carry the owner, so that another's waitlist can't be found by mistake. */
 @Injectable()
 export class WaitlistStore {
-  /** Every public request reads its waitlist; those that arrive together read it once. */
-  private readonly lookups = new Batcher<number, WaitlistEntity | null>(
-    async (ids) => {
-      const waitlists = await this.database.read((manager) => {
-        const unique = [...new Set(ids)];
-        return findWhere(manager, `id IN (${placeholders(unique.length)})`, unique);
-      });
-      const byId = new Map(waitlists.map((waitlist) => [waitlist.id, waitlist]));
-      return ids.map((id) => ({ result: byId.get(id) ?? null }));
-    },
-    { name: 'look up waitlists', batchMax: LOOKUPS_MAX, waitingMax: LOOKUPS_WAITING_MAX, runsMax: LOOKUP_RUNS_MAX },
-  );
-
   constructor(private readonly database: Database) {}
 
-  async findPublic(id: number): Promise<WaitlistEntity | null> {
-    return this.lookups.submit(id);
+  async findPublic(session: Session, id: number): Promise<WaitlistEntity | null> {
+    const [waitlist] = await findWhere(session, 'id = ?', [id]);
+    return waitlist ?? null;
   }
 
   async findOwned(accountId: number, id: number): Promise<WaitlistEntity | null> {
@@ -73,12 +56,8 @@ export class WaitlistStore {
 }
 
 /** Written out, because TypeORM's own way of building and reading this statement cost a sixth of a lookup's time. */
-async function findWhere(
-  manager: EntityManager,
-  condition: string,
-  values: (number | string)[],
-): Promise<WaitlistEntity[]> {
-  const rows: Record<string, number | string | Date | null>[] = await manager.query(
+async function findWhere(session: Session, condition: string, values: (number | string)[]): Promise<WaitlistEntity[]> {
+  const rows: Record<string, number | string | Date | null>[] = await session.query(
     `SELECT id, account_id, api_key_hash, waitlist_name, waitlist_url_location, required_contact, default_region, questions,
        created_at FROM waitlist WHERE ${condition}`,
     values,

@@ -6,7 +6,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { isEmbedded } from '../../src/platform/database/dialect.js';
 import { migrations } from '../../src/platform/database/migrations/index.js';
 import { openDatabase, startService } from '../support/service.js';
-import { ServiceProcess } from '../support/service-process.js';
+import { ServiceProcess, until } from '../support/service-process.js';
 
 /** What TypeORM and SQLite keep for themselves. */
 const BOOKKEEPING = `'migrations', 'sqlite_sequence'`;
@@ -159,5 +159,35 @@ describe('the migrations', () => {
     expect(ran.length).toBeGreaterThan(0);
     expect(await readSchema(dataSource)).toEqual(newest);
     expect(await dataSource.showMigrations()).toBe(false);
+  });
+});
+
+onServer('a migrator (needs TEST_DATABASE_URL: the embedded database is a file)', () => {
+  it('waits for none of another database on the same server', async () => {
+    const [first, second] = [await openDatabase(true), await openDatabase(true)];
+    const open = (url: string) => {
+      const config = readConfig({ DATABASE_URL: url, JWT_SECRET: 'test-secret-test-secret-test-secret-' });
+      return new DataSource(dataSourceOptions(config.database)).initialize();
+    };
+    const [ofFirst, ofSecond] = [await open(first.url), await open(second.url)];
+    await new Database(ofFirst).migrate();
+    await ofFirst.query(`DELETE FROM migrations WHERE name LIKE 'Index%'`);
+    const locker = ofFirst.createQueryRunner();
+    await locker.query('LOCK TABLES migrations READ');
+    const waiting = new Database(ofFirst).migrate();
+    await until(async () => {
+      const rows: unknown[] = await ofFirst.query(
+        `SELECT 1 FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'`,
+      );
+      return rows.length > 0;
+    });
+
+    expect(await new Database(ofSecond).migrate()).toHaveLength(migrations.length);
+
+    await locker.query('UNLOCK TABLES');
+    await locker.release();
+    expect(await waiting).not.toEqual([]);
+    await Promise.all([ofFirst.destroy(), ofSecond.destroy()]);
+    await Promise.all([first.drop(), second.drop()]);
   });
 });

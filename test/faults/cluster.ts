@@ -64,7 +64,8 @@ export class Pin {
     private readonly checkers: readonly Server[],
   ) {}
 
-  static async start({ urls }: Cluster, directory: string): Promise<Pin> {
+  /** `urls` are of the nodes. */
+  static async start(urls: readonly string[], directory: string): Promise<Pin> {
     const checkers = urls.map((url) =>
       createServer((_, response) => {
         void takesWrites(url).then((does) => response.writeHead(does ? 200 : 503).end());

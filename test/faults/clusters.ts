@@ -11,7 +11,7 @@ import { setTimeout } from 'node:timers/promises';
 import { freePort, ServiceProcess, until } from '../support/service-process.js';
 import { Cluster, Pin } from './cluster.js';
 import { programFrom } from './database-server.js';
-import { chosen, EXPECTED, type Fault, openMatrix, Tally } from './matrix.js';
+import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
 import { migrate, openWaitlist, Traffic } from './traffic.js';
 
 const VISITORS = 4;
@@ -71,12 +71,12 @@ async function serve(databaseUrl: string): Promise<ServiceProcess> {
 }
 
 async function pinned(names: readonly string[]): Promise<boolean> {
-  const pin = await Pin.start(cluster, directory);
+  const pin = await Pin.start(cluster.urls, directory);
   try {
     await migrate(pin.url);
     const service = await serve(pin.url);
     const other = await serve(pin.url);
-    const matrix = await openMatrix(service, pin.url);
+    const matrix = await Matrix.open(service, pin.url);
     const traffic = new Traffic(() => [service, other], await openWaitlist(service));
     traffic.start(VISITORS);
     const tally = new Tally();

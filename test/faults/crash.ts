@@ -1,7 +1,8 @@
 /**
- * Kills services and their database, hard and by a seeded schedule, while people sign up, refer each other, are let in
- * and are reordered: what was answered must exist, once, everyone must be where they earned to be, and all that is derived
- * must be right. One process on a server, three on a server, and one on the embedded database.
+ * Kills services and their database, hard and by a seeded schedule, while people sign up, refer each other, are let in and
+ * are reordered, and waitlists are deleted: what was answered must exist, once, or be gone, everyone must be where they
+ * earned to be, and all that is derived must be right. One process on a server, three on a server, and one on the embedded
+ * database.
  *   npm run test:crash [-- --service-kills 250 --database-kills 50 --seed 1]
  * It needs DATABASE_PROGRAM (docs/scaling.md).
  */
@@ -66,6 +67,7 @@ async function run({ name, services, serviceKills, databaseKills, database, url 
     const traffic = new Traffic(() => replicas.map(({ process }) => process), place);
     traffic.start(VISITORS);
     traffic.startReordering();
+    traffic.startDeleting();
     const lives = fc.sample(fc.integer({ min: 0, max: SERVICE_LIFE_MAX_MS }), { seed, numRuns: serviceKills });
     const killServices = async (replica: Replica) => {
       for (let life = lives.pop(); life !== undefined; life = lives.pop()) {

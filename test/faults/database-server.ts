@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Connection, createConnection } from 'mysql2/promise';
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 
 const NAME = 'waitlist';
 const run = promisify(execFile);
@@ -48,14 +48,25 @@ export class DatabaseServer {
     process.kill(Number(await readFile(join(this.directory, 'pid'), 'utf8')), signal);
   }
 
+  /** Whether each change is written to a binary log too, as where there are backups or replicas. */
+  async hasLog(): Promise<boolean> {
+    const [row] = await this.queryAsRoot<RowDataPacket & { log: number }>('SELECT @@log_bin AS log');
+    return row?.log === 1;
+  }
+
   async connectAsRoot(): Promise<Connection> {
     return createConnection({ socketPath: join(this.directory, 's.sock'), user: 'root' });
   }
 
   async asRoot(...statements: string[]): Promise<void> {
+    for (const statement of statements) await this.queryAsRoot(statement);
+  }
+
+  async queryAsRoot<Row extends RowDataPacket>(sql: string): Promise<Row[]> {
     const connection = await this.connectAsRoot();
     try {
-      for (const statement of statements) await connection.query(statement);
+      const [rows] = await connection.query<Row[]>(sql);
+      return rows;
     } finally {
       await connection.end();
     }

@@ -11,10 +11,11 @@ import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
+import type { Answer } from '../support/api.js';
 import { freePort, ServiceProcess, until } from '../support/service-process.js';
 import { DatabaseServer, programFrom } from './database-server.js';
 import { crowdsOf, endure } from './crowd.js';
-import { chosen, EXPECTED, type Fault, openMatrix, Tally } from './matrix.js';
+import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
 import { migrate, openWaitlist, Traffic } from './traffic.js';
 
 const VISITORS = 4;
@@ -35,7 +36,12 @@ const FLOOD_STATEMENTS_MAX = 10;
 
 const run = promisify(execFile);
 
-function faultsOf(database: DatabaseServer, disk: string): Fault[] {
+/** `fillsRoom` is a signup that is refused once the database has no room left, and `hasLog` whether every change goes through a log. */
+function faultsOf(
+  database: DatabaseServer,
+  disk: string,
+  { fillsRoom, hasLog }: { readonly fillsRoom: () => Promise<Answer>; readonly hasLog: boolean },
+): Fault[] {
   const filler = join(disk, 'filler');
   const hogs: Connection[] = [];
   let root: Connection | undefined;
@@ -71,7 +77,7 @@ function faultsOf(database: DatabaseServer, disk: string): Fault[] {
     },
     {
       name: 'disk full',
-      expected: EXPECTED.PASSING,
+      expected: hasLog ? EXPECTED.LOG_FULL : EXPECTED.TABLES_FULL,
       lastsMs: LASTS_MS * 2,
       begin: async () => {
         const { bavail, bsize } = await statfs(disk);
@@ -79,6 +85,8 @@ function faultsOf(database: DatabaseServer, disk: string): Fault[] {
         await writeFile(filler, Buffer.alloc((bavail + 1) * bsize)).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== 'ENOSPC') throw error;
         });
+        // What the database has reserved for itself is used up first.
+        await until(async () => (await fillsRoom()).status === 503);
       },
       // A server may give itself up for want of room; then it is started as a supervisor would.
       end: async () => {
@@ -165,7 +173,6 @@ await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_SIZE}`, 'tmpfs', disk]);
 const database = new DatabaseServer(program, join(disk, 'server'), await freePort());
 let service: ServiceProcess | undefined;
 try {
-  const asked = chosen([...faultsOf(database, disk), ...crowdsOf(database)], process.argv.slice(2));
   await database.start();
   await migrate(database.url);
   const running = await ServiceProcess.spawn({
@@ -176,7 +183,9 @@ try {
   });
   service = running;
   await running.started();
-  const matrix = await openMatrix(running, database.url);
+  const matrix = await Matrix.open(running, database.url);
+  const scene = { fillsRoom: () => matrix.call('createSignup'), hasLog: await database.hasLog() };
+  const asked = chosen([...faultsOf(database, disk, scene), ...crowdsOf(database)], process.argv.slice(2));
   const traffic = new Traffic(() => [running], await openWaitlist(running));
   traffic.start(VISITORS);
   const tally = new Tally();

@@ -2,12 +2,14 @@ import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import type { Answer } from '../support/api.js';
-import { OWNER, type ServiceProcess } from '../support/service-process.js';
-import { openWaitlist, type Place, read } from './traffic.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { type Need, openOperations, type Operation } from './operations.js';
+import { verify } from './traffic.js';
 
-/** What an operation cannot do without. */
-type Need = 'nothing' | 'readiness' | 'reading' | 'writing';
-/** What becomes of an operation while a fault lasts; `either` where it depends on chance. */
+/**
+ * What becomes of an operation while a fault lasts: it is done, or refused with 503; `either` of the two, and nothing else,
+ * where it depends on chance.
+ */
 type Verdict = 'served' | 'refused' | 'either';
 
 export interface Fault {
@@ -19,40 +21,39 @@ export interface Fault {
   end(): Promise<unknown>;
 }
 
-const GONE = { nothing: 'served', readiness: 'refused', reading: 'refused', writing: 'refused' } as const;
+const GONE = {
+  nothing: 'served',
+  readiness: 'refused',
+  reading: 'refused',
+  writing: 'refused',
+  room: 'refused',
+} as const;
 const READ_ONLY = { ...GONE, reading: 'served' } as const;
-const PASSING = { nothing: 'either', readiness: 'either', reading: 'either', writing: 'either' } as const;
-export const EXPECTED = { GONE, READ_ONLY, PASSING };
+/** A log that every change goes through has no room: who writes waits, with a connection, and where all do there is none to read. */
+const LOG_FULL = { ...GONE, readiness: 'either', reading: 'either' } as const;
+/** No table can grow: what finds a place in its pages is stored. MariaDB may give itself up over it. */
+const TABLES_FULL = { nothing: 'served', readiness: 'either', reading: 'either', writing: 'either', room: 'refused' } as const; // prettier-ignore
+const PASSING = { ...TABLES_FULL, room: 'either' } as const;
+export const EXPECTED = { GONE, READ_ONLY, LOG_FULL, TABLES_FULL, PASSING };
 
 /** Any answer, where the operation has no bound of its own. */
 const ANSWER_MAX_MS = 5_000;
-const READYZ_MAX_MS = 1_500;
-const LIVEZ_MAX_MS = 1_000;
-/** An owner's deletion is as long as its waitlist: some five pieces of work, each with its deadline. */
-const DELETION_MAX_MS = 25_000;
 /** From the fault to when readiness must have noticed. */
 const NOTICE_MAX_MS = 2_500;
 /** From the database's return to when all is served again. */
 const HEAL_MAX_MS = 2_000;
 const WATCHED_AFTER_MS = 2_000;
 const PAUSE_MS = 50;
-/** Each login costs a password's hash. */
-const LOGIN_PAUSE_MS = 250;
 const WRITE_MAX_MS = 1_000;
 const ROOM_BYTES = 2_000_000;
 const RETURN_MAX_MS = 120_000;
-
-interface Operation {
-  readonly name: string;
-  readonly need: Need;
-  readonly pauseMs?: number;
-  readonly answerMaxMs?: number;
-  readonly call: () => Promise<Answer>;
-}
+/** Of one operation: beyond, more tell nothing new. */
+const BROKEN_MAX = 5;
 
 interface Sample extends Pick<Answer, 'status'> {
   readonly atMs: number;
   readonly ms: number;
+  readonly isServed: boolean;
   /** What is wrong with it at any time. */
   readonly fault: string | undefined;
 }
@@ -65,38 +66,24 @@ export interface Cell {
   readonly faults: readonly string[];
 }
 
-/** Every operation of the service, over and over, each in a loop of its own. */
+/** Every operation of the service, over and over, each in a loop of its own; and what their answers promised, held against the rest. */
 export class Matrix {
-  private readonly agent = new Agent({ keepAlive: true });
-  private readonly operations: readonly Operation[];
-  private people = 0;
-
-  constructor(
-    private readonly service: ServiceProcess,
+  private constructor(
     private readonly databaseUrl: string,
-    private readonly place: Place,
-    private readonly spare: Place,
-  ) {
-    const { waitlistId, apiKey, token } = place;
-    const one = `/api/v1/waitlist/${waitlistId}`;
-    const settings = { waitlist_name: 'Another', waitlist_url_location: 'https://example.com/join' };
-    const call = (method: string, path: string, body?: unknown) => () => this.call(method, path, body, token);
-    this.operations = [
-      { name: 'livez', need: 'nothing', answerMaxMs: LIVEZ_MAX_MS, call: () => this.call('GET', '/livez') },
-      { name: 'readyz', need: 'readiness', answerMaxMs: READYZ_MAX_MS, call: () => this.call('GET', '/readyz') },
-      { name: 'createSignup', need: 'writing', call: () => this.signUp() },
-      { name: 'getSignup', need: 'reading', call: call('GET', `/api/v1/signup?waitlist_id=${waitlistId}&email=first@example.com`) },
-      { name: 'listWaiters', need: 'reading', call: call('GET', `/api/v1/waiter?api_key=${apiKey}`) },
-      { name: 'offboardWaiters', need: 'writing', call: call('PATCH', '/api/v1/waiter', { api_key: apiKey, offboard_request: true, waiters: [{ id: 1 }] }) },
-      { name: 'createTokens', need: 'writing', pauseMs: LOGIN_PAUSE_MS, call: call('POST', '/api/v1/auth/create_tokens', OWNER) },
-      { name: 'refreshAccessToken', need: 'writing', pauseMs: LOGIN_PAUSE_MS, call: this.refresher() },
-      { name: 'createWaitlist', need: 'writing', pauseMs: LOGIN_PAUSE_MS, call: call('POST', '/api/v1/waitlist', settings) },
-      { name: 'listWaitlists', need: 'reading', pauseMs: LOGIN_PAUSE_MS, call: call('GET', '/api/v1/waitlist') },
-      { name: 'getWaitlist', need: 'reading', call: call('GET', one) },
-      { name: 'updateWaitlist', need: 'writing', call: () => this.rename() },
-      { name: 'renewApiKey', need: 'writing', call: call('POST', `/api/v1/waitlist/${spare.waitlistId}/api_key`) },
-      { name: 'deleteWaitlist', need: 'writing', pauseMs: LOGIN_PAUSE_MS, answerMaxMs: DELETION_MAX_MS, call: this.deleter() },
-    ]; // prettier-ignore
+    private readonly agent: Agent,
+    private readonly operations: readonly Operation[],
+  ) {}
+
+  static async open(service: ServiceProcess, databaseUrl: string): Promise<Matrix> {
+    const agent = new Agent({ keepAlive: true });
+    return new Matrix(databaseUrl, agent, await openOperations(service, databaseUrl, agent));
+  }
+
+  /** One operation once, outside of its loop. */
+  async call(name: string): Promise<Answer> {
+    const operation = this.operations.find((one) => one.name === name);
+    if (!operation) throw new Error(`No such operation: ${name}`);
+    return operation.call();
   }
 
   /** Puts the fault on, takes it off, and says of each operation what was wrong. */
@@ -104,6 +91,7 @@ export class Matrix {
     const connection = await createConnection(this.databaseUrl);
     await connection.query('CREATE TABLE IF NOT EXISTS room (id INT PRIMARY KEY, filler LONGBLOB)');
     await connection.end();
+    for (const operation of this.operations) await operation.prepare?.();
     let isOver = false;
     const watches = this.operations.map((operation) => this.watch(operation, () => isOver));
     await setTimeout(PAUSE_MS);
@@ -121,78 +109,52 @@ export class Matrix {
       isOver = true;
     }
     const samples = await Promise.all(watches);
-    return this.operations.map((operation, index) => judge(operation, fault.expected[operation.need], samples[index] ?? [], times)); // prettier-ignore
+    const cells: Cell[] = [];
+    for (const [index, operation] of this.operations.entries()) {
+      const broken = (await operation.findBroken?.()) ?? [];
+      const cell = judge(operation, fault.expected[operation.need], samples[index] ?? [], times);
+      cells.push({ ...cell, faults: [...cell.faults, ...broken.slice(0, BROKEN_MAX)] });
+    }
+    return [...cells, await this.verified()];
+  }
+
+  /** What the command line finds of all waitlists, the ones that a fault's cells were about among them. */
+  private async verified(): Promise<Cell> {
+    const startMs = performance.now();
+    const faults = await verify(this.databaseUrl).then(
+      () => [],
+      (error: unknown) => [String(error)],
+    );
+    return {
+      operation: 'verify',
+      answers: '',
+      slowestMs: Math.round(performance.now() - startMs),
+      healedMs: 0,
+      faults,
+    };
   }
 
   close(): void {
     this.agent.destroy();
   }
 
-  private async watch(
-    { name, pauseMs = PAUSE_MS, answerMaxMs = ANSWER_MAX_MS, call }: Operation,
-    isOver: () => boolean,
-  ): Promise<Sample[]> {
+  private async watch(operation: Operation, isOver: () => boolean): Promise<Sample[]> {
+    const { pauseMs = PAUSE_MS, answerMaxMs = ANSWER_MAX_MS, success } = operation;
     const samples: Sample[] = [];
     while (!isOver()) {
       const atMs = performance.now();
       try {
-        const answer = await call();
+        const answer = await operation.call();
         const ms = performance.now() - atMs;
-        const fault = ms > answerMaxMs ? `took ${Math.round(ms)} ms` : faultOf(name, answer);
-        samples.push({ atMs, ms, status: answer.status, fault });
+        const fault = ms > answerMaxMs ? `took ${Math.round(ms)} ms` : faultOf(operation, answer);
+        samples.push({ atMs, ms, status: answer.status, isServed: answer.status === success, fault });
       } catch (error) {
-        samples.push({ atMs, ms: performance.now() - atMs, status: 0, fault: `no answer: ${String(error)}` });
+        const ms = performance.now() - atMs;
+        samples.push({ atMs, ms, status: 0, isServed: false, fault: `no answer: ${String(error)}` });
       }
       await setTimeout(pauseMs);
     }
     return samples;
-  }
-
-  private async call(method: string, path: string, body?: unknown, token?: string): Promise<Answer> {
-    return this.service.call(method, path, body, { agent: this.agent, token });
-  }
-
-  private async signUp(): Promise<Answer> {
-    const email = `matrix${(this.people += 1)}@example.com`;
-    return this.call('POST', '/api/v1/signup', { waitlist_id: this.spare.waitlistId, email });
-  }
-
-  private async rename(): Promise<Answer> {
-    const path = `/api/v1/waitlist/${this.spare.waitlistId}`;
-    return this.call('PATCH', path, { waitlist_name: `Name ${(this.people += 1)}` }, this.spare.token);
-  }
-
-  /** Renews one login. A token whose answer was lost for longer than the grace has ended it: then the owner logs in anew. */
-  private refresher(): () => Promise<Answer> {
-    let token = '';
-    let isUnsure = true;
-    const logIn = async (): Promise<Answer> => this.call('POST', '/api/v1/auth/create_tokens', OWNER);
-    const refresh = async (): Promise<Answer> =>
-      this.call('GET', '/api/v1/auth/refresh_access_token', undefined, token);
-    return async () => {
-      let answer = token === '' ? await logIn() : await refresh();
-      if (answer.status === 401 && isUnsure) answer = await logIn();
-      isUnsure = answer.status !== 200;
-      if (!isUnsure) ({ refresh_token: token } = read(answer));
-      return answer;
-    };
-  }
-
-  /** Deletes waitlists made for that; one whose answer was lost may be gone already. */
-  private deleter(): () => Promise<Answer> {
-    const settings = { waitlist_name: 'Short-lived', waitlist_url_location: 'https://example.com/join' };
-    let id: number | undefined;
-    return async () => {
-      if (id === undefined) {
-        const made = await this.call('POST', '/api/v1/waitlist', settings, this.place.token);
-        if (made.status !== 201) return made;
-        ({ id } = read(made));
-      }
-      const answer = await this.call('DELETE', `/api/v1/waitlist/${id}`, undefined, this.place.token);
-      if (answer.status === 503) return answer;
-      id = undefined;
-      return answer.status === 404 ? { ...answer, status: 204 } : answer;
-    };
   }
 }
 
@@ -202,10 +164,12 @@ interface Times {
   readonly backMs: number;
 }
 
-function faultOf(name: string, { status, headers }: Answer): string | undefined {
-  if (isServed(status)) return undefined;
-  if (status !== 503 || name === 'livez') return `answered ${status}`;
-  return headers['retry-after'] === undefined ? 'said nothing of when to come back' : undefined;
+/** Done and right, or refused with a word of when to come back: no other answer is allowed at any time. */
+function faultOf({ need, success, isRight }: Operation, answer: Answer): string | undefined {
+  const { status, headers } = answer;
+  if (status === success) return isRight === undefined || isRight(answer) ? undefined : 'answered something else';
+  if (status !== 503 || need === 'nothing') return `answered ${status}`;
+  return Number(headers['retry-after']) > 0 ? undefined : 'said nothing of when to come back';
 }
 
 function judge({ name }: Operation, expected: Verdict, samples: readonly Sample[], times: Times): Cell {
@@ -213,13 +177,13 @@ function judge({ name }: Operation, expected: Verdict, samples: readonly Sample[
   const faults = new Set(samples.flatMap(({ fault }) => fault ?? []));
   const during = samples.filter(({ atMs, ms }) => atMs > noticedMs && atMs + ms < endingMs);
   const after = samples.filter(({ atMs }) => atMs > backMs + HEAL_MAX_MS);
-  const healed = samples.find(({ atMs, status }) => atMs > backMs && isServed(status));
+  const healed = samples.find(({ atMs, isServed }) => atMs > backMs && isServed);
   if (expected !== 'either') {
-    const wrong = during.find(({ status }) => isServed(status) !== (expected === 'served'));
+    const wrong = during.find(({ isServed }) => isServed !== (expected === 'served'));
     if (wrong) faults.add(`answered ${wrong.status} in the middle of it`);
-    if (during.length === 0) faults.add('was not asked in the middle of it');
+    if (during.length === 0 && endingMs > noticedMs) faults.add('was not asked in the middle of it');
   }
-  const late = after.find(({ status }) => !isServed(status));
+  const late = after.find(({ isServed }) => !isServed);
   if (late) faults.add(`answered ${late.status} ${Math.round(late.atMs - backMs)} ms after the return`);
   if (after.length === 0) faults.add('was not asked after the return');
   const counts = new Map<number, number>();
@@ -231,10 +195,6 @@ function judge({ name }: Operation, expected: Verdict, samples: readonly Sample[
     healedMs: healed ? Math.round(healed.atMs + healed.ms - backMs) : Infinity,
     faults: [...faults],
   };
-}
-
-function isServed(status: number): boolean {
-  return status >= 200 && status < 300;
 }
 
 /** When the database took a write that needs room, from a newcomer. */
@@ -257,15 +217,6 @@ async function returned(databaseUrl: string): Promise<number> {
       await setTimeout(PAUSE_MS);
     }
   }
-}
-
-/** Two waitlists with a person each: one whose people are looked at, one that changes. */
-export async function openMatrix(service: ServiceProcess, databaseUrl: string): Promise<Matrix> {
-  const place = await openWaitlist(service);
-  const spare = await openWaitlist(service);
-  for (const { waitlistId } of [place, spare])
-    read(await service.call('POST', '/api/v1/signup', { waitlist_id: waitlistId, email: 'first@example.com' }));
-  return new Matrix(service, databaseUrl, place, spare);
 }
 
 /** Those of the faults that are asked for by name; all where none is. */
@@ -292,7 +243,7 @@ export class Tally {
       );
       this.cells += 1;
       if (faults.length > 0) this.wrong += 1;
-      this.slowestMs = Math.max(this.slowestMs, slowestMs);
+      if (operation !== 'verify') this.slowestMs = Math.max(this.slowestMs, slowestMs);
       this.healedMs = Math.max(this.healedMs, healedMs);
     }
   }

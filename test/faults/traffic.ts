@@ -2,13 +2,17 @@ import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Answer } from '../support/api.js';
 import { inOrder } from '../support/oracle.js';
-import { OWNER, ServiceProcess } from '../support/service-process.js';
+import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
+export const SETTINGS = { waitlist_name: 'Faults', waitlist_url_location: 'https://example.com/join' };
 const VISITOR_PAUSE_MS = 10;
 /** Where nobody answers, asking again costs the machine that the services need to come back. */
 const UNANSWERED_PAUSE_MS = 100;
 const OFFBOARDER_PAUSE_MS = 100;
 const REORDER_PAUSE_MS = 300;
+const DELETION_PAUSE_MS = 50;
+/** On a waitlist that is made to be deleted. */
+const SHORT_LIVED_PEOPLE = 5;
 /** What a referral is worth, in turns. */
 const SPOTS = [3, 0, 50, 1] as const;
 const PAGE_SIZE = 100;
@@ -40,8 +44,7 @@ export interface Place {
 /** Logs in as the first account of a service and makes a waitlist. */
 export async function openWaitlist(service: ServiceProcess): Promise<Place> {
   const { access_token: token } = read(await service.call('POST', '/api/v1/auth/create_tokens', OWNER));
-  const settings = { waitlist_name: 'Faults', waitlist_url_location: 'https://example.com/join' };
-  const { id, api_key } = read(await service.call('POST', '/api/v1/waitlist', settings, { token }));
+  const { id, api_key } = read(await service.call('POST', '/api/v1/waitlist', SETTINGS, { token }));
   return { waitlistId: id, apiKey: api_key, token };
 }
 
@@ -50,9 +53,17 @@ export async function migrate(databaseUrl: string): Promise<void> {
   await cli(databaseUrl, 'migrate');
 }
 
-/** What is derived against what was stored, by the command that people use; throws where they differ. */
+/** Puts invented people on an empty waitlist, by the command that people use. */
+export async function seed(databaseUrl: string, waitlistId: number, count: number): Promise<void> {
+  await cli(databaseUrl, 'waitlist', 'seed', String(waitlistId), '--count', String(count));
+}
+
+/**
+ * What is derived against what was stored, by the command that people use, once what was to be deleted is; throws where
+ * they differ.
+ */
 export async function verify(databaseUrl: string): Promise<void> {
-  await cli(databaseUrl, 'verify');
+  await until(async () => !(await cli(databaseUrl, 'verify')).includes('being deleted'));
 }
 
 /**
@@ -68,6 +79,7 @@ export class Traffic {
   /** Who got no answer, or was told to come back, with the token by which they came. */
   private readonly unsure = new Map<string, string | null>();
   private readonly offboarded = new Map<number, number>();
+  private readonly deleted: number[] = [];
   private readonly contradictions: string[] = [];
   private readonly agent = new Agent({ keepAlive: true });
   private readonly actors: Promise<void>[] = [];
@@ -91,6 +103,11 @@ export class Traffic {
     this.actors.push(this.reorder());
   }
 
+  /** The owner makes waitlists that people join, and deletes them. */
+  startDeleting(): void {
+    this.actors.push(this.delete());
+  }
+
   async stop(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.actors);
@@ -102,7 +119,7 @@ export class Traffic {
   }
 
   get failures(): ReadonlyMap<string, number> {
-    return new Map([...this.outcomes].filter(([outcome]) => !outcome.endsWith(' 200')));
+    return new Map([...this.outcomes].filter(([outcome]) => !/ 20\d$/.test(outcome)));
   }
 
   /** Prints what an audit finds, and a line of figures that begins with `name`; whether all is well. Call after `stop`. */
@@ -148,6 +165,10 @@ export class Traffic {
     const removedAt = new Map(offboarded.map(({ id, removed_priority }) => [id, removed_priority]));
     for (const [id, priority] of this.offboarded)
       find(removedAt.get(id) !== priority, `${id} was offboarded at ${priority}, and is at ${removedAt.get(id)}`);
+    for (const id of this.deleted) {
+      const { status } = await service.call('GET', `/api/v1/waitlist/${id}`);
+      find(status !== 404, `waitlist ${id} was deleted, and is answered ${status}`);
+    }
     await verify(databaseUrl).catch((error: unknown) => differences.push(String(error)));
     return differences.slice(0, DIFFERENCES_MAX);
   }
@@ -210,6 +231,21 @@ export class Traffic {
     }
   }
 
+  private async delete(): Promise<void> {
+    const { token } = this.place;
+    for (let turn = 0; !this.isOver; turn += 1) {
+      await setTimeout(DELETION_PAUSE_MS);
+      const made = await this.ask(turn, 'make', 'POST', '/api/v1/waitlist', SETTINGS, token);
+      if (made?.status !== 201) continue;
+      const { id } = read(made) as { id: number };
+      for (let person = 0; person < SHORT_LIVED_PEOPLE; person += 1)
+        await this.ask(turn, 'join', 'POST', '/api/v1/signup', { waitlist_id: id, email: `${person}@example.com` });
+      const path = `/api/v1/waitlist/${id}`;
+      const answer = await this.ask(turn, 'delete', 'DELETE', path, undefined, token);
+      if (answer?.status === 204) this.deleted.push(id);
+    }
+  }
+
   private async spotsPerReferral(service: ServiceProcess): Promise<number> {
     const { waitlistId, token } = this.place;
     const waitlist = read(await service.call('GET', `/api/v1/waitlist/${waitlistId}`, undefined, { token }));
@@ -255,9 +291,10 @@ function line(active: readonly Waiter[], all: readonly Waiter[], spots: number):
   return inOrder(earned, spots).map(({ waiter }) => waiter);
 }
 
-async function cli(databaseUrl: string, ...args: string[]): Promise<void> {
+async function cli(databaseUrl: string, ...args: string[]): Promise<string> {
   const running = await ServiceProcess.spawn({ DATABASE_URL: databaseUrl }, 'dist/src/cli.js', ...args);
   if ((await running.exit) !== 0) throw new Error(`${args.join(' ')}: ${running.output}`);
+  return running.output;
 }
 
 /** The body of an answer that must be a success. */

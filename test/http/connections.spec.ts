@@ -1,6 +1,7 @@
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { Database } from '../../src/platform/database/database.js';
 import type { ServerBounds } from '../../src/platform/http/configure-http.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
@@ -22,6 +23,7 @@ const BOUNDS: ServerBounds = {
   connectionsMax: 1_000,
   connectionsPerAddressMax: 1_000,
   loopDelayMs: 0,
+  unsentMs: 60_000,
 };
 
 describe('a connection', () => {
@@ -145,5 +147,48 @@ describe('a connection', () => {
 
       expect(await isServed()).toBe(true);
     });
+  });
+
+  describe('keeps no server that closes from its end', () => {
+    const close = () => service.app.getHttpAdapter().getInstance().close();
+
+    it.each([
+      ['though it says nothing', ''],
+      ['though it never ends its headers', HEADERS_BEGUN],
+      ['though it never ends its body', BODY_BEGUN],
+    ])('%s, and whoever has asked is answered', async (_, begun) => {
+      await start({ headersMs: 60_000, requestMs: 60_000, unsentMs: 300 });
+      const waitlist = await service.world.waitlist();
+      const slow = trickle(begun);
+      const letGo = await holdDatabase();
+      const body = JSON.stringify({ waitlist_id: waitlist.id, email: 'asked@example.com' });
+      const asking = open();
+      asking.write(`POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`); // prettier-ignore
+      await until(async () => (await connectionsOf()) === 2);
+
+      const closed = close();
+      await slow.catch(() => undefined);
+      letGo();
+
+      expect(await text(asking)).toMatch(/^HTTP\/1\.1 200 /);
+      await closed;
+    });
+
+    /** All of its connections, until the function is called. */
+    async function holdDatabase(): Promise<() => void> {
+      const database = service.app.get(Database);
+      const { poolSize = 1 } = database.dataSource.options as { poolSize?: number };
+      let letGo = () => {};
+      const released = new Promise<void>((resolve) => (letGo = resolve));
+      let held = 0;
+      for (let index = 0; index < poolSize; index += 1) {
+        void database.read(async () => {
+          held += 1;
+          await released;
+        });
+      }
+      await until(() => held === poolSize);
+      return letGo;
+    }
   });
 });

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Database } from '../../src/platform/database/database.js';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
 import { SERVER_BOUNDS } from '../../src/platform/http/configure-http.js';
-import { type Service, startService } from '../support/service.js';
+import { openDatabase, type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
@@ -84,5 +85,35 @@ describe('while another program holds the database up', () => {
 
     expect(renaming.status).toBe(503);
     expect((await reordering).body.spots_to_move_upon_referral).toBe(7);
+  });
+});
+
+const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
+
+onServer('where all connections are taken (needs TEST_DATABASE_URL: the embedded database has one)', () => {
+  it('a process is ready while anybody is answered, and is not when nobody is', async () => {
+    const database = await openDatabase(false);
+    const url = new URL(database.url);
+    url.searchParams.set('connectionLimit', '2');
+    const busy = await startService({ environment: { DATABASE_URL: url.href } });
+    const { api, app } = busy;
+    const letGo: (() => void)[] = [];
+    const hold = () =>
+      app.get(Database).read(() => new Promise<void>((resolve) => void letGo.push(resolve)), { deadlineMs: 60_000 });
+    const held = [hold(), hold()];
+    await until(() => letGo.length === 2);
+    held.push(hold());
+
+    const asked = api.get('/readyz');
+    await until(async () => (await api.get('/metrics')).text.includes('waitlist_database_waiting 2'));
+    letGo[0]?.();
+
+    expect((await asked).status).toBe(200);
+    // The first to ask after a second is told what was found anew.
+    await until(async () => (await api.get('/readyz')).status === 503);
+    for (const release of letGo) release();
+    await Promise.all(held);
+    await until(async () => (await api.get('/readyz')).status === 200);
+    await busy.stop();
   });
 });

@@ -371,6 +371,17 @@ describe('what a waitlist requires', () => {
     expect((await find(waitlist, { phone: '+14155550123' })).body.phone).toBe('+14155550123');
   }); // prettier-ignore
 
+  it('keeps nobody out but whom it means, of many at the same moment', async () => {
+    const waitlist = await newWaitlist({ required_contact: { first_name: 'required' } });
+    const names = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? null : 'Ada'));
+
+    const answers = await Promise.all(names.map((first_name) => join(waitlist, { email: someEmail(), first_name })));
+
+    expect(answers.map(({ status }) => status)).toEqual(names.map((name) => (name ? 200 : 422)));
+    const places = answers.filter(({ status }) => status === 200).map(({ body }) => body.priority as number);
+    expect(places.sort((a, b) => a - b)).toEqual(places.map((_, index) => index));
+  });
+
   it('is all that is kept', async () => {
     const waitlist = await newWaitlist({ required_contact: { phone: 'off', first_name: 'off' } });
     const phone = somePhone();

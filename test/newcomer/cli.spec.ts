@@ -3,9 +3,18 @@ import { DataSource } from 'typeorm';
 import { readConfig } from '../../src/platform/config/config.js';
 import { dataSourceOptions } from '../../src/platform/database/data-source-options.js';
 import { during } from '../support/during.js';
-import { freePort, freshFolder, type Program, PROGRAMS_TIMEOUT_MS, runCli, startMain } from '../support/program.js';
+import {
+  freePort,
+  freshFolder,
+  type Program,
+  PROGRAMS_TIMEOUT_MS,
+  runCli,
+  startCli,
+  startMain,
+} from '../support/program.js';
 import { callAt } from '../support/api.js';
 import { openDatabase } from '../support/service.js';
+import { until } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
 
 jest.setTimeout(PROGRAMS_TIMEOUT_MS);
@@ -205,6 +214,56 @@ describe('the command line', () => {
     expect(await succeed(['verify', id])).toBe(`Waitlist ${id}: ${5_000 + people} records, all right\n`);
   });
 
+  it('passes over a waitlist that is deleted while all are verified', async () => {
+    const at = `http://127.0.0.1:${port}`;
+    const login = { email: 'twice@example.com', password: PASSWORD };
+    const { access_token: token } = (await callAt(at, 'POST', '/api/v1/auth/create_tokens', { body: login })).body;
+    const ids: string[] = [];
+    for (const name of ['First', 'Large', 'Gone']) {
+      const body = { waitlist_name: name, waitlist_url_location: 'https://example.com' };
+      ids.push(String((await callAt(at, 'POST', '/api/v1/waitlist', { body, token })).body.id));
+    }
+    const [first, large, gone] = ids as [string, string, string];
+    await succeed(['waitlist', 'seed', large, '--count', '5000']);
+    const verifying = startCli(['verify'], { folder: folder.path, environment: { DATABASE_URL: database.url } });
+    await verifying.printed(`Waitlist ${first}: `);
+    verifying.signal('SIGSTOP');
+    expect(await callAt(at, 'DELETE', `/api/v1/waitlist/${gone}`, { token })).toMatchObject({ status: 204 });
+    verifying.signal('SIGCONT');
+
+    const { stdout, stderr, exitCode } = await verifying.ended;
+    expect(stdout).toContain(`Waitlist ${large}: 5000 records, all right\nWaitlist ${gone}: was deleted meanwhile\n`);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(await fail(['verify', gone])).toBe(`There is no waitlist ${gone}.\n`);
+  });
+
+  it('leaves a shorter waitlist that is sound where it is killed while seeding', async () => {
+    const id = await makeWaitlist('Cut short');
+    const seeding = startCli(['waitlist', 'seed', id, '--count', '200000'], {
+      folder: folder.path,
+      environment: { DATABASE_URL: database.url },
+    });
+    /** Whoever is busy says so; nothing else goes wrong. */
+    const isDone = async (method: 'GET' | 'POST', path: string, body?: object) => {
+      const { status } = await callAt(`http://127.0.0.1:${port}`, method, path, { body });
+      expect([200, 404, 503]).toContain(status);
+      return status === 200;
+    };
+    const isThere = (email: string) => isDone('GET', `/api/v1/signup?waitlist_id=${id}&email=${email}`);
+
+    // One signs up after the first of the invented, and more of them come.
+    await until(() => isThere('seed-0@example.com'));
+    const email = 'live@example.com';
+    await until(() => isDone('POST', '/api/v1/signup', { waitlist_id: Number(id), email }));
+    await until(() => isThere('seed-3000@example.com'));
+    seeding.signal('SIGKILL');
+    await seeding.ended;
+
+    const [, records] = /: (\d+) records, all right\n$/.exec(await succeed(['verify', id])) ?? [];
+    expect(Number(records)).toBeGreaterThan(3_000);
+    expect(await isThere(email)).toBe(true);
+  });
+
   it('seeds a waitlist, verifies what was derived of it, names what differs, and mends it', async () => {
     const id = await makeWaitlist('Big');
 
@@ -224,7 +283,10 @@ describe('the command line', () => {
     expect(damaged.stdout).toMatch(/bucket 0\/1\/.*: amount is \d+, the records give \d+/);
     expect(damaged.stdout).toMatch(/record \d+: amountReferred is \d+, the facts give \d+/);
 
-    expect(await succeed(['rebuild', id])).toContain('1 records changed');
+    await damage(database.url, `DELETE FROM queue WHERE waitlist_id = ${id}`);
+    expect(await succeed(['rebuild', id])).toBe(
+      `Waitlist ${id}: rebuilt, 1 records changed\n  its line was missing: see that spots_to_move_upon_referral is 3\n`,
+    );
     expect(await succeed(['verify', id])).toContain('all right');
     expect((await cli(['waitlist', 'seed', id, '--count', '5'])).stderr).toBe(
       'Only an empty waitlist can be seeded.\n',

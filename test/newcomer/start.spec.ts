@@ -1,8 +1,10 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createConnection } from 'mysql2/promise';
 import { callAt } from '../support/api.js';
 import {
   freePort,
@@ -21,6 +23,20 @@ jest.setTimeout(PROGRAMS_TIMEOUT_MS);
 
 const START_CPU_SECONDS_MAX = 3;
 const SECRET = 'test-secret-test-secret-test-secret-';
+
+/** The authority that made a database server's certificate, which came with it; undefined where it speaks no TLS. */
+async function authorityOf(databaseUrl: string): Promise<string | undefined> {
+  try {
+    const connection = await createConnection({ uri: databaseUrl, ssl: { rejectUnauthorized: false } });
+    const { stream } = (connection as unknown as { connection: { stream: TLSSocket } }).connection;
+    const { raw } = stream.getPeerCertificate(true).issuerCertificate;
+    await connection.end();
+    return `-----BEGIN CERTIFICATE-----\n${raw.toString('base64')}\n-----END CERTIFICATE-----\n`;
+  } catch (error) {
+    if ((error as { code?: string }).code === 'HANDSHAKE_NO_SSL_SUPPORT') return undefined;
+    throw error;
+  }
+}
 
 describe('a first start', () => {
   let folder: Awaited<ReturnType<typeof freshFolder>>;
@@ -229,6 +245,21 @@ describe('a start that cannot succeed', () => {
     it('names a database that does not exist', async () => {
       expect(await failure({ JWT_SECRET: SECRET, DATABASE_URL: `${database.url}_nope` })).toBe(
         'DATABASE_URL: the server has no such database (ER_BAD_DB_ERROR).\n',
+      );
+    });
+
+    it('trusts no server by TLS whose certificate is for another name, be its authority known', async () => {
+      const url = new URL(database.url);
+      url.hostname = 'localhost';
+      const environment = { JWT_SECRET: SECRET, NODE_EXTRA_CA_CERTS: join(folder.path, 'ca.crt') };
+      const authority = await authorityOf(url.href);
+      writeFileSync(environment.NODE_EXTRA_CA_CERTS, authority ?? '');
+      url.searchParams.set('ssl', 'true');
+
+      expect(await failure({ ...environment, DATABASE_URL: url.href })).toContain(
+        authority === undefined
+          ? 'DATABASE_URL: the server speaks no TLS; leave out ssl=true (HANDSHAKE_NO_SSL_SUPPORT).\n'
+          : 'DATABASE_URL: the certificate of the server is for another name than the URL has, or is not trusted; ',
       );
     });
 

@@ -16,6 +16,7 @@ describe('what a process says about itself', () => {
   let database: Awaited<ReturnType<typeof openDatabase>>;
   let service: ServiceProcess;
   let secrets: string[];
+  let welcome: string;
 
   beforeAll(async () => {
     database = await openDatabase(true);
@@ -30,7 +31,7 @@ describe('what a process says about itself', () => {
       OWNER_PASSWORD: `${CANARY} vnqzt rowkd jhx`,
     });
     await service.started();
-    const welcome = service.output;
+    welcome = service.output;
 
     const credentials = { email: `${CANARY}.owner@example.com`, password: `${CANARY} password` };
     const tokens = JSON.parse((await service.call('POST', '/api/v1/auth/create_tokens', credentials)).text) as {
@@ -77,6 +78,15 @@ describe('what a process says about itself', () => {
     expect(metrics).toContain('route="/api/v1/signup"');
   });
 
+  it('says once, at its start, which database it speaks to', async () => {
+    const lines = welcome.split('\n').filter((line) => line.includes('"msg":"database"'));
+
+    const version = database.url.startsWith('sqlite:') ? /^3\./ : /^\d+\.\d+\.\d+/;
+    expect(lines.map((line) => (JSON.parse(line) as { database: unknown }).database)).toEqual([
+      { kind: expect.stringMatching(/./), version: expect.stringMatching(version) },
+    ]);
+  });
+
   it('counts the connections to a server database', async () => {
     const metrics = (await service.call('GET', '/metrics')).text;
 
@@ -115,11 +125,14 @@ it('counts transactions that are begun again by the code that the database gave 
   }
 });
 
-it('has a page of the runbook for each alert, and none for an alert that there is not', async () => {
+it('has a page of the runbook and a test for each alert, and none for an alert that there is not', async () => {
   const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
   const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).sort();
   const alerts = found(await read('deploy/chart/files/alerts.yaml'), /- alert: (\w+)/g);
 
   expect(alerts).not.toEqual([]);
+  const tested = found(await read('deploy/chart/files/alerts.test.yaml'), /- alertname: (\w+)\n/g);
+  const quiet = found(await read('deploy/chart/files/alerts.test.yaml'), /- \{ alertname: (\w+),/g);
+  expect([[...new Set(tested)], quiet]).toEqual([alerts, alerts]);
   expect(found(await read('docs/operations.md'), /^### (Waitlist\w+)$/gm)).toEqual(alerts);
 });

@@ -2,9 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { start as run } from '../support/program.js';
 import { openDatabase } from '../support/service.js';
 import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
@@ -57,6 +59,25 @@ describe('a process that is told to stop', () => {
     expect(signup.status).toBe(200);
     expect(signup.headers.connection).toBe('close');
     expect(await running.exit).toBe(0);
+  });
+
+  it('is kept by no connection that says nothing or never ends its body', async () => {
+    const running = await start();
+    const begun =
+      'POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{';
+    const sockets = ['', begun].map((text) => {
+      const socket = connect(running.port, '127.0.0.1').on('error', () => undefined);
+      socket.write(text);
+      return socket;
+    });
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    // Answered after theirs were taken.
+    await running.call('GET', '/livez');
+
+    running.signal('SIGTERM');
+
+    expect(await running.exit).toBe(0);
+    for (const socket of sockets) socket.destroy();
   });
 
   it('finishes a request that is under way after its door has closed', async () => {
@@ -123,14 +144,27 @@ describe('a process that is told to stop', () => {
     running.signal('SIGTERM');
     await until(async () => !(await running.isReady()));
 
-    await until(() => {
-      running.signal('SIGTERM');
-      return running.hasExited;
-    });
+    running.signal('SIGTERM');
 
     expect(await running.exit).toBe(143);
   });
 });
+
+/** Two signals in one turn of the event loop, of which the kernel would make one. */
+it.each([
+  ['ends at once at a second signal, however soon it comes', {}, 143],
+  ['where npm started it, takes two signals at once for one: the other is npm that passes it on', { npm_lifecycle_event: 'start' }, 0],
+])('a process %s', async (_, environment, exitCode) => {
+  const program = `
+    import { onStopSignal } from './dist/src/platform/shutdown.js';
+    onStopSignal(Promise.resolve({ delayMs: 0, stop: () => new Promise((resolve) => setTimeout(resolve, 0)) }));
+    process.emit('SIGTERM');
+    process.emit('SIGTERM');`;
+
+  const { exitCode: ended } = await run([process.execPath, '--input-type=module', '-e', program], { folder: '.', environment }).ended;
+
+  expect(ended).toBe(exitCode);
+}); // prettier-ignore
 
 it('a first start that is told to stop still shows the password of the account it makes', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));

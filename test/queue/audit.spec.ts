@@ -28,6 +28,12 @@ const DAMAGE: [string, string, RegExp][] = [
   ['someone referred who does not count as such', 'UPDATE waiter SET referred = 0 WHERE referred = 1 AND', /record .*: referred is false/],
   ['a record that was deleted, and so a gap', 'DELETE FROM waiter WHERE seq = 40 AND', /record .*: seq is 41, the facts give 40/],
   ['a first record that was deleted', 'DELETE FROM waiter WHERE seq = 0 AND', /record .*: seq is 1, the facts give 0/],
+  ['a sequence number below 0', 'UPDATE waiter SET seq = -7 WHERE seq = 20 AND', /record .*: seq is -7, the facts give 0/],
+  ['a first sequence number below 0', 'UPDATE waiter SET seq = -1 WHERE seq = 0 AND', /record .*: seq is -1, the facts give 0/],
+  ['sequence numbers below 0 throughout', 'UPDATE waiter SET seq = -1 - seq WHERE', /record .*: seq is -80, the facts give 0/],
+  ['an offboarded record without the place it left', 'UPDATE waiter SET removed_priority = NULL WHERE active = 0 AND', /record .*: removedPriority is null, but the record is offboarded/],
+  ['an active record with a place it left', 'UPDATE waiter SET removed_priority = 3 WHERE seq = 7 AND', /record .*: removedPriority is 3, but the record is active/],
+  ['a line whose row is gone', 'DELETE FROM queue WHERE', /queue: the row of this waitlist is missing/],
   ['a gap before the last', `UPDATE waiter SET seq = seq + 100 WHERE seq = ${PEOPLE - 1} AND`, /record .*: seq is 179, the facts give 79/],
 ]; // prettier-ignore
 
@@ -48,11 +54,14 @@ describe('an audit', () => {
   afterAll(() => service.stop());
 
   const verify = ({ id }: OwnedWaitlist) => queue.verify(id, () => undefined);
+  const rebuild = ({ id }: OwnedWaitlist) => queue.rebuild(id, () => undefined);
+  const damage = ({ id }: OwnedWaitlist, sql: string) =>
+    service.app.get(Database).transaction((manager) => manager.query(`${sql} waitlist_id = ?`, [id]));
 
   /** Half of them referred by the other, and some let in. */
-  async function crowd(): Promise<OwnedWaitlist> {
+  async function crowd(settings: Parameters<typeof service.world.waitlist>[0] = {}): Promise<OwnedWaitlist> {
     const { world } = service;
-    const waitlist = await world.waitlist({}, owner);
+    const waitlist = await world.waitlist(settings, owner);
     const early = await Promise.all(Array.from({ length: PEOPLE / 2 }, () => world.signup(waitlist)));
     await Promise.all(early.map(({ referral_link }) => world.signup(waitlist, { referral_link })));
     const leaving = await world.list(waitlist, { offset: PEOPLE / 2 - OFFBOARDED / 2, limit: OFFBOARDED });
@@ -64,18 +73,51 @@ describe('an audit', () => {
     const waitlist = await crowd();
     expect(await verify(waitlist)).toEqual({ records: PEOPLE, findings: [], differences: 0 });
 
-    await service.app.get(Database).transaction((manager) => manager.query(`${sql} waitlist_id = ?`, [waitlist.id]));
+    await damage(waitlist, sql);
 
-    const { findings, differences } = await verify(waitlist);
+    const { records, active_count } = await standing(waitlist);
+    const { findings, differences, ...report } = await verify(waitlist);
+    expect(report).toEqual({ records });
     expect(findings).toContainEqual(expect.stringMatching(finding));
     expect(differences).toBeGreaterThanOrEqual(findings.length);
 
-    await queue.rebuild(waitlist.id, () => undefined);
+    await rebuild(waitlist);
 
-    const { active_count, records } = await standing(waitlist);
     expect(await verify(waitlist)).toEqual({ records, findings: [], differences: 0 });
+    for (const offboarded_request of [false, true]) {
+      const listed = await service.world.list(waitlist, { offboarded_request, limit: 100 });
+      expect(listed).toHaveLength(offboarded_request ? records - active_count : active_count);
+      for (const { removed_priority } of listed)
+        expect(removed_priority).toEqual(offboarded_request ? expect.any(Number) : null);
+    }
     expect(await service.world.signup(waitlist)).toMatchObject({ priority: active_count });
     expect(await verify(waitlist)).toEqual({ records: records + 1, findings: [], differences: 0 });
+  });
+
+  it('gives those whose place was lost the place they would have, also where nobody is near', async () => {
+    const waitlist = await crowd({ spots_to_move_upon_referral: 10_000 });
+    const [first, second] = await service.world.list(waitlist, { order: 'queue', limit: 2 });
+    for (const ahead of [first!, first!, second!])
+      await service.world.signup(waitlist, { referral_link: ahead.referral_link });
+    await service.world.offboard(waitlist, [second!.id]);
+    await damage(waitlist, 'UPDATE waiter SET removed_priority = NULL WHERE active = 0 AND');
+
+    await rebuild(waitlist);
+
+    const gone = await service.world.list(waitlist, { offboarded_request: true });
+    expect(gone.find(({ uuid }) => uuid === second?.uuid)?.removed_priority).toBe(1);
+  });
+
+  it('gives a line whose row was lost what a referral is worth, as the keys say', async () => {
+    const waitlist = await crowd({ spots_to_move_upon_referral: 7 });
+    const before = await service.world.list(waitlist, { order: 'queue' });
+    await damage(waitlist, 'DELETE FROM queue WHERE');
+    expect(await queue.waitlistIds()).toContain(waitlist.id);
+
+    expect(await rebuild(waitlist)).toEqual({ changed: 0, spotsPerReferral: 7, wasLost: true });
+
+    expect(await service.world.list(waitlist, { order: 'queue' })).toEqual(before);
+    expect(await rebuild(waitlist)).toEqual({ changed: 0, spotsPerReferral: 7, wasLost: false });
   });
 
   /** By the records alone. */

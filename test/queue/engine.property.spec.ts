@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Database } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import type { Page, Waiter } from '../../src/queue/waiter.js';
-import { newcomer } from '../support/newcomer.js';
+import { applicant, noRules } from '../support/applicant.js';
 import { type Earned, inOrder } from '../support/oracle.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startServices } from '../support/service.js';
@@ -74,9 +74,9 @@ describe('the engine against the order as it is meant', () => {
       if (event.kind === 'join') {
         const referrers = event.referrers.map((number) => people[number]);
         const joined = await Promise.all(
-          referrers.map((referrer) => next().join(id, newcomer(referrer?.waiter.referralToken))),
+          referrers.map((referrer) => next().join(id, applicant(referrer?.waiter.referralToken))),
         );
-        joined.forEach((waiter, index) => {
+        joined.forEach(({ waiter }, index) => {
           const referrer = referrers[index];
           if (referrer) referrer.referrals += 1;
           people.push({ seq: waiter.seq, waiter, referrals: 0, active: true });
@@ -106,7 +106,7 @@ describe('the engine against the order as it is meant', () => {
     await expectPages(id, listed(people.filter(({ active }) => active)), 'joined');
     await expectPages(id, listed(people.filter(({ active }) => !active)), 'joined', true);
     for (const [place, { waiter }] of ordered.entries()) {
-      expect(await next().find(id, waiter)).toMatchObject({ uuid: waiter.uuid, priority: place });
+      expect((await next().find(id, waiter, noRules)).waiter).toMatchObject({ uuid: waiter.uuid, priority: place });
     }
     expect(await next().verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
   }
@@ -139,7 +139,7 @@ describe('the engine against the order as it is meant', () => {
   }
 
   async function idOf(waitlistId: number, { waiter }: Person): Promise<number> {
-    return (await next().find(waitlistId, waiter))?.id ?? 0;
+    return (await next().find(waitlistId, waiter, noRules)).waiter?.id ?? 0;
   }
 });
 

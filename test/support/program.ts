@@ -23,7 +23,7 @@ export interface Program {
   printed(words: string): Promise<string>;
   /** Resolves when the program has ended. */
   readonly ended: Promise<Output>;
-  signal(name: 'SIGTERM' | 'SIGINT'): void;
+  signal(name: NodeJS.Signals): void;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -62,8 +62,12 @@ export function startMain(options: Start): Program {
   return start([process.execPath, join(ROOT, 'dist/src/main.js')], options);
 }
 
-export async function runCli(args: readonly string[], options: Start): Promise<Output> {
-  return start([process.execPath, join(ROOT, 'dist/src/cli.js'), ...args], options).ended;
+export function startCli(args: readonly string[], options: Start): Program {
+  return start([process.execPath, join(ROOT, 'dist/src/cli.js'), ...args], options);
+}
+
+export async function runCli(...call: Parameters<typeof startCli>): Promise<Output> {
+  return startCli(...call).ended;
 }
 
 export async function runScript(name: string, args: readonly string[], options: Start): Promise<Output> {

@@ -50,3 +50,59 @@ imagePullSecrets:
   {{- end }}
 {{- end }}
 {{- end }}
+
+{{/* What the values' schema can't say, for it compares no two of them. */}}
+{{- define "waitlist.refusals" -}}
+{{- with .Values.autoscaling }}
+{{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) }}
+{{- fail (printf "autoscaling.minReplicas (%v) must not be more than autoscaling.maxReplicas (%v)" .minReplicas .maxReplicas) }}
+{{- end }}
+{{- end }}
+{{- with .Values.podDisruptionBudget }}
+{{- if and .enabled (regexMatch "^0%?$" (toString .maxUnavailable)) }}
+{{- fail "podDisruptionBudget.maxUnavailable must be 1 or more: with 0 no node with a pod on it could ever be drained" }}
+{{- end }}
+{{- end }}
+{{- with .Values.trustedCa }}
+{{- if and .configMap .secret }}
+{{- fail "trustedCa.configMap and trustedCa.secret: only one of them can hold the certificates" }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "waitlist.hasTrustedCa" -}}
+{{- if or .Values.trustedCa.configMap .Values.trustedCa.secret }}yes{{ end }}
+{{- end }}
+
+{{/* Of a container. */}}
+{{- define "waitlist.trustedCa" -}}
+{{- if include "waitlist.hasTrustedCa" . }}
+env:
+  - name: NODE_EXTRA_CA_CERTS
+    value: /etc/waitlist-service/ca.crt
+volumeMounts:
+  - name: trusted-ca
+    mountPath: /etc/waitlist-service
+    readOnly: true
+{{- end }}
+{{- end }}
+
+{{/* Of a pod. */}}
+{{- define "waitlist.volumes" -}}
+{{- if include "waitlist.hasTrustedCa" . }}
+{{- with .Values.trustedCa }}
+volumes:
+  - name: trusted-ca
+    {{- if .secret }}
+    secret:
+      secretName: {{ .secret }}
+    {{- else }}
+    configMap:
+      name: {{ .configMap }}
+    {{- end }}
+      items:
+        - key: {{ .key }}
+          path: ca.crt
+{{- end }}
+{{- end }}
+{{- end }}

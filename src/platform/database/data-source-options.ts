@@ -36,7 +36,8 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
     username: config.username,
     password: config.password,
     database: config.database,
-    ssl: config.tls ? {} : undefined,
+    // Else whoever has any certificate of any authority that is trusted could stand in for the server.
+    ssl: config.tls ? { verifyIdentity: true } : undefined,
     charset: 'utf8mb4',
     timezone: 'Z',
     supportBigNumbers: true,

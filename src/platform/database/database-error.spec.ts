@@ -13,6 +13,10 @@ describe('what becomes of work that the database failed', () => {
   it.each<[string, Fields, { reasonToRepeat?: string; isAway: boolean; isUnavailable: boolean }]>([
     ['a deadlock', { code: 'ER_LOCK_DEADLOCK', errno: 1213 }, { reasonToRepeat: '1213', isAway: false, isUnavailable: true }],
     ['a conflict of a group', { errno: 3101 }, { reasonToRepeat: '3101', isAway: false, isUnavailable: true }],
+    ['a table that a migration changed', { errno: 1412 }, { reasonToRepeat: '1412', isAway: false, isUnavailable: true }],
+    ['an error of the storage engine', { errno: 1030 }, { isAway: false, isUnavailable: true }],
+    ["a statement beyond MySQL's time", { errno: 3024 }, { isAway: false, isUnavailable: true }],
+    ["a statement beyond MariaDB's time", { errno: 1969 }, { isAway: false, isUnavailable: true }],
     ['a read-only server', { errno: 1290 }, { reasonToRepeat: '1290', isAway: true, isUnavailable: true }],
     ['a node outside its cluster', { errno: 1047 }, { reasonToRepeat: '1047', isAway: true, isUnavailable: true }],
     ['a lost connection', { code: 'PROTOCOL_CONNECTION_LOST', fatal: true }, { reasonToRepeat: 'PROTOCOL_CONNECTION_LOST', isAway: true, isUnavailable: true }],

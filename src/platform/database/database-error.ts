@@ -20,6 +20,7 @@ const GIVEN_UP = new Set<string | number>([
   1020, // record changed since the snapshot (MariaDB)
   1180, // error during commit
   1317, // statement interrupted
+  1412, // a table's definition changed since the snapshot: a migration
   3101, // certification conflict (Group Replication)
 ]);
 
@@ -41,14 +42,17 @@ const AWAY = new Set<string | number>([
   'EPIPE',
 ]);
 
-/** It can't store: a repeat would find the same, though readers are served. */
-const NO_ROOM = new Set<string | number>([
+/** A repeat would find the same, or make it worse: it can't store, or this took longer than its owner lets a statement take. */
+const UNABLE = new Set<string | number>([
   1021, // disk full
   1026, // error writing file
+  1030, // error of the storage engine, such as a full disk
   1114, // table full
+  1969, // max_statement_time (MariaDB)
+  3024, // max_execution_time (MySQL)
 ]);
 /** The same of the embedded database: read-only, error of input or output, full. */
-const SQLITE_NO_ROOM = new Set<number | undefined>([8, 10, 13]);
+const SQLITE_UNABLE = new Set<number | undefined>([8, 10, 13]);
 
 const DUPLICATE_KEY = new Set<string | number>([1062, 'ERR_SQLITE_CONSTRAINT_UNIQUE']);
 const INDEX_EXISTS = new Set<string | number>([1061]);
@@ -83,8 +87,8 @@ export function isIndexThere(error: unknown): boolean {
 
 /** The database's absence as a {@link Problem}; any other error as it came. */
 export function asProblem(error: unknown): unknown {
-  const hasRoom = codeIn(error, NO_ROOM) === undefined && !SQLITE_NO_ROOM.has(sqliteCode(error));
-  if (hasRoom && reasonToRepeat(error) === undefined) return error;
+  const isAble = codeIn(error, UNABLE) === undefined && !SQLITE_UNABLE.has(sqliteCode(error));
+  if (isAble && reasonToRepeat(error) === undefined) return error;
   return new Problem('unavailable', 'DATABASE_UNAVAILABLE', 'The service cannot reach its database; try again.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     cause: error,

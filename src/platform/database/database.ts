@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { SpanKind } from '@opentelemetry/api';
 import { Mutex } from 'async-mutex';
 import pRetry from 'p-retry';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { Problem } from '../problem.js';
 import { traced } from '../telemetry/tracing.js';
 import { SILENCE_MAX_SECONDS } from './data-source-options.js';
 import { asProblem, isAway, reasonToRepeat } from './database-error.js';
@@ -27,7 +29,6 @@ const LOCK_WAIT_MAX_SECONDS = 3;
  * send inside of it.
  */
 const SQL_MODE = 'TRADITIONAL';
-const MIGRATION_LOCK = 'waitlist-service/migrate';
 const MIGRATION_LOCK_WAIT_SECONDS = 600;
 
 /** The schema is not what this version of the code works with. */
@@ -65,6 +66,8 @@ export class Database {
   /** What is known of each connection that was used. */
   private readonly prepared = new WeakMap<object, PreparedConnection>();
   private failedAtMs = -Infinity;
+  /** With a result or a refusal. */
+  private answeredAtMs = -Infinity;
 
   constructor(readonly dataSource: DataSource) {
     if (isEmbedded(dataSource)) this.turns = new Mutex();
@@ -73,6 +76,15 @@ export class Database {
   /** Whether this is the embedded database. */
   get isEmbedded(): boolean {
     return this.turns !== undefined;
+  }
+
+  /** The database's own words for what it is: its version, and of a server who made it. */
+  async describe(): Promise<Readonly<Record<string, string>>> {
+    const question = this.isEmbedded
+      ? `SELECT 'SQLite' AS kind, sqlite_version() AS version`
+      : 'SELECT @@version_comment AS kind, VERSION() AS version';
+    const [row] = await this.read<Record<string, string>[]>((manager) => manager.query(question));
+    return row ?? {};
   }
 
   /**
@@ -85,12 +97,28 @@ export class Database {
 
   /**
    * Whether the database can do our work. The embedded one is not asked to write, for it refuses while the command line
-   * does long work, and readers are served all the same.
+   * does long work, and readers are served all the same. A server that is late with this, and meanwhile answered others, is busy:
+   * all connections may be taken, and then so are those of the other replicas.
    * @throws Problem `unavailable` while the database is away, takes no writes or does not answer in time
    */
   async probe(deadlineMs: number): Promise<void> {
     const question = this.isEmbedded ? 'SELECT 1' : WRITE_OF_NOTHING;
-    await this.read((manager) => manager.query(question), { deadlineMs });
+    const beganMs = performance.now();
+    try {
+      await this.read((manager) => manager.query(question), { deadlineMs });
+    } catch (error) {
+      const isLate = error instanceof Problem && error.cause instanceof DatabaseLateError;
+      if (!isLate || this.answeredAtMs < beganMs) throw error;
+    }
+  }
+
+  /**
+   * The same for SQL alone, in few round trips.
+   * @throws Problem `unavailable` while the database is away
+   */
+  async readTogether<Result>(work: Work<Session, Result>, terms?: Terms): Promise<Result> {
+    const embedded = (manager: EntityManager) => work(manager);
+    return this.perform('read', { ...exchangeWay(work, [], []), embedded }, terms);
   }
 
   /**
@@ -105,7 +133,7 @@ export class Database {
 
   /** A transaction in few round trips, for SQL alone; else as `transaction`. Commits at its end where `work` did not. */
   async exchange<Result>(work: Work<Exchange, Result>, terms?: Terms): Promise<Result> {
-    return this.perform('transaction', exchangeWay(work, ['START TRANSACTION']), terms);
+    return this.perform('transaction', exchangeWay(work, ['START TRANSACTION'], ['COMMIT']), terms);
   }
 
   /**
@@ -114,7 +142,7 @@ export class Database {
    */
   async snapshot<Result>(work: Work<Exchange, Result>, terms?: Terms): Promise<Result> {
     const begin = ['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'START TRANSACTION'];
-    return this.perform('snapshot', exchangeWay(work, begin), terms);
+    return this.perform('snapshot', exchangeWay(work, begin, ['COMMIT']), terms);
   }
 
   /**
@@ -138,16 +166,16 @@ export class Database {
 
   private async migrateServer(): Promise<string[]> {
     const lock = this.dataSource.createQueryRunner();
+    const name = migrationLock(String(this.dataSource.options.database));
     try {
-      const [row] = (await lock.query('SELECT GET_LOCK(?, ?) AS isMine', [
-        MIGRATION_LOCK,
-        MIGRATION_LOCK_WAIT_SECONDS,
-      ])) as { isMine: number | null }[];
+      const [row] = (await lock.query('SELECT GET_LOCK(?, ?) AS isMine', [name, MIGRATION_LOCK_WAIT_SECONDS])) as {
+        isMine: number | null;
+      }[];
       if (row?.isMine !== 1) {
         throw new SchemaError('Another program is changing the schema: try again when it is done.');
       }
       const names = await this.runMigrations();
-      await lock.query('SELECT RELEASE_LOCK(?)', [MIGRATION_LOCK]);
+      await lock.query('SELECT RELEASE_LOCK(?)', [name]);
       return names;
     } finally {
       await lock.release();
@@ -220,13 +248,17 @@ export class Database {
         this.prepare(runner).then((connection) => pooled(runner, connection)),
         until,
       );
+      this.answeredAtMs = performance.now();
       await runner.release();
       return result;
     } catch (error) {
       if (isAway(error)) {
         this.failedAtMs = performance.now();
         await destroy(runner);
-      } else await runner.release();
+      } else {
+        this.answeredAtMs = performance.now();
+        await runner.release();
+      }
       throw error;
     }
   }
@@ -273,6 +305,11 @@ export class Database {
   }
 }
 
+/** A name of a lock is the whole server's, and has 64 characters at most, as many as the name of a database alone may have. */
+function migrationLock(database: string): string {
+  return `waitlist-service/migrate/${createHash('sha256').update(database).digest('hex').slice(0, 32)}`;
+}
+
 /** The embedded database has one level, at which a transaction is a snapshot from its first read on. */
 function inTransaction<Result>(work: Work<EntityManager, Result>): Way<Result>['embedded'] {
   return (manager) => manager.transaction(work);
@@ -290,7 +327,11 @@ async function runManaged<Result>(runner: QueryRunner, work: Work<EntityManager,
   }
 }
 
-function exchangeWay<Result>(work: Work<Exchange, Result>, begin: readonly string[]): Way<Result> {
+function exchangeWay<Result>(
+  work: Work<Exchange, Result>,
+  begin: readonly string[],
+  end: readonly string[],
+): Way<Result> {
   const carryOut = async (exchange: PacketExchange) => {
     try {
       const result = await work(exchange);
@@ -306,7 +347,7 @@ function exchangeWay<Result>(work: Work<Exchange, Result>, begin: readonly strin
     pooled: async (runner, { takesPackets }) => {
       const send = takesPackets ? inPackets : oneByOne;
       try {
-        return await carryOut(new PacketExchange(send(runner, begin, ['COMMIT'])));
+        return await carryOut(new PacketExchange(send(runner, begin, end)));
       } catch (error) {
         await rollBack(error, () => runner.query('ROLLBACK'));
         throw error;

@@ -63,3 +63,8 @@ export function upsert(dataSource: DataSource, key: readonly string[], columns: 
 export function byIndex(dataSource: DataSource, index: string): string {
   return isEmbedded(dataSource) ? `INDEXED BY ${index}` : `FORCE INDEX (${index})`;
 }
+
+/** Behind a table's alias: its rows by their ids, though SQLite may think that there are fewer than ids. */
+export function byId(dataSource: DataSource): string {
+  return isEmbedded(dataSource) ? 'NOT INDEXED' : 'FORCE INDEX (PRIMARY)';
+}

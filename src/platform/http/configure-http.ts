@@ -10,6 +10,7 @@ import { Presence } from '../health/presence.js';
 import { isWithin } from '../limits/address.js';
 import { SharedCounts } from '../limits/shared-counts.js';
 import { answerInTime, PunctualAdapter } from './answer-in-time.js';
+import { boundClosing } from './bound-closing.js';
 import { ContractPipe } from './contract.pipe.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Problem } from '../problem.js';
@@ -36,6 +37,8 @@ export interface ServerBounds extends ConnectionBounds {
   readonly answerMs: number;
   /** Of the mean turn of the event loop; beyond it requests are turned away. */
   readonly loopDelayMs: number;
+  /** From when the server closes to when all of a request is there; less than a stop may take (platform/shutdown.ts). */
+  readonly unsentMs: number;
 }
 export const SERVER_BOUNDS: ServerBounds = {
   // A request that takes longer to arrive is an attack or a dead line: one packet has the headers, and a slow mobile
@@ -58,6 +61,8 @@ export const SERVER_BOUNDS: ServerBounds = {
   // A request takes some six turns; where they add up to three seconds, the database's deadline of four ends work that
   // was answered in time, and who is turned away at once is served better.
   loopDelayMs: 500,
+  // A signup is one packet, on its way when the door closed. Whoever sends more, slowly, sends it again to another process.
+  unsentMs: 5_000,
 };
 /** Over which the turns of the event loop are averaged: one pause of the process or its machine that is shorter is no overload. */
 const LOOP_SAMPLE_MS = 2_000;
@@ -151,6 +156,7 @@ export async function configureHttp(
   fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   readJsonBodies(fastify);
   answerInTime(fastify, bounds.answerMs);
+  boundClosing(fastify, bounds.unsentMs);
   if (config.sendsTraces) traceRequests(fastify, UNREMARKABLE);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(DATA_HEADERS).header('x-request-id', request.id);

@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { Database } from '../platform/database/database.js';
+import type { Session } from '../platform/database/session.js';
+import { isUnavailable } from '../platform/problem.js';
+import { BucketStore } from './bucket.store.js';
+import { AXES } from './counters.js';
+import { QueueStore } from './queue.store.js';
+import { WaiterStore } from './waiter.store.js';
+
+/** Records of one transaction: some ten milliseconds of the database, so that those who sign up do not notice. */
+const CHUNK_SIZE = 1_000;
+/** How long a deletion rests at most when the process that was at it has died, or the database was away. */
+const LOOK_MS = 5_000;
+
+/**
+ * Deletes the records of lines that were closed, in the background. What is still to do is in the database, so any process
+ * goes on where one was killed: a transaction a chunk, under the lock of the closed line, which at each moment one process has.
+ */
+@Injectable()
+export class QueuePurger {
+  private running: Promise<void> | undefined;
+  private isWanted = false;
+  private isClosed = false;
+  private timer: NodeJS.Timeout | undefined;
+  private onFailure: (error: unknown) => void = () => undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly queues: QueueStore,
+    private readonly waiters: WaiterStore,
+    private readonly buckets: BucketStore,
+  ) {}
+
+  /** Looks for closed lines, whoever closed them, from now on. A failure that is not the database's absence is told. */
+  watch(onFailure: (error: unknown) => void): void {
+    this.onFailure = onFailure;
+    this.timer = setInterval(() => this.wake(), LOOK_MS).unref();
+    this.wake();
+  }
+
+  /** There is a closed line to be deleted. */
+  wake(): void {
+    this.isWanted = true;
+    // The request that closed it is answered, and its trace ends with it.
+    this.running ??= context.with(ROOT_CONTEXT, () => this.work()).finally(() => (this.running = undefined));
+  }
+
+  /** Begins nothing more, and resolves when nothing is under way. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  /** Deletes all that a line without its waitlist has left; false where another process is at it. */
+  async purge(waitlistId: number): Promise<boolean> {
+    await this.database.exchange((session) => this.queues.markClosed(session, waitlistId));
+    return this.purgeClosed(waitlistId);
+  }
+
+  private async work(): Promise<void> {
+    while (this.isWanted && !this.isClosed) {
+      this.isWanted = false;
+      try {
+        const waitlistIds = await this.database.read((manager) => this.queues.listClosed(manager));
+        for (const waitlistId of waitlistIds) await this.purgeClosed(waitlistId);
+      } catch (error) {
+        // The next look goes on.
+        if (!isUnavailable(error)) this.onFailure(error);
+      }
+    }
+  }
+
+  private async purgeClosed(waitlistId: number): Promise<boolean> {
+    const { first, end } = await this.database.read((manager) => this.waiters.findSpan(manager, waitlistId));
+    for (let seq = first; seq < end; seq += CHUNK_SIZE) {
+      const isDone = await this.step(waitlistId, async (session) => {
+        await this.waiters.deleteRange(session, waitlistId, seq, seq + CHUNK_SIZE);
+        return true;
+      });
+      if (!isDone) return false;
+    }
+    for (const axis of AXES) {
+      for (const level of axis.widthBits.keys()) {
+        for (let parent: number | null = 0; parent !== null;) {
+          const from: number = parent;
+          const next = await this.step(waitlistId, (session) =>
+            this.buckets.deleteSome(session, waitlistId, { axis: axis.code, level, parent: from }),
+          );
+          if (next === undefined) return false;
+          parent = next;
+        }
+      }
+    }
+    const isForgotten = await this.step(waitlistId, async (session) => {
+      await this.queues.forgetClosed(session, waitlistId);
+      return true;
+    });
+    return isForgotten ?? false;
+  }
+
+  /** One transaction of a deletion; undefined where this process ends, another is at it, or it is done. */
+  private async step<Result>(
+    waitlistId: number,
+    work: (session: Session) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    if (this.isClosed) return undefined;
+    return this.database.exchange(async (session) =>
+      (await this.queues.lockClosed(session, waitlistId)) ? work(session) : undefined,
+    );
+  }
+}

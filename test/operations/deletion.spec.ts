@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Database } from '../../src/platform/database/database.js';
+import { QueueService } from '../../src/queue/queue.service.js';
+import { type Service, startService } from '../support/service.js';
+import { ServiceProcess, until } from '../support/service-process.js';
+
+// Each test starts several processes.
+jest.setTimeout(120_000);
+
+/** Many transactions of a deletion, so that it is cut short wherever it is killed. */
+const PEOPLE = 8_000;
+
+describe('a deletion whose process is killed', () => {
+  /** Looks on: only a process of its own goes on with the deletions of others. */
+  let observer: Service;
+  let processes: ServiceProcess[];
+
+  beforeEach(async () => {
+    observer = await startService({ isolated: true });
+    processes = [];
+  });
+  afterEach(async () => {
+    for (const process of processes) {
+      process.signal('SIGKILL');
+      await process.exit;
+    }
+    await observer.stop();
+  });
+
+  async function start(): Promise<ServiceProcess> {
+    const process = await ServiceProcess.spawn({ DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '' });
+    processes.push(process);
+    await process.started();
+    return process;
+  }
+
+  /** Deletes a waitlist of many people, beside which there is another, and ends when that is answered. */
+  async function killDeleting(process: ServiceProcess): Promise<{ readonly gone: number; readonly kept: number }> {
+    const { world, app } = observer;
+    const owner = await world.owner();
+    const [{ id: gone }, { id: kept }] = [await world.waitlist({}, owner), await world.waitlist({}, owner)];
+    await app.get(QueueService).seed(gone, PEOPLE, () => undefined);
+    await app.get(QueueService).seed(kept, 1, () => undefined);
+
+    const { status } = await process.call('DELETE', `/api/v1/waitlist/${gone}`, undefined, { token: owner.token });
+    process.signal('SIGKILL');
+
+    expect(status).toBe(204);
+    await process.exit;
+    expect(await rowsOf(gone)).toBeGreaterThan(0);
+    return { gone, kept };
+  }
+
+  async function rowsOf(waitlistId: number): Promise<number> {
+    const tables = ['waiter', 'queue_bucket', 'closed_queue'];
+    const counts = tables.map((table) => `(SELECT COUNT(*) FROM ${table} WHERE waitlist_id = ${waitlistId})`);
+    const [row] = await observer.app
+      .get(Database)
+      .read((manager) => manager.query<[{ amount: number }]>(`SELECT ${counts.join(' + ')} AS amount`));
+    return Number(row.amount);
+  }
+
+  async function verify(): Promise<string> {
+    const environment = { DATABASE_URL: observer.databaseUrl };
+    const running = await ServiceProcess.spawn(environment, 'dist/src/cli.js', 'verify');
+    expect([await running.exit, running.output]).toEqual([0, expect.anything()]);
+    return running.output;
+  }
+
+  it('is no damage, and the next process ends it', async () => {
+    const { gone, kept } = await killDeleting(await start());
+
+    expect(await verify()).toContain(`Waitlist ${kept}: 1 records, all right\nWaitlist ${gone} is being deleted\n`);
+
+    await start();
+    await until(async () => (await rowsOf(gone)) === 0);
+
+    expect(await rowsOf(kept)).toBeGreaterThan(0);
+    expect(await verify()).not.toContain('deleted');
+  });
+
+  it('is ended by a rebuild, where no process serves', async () => {
+    const queue = observer.app.get(QueueService);
+    const { id } = await observer.world.waitlist();
+    await queue.seed(id, 1, () => undefined);
+    // All that a process does before it answers.
+    await observer.app.get(Database).transaction(async (manager) => {
+      await manager.query('DELETE FROM waitlist WHERE id = ?', [id]);
+      await queue.close(manager, id);
+    });
+
+    expect(await queue.closedIds()).toEqual([id]);
+    expect(await queue.purge(id)).toBe(true);
+
+    expect(await rowsOf(id)).toBe(0);
+  });
+
+  const onServer = process.env.TEST_DATABASE_URL ? it : it.skip;
+
+  onServer('is ended by those beside it (needs TEST_DATABASE_URL: the embedded is for one process)', async () => {
+    const [deleting] = await Promise.all([start(), start(), start()]);
+
+    const { gone, kept } = await killDeleting(deleting);
+    await until(async () => (await rowsOf(gone)) === 0);
+
+    expect(await rowsOf(kept)).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { QueueService } from '../../src/queue/queue.service.js';
+import { during } from '../support/during.js';
+import { applicant, noRules } from '../support/applicant.js';
+import { type Service, startService } from '../support/service.js';
+
+/** Several transactions' worth. */
+const PEOPLE = 8_000;
+
+describe('seeding', () => {
+  let service: Service;
+  let queue: QueueService;
+  beforeAll(async () => {
+    service = await startService();
+    queue = service.app.get(QueueService);
+  });
+  afterAll(() => service.stop());
+
+  it('keeps the line exact for those who join and look meanwhile', async () => {
+    const { id } = await service.world.waitlist();
+    const seeding = queue.seed(id, PEOPLE, () => undefined);
+
+    const seen = await during(seeding, async () => {
+      const { waiter: joined } = await queue.join(id, applicant());
+      const { findings } = await queue.verify(id, () => undefined);
+      return { ahead: joined.seq, priority: joined.priority, findings };
+    });
+
+    // Nobody leaves: whoever comes is behind all who came.
+    expect(seen).toEqual(seen.map(({ ahead }) => ({ ahead, priority: ahead, findings: [] })));
+    const report = await queue.verify(id, () => undefined);
+    expect(report).toEqual({ records: PEOPLE + seen.length, findings: [], differences: 0 });
+  });
+
+  it('invents people of whom some referred others', async () => {
+    const { id } = await service.world.waitlist();
+
+    await queue.seed(id, PEOPLE, () => undefined);
+
+    const { active, referred } = (await queue.totals([id])).get(id) ?? {};
+    expect(active).toBe(PEOPLE);
+    expect(referred).toBeGreaterThan(PEOPLE / 5);
+    const [first, last] = await Promise.all(
+      [0, PEOPLE - 1].map((number) =>
+        queue.find(id, { emailKey: `seed-${number}@example.com`, phoneKey: null }, noRules),
+      ),
+    );
+    expect([first?.waiter?.seq, last?.waiter?.seq]).toEqual([0, PEOPLE - 1]);
+  });
+});

@@ -11,6 +11,7 @@ jest.setTimeout(120_000);
 
 const CANARY = 'canary.person';
 const PHONE = '+14155550123';
+const OWNER = { email: `${CANARY}.owner@example.com`, password: `${CANARY} vnqzt rowkd jhx` };
 
 describe('what a process says about itself', () => {
   let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -27,17 +28,15 @@ describe('what a process says about itself', () => {
       LOG_LEVEL: 'trace',
       SHUTDOWN_DELAY: '0',
       RATE_LIMIT_PUBLIC: '5',
-      OWNER_EMAIL: `${CANARY}.owner@example.com`,
-      OWNER_PASSWORD: `${CANARY} vnqzt rowkd jhx`,
+      OWNER_EMAIL: OWNER.email,
+      OWNER_PASSWORD: OWNER.password,
     });
     await service.started();
     welcome = service.output;
 
-    const credentials = { email: `${CANARY}.owner@example.com`, password: `${CANARY} password` };
-    const tokens = JSON.parse((await service.call('POST', '/api/v1/auth/create_tokens', credentials)).text) as {
-      access_token: string;
-      refresh_token: string;
-    };
+    const login = await service.call('POST', '/api/v1/auth/create_tokens', OWNER);
+    expect(login.status).toBe(200);
+    const tokens = login.body as { access_token: string; refresh_token: string };
     secrets = [CANARY, PHONE, encodeURIComponent(PHONE), tokens.access_token, tokens.refresh_token];
     const person = { waitlist_id: 1, email: `${CANARY}@example.com`, phone: PHONE, first_name: CANARY };
     await service.call('POST', '/api/v1/signup', person);

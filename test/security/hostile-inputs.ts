@@ -1,3 +1,5 @@
+import { OWNER as CREDENTIALS } from '../support/service-process.js';
+
 /**
  * One hostile request a row, with what it must come to. `{id}`, `{key}`, `{token}` and the other names of
  * {@link Target} stand for those of a waitlist of the owner; `"{id}"` in JSON becomes the number.
@@ -478,7 +480,7 @@ const logins: HostileInput[] = [
       ([value, why]) => ({
         why: `login, ${field}: ${why}`,
         call: `POST ${LOGIN}`,
-        body: { ...OWNER, [field]: value },
+        body: { ...CREDENTIALS, [field]: value },
         ...INVALID,
         field,
       }),

@@ -43,7 +43,7 @@ export class QueuePurger {
   wake(): void {
     this.isWanted = true;
     // The request that closed it is answered, and its trace ends with it.
-    this.running ??= context.with(ROOT_CONTEXT, () => this.work()).finally(() => (this.running = undefined));
+    this.running ??= context.with(ROOT_CONTEXT, () => this.work());
   }
 
   /** Begins nothing more, and resolves when nothing is under way. */
@@ -62,13 +62,22 @@ export class QueuePurger {
   private async work(): Promise<void> {
     while (this.isWanted && !this.isClosed) {
       this.isWanted = false;
-      try {
-        const waitlistIds = await this.database.read((manager) => this.queues.listClosed(manager));
-        for (const waitlistId of waitlistIds) await this.purgeClosed(waitlistId);
-      } catch (error) {
-        // The next look goes on.
-        if (!isUnavailable(error)) this.onFailure(error);
-      }
+      const waitlistIds = await this.attempt(() => this.database.read((manager) => this.queues.listClosed(manager)));
+      // Each by itself, so that one that can't be deleted does not hold up those behind it.
+      for (const waitlistId of waitlistIds ?? [])
+        if (!this.isClosed) await this.attempt(() => this.purgeClosed(waitlistId));
+    }
+    // At once: a wish between the last look and this would be lost.
+    this.running = undefined;
+  }
+
+  /** What fails is tried again at the next look. */
+  private async attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isUnavailable(error)) this.onFailure(error);
+      return undefined;
     }
   }
 

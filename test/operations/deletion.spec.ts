@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { type Service, startService } from '../support/service.js';
@@ -10,7 +11,7 @@ jest.setTimeout(120_000);
 /** Many transactions of a deletion, so that it is cut short wherever it is killed. */
 const PEOPLE = 8_000;
 
-describe('a deletion whose process is killed', () => {
+describe('a deletion', () => {
   /** Looks on: only a process of its own goes on with the deletions of others. */
   let observer: Service;
   let processes: ServiceProcess[];
@@ -67,7 +68,7 @@ describe('a deletion whose process is killed', () => {
     return running.output;
   }
 
-  it('is no damage, and the next process ends it', async () => {
+  it('is no damage where its process is killed, and the next one ends it', async () => {
     const { gone, kept } = await killDeleting(await start());
 
     expect(await verify()).toContain(`Waitlist ${kept}: 1 records, all right\nWaitlist ${gone} is being deleted\n`);
@@ -79,15 +80,21 @@ describe('a deletion whose process is killed', () => {
     expect(await verify()).not.toContain('deleted');
   });
 
-  it('is ended by a rebuild, where no process serves', async () => {
+  /** A waitlist with somebody on it, after all that a process does before it answers. */
+  async function closed(): Promise<number> {
     const queue = observer.app.get(QueueService);
     const { id } = await observer.world.waitlist();
     await queue.seed(id, 1, () => undefined);
-    // All that a process does before it answers.
     await observer.app.get(Database).transaction(async (manager) => {
       await manager.query('DELETE FROM waitlist WHERE id = ?', [id]);
       await queue.close(manager, id);
     });
+    return id;
+  }
+
+  it('is ended by a rebuild, where no process serves', async () => {
+    const queue = observer.app.get(QueueService);
+    const id = await closed();
 
     expect(await queue.closedIds()).toEqual([id]);
     expect(await queue.purge(id)).toBe(true);
@@ -96,6 +103,26 @@ describe('a deletion whose process is killed', () => {
   });
 
   const onServer = process.env.TEST_DATABASE_URL ? it : it.skip;
+
+  onServer(
+    'holds up no other where it is held up itself (needs TEST_DATABASE_URL: the embedded has no locks of rows)',
+    async () => {
+      const queue = observer.app.get(QueueService);
+      const [held, other] = [await closed(), await closed()];
+      const holder = observer.app.get(DataSource).createQueryRunner();
+      await holder.startTransaction();
+      await holder.query('SELECT id FROM waiter WHERE waitlist_id = ? FOR UPDATE', [held]);
+
+      queue.beginPurge();
+      await until(async () => (await rowsOf(other)) === 0);
+
+      expect(await queue.closedIds()).toEqual([held]);
+      await holder.rollbackTransaction();
+      await holder.release();
+      queue.beginPurge();
+      await until(async () => (await rowsOf(held)) === 0);
+    },
+  );
 
   onServer('is ended by those beside it (needs TEST_DATABASE_URL: the embedded is for one process)', async () => {
     const [deleting] = await Promise.all([start(), start(), start()]);

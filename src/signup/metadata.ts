@@ -9,11 +9,10 @@ const LEVELS_MAX = 8;
 const NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 
 /** @throws Problem `invalid` for metadata that is too large, too deep, or holds NUL */
-export function checkMetadata(metadata: JsonObject | null): JsonObject | null {
-  if (metadata === null) return null;
+export function checkMetadata(metadata: JsonObject | null): void {
+  if (metadata === null) return;
   const fault = levels(metadata) > LEVELS_MAX ? `must have at most ${LEVELS_MAX} levels` : textFault(metadata);
   if (fault) throw Problem.invalid([{ field: 'metadata', message: fault }]);
-  return metadata;
 }
 
 function textFault(metadata: JsonObject): string | null {

@@ -44,6 +44,7 @@ export class SignupService {
    */
   async join(request: SignupRequest): Promise<Signup> {
     const { waitlistId } = request;
+    checkMetadata(request.metadata);
     const region = await this.regionFor(request);
     try {
       const { waiter, newcomer, rules } = await this.queue.join(waitlistId, {
@@ -97,9 +98,8 @@ function admit(
 ): Newcomer {
   const given = collected(request, requiredContact);
   const keys = contactKeys(given, region);
-  const metadata = checkMetadata(request.metadata);
   requireGiven(given, requiredContact);
-  return { ...given, ...keys, metadata, answers: checkAnswers(questions, request.answers) };
+  return { ...given, ...keys, metadata: request.metadata, answers: checkAnswers(questions, request.answers) };
 }
 
 function textBytes({ metadata, answers = null }: SignupRequest): number {

@@ -80,7 +80,7 @@ export class WaitlistController {
   @ApiOperation({
     summary: 'Delete a waitlist and its records',
     description:
-      'For good. From the answer on the waitlist, its key and its people are found by nobody; their records are deleted from the database right after, in the background.',
+      'For good. From the answer on, nobody finds the waitlist, its key or its people; their records are deleted from the database right after, in the background.',
   })
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')

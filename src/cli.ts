@@ -248,7 +248,7 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-// As in main.ts, for here too the embedded database may be made.
+// As in start.ts, for here too the embedded database may be made.
 process.umask(0o077);
 try {
   await program.parseAsync();

@@ -122,9 +122,9 @@ export class Batcher<Command, Result> {
 
   /**
    * Where one run found the database away, or did not end in its time, those who wait are refused with it, however short
-   * they have waited: they want the same lock of the same database. Tried in turn while it stands still, each batch would
-   * take a run's whole time, all but the first be answered too late, and the line be full of commands whose callers are
-   * gone when the database is back. Where only this run was slow, they come again after `Retry-After`.
+   * they have waited: they want the same database, and writers the same lock of it. Tried in turn while it stands still,
+   * each batch would take a run's whole time, all but the first be answered too late, and the line be full of commands
+   * whose callers are gone when the database is back. Where only this run was slow, they come again after `Retry-After`.
    */
   private giveUpWaiting(failure: Outcome<Result> | undefined): void {
     if (failure && 'error' in failure) for (const { reject } of this.take(this.waiting.length)) reject(failure.error);

@@ -90,10 +90,10 @@ export class QueueAuditor {
       }
       for (const axis of AXES) {
         const buckets = await this.buckets.findAll(session, waitlistId, axis);
-        const stored = new Map(buckets.map((bucket) => [bucketId(bucket), bucket]));
+        const kept = new Map(buckets.map((bucket) => [bucketId(bucket), bucket]));
         // Empty ones too: on what such a one says comes before, whoever falls into it will be counted.
         for (const bucket of derived.buckets(axis, buckets)) {
-          const { amount = 0, before = 0 } = stored.get(bucketId(bucket)) ?? {};
+          const { amount = 0, before = 0 } = kept.get(bucketId(bucket)) ?? {};
           if (amount !== bucket.amount)
             find(`bucket ${bucketId(bucket)}: amount is ${amount}, the records give ${bucket.amount}`);
           if (before !== bucket.before)

@@ -42,7 +42,10 @@ export class QueueService implements BeforeApplicationShutdown {
     return { waiter, newcomer, rules };
   }
 
-  /** The record of an email or a phone, or null, and the rules; the email's record where they match two. */
+  /**
+   * The record of an email or a phone, or null, and the rules; the email's record where they match two.
+   * @throws Problem what `readRules` throws
+   */
   async find<Rules>(
     waitlistId: number,
     contact: ContactKeys,
@@ -51,6 +54,7 @@ export class QueueService implements BeforeApplicationShutdown {
     return this.reader.find(waitlistId, contact, readRules);
   }
 
+  /** A page of a waitlist's records with their places, and its totals, all of one moment; empty without such a waitlist. */
   async page(waitlistId: number, request: PageRequest): Promise<Page> {
     return this.reader.page(waitlistId, request);
   }

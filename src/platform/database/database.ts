@@ -96,6 +96,15 @@ export class Database {
   }
 
   /**
+   * The same for SQL alone, in few round trips.
+   * @throws Problem `unavailable` while the database is away
+   */
+  async readTogether<Result>(work: Work<Session, Result>, terms?: Terms): Promise<Result> {
+    const embedded = (manager: EntityManager) => work(manager);
+    return this.perform('read', { ...exchangeWay(work, [], []), embedded }, terms);
+  }
+
+  /**
    * Whether the database can do our work. The embedded one is not asked to write, for it refuses while the command line
    * does long work, and readers are served all the same. A server that is late with this, and meanwhile answered others, is busy:
    * all connections may be taken, and then so are those of the other replicas.
@@ -110,15 +119,6 @@ export class Database {
       const isLate = error instanceof Problem && error.cause instanceof DatabaseLateError;
       if (!isLate || this.answeredAtMs < beganMs) throw error;
     }
-  }
-
-  /**
-   * The same for SQL alone, in few round trips.
-   * @throws Problem `unavailable` while the database is away
-   */
-  async readTogether<Result>(work: Work<Session, Result>, terms?: Terms): Promise<Result> {
-    const embedded = (manager: EntityManager) => work(manager);
-    return this.perform('read', { ...exchangeWay(work, [], []), embedded }, terms);
   }
 
   /**

@@ -64,8 +64,7 @@ export class QueuePurger {
       this.isWanted = false;
       const waitlistIds = await this.attempt(() => this.database.read((manager) => this.queues.listClosed(manager)));
       // Each by itself, so that one that can't be deleted does not hold up those behind it.
-      for (const waitlistId of waitlistIds ?? [])
-        if (!this.isClosed) await this.attempt(() => this.purgeClosed(waitlistId));
+      for (const waitlistId of waitlistIds ?? []) await this.attempt(() => this.purgeClosed(waitlistId));
     }
     // At once: a wish between the last look and this would be lost.
     this.running = undefined;
@@ -82,6 +81,7 @@ export class QueuePurger {
   }
 
   private async purgeClosed(waitlistId: number): Promise<boolean> {
+    if (this.isClosed) return false;
     const { first, end } = await this.database.read((manager) => this.waiters.findSpan(manager, waitlistId));
     for (let seq = first; seq < end; seq += CHUNK_SIZE) {
       const isDone = await this.step(waitlistId, async (session) => {

@@ -37,7 +37,7 @@ export function crowdsOf(database: DatabaseServer): Crowd[] {
       name: 'stalled',
       begin: () => database.signal('SIGSTOP'),
       end: () => database.signal('SIGCONT'),
-      // Nobody gets so far: to join, one looks up the waitlist first.
+      // It may be: how many come before those who wait are refused is the machine's pace.
       fillsLine: false,
     },
     {

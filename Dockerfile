@@ -51,7 +51,7 @@ VOLUME /app/data
 USER 1000:1000
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT ?? 3000}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # As process 1 Node.js would lose a signal before it listens for any, and leave the orphans of health checks and of `exec` as zombies.
 ENTRYPOINT ["tini", "--"]
 CMD ["node", "dist/src/main.js"]

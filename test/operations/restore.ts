@@ -37,7 +37,8 @@ async function backUp(url: string, file: string): Promise<void> {
 }
 
 async function restore(file: string, url: string): Promise<void> {
-  if (url.startsWith('sqlite:')) return shell(`cp ${file} ${url.slice('sqlite:'.length)}`);
+  const path = url.slice('sqlite:'.length);
+  if (url.startsWith('sqlite:')) return shell(`rm -f ${path}-wal ${path}-shm && cp ${file} ${path}`);
   return shell(`gunzip < ${file} | ${MYSQL} ${clientArguments(url)}`);
 }
 
@@ -82,7 +83,8 @@ async function run(live: string, restored: string, file: string): Promise<void> 
     const during = answered.length - before.length;
     isOver = true;
     await visitors;
-    service.signal('SIGTERM');
+    // Who restores has had a crash: it leaves a log of what was written beside an embedded database.
+    service.signal('SIGKILL');
     await service.exit;
 
     await restore(file, restored);
@@ -112,7 +114,9 @@ async function run(live: string, restored: string, file: string): Promise<void> 
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-restore-'));
 const [live, restored] = await Promise.all([openDatabase(true), openDatabase(true)]);
 try {
-  await run(live.url, restored.url, join(directory, 'backup'));
+  // The embedded one is restored in its own place, a server's into an empty database.
+  const place = live.url.startsWith('sqlite:') ? live.url : restored.url;
+  await run(live.url, place, join(directory, 'backup'));
 } finally {
   await Promise.all([live.drop(), restored.drop()]);
   await rm(directory, { recursive: true, force: true });

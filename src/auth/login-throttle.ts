@@ -37,7 +37,7 @@ interface Origin {
  *
  * An address from which an account logged in of late is familiar to it: there only its own failures on that account keep
  * the right password out. What else is asked there is refused alike whatever the email, and after the same work, so that
- * a neighbour does not learn who logs in from it.
+ * a neighbour does not learn by it who logs in from there.
  */
 @Injectable()
 export class LoginThrottle {

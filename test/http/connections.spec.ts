@@ -22,6 +22,8 @@ const BOUNDS: ServerBounds = {
   answerMs: 60_000,
   connectionsMax: 1_000,
   connectionsPerAddressMax: 1_000,
+  largeBodiesMaxBytes: 1_000_000,
+  largeBodiesPerAddressMaxBytes: 1_000_000,
   loopDelayMs: 0,
   unsentMs: 60_000,
 };
@@ -146,6 +148,45 @@ describe('a connection', () => {
       await openThree();
 
       expect(await isServed()).toBe(true);
+    });
+  });
+
+  describe('with a large body that is on its way', () => {
+    const LARGE = 100_000;
+    const PATIENT = { headersMs: 60_000, requestMs: 60_000 };
+    /** Resolves with the start of the answer, where there is one before the body is whole. */
+    const begin = (length: number | null, localAddress?: string): Promise<string> => {
+      const socket = open(localAddress);
+      const size = length === null ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`;
+      socket.write(`PATCH /api/v1/waiter HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\n${size}\r\n\r\n`); // prettier-ignore
+      return text(socket).catch(() => '');
+    };
+    const isRefused = async (length: number | null, localAddress?: string) =>
+      (await begin(length, localAddress)).startsWith('HTTP/1.1 503 ');
+
+    it.each([
+      ['of one address', { largeBodiesPerAddressMaxBytes: 3 * LARGE }, '127.0.0.1', '127.0.0.2'],
+      ['of all', { largeBodiesMaxBytes: 3 * LARGE }, '127.0.0.2', undefined],
+    ])('is refused beyond the bound %s, until one ends; small ones are read', async (_, bounds, next, other) => {
+      await start({ ...PATIENT, ...bounds });
+      const waiting = [1, 2, 3].map(() => begin(LARGE));
+      await until(async () => (await connectionsOf()) === 3);
+
+      expect(await isRefused(LARGE, next)).toBe(true);
+      expect(await isRefused(null, next)).toBe(true);
+      // Each of these waits for its body: it was let in.
+      if (other) waiting.push(begin(LARGE, other));
+      waiting.push(begin(1_000, next));
+      const open = waiting.length;
+      await until(async () => (await connectionsOf()) === open);
+      expect(await isServed(next)).toBe(true);
+      expect((await service.api.post('/api/v1/signup', { waitlist_id: 1, email: 'a@example.com' })).status).toBe(404);
+      sockets[0]!.destroy();
+      await until(async () => (await connectionsOf()) === open - 1);
+
+      waiting.push(begin(LARGE, next));
+      await until(async () => (await connectionsOf()) === open);
+      expect(await isRefused(LARGE, next)).toBe(true);
     });
   });
 

@@ -10,6 +10,7 @@ import { Presence } from '../health/presence.js';
 import { isWithin } from '../limits/address.js';
 import { SharedCounts } from '../limits/shared-counts.js';
 import { answerInTime, PunctualAdapter } from './answer-in-time.js';
+import { type BodyBounds, boundBodies } from './bound-bodies.js';
 import { boundClosing } from './bound-closing.js';
 import { ContractPipe } from './contract.pipe.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -25,7 +26,7 @@ import { DATA_HEADERS } from './safe-headers.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** What one connection may take of the server, and all of them; the tests have less patience. */
-export interface ServerBounds extends ConnectionBounds {
+export interface ServerBounds extends ConnectionBounds, BodyBounds {
   readonly headersMs: number;
   readonly requestMs: number;
   /** How often those two are looked after. */
@@ -58,6 +59,10 @@ export const SERVER_BOUNDS: ServerBounds = {
   // More than an office or the gateway of a mobile network holds here, and so few that it takes ten such hosts to keep others
   // out. A proxy that is trusted may have all.
   connectionsPerAddressMax: 1_000,
+  // An eighth of the memory that the chart gives a process; and eight of the largest body from one address, of which an owner's
+  // script sends one at a time.
+  largeBodiesMaxBytes: 64 * 1024 * 1024,
+  largeBodiesPerAddressMaxBytes: 8 * 1024 * 1024,
   // A request takes some six turns; where they add up to three seconds, the database's deadline of four ends work that
   // was answered in time, and who is turned away at once is served better.
   loopDelayMs: 500,
@@ -188,6 +193,7 @@ export async function configureHttp(
   const counts = app.get(SharedCounts);
   await counts.connect(fastify.log);
   await limitRates(fastify, config, counts);
+  boundBodies(fastify, bounds);
   fastify.addHook('onRoute', (route) => {
     // A restart, or a pod that leaves the others alone with the load, would make an overload worse.
     if (UNREMARKABLE.has(route.url)) route.config = { ...route.config, pressureHandler: () => undefined };

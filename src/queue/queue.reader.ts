@@ -7,17 +7,13 @@ import { BucketStore } from './bucket.store.js';
 import { type Axis, JOINED_AXES, leafOf, QUEUE_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
-import type { ContactKeys, ListedWaiter, Page, PageRequest, QueueTotals, ReadRules, Waiter } from './waiter.js';
+import type { ContactKeys, Found, ListedWaiter, Page, PageRequest, QueueTotals, ReadRules, Waiter } from './waiter.js';
 import { type ListedRecord, type Listing, MissingBucketError, type PageStart, WaiterStore } from './waiter.store.js';
 
 interface Lookup {
   readonly waitlistId: number;
   readonly contact: ContactKeys;
   readonly readRules: ReadRules;
-}
-interface Found<Rules = unknown> {
-  readonly waiter: Waiter | null;
-  readonly rules: Rules;
 }
 
 /** Lookups in one statement: enough to share a round trip, few enough that the first does not wait for the last. */

@@ -9,7 +9,17 @@ import { QueueReader } from './queue.reader.js';
 import { QueueSeeder } from './queue.seeder.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
-import type { Admitted, Applicant, ContactKeys, Page, PageRequest, QueueTotals, ReadRules, Waiter } from './waiter.js';
+import type {
+  Admitted,
+  Applicant,
+  ContactKeys,
+  Found,
+  Page,
+  PageRequest,
+  QueueTotals,
+  ReadRules,
+  Waiter,
+} from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
 
 export type { OnProgress };
@@ -46,11 +56,7 @@ export class QueueService implements BeforeApplicationShutdown {
    * The record of an email or a phone, or null, and the rules; the email's record where they match two.
    * @throws Problem what `readRules` throws
    */
-  async find<Rules>(
-    waitlistId: number,
-    contact: ContactKeys,
-    readRules: ReadRules<Rules>,
-  ): Promise<{ readonly waiter: Waiter | null; readonly rules: Rules }> {
+  async find<Rules>(waitlistId: number, contact: ContactKeys, readRules: ReadRules<Rules>): Promise<Found<Rules>> {
     return this.reader.find(waitlistId, contact, readRules);
   }
 

@@ -27,11 +27,16 @@ export interface Applicant<Rules = unknown> extends ContactKeys {
   readonly admit: (rules: Rules) => Newcomer;
 }
 
+/** Who was looked for on a waitlist, with its rules of that moment. */
+export interface Found<Rules = unknown> {
+  readonly waiter: Waiter | null;
+  readonly rules: Rules;
+}
+
 /** Who is on the waitlist after a request to join, by the rules that held then. */
-export interface Admitted<Rules> {
+export interface Admitted<Rules> extends Found<Rules> {
   readonly waiter: Waiter;
   readonly newcomer: Newcomer;
-  readonly rules: Rules;
 }
 
 /** A record with its place at the time of reading. */

@@ -28,8 +28,10 @@ class AnswerLateError extends Error {
 export function answerInTime(fastify: FastifyInstance, answerMs: number): void {
   fastify.decorateRequest('answerTimer');
   fastify.addHook('preHandler', (request, reply, done) => {
-    if (!request.routeOptions.config.isLongWork?.(request.body))
-      request.answerTimer = setTimeout(() => void reply.send(lateAnswer(answerMs)), answerMs);
+    if (!request.routeOptions.config.isLongWork?.(request.body)) {
+      const answer = () => void reply.send(overloaded(new AnswerLateError(`No answer within ${answerMs} ms`)));
+      request.answerTimer = setTimeout(answer, answerMs);
+    }
     done();
   });
   const isAnswered: preSerializationHookHandler<unknown> = (request, _, payload, done) => {
@@ -49,9 +51,10 @@ export class PunctualAdapter extends FastifyAdapter {
   }
 }
 
-function lateAnswer(answerMs: number): Problem {
+/** More is asked of this process than it takes on. */
+export function overloaded(cause?: Error): Problem {
   return new Problem('unavailable', 'OVERLOADED', problemEntry('OVERLOADED').detail, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
-    cause: new AnswerLateError(`No answer within ${answerMs} ms`),
+    cause,
   });
 }

@@ -1,12 +1,10 @@
 import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { addressKey } from '../limits/address.js';
-import { Problem } from '../problem.js';
-import { problemEntry } from './problem-catalog.js';
+import { HeldByAddress } from '../limits/address.js';
+import { overloaded } from './answer-in-time.js';
 
 /** Any signup of a page. Ten thousand connections that send no more are within the memory of a process. */
 const SMALL_BODY_BYTES = 16 * 1024;
-const RETRY_AFTER_SECONDS = 2;
 
 export interface BodyBounds {
   readonly largeBodiesMaxBytes: number;
@@ -21,28 +19,22 @@ export function boundBodies(
   fastify: FastifyInstance,
   { largeBodiesMaxBytes, largeBodiesPerAddressMaxBytes }: BodyBounds,
 ): void {
-  const held = new Map<string, number>();
+  const held = new HeldByAddress();
   let total = 0;
-  const hold = (key: string, bytes: number): void => {
-    total += bytes;
-    const own = (held.get(key) ?? 0) + bytes;
-    if (own > 0) held.set(key, own);
-    else held.delete(key);
-  };
   fastify.addHook('preParsing', (request, reply, _, done) => {
     const bytes = announcedBytes(request);
     if (bytes <= SMALL_BODY_BYTES) return done();
-    const key = addressKey(request.ip);
-    if (total + bytes > largeBodiesMaxBytes || (held.get(key) ?? 0) + bytes > largeBodiesPerAddressMaxBytes) {
+    const hasRoom = total + bytes <= largeBodiesMaxBytes;
+    const release = hasRoom && held.take(request.ip, bytes, largeBodiesPerAddressMaxBytes);
+    if (!release) {
       reply.header('connection', 'close');
-      return done(
-        new Problem('unavailable', 'OVERLOADED', problemEntry('OVERLOADED').detail, {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        }),
-      );
+      return done(overloaded());
     }
-    hold(key, bytes);
-    finished(reply.raw, () => hold(key, -bytes));
+    total += bytes;
+    finished(reply.raw, () => {
+      total -= bytes;
+      release();
+    });
     done();
   });
 }

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { addressKey } from '../limits/address.js';
+import { HeldByAddress } from '../limits/address.js';
 
 export interface ConnectionBounds {
   readonly connectionsMax: number;
@@ -16,25 +16,19 @@ export function limitConnections(
   isTrusted: (address: string) => boolean,
   refused: () => void,
 ): void {
-  const open = new Map<string, number>();
+  const open = new HeldByAddress();
   server.maxConnections = connectionsMax;
   server.on('drop', refused);
   server.on('connection', (socket) => {
     const { remoteAddress } = socket;
     // Without one it has ended already.
     if (remoteAddress === undefined || isTrusted(remoteAddress)) return;
-    const key = addressKey(remoteAddress);
-    const count = open.get(key) ?? 0;
-    if (count >= connectionsPerAddressMax) {
+    const release = open.take(remoteAddress, 1, connectionsPerAddressMax);
+    if (release) {
+      socket.once('close', release);
+    } else {
       refused();
       socket.destroy();
-      return;
     }
-    open.set(key, count + 1);
-    socket.once('close', () => {
-      const left = (open.get(key) ?? 0) - 1;
-      if (left > 0) open.set(key, left);
-      else open.delete(key);
-    });
   });
 }

@@ -1,16 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
 import { SERVER_BOUNDS } from '../../src/platform/http/configure-http.js';
+import type { Answer } from '../support/api.js';
 import { openDatabase, type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 /** Longer than the time over which the turns of the event loop are averaged. */
 const STALL_MS = 2_200;
+const UNREMARKABLE = ['/livez', '/readyz', '/metrics'];
 
 describe('a process that cannot keep up', () => {
   let service: Service;
@@ -20,18 +23,24 @@ describe('a process that cannot keep up', () => {
     service = await startService({ bounds: SERVER_BOUNDS });
     const { api } = service;
     const signup = () => api.post('/api/v1/signup', {});
-    expect((await signup()).status).toBe(400);
+    await until(async () => (await signup()).status === 400);
 
-    const since = performance.now();
-    while (performance.now() - since < STALL_MS);
-    await until(async () => (await signup()).status === 503);
+    let turnedAway: Answer;
+    let unremarkable: Answer[];
+    do {
+      const since = performance.now();
+      while (performance.now() - since < STALL_MS);
+      // Then the mean is taken: the first time it may have turns of the start in it.
+      await setTimeout();
+      [turnedAway, ...unremarkable] = await Promise.all([signup(), ...UNREMARKABLE.map((path) => api.get(path))]);
+    } while (turnedAway.status !== 503);
 
-    const { headers, body } = await signup();
+    const { headers, body } = turnedAway;
     expect(body).toMatchObject({ error_code: 'OVERLOADED', instance: headers['x-request-id'] });
     expect(headers['content-type']).toMatch(/^application\/problem\+json/);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     expect(headers['access-control-allow-origin']).toBe('*');
-    for (const path of ['/livez', '/readyz', '/metrics']) expect((await api.get(path)).status).toBe(200);
+    expect(unremarkable.map(({ status }) => status)).toEqual(UNREMARKABLE.map(() => 200));
 
     await until(async () => (await signup()).status === 400);
   });
@@ -61,8 +70,15 @@ describe('while another program holds the database up', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
+  /** The first answer that is not that it took too long: for the disk too, what is in time is the machine's pace. */
+  async function patiently(call: () => Promise<Answer>): Promise<Answer> {
+    let answer = await call();
+    await until(async () => answer.status !== 503 || (answer = await call()).status !== 503);
+    return answer;
+  }
+
   it('a request is answered in time, and the same again when it is over finds one record', async () => {
-    const { api, world } = service;
+    const { api } = service;
     const signup = { waitlist_id: waitlist.id, email: 'patient@example.com' };
     other.exec('BEGIN IMMEDIATE');
     const { status, headers, body } = await api.post('/api/v1/signup', signup);
@@ -70,8 +86,12 @@ describe('while another program holds the database up', () => {
 
     expect({ status, code: body.error_code }).toEqual({ status: 503, code: 'OVERLOADED' });
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
-    expect((await api.post('/api/v1/signup', signup)).body.priority).toBe(0);
-    expect(await world.list(waitlist)).toHaveLength(1);
+    const again = await patiently(() => api.post('/api/v1/signup', signup));
+    expect(again.body.priority).toBe(0);
+    const { body: waiters } = await patiently(() =>
+      api.get('/api/v1/waiter', { token: waitlist.owner.token, query: { api_key: waitlist.api_key } }),
+    );
+    expect(waiters).toHaveLength(1);
   });
 
   it('work that is as long as a waitlist goes on', async () => {

@@ -35,8 +35,16 @@ describe('a deletion', () => {
     return process;
   }
 
-  /** Deletes a waitlist of many people, beside which there is another, and ends when that is answered. */
-  async function killDeleting(process: ServiceProcess): Promise<{ readonly gone: number; readonly kept: number }> {
+  /** Deletes a waitlist of many people, beside which there is another, and ends when that is answered: before all is done. */
+  async function killDeleting(): Promise<{ readonly gone: number; readonly kept: number }> {
+    for (;;) {
+      const ids = await kill(await start());
+      if ((await rowsOf(ids.gone)) > 0) return ids;
+      // The machine was busy elsewhere between the answer and the end.
+    }
+  }
+
+  async function kill(process: ServiceProcess): Promise<{ readonly gone: number; readonly kept: number }> {
     const { world, app } = observer;
     const owner = await world.owner();
     const [{ id: gone }, { id: kept }] = [await world.waitlist({}, owner), await world.waitlist({}, owner)];
@@ -48,7 +56,6 @@ describe('a deletion', () => {
 
     expect(status).toBe(204);
     await process.exit;
-    expect(await rowsOf(gone)).toBeGreaterThan(0);
     return { gone, kept };
   }
 
@@ -69,7 +76,7 @@ describe('a deletion', () => {
   }
 
   it('is no damage where its process is killed, and the next one ends it', async () => {
-    const { gone, kept } = await killDeleting(await start());
+    const { gone, kept } = await killDeleting();
 
     expect(await verify()).toContain(`Waitlist ${kept}: 1 records, all right\nWaitlist ${gone} is being deleted\n`);
 
@@ -125,9 +132,9 @@ describe('a deletion', () => {
   );
 
   onServer('is ended by those beside it (needs TEST_DATABASE_URL: the embedded is for one process)', async () => {
-    const [deleting] = await Promise.all([start(), start(), start()]);
+    await Promise.all([start(), start()]);
 
-    const { gone, kept } = await killDeleting(deleting);
+    const { gone, kept } = await killDeleting();
     await until(async () => (await rowsOf(gone)) === 0);
 
     expect(await rowsOf(kept)).toBeGreaterThan(0);

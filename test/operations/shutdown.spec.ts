@@ -47,7 +47,8 @@ describe('a process that is told to stop', () => {
   }
 
   it('says at once that it is not ready, and serves on until balancers have noticed', async () => {
-    const running = await start({ SHUTDOWN_DELAY: '2' });
+    // Room for what is asked below, on a machine that is slow.
+    const running = await start({ SHUTDOWN_DELAY: '5' });
     const waitlist_id = await makeWaitlist(running);
 
     running.signal('SIGTERM');
@@ -118,14 +119,14 @@ describe('a process that is told to stop', () => {
         const email = `person${index}@example.com`;
         try {
           const { status } = await running.call('POST', '/api/v1/signup', { waitlist_id, email }, { agent });
-          if (status === 200) answered.push(email);
-          else refusals.push(status);
+          if (status !== 200) refusals.push(status);
+          // Once, for a second signal ends the process at once.
+          else if (answered.push(email) === 1) running.signal('SIGTERM');
         } catch (error) {
           // A connection that the service had closed before it took the request.
-          const { code } = error as { code?: string };
-          if (code !== 'ECONNREFUSED' && code !== 'ECONNRESET') refusals.push(error);
+          const { code = '' } = error as { code?: string };
+          if (!['ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code)) refusals.push(error);
         }
-        if (answered.length === 1) running.signal('SIGTERM');
       }),
     );
     expect(refusals).toEqual([]);
@@ -134,8 +135,11 @@ describe('a process that is told to stop', () => {
 
     const next = await start();
     const found = await Promise.all(
-      answered.map((email) => next.call('GET', `/api/v1/signup?waitlist_id=${waitlist_id}&email=${email}`)),
+      answered.map((email) =>
+        next.call('GET', `/api/v1/signup?waitlist_id=${waitlist_id}&email=${email}`, undefined, { agent }),
+      ),
     );
+    agent.destroy();
     expect(found.filter(({ status }) => status !== 200)).toEqual([]);
   });
 

@@ -4,6 +4,7 @@ import { QueueService } from '../../src/queue/queue.service.js';
 import { during } from '../support/during.js';
 import { inOrder } from '../support/oracle.js';
 import { openDatabase, type Service, startService, startServices } from '../support/service.js';
+import { until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const times = <Value>(count: number, make: (index: number) => Value) =>
@@ -223,7 +224,7 @@ onServer('two services on one database (needs TEST_DATABASE_URL: the embedded da
     const empty = await openDatabase(true);
     const services = await Promise.all(times(2, () => startService({ environment: { DATABASE_URL: empty.url } })));
 
-    for (const { api } of services) expect((await api.get('/readyz')).status).toBe(200);
+    for (const { api } of services) await until(async () => (await api.get('/readyz')).status === 200);
 
     for (const service of services) await service.stop();
     await empty.drop();

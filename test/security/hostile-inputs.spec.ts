@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import type { Answer, Api, Method } from '../support/api.js';
 import { type Service, startService } from '../support/service.js';
+import { until } from '../support/service-process.js';
 import { type OwnedWaitlist, PASSWORD, type World } from '../support/world.js';
 import { type HostileInput, REFUSED, type Target } from './hostile-inputs.js';
 
@@ -110,7 +111,7 @@ describe('hostile input', () => {
     expect(await countRows()).toEqual(before);
     expect(await world.list(waitlist)).toHaveLength(2);
     expect({}).not.toHaveProperty('verified');
-    expect((await api.get('/readyz')).status).toBe(200);
+    await until(async () => (await api.get('/readyz')).status === 200);
     expect((await world.signup(waitlist)).priority).toBe(2);
   });
 

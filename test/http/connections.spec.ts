@@ -209,7 +209,7 @@ describe('a connection', () => {
       ['though it never ends its headers', HEADERS_BEGUN],
       ['though it never ends its body', BODY_BEGUN],
     ])('%s, and whoever has asked is answered', async (_, begun) => {
-      await start({ ...PATIENT, unsentMs: 300 });
+      await start({ ...PATIENT, keepAliveMs: 400, unsentMs: 300 });
       const waitlist = await service.world.waitlist();
       const slow = trickle(begun);
       const letGo = await holdDatabase();

@@ -34,5 +34,6 @@ export default {
   transformIgnorePatterns: [`/node_modules/(?!(${REQUIRED_ESM})/)`],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   maxWorkers: Math.min(WORKERS_MAX, availableParallelism()),
-  testTimeout: 30_000,
+  // Ends a test that hangs, and none that is slow: also on a machine that is, and has other work.
+  testTimeout: 240_000,
 };

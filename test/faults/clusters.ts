@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { freePort, ServiceProcess, until } from '../support/service-process.js';
+import { isFree, ServiceProcess, until } from '../support/service-process.js';
 import { Cluster, Pin } from './cluster.js';
 import { programFrom } from './database-server.js';
 import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
@@ -29,8 +29,8 @@ if (kind !== 'galera' && kind !== 'group-replication') throw new Error('Which cl
 
 async function freePorts(): Promise<number> {
   for (let first = PORTS_FROM; first < PORTS_TO; first += PORTS_COUNT) {
-    const ports = Array.from({ length: PORTS_COUNT }, (_, index) => freePort(first + index));
-    if ((await Promise.allSettled(ports)).every(({ status }) => status === 'fulfilled')) return first;
+    const ports = Array.from({ length: PORTS_COUNT }, (_, index) => isFree(first + index));
+    if ((await Promise.all(ports)).every(Boolean)) return first;
   }
   throw new Error('There are no ports free in a row.');
 }

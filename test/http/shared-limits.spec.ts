@@ -154,6 +154,5 @@ const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(2
         await service.exit;
       }
     },
-    60_000,
   );
 });

@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { readConfig } from '../../src/platform/config/config.js';
 import { dataSourceOptions } from '../../src/platform/database/data-source-options.js';
 import { during } from '../support/during.js';
-import {
-  freePort,
-  freshFolder,
-  type Program,
-  PROGRAMS_TIMEOUT_MS,
-  runCli,
-  startCli,
-  startMain,
-} from '../support/program.js';
+import { freshFolder, type Program, runCli, startCli, startMain } from '../support/program.js';
 import { callAt } from '../support/api.js';
 import { openDatabase } from '../support/service.js';
-import { until } from '../support/service-process.js';
+import { freePort, until } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
-
-jest.setTimeout(PROGRAMS_TIMEOUT_MS);
 
 const EASILY_GUESSED =
   'password must not be easily guessed: a common password or phrase, a few words, a repetition, a row of keys, or made from the email';
@@ -44,7 +34,7 @@ describe('the command line', () => {
       },
     });
     await service.printed('running');
-  }, PROGRAMS_TIMEOUT_MS);
+  });
   afterAll(async () => {
     service.signal('SIGTERM');
     await service.ended;

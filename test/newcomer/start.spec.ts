@@ -3,23 +3,13 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
 import { callAt } from '../support/api.js';
-import {
-  freePort,
-  freshFolder,
-  type Program,
-  PROGRAMS_TIMEOUT_MS,
-  runCli,
-  runScript,
-  start,
-  startMain,
-} from '../support/program.js';
+import { freshFolder, type Program, runCli, runScript, start, startMain } from '../support/program.js';
 import { openDatabase } from '../support/service.js';
+import { freePort } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
-
-jest.setTimeout(PROGRAMS_TIMEOUT_MS);
 
 const START_CPU_SECONDS_MAX = 3;
 const SECRET = 'test-secret-test-secret-test-secret-';

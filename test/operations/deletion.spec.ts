@@ -1,12 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { type Service, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
-
-// Each test starts several processes.
-jest.setTimeout(120_000);
 
 /** Many transactions of a deletion, so that it is cut short wherever it is killed. */
 const PEOPLE = 8_000;

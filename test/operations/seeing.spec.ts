@@ -1,13 +1,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
 import { openDatabase, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
-
-// Each test starts processes, some twice.
-jest.setTimeout(120_000);
 
 const CANARY = 'canary.person';
 const PHONE = '+14155550123';
@@ -110,8 +107,7 @@ it('counts transactions that are begun again by the code that the database gave 
     const waitlist = await service.world.waitlist();
     const other = new SqliteConnection(file, {});
     other.exec('BEGIN IMMEDIATE');
-    const signUp = () =>
-      service.api.post('/api/v1/signup', { waitlist_id: waitlist.id, email: 'patient@example.com' });
+    const signUp = () => service.api.post('/api/v1/signup', { waitlist_id: waitlist.id, email: 'patient@example.com' });
     const first = signUp();
     await until(async () =>
       /retries_total\{reason="SQLITE_BUSY"\} [1-9]/.test((await service.api.get('/metrics')).text),

@@ -5,13 +5,10 @@ import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { start as run } from '../support/program.js';
 import { openDatabase } from '../support/service.js';
 import { OWNER, ServiceProcess, until } from '../support/service-process.js';
-
-// Each test starts processes, some twice.
-jest.setTimeout(120_000);
 
 describe('a process that is told to stop', () => {
   let database: Awaited<ReturnType<typeof openDatabase>>;

@@ -1,11 +1,8 @@
 import { Agent } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Collector, type SeenSpan } from '../support/collector.js';
 import { openDatabase } from '../support/service.js';
 import { OWNER, ServiceProcess, until } from '../support/service-process.js';
-
-// Each test starts processes.
-jest.setTimeout(120_000);
 
 const CANARY = 'canary.person';
 const PHONE = '+14155550123';

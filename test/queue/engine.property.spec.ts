@@ -64,7 +64,7 @@ describe('the engine against the order as it is meant', () => {
   it(`gives every place, page and total exactly, whatever happened (seed ${SEED})`, async () => {
     const history = fc.array(step, { minLength: 3, maxLength: 12 });
     await fc.assert(fc.asyncProperty(history, live), { numRuns: RUNS, seed: SEED });
-  }, 120_000);
+  });
 
   async function live(history: readonly Step[]): Promise<void> {
     const { id } = await service.world.waitlist();

@@ -63,7 +63,7 @@ describe('the plans of the hot statements', () => {
     await service.app.get(DataSource).query('ANALYZE TABLE waiter, queue_bucket, queue');
     // Else what an index's own columns rule out is not counted as read.
     await service.app.get(DataSource).query("SET SESSION optimizer_switch = 'index_condition_pushdown=off'");
-  }, 60_000);
+  });
   afterAll(async () => {
     await held?.release();
     await service.stop();

@@ -6,7 +6,7 @@ import { SEED } from '../support/seed.js';
 import { type Service, startService } from '../support/service.js';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 500);
-const TIMEOUT_MS = 60_000 + RUNS * 50;
+const TIMEOUT_MS = 240_000 + RUNS * 50;
 
 jest.setTimeout(TIMEOUT_MS);
 

@@ -1,15 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-
-/** For a test that starts several programs while the other suites keep the machine busy. */
-export const PROGRAMS_TIMEOUT_MS = 120_000;
 
 export interface Output {
   readonly stdout: string;
@@ -77,14 +73,4 @@ export async function runScript(name: string, args: readonly string[], options: 
 export async function freshFolder(): Promise<{ readonly path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'waitlist-newcomer-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

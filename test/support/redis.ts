@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { detour } from './detour.js';
 import { freePort } from './service-process.js';
 
@@ -17,13 +17,12 @@ function isInstalled(): boolean {
 export class RedisLine {
   private readonly sockets = new Set<Socket>();
   private readonly door: Server;
-  /** Any, and after the first time that one. */
-  private port = 0;
   private isSilent = false;
 
   private constructor(
     private readonly target: URL,
     private readonly server: ChildProcess | undefined,
+    private readonly port: number,
   ) {
     this.door = createServer((near) => this.lead(near));
   }
@@ -32,7 +31,7 @@ export class RedisLine {
     const given = process.env.TEST_REDIS_URL;
     const port = await freePort();
     const server = given === undefined ? await startServer(port) : undefined;
-    const line = new RedisLine(new URL(given ?? `redis://127.0.0.1:${port}`), server);
+    const line = new RedisLine(new URL(given ?? `redis://127.0.0.1:${port}`), server, await freePort());
     await line.restore();
     return line;
   }
@@ -50,7 +49,6 @@ export class RedisLine {
   /** Connections end, and new ones are refused. */
   async cut(): Promise<void> {
     const closed = once(this.door, 'close');
-    this.port = (this.door.address() as AddressInfo).port;
     this.door.close();
     for (const socket of this.sockets) socket.destroy();
     await closed;

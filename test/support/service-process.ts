@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
@@ -15,6 +16,12 @@ export const OWNER = { email: 'owner@example.com', password: 'vnqzt rowkd jhx pl
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const POLL_MS = 20;
 const WAIT_MAX_MS = 60_000;
+/** Below those that a system gives away by itself. Jest's workers take turns over them, and other runs begin elsewhere. */
+const PORTS_FROM = 14_000;
+const PORTS_TO = 23_000;
+const WORKERS_MAX = 8;
+const WORKER = Number(process.env.JEST_WORKER_ID ?? 0) % WORKERS_MAX;
+let nextPort = randomInt(PORTS_FROM / WORKERS_MAX, PORTS_TO / WORKERS_MAX) * WORKERS_MAX + WORKER;
 
 /** The service as people run it: its own process, with a port and signals. */
 export class ServiceProcess {
@@ -131,12 +138,22 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   }
 }
 
-/** One that nobody listens at; fails where `wanted` is taken. */
-export async function freePort(wanted = 0): Promise<number> {
-  const server = createServer().listen(wanted, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
+/** One that nobody listens at, and that no other is given before it is used. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = nextPort;
+    nextPort = port + WORKERS_MAX < PORTS_TO ? port + WORKERS_MAX : PORTS_FROM + WORKER;
+    if (await isFree(port)) return port;
+  }
+}
+
+export async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port);
+  return once(server, 'listening').then(
+    async () => {
+      await once(server.close(), 'close');
+      return true;
+    },
+    () => false,
+  );
 }

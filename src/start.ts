@@ -60,6 +60,7 @@ async function startService(): Promise<Stoppable> {
   });
   // Only a service that listens makes the account: its password is shown once, and a taken port would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
+  app.get(Presence).start();
   return {
     delayMs: config.shutdownDelaySeconds * 1000,
     async stop(delayMs) {

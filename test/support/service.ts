@@ -8,6 +8,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createConnection } from 'mysql2/promise';
 import { AppModule } from '../../src/app.module.js';
 import { readConfig } from '../../src/platform/config/config.js';
+import { Presence } from '../../src/platform/health/presence.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import { Database } from '../../src/platform/database/database.js';
 import {
@@ -66,6 +67,7 @@ export async function startService({
   await app.get(Database).migrate();
   await configureHttp(app, config, bounds);
   await app.init();
+  app.get(Presence).start();
   const api = new Api(app, discretion);
   return {
     app,

@@ -4,6 +4,16 @@ import { Injectable } from '@nestjs/common';
 @Injectable()
 export class Presence {
   private leaving = false;
+  private startedAtMs = Infinity;
+
+  /** Below 0 until all of the start is done. */
+  get sinceStartMs(): number {
+    return performance.now() - this.startedAtMs;
+  }
+
+  start(): void {
+    this.startedAtMs = performance.now();
+  }
 
   get isLeaving(): boolean {
     return this.leaving;

@@ -9,7 +9,7 @@ import type { Config } from '../config/config.js';
 import { Presence } from '../health/presence.js';
 import { isWithin } from '../limits/address.js';
 import { SharedCounts } from '../limits/shared-counts.js';
-import { answerInTime, PunctualAdapter } from './answer-in-time.js';
+import { answerInTime, overloaded, PunctualAdapter } from './answer-in-time.js';
 import { type BodyBounds, boundBodies } from './bound-bodies.js';
 import { boundClosing } from './bound-closing.js';
 import { ContractPipe } from './contract.pipe.js';
@@ -212,8 +212,15 @@ export async function configureHttp(
   const document = createDocument(app, pathname);
   app.useGlobalPipes(new ContractPipe(document));
   await serveDocs(fastify, publishable(document), pathname);
-  // Last, for the long turns of the start are no load. Its hook holds for the routes above too.
-  await fastify.register(underPressure, { maxEventLoopDelay: bounds.loopDelayMs, sampleInterval: LOOP_SAMPLE_MS });
+  // Its hook holds for the routes above too.
+  await fastify.register(underPressure, {
+    maxEventLoopDelay: bounds.loopDelayMs,
+    sampleInterval: LOOP_SAMPLE_MS,
+    // The long turns of the start are no load. They are in the first mean that is taken after it, which holds until the next.
+    pressureHandler: async () => {
+      if (presence.sinceStartMs > 2 * LOOP_SAMPLE_MS) throw overloaded();
+    },
+  });
 }
 
 function corsOptions({ corsOrigins }: Config): (request: FastifyRequest) => FastifyCorsOptions {

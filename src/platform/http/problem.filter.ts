@@ -30,9 +30,7 @@ const HTTP_FAULTS: Readonly<Record<number, ProblemCode>> = {
   414: 'PATH_TOO_LONG',
   415: 'UNSUPPORTED_MEDIA_TYPE',
   431: 'HEADERS_TOO_LARGE',
-  503: 'OVERLOADED',
 };
-const OVERLOADED_RETRY_AFTER_SECONDS = 1;
 
 /** The methods that a path takes, empty where there is no such path. */
 export type AllowedMethods = (path: string) => readonly string[];
@@ -61,7 +59,6 @@ export class ProblemFilter implements ExceptionFilter {
     if (code === 'INTERNAL_ERROR') request.log.error({ error: safeError(error) }, 'unforeseen error');
     // RFC 9110, 12.5.3: tells a fault of coding from one of media type.
     if (status === 415 && request.headers['content-encoding']) void reply.header('Accept-Encoding', 'identity');
-    if (code === 'OVERLOADED') void reply.header('Retry-After', OVERLOADED_RETRY_AFTER_SECONDS);
     send(request, reply, problemEntry(code).status, code, problemEntry(code).detail);
   }
 

@@ -11,6 +11,7 @@ export class Presence {
     return performance.now() - this.startedAtMs;
   }
 
+  /** When the service listens, and its first account is made. */
   start(): void {
     this.startedAtMs = performance.now();
   }

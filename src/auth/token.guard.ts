@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import passport, { type Strategy } from 'passport';
+import { isRepeated } from '../platform/http/repeated-header.js';
 import { Problem } from '../platform/problem.js';
 import { invalidToken } from './token.service.js';
 import { AccessTokenStrategy, type Caller, RefreshTokenStrategy } from './token.strategy.js';
@@ -26,8 +27,7 @@ abstract class TokenGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    // RFC 9110, 5.3: one value. Readers differ in which of two they take, and a proxy may have checked the other.
-    if (request.raw.rawHeaders.filter((name, index) => index % 2 === 0 && /^authorization$/i.test(name)).length > 1)
+    if (isRepeated(request, 'authorization'))
       throw Problem.invalid([{ field: 'authorization', message: 'must be given once' }]);
     request.user = this.admit(await this.judge(request, http.getResponse()), request);
     return true;

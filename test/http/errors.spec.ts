@@ -128,6 +128,22 @@ it('OPTIONS for the server as a whole is answered like any other', async () => {
   expect(answer).toMatch(/^cache-control: no-store\r$/im);
 });
 
+it.each([
+  ['under two types', 'Content-Type: application/json\r\nContent-Type: text/plain\r\nContent-Length: 2'],
+  [
+    'under one type in two charsets',
+    'Content-Type: application/json\r\ncontent-type: application/json; charset=utf-16\r\nContent-Length: 2',
+  ],
+  ['coded on its way', 'Content-Type: application/json\r\nTransfer-Encoding: gzip, chunked'],
+])('a body is not read %s', async (_, headers) => {
+  const body = headers.includes('chunked') ? '2\r\n{}\r\n0\r\n\r\n' : '{}';
+
+  const answer = await exchange(`POST ${SIGNUP} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n\r\n${body}`);
+
+  expect(answer).toMatch(/^HTTP\/1\.1 415 /);
+  expect(answer).toContain('"error_code":"UNSUPPORTED_MEDIA_TYPE"');
+});
+
 describe('what is no HTTP', () => {
   it.each([
     ['an unknown method', 'FOO / HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST'],

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { visit } from 'jsonc-parser';
 import { parse } from 'secure-json-parse';
 import { Problem } from '../problem.js';
+import { isRepeated } from './repeated-header.js';
 
 /** Far beyond any body of the contract, and what a recursive reader takes without a thought. */
 const LEVELS_MAX = 64;
@@ -32,9 +33,15 @@ export function readJsonBodies(fastify: FastifyInstance): void {
   });
 }
 
-function requirePlain({ headers }: FastifyRequest): void {
-  const { 'content-encoding': coding = 'identity', 'content-type': type = '' } = headers;
-  if (coding.toLowerCase() !== 'identity' || OTHER_CHARSET.test(type)) throw new UnsupportedMediaTypeException();
+function requirePlain(request: FastifyRequest): void {
+  const {
+    'content-encoding': coding = 'identity',
+    'transfer-encoding': transfer = 'chunked',
+    'content-type': type = '',
+  } = request.headers;
+  const isCoded = coding.toLowerCase() !== 'identity' || transfer.toLowerCase() !== 'chunked';
+  if (isCoded || OTHER_CHARSET.test(type) || isRepeated(request, 'content-type'))
+    throw new UnsupportedMediaTypeException();
 }
 
 function parseJson(body: Buffer): unknown {

@@ -1,32 +1,31 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { readConfig } from '../platform/config/config.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
-import { Failures, type Pace, Turns } from './backoff.js';
-import { ON_GUESSED_ACCOUNT } from './login-throttle.js';
+import { Problem } from '../platform/problem.js';
+import { Backoff, type Pace } from './backoff.js';
+import { AT_ADDRESS, paceOnAccount } from './login-throttle.js';
 
 const MEMORY_SECONDS = 86_400;
 const PACE: Pace = { freeMax: 2, waitSecondsMin: 10, waitSecondsMax: 60 };
 
 describe('a backoff', () => {
-  let failures: Failures;
-  let turns: Turns;
+  let backoff: Backoff;
   beforeEach(() => {
     jest.useFakeTimers();
     const counts = new SharedCounts(readConfig({ JWT_SECRET: 'test-secret-test-secret-test-secret' }));
-    failures = new Failures(counts, 'test', MEMORY_SECONDS);
-    turns = new Turns(counts, 'test', MEMORY_SECONDS);
+    backoff = new Backoff(counts, 'test', MEMORY_SECONDS);
   });
   afterEach(() => void jest.useRealTimers());
 
   /** 0 where it was let in, else the seconds to wait. */
   const attempt = async (work: () => Promise<string | null>, key = 'key', pace = PACE): Promise<number> => {
-    let waitSeconds = 0;
-    await failures.during(key, async (count) => {
-      const refusal = await turns.take(key, count, pace);
-      waitSeconds = refusal?.details.retryAfterSeconds ?? 0;
-      return refusal ? refusal.code : work();
-    });
-    return waitSeconds;
+    try {
+      await backoff.during(key, pace, work);
+      return 0;
+    } catch (error) {
+      if (error instanceof Problem && error.kind === 'throttled') return error.details.retryAfterSeconds ?? NaN;
+      throw error;
+    }
   };
   const fail = (key?: string, pace?: Pace) => attempt(() => Promise.resolve(null), key, pace);
   const succeed = () => attempt(() => Promise.resolve('done'));
@@ -59,12 +58,23 @@ describe('a backoff', () => {
     }
   });
 
-  it('forgets when told, and when the time for it has passed', async () => {
+  it.each([
+    ['succeeds', succeed],
+    ['breaks', () => attempt(() => Promise.reject(new Error('away'))).catch(() => 0)],
+  ])('gives back the turn of what %s', async (_, passes) => {
     for (let count = 0; count < 3; count += 1) await fail();
-    await Promise.all([failures.forget('key'), turns.forget('key')]);
-    expect([await fail(), await fail(), await fail()]).toEqual([0, 0, 0]);
+    jest.advanceTimersByTime(10_000);
+
+    expect(await passes()).toBe(0);
+
+    expect([await fail(), await fail()]).toEqual([0, 20]);
+  });
+
+  it('forgets when the time for it has passed', async () => {
+    for (let count = 0; count < 3; count += 1) await fail();
 
     jest.advanceTimersByTime(MEMORY_SECONDS * 1000);
+
     expect([await fail(), await fail(), await fail(), await fail()]).toEqual([0, 0, 0, 10]);
   });
 
@@ -75,15 +85,19 @@ describe('a backoff', () => {
     expect(await fail('other')).toBe(0);
   });
 
-  it('leaves a network thirty guesses a day at an account that many guess at', async () => {
+  it.each([
+    ['a network on an account', 64, paceOnAccount],
+    ['a network on an account that many guess at', 30, (failures: number) => paceOnAccount(failures + 50)],
+    ['an address on whatever account', 149, () => AT_ADDRESS],
+  ])('leaves %s so many guesses a day: %i', async (_, guessesADay, paceOf) => {
     let guesses = 0;
     for (let elapsedSeconds = 0; elapsedSeconds < MEMORY_SECONDS;) {
-      const waitSeconds = await fail('key', ON_GUESSED_ACCOUNT);
+      const waitSeconds = await fail('key', paceOf(guesses + 1));
       if (waitSeconds === 0) guesses += 1;
       jest.advanceTimersByTime(waitSeconds * 1000);
       elapsedSeconds += waitSeconds;
     }
 
-    expect(guesses).toBe(30);
+    expect(guesses).toBe(guessesADay);
   });
 });

@@ -20,17 +20,10 @@ export class Failures {
   /** What `work` gives, told the count with this attempt. Null stays counted; a result is no failure, nor is an error. */
   async during<Result>(key: string, work: (failures: number) => Promise<Result | null>): Promise<Result | null> {
     const { consumedPoints } = await this.counts.penalty(key);
-    let result: Result | null | undefined;
-    try {
-      result = await work(consumedPoints);
-      return result;
-    } finally {
-      if (result !== null) await this.forgive(key);
-    }
-  }
-
-  async forget(key: string): Promise<void> {
-    await this.counts.delete(key);
+    return unlessFailed(
+      () => work(consumedPoints),
+      () => this.forgive(key),
+    );
   }
 
   /** A key without a failure is not kept. */
@@ -40,39 +33,58 @@ export class Failures {
   }
 }
 
-/** Past the free failures of a key one attempt passes, then none for a while, and each while is twice as long as the last. */
-export class Turns {
+/**
+ * Slows the attempts of a key that keeps failing: past its free failures one passes, then none for a while, and each while is
+ * twice as long as the last, up to a bound.
+ */
+export class Backoff {
+  private readonly failures: Failures;
   private readonly turns: RateLimiterAbstract;
 
   constructor(counts: SharedCounts, name: string, memorySeconds: number) {
+    this.failures = new Failures(counts, name, memorySeconds);
     this.turns = counts.limiter(`${name}-turns`, { points: 1, windowSeconds: memorySeconds });
   }
 
-  /** Null, and the turn is taken, where the key's attempt of this count may pass; else why it may not yet. */
-  async take(
+  /**
+   * What `work` gives; null from it is a failure, and all else leaves no trace, so that nobody learns of it by the waits.
+   * @throws Problem `throttled` where the attempt may not pass yet; it is not counted then.
+   */
+  async during<Result>(
     key: string,
-    failures: number,
     { freeMax, waitSecondsMin, waitSecondsMax }: Pace,
-  ): Promise<Problem | null> {
-    const beyond = failures - freeMax;
-    if (beyond <= 0) return null;
-    const customDuration = Math.min(waitSecondsMin * 2 ** (beyond - 1), waitSecondsMax);
-    try {
-      await this.turns.consume(key, 1, { customDuration });
-      return null;
-    } catch (state) {
-      if (state instanceof RateLimiterRes) return tooMany(state);
-      throw state;
-    }
+    work: () => Promise<Result | null>,
+  ): Promise<Result | null> {
+    return this.failures.during(key, async (failures) => {
+      const beyond = failures - freeMax;
+      if (beyond <= 0) return work();
+      await this.takeTurn(key, Math.min(waitSecondsMin * 2 ** (beyond - 1), waitSecondsMax));
+      return unlessFailed(work, () => this.turns.delete(key));
+    });
   }
 
-  async forget(key: string): Promise<void> {
-    await this.turns.delete(key);
+  private async takeTurn(key: string, waitSeconds: number): Promise<void> {
+    try {
+      await this.turns.consume(key, 1, { customDuration: waitSeconds });
+    } catch (state) {
+      if (!(state instanceof RateLimiterRes)) throw state;
+      throw new Problem('throttled', 'TOO_MANY_ATTEMPTS', 'Too many failed logins; wait before the next.', {
+        retryAfterSeconds: Math.ceil(state.msBeforeNext / 1000),
+      });
+    }
   }
 }
 
-function tooMany({ msBeforeNext }: RateLimiterRes): Problem {
-  return new Problem('throttled', 'TOO_MANY_ATTEMPTS', 'Too many failed logins; wait before the next.', {
-    retryAfterSeconds: Math.ceil(msBeforeNext / 1000),
-  });
+/** What `work` gives; if it is a result, or an error, all is put back as it was before. */
+async function unlessFailed<Result>(
+  work: () => Promise<Result | null>,
+  putBack: () => Promise<unknown>,
+): Promise<Result | null> {
+  let result: Result | null | undefined;
+  try {
+    result = await work();
+    return result;
+  } finally {
+    if (result !== null) await putBack();
+  }
 }

@@ -19,6 +19,7 @@ describe('whoever keeps failing to log in', () => {
   const FREE_OF_ADDRESS_MAX = 50;
   const FREE_OF_ACCOUNT_MAX = 50;
   const WAIT_SECONDS_MIN = 60;
+  const OF_THE_REQUEST = new Set(['x-request-id', 'date', 'retry-after', 'ratelimit-remaining', 'ratelimit-reset']);
   let service: Service;
   beforeAll(async () => {
     service = await startService({ environment: { RATE_LIMIT_LOGIN: '1000', TRUST_PROXY: '127.0.0.1' } });
@@ -35,10 +36,10 @@ describe('whoever keeps failing to log in', () => {
   }
   const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status);
 
-  /** All that an answer tells, but what is each request's own: the names of its headers, and when to come back by minutes. */
+  /** All that an answer tells, but what is each request's own, the time, and how many requests the address has left. */
   const told = ({ status, headers, body }: Answer) => ({
     status,
-    headers: Object.keys(headers),
+    headers: Object.entries(headers).map(([name, value]) => (OF_THE_REQUEST.has(name) ? name : [name, value])),
     waitMinutes: Math.ceil(Number(headers['retry-after'] ?? 0) / 60),
     body: { ...body, instance: '' },
   });
@@ -92,13 +93,27 @@ describe('whoever keeps failing to log in', () => {
     expect((await attempt(neighbour.email, PASSWORD, '192.0.2.2')).status).toBe(200);
   });
 
-  it('starts anew after a success', async () => {
+  it('is not kept out where it logged in before, however often it failed there', async () => {
     const { email } = await service.world.owner();
-    for (let round = 0; round < 3; round += 1) {
-      await failures(FREE_MAX - 1, () => [email, '192.0.2.4']);
+    const address = '192.0.2.4';
+    expect((await attempt(email, PASSWORD, address)).status).toBe(200);
 
-      expect((await attempt(email, PASSWORD, '192.0.2.4')).status).toBe(200);
-    }
+    const failed = await failures(FREE_MAX + 3, () => [email, address]);
+
+    expect(statusesOf(failed).slice(-2)).toEqual([429, 429]);
+    expect((await attempt(email, PASSWORD, address)).status).toBe(200);
+  });
+
+  it('is held to the waits where others log in, though the password be right', async () => {
+    const [neighbour, newcomer] = [await service.world.owner(), await service.world.owner()];
+    const address = '192.0.2.6';
+    await attempt(neighbour.email, PASSWORD, address);
+
+    const guesses = await Promise.all(Array.from({ length: 20 }, () => fail(newcomer.email, address)));
+
+    expect(statusesOf(guesses).filter((status) => status === 401)).toHaveLength(FREE_MAX + 1);
+    expect((await attempt(newcomer.email, PASSWORD, address)).status).toBe(429);
+    expect((await attempt(neighbour.email, PASSWORD, address)).status).toBe(200);
   });
 
   it('is slowed at an address from which too many accounts were tried, where its own owner is not', async () => {
@@ -121,16 +136,15 @@ describe('whoever keeps failing to log in', () => {
     await attempt(owner.email, PASSWORD, address);
     await failures(FREE_OF_ADDRESS_MAX + 1, (index) => [`victim-${index}@owners.example`, address]);
 
-    const rounds = [];
+    const rounds: Record<'owner' | 'nobody', Awaited<ReturnType<typeof timed>>>[] = [];
     for (let round = 0; round < FREE_MAX + 2; round += 1) {
       rounds.push({ owner: await timed(owner.email, address), nobody: await timed('nobody@owners.example', address) });
     }
 
     for (const { owner: one, nobody: other } of rounds) expect(told(one.answer)).toEqual(told(other.answer));
     expect(rounds[0]?.owner.answer.body.error_code).toBe('TOO_MANY_ATTEMPTS');
-    // One hash for either, while it was their turn: the least of some times is what the work takes.
-    const hashed = rounds.slice(0, FREE_MAX);
-    const [ownerMs, nobodyMs] = (['owner', 'nobody'] as const).map((who) => Math.min(...hashed.map((round) => round[who].ms))); // prettier-ignore
+    // One hash for either: the least of some times is what the work takes.
+    const [ownerMs, nobodyMs] = (['owner', 'nobody'] as const).map((who) => Math.min(...rounds.map((round) => round[who].ms))); // prettier-ignore
     expect(nobodyMs).toBeGreaterThan(ownerMs! / 3);
     expect(ownerMs).toBeGreaterThan(nobodyMs! / 3);
   });
@@ -153,16 +167,25 @@ describe('whoever keeps failing to log in', () => {
     expect((await attempt(owner.email, PASSWORD, address)).status).toBe(200);
   });
 
-  it('guesses at an account no more often where it logs in, though the address is slowed', async () => {
-    const address = '198.51.100.40';
-    const owner = await service.world.owner();
-    await attempt(owner.email, PASSWORD, address);
-    await failures(FREE_OF_ADDRESS_MAX + 1, (index) => [`victim-${index}@owners.example`, address]);
+  it.each([
+    ['the account is slowed', '198.51.101', FREE_MAX + 2, 0],
+    ['the account is not slowed yet', '198.51.102', FREE_MAX - 1, 0],
+    ['the address is slowed', '198.51.103', 2, FREE_OF_ADDRESS_MAX],
+  ])('learns nothing of when an owner logs in there: %s', async (_, network, ofAccount, ofOthers) => {
+    const toldAt = async (address: string, when: { readonly logsIn: boolean }) => {
+      const owner = await service.world.owner();
+      await attempt(owner.email, PASSWORD, address);
+      await failures(ofOthers, (index) => [`victim-${index}@owners.example`, address]);
+      const before = await failures(ofAccount, () => [owner.email, address]);
+      if (when.logsIn) expect((await attempt(owner.email, PASSWORD, address)).status).toBe(200);
+      const after = await failures(FREE_MAX, () => [owner.email, address]);
+      return [...before, ...after].map(told);
+    };
 
-    await failures(FREE_MAX + 1, () => [owner.email, address]);
+    const logsIn = await toldAt(`${network}.1`, { logsIn: true });
+    const staysAway = await toldAt(`${network}.2`, { logsIn: false });
 
-    expect((await attempt(owner.email, PASSWORD, address)).status).toBe(429);
-    expect((await attempt(owner.email, PASSWORD, '198.51.100.41')).status).toBe(200);
+    expect(logsIn).toEqual(staysAway);
   });
 
   it('has had no turn at an account where the address was kept out', async () => {

@@ -22,7 +22,7 @@ import { QueueService } from './queue/queue.service.js';
 const HEAP_GROWING_PERCENT = 50;
 /**
  * Connections that may wait to be accepted: as many as a process takes, for all may come at once, and a turn of the event loop
- * accepts one. Beyond the 511 of Node.js they were reset, or tried again for seconds. The kernel allows net.core.somaxconn.
+ * accepts one. Beyond the 511 that Node.js asks for by itself, some are reset. The kernel gives no more than net.core.somaxconn.
  */
 const BACKLOG = SERVER_BOUNDS.connectionsMax;
 

@@ -28,7 +28,7 @@ class AnswerLateError extends Error {
 export function answerInTime(fastify: FastifyInstance, answerMs: number): void {
   fastify.decorateRequest('answerTimer');
   // Node.js reads from up to 48 times 1,024 connections before it looks at a timer. Thousands who are refused at once and ask
-  // again at once kept every timer waiting for eleven seconds; so nobody is answered, and asks again, within that reading.
+  // again at once would keep every timer waiting, for eleven seconds as measured; so nobody is answered within that reading.
   fastify.addHook('onRequest', (_request, _reply, done) => void setImmediate(done));
   fastify.addHook('preHandler', (request, reply, done) => {
     if (!request.routeOptions.config.isLongWork?.(request.body)) {

@@ -21,7 +21,7 @@ export interface Measured {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers by status; a request without an answer counts as `lost`. */
+  /** Answers by status; requests without an answer count as `lost`, by the error's code where there was one. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly joined: readonly string[];
 }
@@ -64,7 +64,7 @@ async function run({ url, does, waitlistId, size, connections, until, listsJoine
           }
         : { path: does.path, headers: { ...does.headers } };
 
-  const { errors } = await new Promise<autocannon.Result>((resolve, reject) => {
+  const { requests: all } = await new Promise<autocannon.Result>((resolve, reject) => {
     const options = {
       url,
       connections,
@@ -72,16 +72,22 @@ async function run({ url, does, waitlistId, size, connections, until, listsJoine
       ...('seconds' in until ? { duration: until.seconds } : { amount: until.requests }),
       requests: [request],
     };
-    autocannon(options, (error: Error | null, result) => (error ? reject(error) : resolve(result))).on(
-      'response',
-      (_client, status, _bytes, durationMs) => {
-        lastMs = performance.now();
-        statuses[status] = (statuses[status] ?? 0) + 1;
-        durationsMs.push(durationMs);
-      },
-    );
+    const running = autocannon(options, (error: Error | null, result) => (error ? reject(error) : resolve(result)));
+    running.on('response', (_client, status, _bytes, durationMs) => {
+      lastMs = performance.now();
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      durationsMs.push(durationMs);
+    });
+    running.on('reqError', ({ code, message }: NodeJS.ErrnoException) => {
+      const lost = `lost (${code ?? message})`;
+      statuses[lost] = (statuses[lost] ?? 0) + 1;
+    });
   });
-  if (errors > 0) statuses.lost = errors;
+  const known = Object.values(statuses).reduce((sum, count) => sum + count, 0);
+  // At the end of a time each connection still waits for one; else autocannon asks anew where the server ended a
+  // connection, and says nothing of it.
+  const closed = all.sent - known - ('seconds' in until ? connections : 0);
+  if (closed > 0) statuses['lost (connection closed)'] = closed;
   durationsMs.sort((a, b) => a - b);
   return {
     perSecond: (statuses[200] ?? 0) / ((lastMs - startedMs) / 1000),

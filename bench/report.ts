@@ -9,14 +9,19 @@ export interface Row {
   readonly measured: string;
   /** Lowest and highest of the rounds, where there are rounds. */
   readonly spread: string;
-  readonly passes: boolean;
+  readonly verdict: 'pass' | 'falls short' | 'not measured';
 }
 
-/** Median time of one request against the size of the waitlist. */
+/** What a ratio must reach, and on how many people at least: on fewer it is told, and not judged. */
+export type Target = ({ readonly atLeast: number } | { readonly atMost: number }) & { readonly size?: number };
+
+/** Median time of one request against the size of the waitlist, and the lowest and highest of the rounds' medians. */
 export interface CostPoint {
   readonly series: string;
   readonly size: number;
   readonly p50Ms: number;
+  readonly lowestMs: number;
+  readonly highestMs: number;
 }
 
 export interface Report {
@@ -29,23 +34,26 @@ export interface Report {
 const RESULTS = new URL('results/', import.meta.url);
 const CHART = new URL('../docs/bench.svg', import.meta.url);
 
-/** A result whose bound is `limit` from below (a throughput) or from above (a cost). */
-export function ratioRow(
-  what: string,
-  bound: { readonly atLeast: number } | { readonly atMost: number },
-  ratios: readonly number[],
-  absolute: string,
-): Row {
+/** A result that is judged where it was measured on as many people as the target is for. */
+export function ratioRow(what: string, target: Target, size: number, ratios: readonly number[], absolute: string): Row {
   const ratio = median(ratios);
-  const [target, passes] =
-    'atLeast' in bound ? [`≥ ${bound.atLeast}`, ratio >= bound.atLeast] : [`≤ ${bound.atMost}`, ratio <= bound.atMost];
+  const [bound, passes] =
+    'atLeast' in target
+      ? [`≥ ${target.atLeast}`, ratio >= target.atLeast]
+      : [`≤ ${target.atMost}`, ratio <= target.atMost];
+  const isMeasured = size >= (target.size ?? 0);
   return {
     what,
-    target,
+    target: isMeasured ? bound : `${bound} with ${format(target.size ?? 0)} people`,
     measured: `${format(ratio)} (${absolute})`,
-    spread: `${format(Math.min(...ratios))} – ${format(Math.max(...ratios))}`,
-    passes,
+    spread: spread(ratios),
+    verdict: isMeasured ? (passes ? 'pass' : 'falls short') : 'not measured',
   };
+}
+
+/** The lowest and the highest. */
+export function spread(values: readonly number[]): string {
+  return `${format(Math.min(...values))} – ${format(Math.max(...values))}`;
 }
 
 export function median(values: readonly number[]): number {
@@ -64,7 +72,7 @@ export function toMarkdown({ at, conditions, rows, costs }: Report): string {
   const series = [...new Set(costs.map((cost) => cost.series))];
   const costOf = (name: string, size: number) => {
     const found = costs.find((cost) => cost.series === name && cost.size === size);
-    return found ? `${format(found.p50Ms)} ms` : '';
+    return found ? `${format(found.p50Ms)} ms (${spread([found.lowestMs, found.highestMs])})` : '';
   };
   return `# Benchmark of ${at}
 
@@ -73,17 +81,17 @@ ${Object.entries(conditions)
   .join('\n')}
 
 ${table(
-  ['what', 'target', 'measured (median)', 'spread of rounds', 'verdict'],
-  rows.map(({ what, target, measured, spread, passes }) => [
-    what,
-    target,
-    measured,
-    spread,
-    passes ? 'pass' : '**falls short**',
+  ['what', 'target', 'median ratio (of what, lowest – highest round)', 'lowest – highest ratio', 'verdict'],
+  rows.map((row) => [
+    row.what,
+    row.target,
+    row.measured,
+    row.spread,
+    row.verdict === 'pass' ? row.verdict : `**${row.verdict}**`,
   ]),
 )}
 
-Median time of one request by the number of people on the waitlist:
+Median time of one request by the number of people on the waitlist (lowest – highest round):
 
 ${table(
   ['', ...sizes.map((size) => size.toLocaleString('en'))],

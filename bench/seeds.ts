@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Presets, SingleBar } from 'cli-progress';
@@ -12,8 +13,9 @@ import { built } from './service.js';
 
 /** Signups that a run adds may make a list this much longer before it is seeded anew. */
 const GROWTH_MAX = 1.5;
+const PURGE_POLL_MS = 500;
 
-export const OWNER = { email: 'bench@example.com', password: 'seventeen purple walruses' } as const;
+const OWNER = { email: 'bench@example.com', password: 'seventeen purple walruses' } as const;
 
 export interface Seed {
   readonly id: number;
@@ -24,7 +26,8 @@ export interface Seed {
 
 /**
  * Waitlists of these sizes, named `bench-<size>`, made by the service's own code and kept from run to run. Each call
- * gives them new API keys, for keys are shown but once.
+ * gives them new API keys, for keys are shown but once. It resolves when the records of those that were outgrown are
+ * deleted: the service would go on with it while it is measured.
  */
 export async function prepareSeeds(environment: NodeJS.ProcessEnv, sizes: readonly number[]): Promise<Seed[]> {
   // Built, as in production: dependency injection needs metadata that tsx does not write.
@@ -40,6 +43,7 @@ export async function prepareSeeds(environment: NodeJS.ProcessEnv, sizes: readon
     const accountId = await ownerId(app);
     const seeds: Seed[] = [];
     for (const size of sizes) seeds.push(await prepareSeed(app, accountId, size));
+    await awaitPurge(app);
     return seeds;
   } finally {
     await app.close();
@@ -54,6 +58,29 @@ async function ownerId(app: INestApplicationContext): Promise<number> {
   // An older benchmark may have made it, with another password.
   await auth.setPassword(OWNER.email, OWNER.password);
   return known.id;
+}
+
+async function awaitPurge(app: INestApplicationContext): Promise<void> {
+  const { QueueService } = await built<typeof queueModule>('queue/queue.service.js');
+  const queue = app.get(QueueService);
+  // A run that was ended in the midst of it may have left some.
+  queue.keepPurging((error) => process.stderr.write(`${String(error)}\n`));
+  let hasSaid = false;
+  while ((await queue.closedIds()).length > 0) {
+    if (!hasSaid) process.stderr.write('Deleting waitlists that were outgrown…\n');
+    hasSaid = true;
+    await wait(PURGE_POLL_MS);
+  }
+}
+
+/** An access token of the owner. */
+export async function logIn(url: string): Promise<string> {
+  const response = await fetch(`${url}/api/v1/auth/create_tokens`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(OWNER),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
 }
 
 async function prepareSeed(app: INestApplicationContext, accountId: number, size: number): Promise<Seed> {

@@ -19,6 +19,8 @@ const STALL_MS = 20_000;
 const MARGIN_SECONDS = 10;
 /** All that a process takes but a few, which ask how it is: no more can wait in its line. */
 const STALL_CONNECTIONS = 9_900;
+/** A bound of the histogram of the service's own durations. */
+const LATE_SECONDS = 5;
 const FINDERS = 16;
 const JOINERS = 16;
 
@@ -79,14 +81,26 @@ async function stall(service: Service, pid: number): Promise<void> {
   const measured = await joining;
   const missing = await findMissing(databaseUrl, base.waitlistId, measured.joined);
   const { maxMib } = memoryTrend(service.memory);
+  const late = await countLate(service.url);
   process.stdout.write(
     `MySQL stopped for ${STALL_MS / 1000} s under ${STALL_CONNECTIONS} connections that sign up: ${statusesOf(measured)}; ` +
-      `${measured.joined.length} answered 200, ${missing.length} of them not stored; memory at most ${maxMib.toFixed(0)} MiB\n`,
+      `${measured.joined.length} answered 200, ${missing.length} of them not stored; ` +
+      `${late} answered later than ${LATE_SECONDS} s after they were read; memory at most ${maxMib.toFixed(0)} MiB\n`,
   );
   if (missing.length > 0) faults.push(`${missing.length} signups were answered 200 and not stored`);
   if (measured.joined.length === 0) faults.push('nothing was answered 200');
   const unexpected = Object.keys(measured.statuses).filter((status) => status !== '200' && status !== '503');
   if (unexpected.length > 0) faults.push(`answers other than 200 and 503: ${unexpected.join(', ')}`);
+}
+
+async function countLate(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const sum = (series: string) =>
+    [...metrics.matchAll(new RegExp(`^http_request_duration_seconds_${series}.*\\} (\\d+)$`, 'gm'))].reduce(
+      (total, [, count]) => total + Number(count),
+      0,
+    );
+  return sum('count\\{') - sum(`bucket\\{le="${LATE_SECONDS}",`);
 }
 
 async function withService(trial: (service: Service) => Promise<void>): Promise<void> {

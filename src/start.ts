@@ -8,7 +8,7 @@ import { prepareFirstStart } from './first-start.js';
 import { readConfig } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
 import { Presence } from './platform/health/presence.js';
-import { configureHttp, createAdapter } from './platform/http/configure-http.js';
+import { configureHttp, createAdapter, SERVER_BOUNDS } from './platform/http/configure-http.js';
 import { safeError } from './platform/http/problem.filter.js';
 import { startTracing } from './platform/telemetry/tracing.js';
 import type { Stoppable } from './platform/shutdown.js';
@@ -20,6 +20,11 @@ import { QueueService } from './queue/queue.service.js';
  * and the service grew to 310 MiB under load; so it stays below 200, at no cost that could be measured.
  */
 const HEAP_GROWING_PERCENT = 50;
+/**
+ * Connections that may wait to be accepted: as many as a process takes, for all may come at once, and a turn of the event loop
+ * accepts one. Beyond the 511 that Node.js asks for by itself, some are reset. The kernel gives no more than net.core.somaxconn.
+ */
+const BACKLOG = SERVER_BOUNDS.connectionsMax;
 
 /**
  * Starts the service that the environment describes. Resolves when it listens and its first account is made and shown; where it
@@ -52,7 +57,8 @@ async function startService(): Promise<Stoppable> {
   log.info({ database: await database.describe() }, 'database');
   await configureHttp(app, config);
   await app.init();
-  await app.listen(config.port, config.host).catch((error: unknown) => {
+  const { port, host } = config;
+  await app.listen({ port, host, backlog: BACKLOG }).catch((error: unknown) => {
     throw asListenError(error, config);
   });
   app.get(QueueService).keepPurging((error) => {

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
@@ -8,7 +11,7 @@ import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
 import { SERVER_BOUNDS } from '../../src/platform/http/configure-http.js';
 import type { Answer } from '../support/api.js';
 import { openDatabase, type Service, startService } from '../support/service.js';
-import { until } from '../support/service-process.js';
+import { ServiceProcess, until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 /** Longer than the time over which the turns of the event loop are averaged. */
@@ -43,6 +46,36 @@ describe('a process that cannot keep up', () => {
     expect(unremarkable.map(({ status }) => status)).toEqual(UNREMARKABLE.map(() => 200));
 
     await until(async () => (await signup()).status === 400);
+  });
+});
+
+describe('a process that has no turn for a while', () => {
+  /** More than the 511 for which Node.js asks by itself, and less than one address may have. */
+  const COMERS = 900;
+  let directory: string;
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));
+    service = await ServiceProcess.spawn({ DATABASE_URL: `sqlite:${join(directory, 'waitlist.sqlite')}` });
+    await service.started();
+  });
+  afterAll(async () => {
+    service.signal('SIGKILL');
+    await service.exit;
+    await rm(directory, { recursive: true });
+  });
+
+  it('loses none of those who connect meanwhile', async () => {
+    service.signal('SIGSTOP');
+    const sockets = Array.from({ length: COMERS }, () => connect(service.port, '127.0.0.1'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    service.signal('SIGCONT');
+
+    const answers = await Promise.all(
+      sockets.map((socket) => text(socket.end('GET /livez HTTP/1.1\r\nHost: service\r\n\r\n'))),
+    );
+
+    expect(answers.filter((answer) => !answer.startsWith('HTTP/1.1 200 '))).toEqual([]);
   });
 });
 

@@ -470,6 +470,7 @@ function startOf({ order }: Listing, { seq, rankKey = 0, isAfter = false }: Page
 }
 
 /** A spread comes last, wherever a record is made into another: V8 takes a microsecond for each name after one. */
+/** A spread comes last, wherever a record is made into another: V8 takes a microsecond for each name after one. */
 function toWaiter(row: WaiterRow): Waiter {
   return { priority: priorityOf(row), ...toRecord(row) };
 }

@@ -163,7 +163,7 @@ export class BucketStore {
     const paths = leaves.map((leaf) => pathOf(axis, firstKeyOf(axis, leaf)));
     const places = new Map(paths.flat().map((place) => [bucketId(place), place]));
     const rows: Omit<BucketRow, 'amount'>[] = await session.query(
-      // As rows in a list they take MySQL half the time that they take as terms of an OR.
+      // As rows in a list they take MySQL two thirds of the time that they take as terms of an OR.
       `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
        WHERE waitlist_id = ? AND axis = ? AND (level, parent, slot) IN (${Array.from(places, () => '(?, ?, ?)').join(', ')})`,
       [waitlistId, axis.code, ...[...places.values()].flatMap(({ level, parent, slot }) => [level, parent, slot])],

@@ -1,19 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { fromSqlTime } from '../platform/database/dialect.js';
+import type { Session } from '../platform/database/session.js';
 import { AccountEntity } from './account.entity.js';
 
 @Injectable()
 export class AccountStore {
   constructor(private readonly database: Database) {}
 
-  async findById(id: number): Promise<AccountEntity | null> {
+  async findById(session: Session, id: number): Promise<AccountEntity | null> {
     // Written out, for every request of an owner asks it: see WaitlistStore.
-    const [row]: Record<string, number | string | Date | null>[] = await this.database.read((manager) =>
-      manager.query(
-        `SELECT id, uuid, email, email_key, password_hash, token_version, disabled_at, created_at FROM account WHERE id = ?`,
-        [id],
-      ),
+    const [row]: Record<string, number | string | Date | null>[] = await session.query(
+      `SELECT id, uuid, email, email_key, password_hash, token_version, disabled_at, created_at FROM account WHERE id = ?`,
+      [id],
     );
     if (!row) return null;
     return {

@@ -6,7 +6,7 @@ import { RateLimited } from '../platform/http/rate-limited.js';
 import { CurrentCaller, RefreshTokenOnly } from './auth.decorators.js';
 import { CreateTokensDto, TokenPairDto } from './auth.dto.js';
 import { AuthService } from './auth.service.js';
-import type { Caller } from './token.strategy.js';
+import type { Caller } from './token.guard.js';
 
 @ApiTags('Auth')
 @Controller('api/v1/auth')

@@ -1,14 +1,20 @@
-import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata, UseGuards } from '@nestjs/common';
+import {
+  applyDecorators,
+  createParamDecorator,
+  type ExecutionContext,
+  SetMetadata,
+  type Type,
+  UseGuards,
+} from '@nestjs/common';
 import { ApiBearerAuth, ApiSecurity } from '@nestjs/swagger';
 import { WHO_MAY_CALL, type WhoMayCall } from '../platform/http/public.js';
-import { AccessTokenGuard, OptionalAccessTokenGuard, RefreshTokenGuard } from './token.guard.js';
-import type { Caller } from './token.strategy.js';
+import { AccessTokenGuard, type Caller, OptionalAccessTokenGuard, RefreshTokenGuard } from './token.guard.js';
 
-/** Only the bearer of an access token may call. */
-export const OwnerOnly = () =>
+/** Only the bearer of an access token may call; a guard of its own asks for more than that. */
+export const OwnerOnly = (guard: Type<AccessTokenGuard> = AccessTokenGuard) =>
   applyDecorators(
     SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'owner'),
-    UseGuards(AccessTokenGuard),
+    UseGuards(guard),
     ApiBearerAuth('access_token'),
   );
 

@@ -3,6 +3,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { type Config, LOGIN_LIFETIME_SECONDS } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
+import { Database } from '../platform/database/database.js';
+import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
@@ -40,6 +42,7 @@ export class TokenService {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly jwt: JwtService,
+    private readonly database: Database,
     private readonly accounts: AccountStore,
     private readonly refreshTokens: RefreshTokenStore,
   ) {
@@ -76,9 +79,17 @@ export class TokenService {
     return this.pairOf(account, successor);
   }
 
-  /** The account that a verified token stands for, or null where it was disabled or its tokens were ended. */
-  async findActiveAccount({ sub, token_version }: TokenClaims): Promise<AccountEntity | null> {
-    const account = await this.accounts.findById(Number(sub));
+  /**
+   * The account that a verified token stands for, or null where it was disabled or its tokens were ended. `readBeside`
+   * shares its round trip, whichever it is.
+   */
+  async findActiveAccount(
+    { sub, token_version }: TokenClaims,
+    readBeside?: (session: Session) => Promise<void> | undefined,
+  ): Promise<AccountEntity | null> {
+    const [account] = await this.database.readTogether((session) =>
+      Promise.all([this.accounts.findById(session, Number(sub)), readBeside?.(session)]),
+    );
     return account && !account.disabledAt && account.tokenVersion === token_version ? account : null;
   }
 

@@ -5,6 +5,7 @@ import {
   type Axis,
   type Bucket,
   bucketId,
+  type BucketPlace,
   changedBuckets,
   CounterChanges,
   covers,
@@ -12,7 +13,7 @@ import {
   type Family,
   familyId,
   firstKeyOf,
-  placeOf,
+  pathOf,
 } from './counters.js';
 
 /** Families in one statement; SQLite takes an expression of at most 1,000 levels. */
@@ -158,20 +159,19 @@ export class BucketStore {
     axis: Axis,
     leaves: readonly number[],
   ): Promise<ReadonlyMap<number, number>> {
-    const paths = new CounterChanges();
-    for (const leaf of leaves) paths.add(axis, firstKeyOf(axis, leaf));
-    const families = paths.families();
-    if (families.length === 0) return new Map();
-    const isOnPath = families.map(({ changes }) => `(${IN_FAMILY} AND slot IN (${placeholders(changes.size)}))`);
+    if (leaves.length === 0) return new Map();
+    const paths = leaves.map((leaf) => pathOf(axis, firstKeyOf(axis, leaf)));
+    const places = new Map(paths.flat().map((place) => [bucketId(place), place]));
     const rows: Omit<BucketRow, 'amount'>[] = await session.query(
-      `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket WHERE ${isOnPath.join(' OR ')}`,
-      families.flatMap(({ level, parent, changes }) => [waitlistId, axis.code, level, parent, ...changes.keys()]),
+      // As rows in a list they take MySQL two thirds of the time that they take as terms of an OR.
+      `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
+       WHERE waitlist_id = ? AND axis = ? AND (level, parent, slot) IN (${Array.from(places, () => '(?, ?, ?)').join(', ')})`,
+      [waitlistId, axis.code, ...[...places.values()].flatMap(({ level, parent, slot }) => [level, parent, slot])],
     );
     const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
-    const beforeIn = (level: number, leaf: number) =>
-      before.get(bucketId(placeOf(axis, level, firstKeyOf(axis, leaf))));
-    const total = (leaf: number) => axis.widthBits.reduce((sum, _, level) => sum + (beforeIn(level, leaf) ?? NaN), 0);
-    const sums = leaves.map((leaf) => [leaf, total(leaf)] as const);
+    const total = (path: readonly BucketPlace[]) =>
+      path.reduce((sum, place) => sum + (before.get(bucketId(place)) ?? NaN), 0);
+    const sums = leaves.map((leaf, index) => [leaf, total(paths[index] ?? [])] as const);
     return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
   }
 

@@ -114,7 +114,7 @@ export class QueueReader {
     return records.map((record) => {
       const priority = record.active ? places.get(record.seq) : record.removedPriority;
       if (typeof priority !== 'number') throw new MissingBucketError(record.id, waitlistId);
-      return { priority, ...record };
+      return Object.assign(record, { priority });
     });
   }
 

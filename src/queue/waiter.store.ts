@@ -469,6 +469,8 @@ function startOf({ order }: Listing, { seq, rankKey = 0, isAfter = false }: Page
     : { sql: 'w.rank_bucket >= ? AND w.rank_key >= ?', values: [bucket, rankKey] };
 }
 
+/** A spread comes last, wherever a record is made into another: V8 takes a microsecond for each name after one. */
+/** A spread comes last, wherever a record is made into another: V8 takes a microsecond for each name after one. */
 function toWaiter(row: WaiterRow): Waiter {
   return { priority: priorityOf(row), ...toRecord(row) };
 }

@@ -1,32 +1,37 @@
-import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { Caller } from '../auth/token.strategy.js';
+import { createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { AccessTokenGuard } from '../auth/token.guard.js';
+import { AccessTokenStrategy } from '../auth/token.strategy.js';
+import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import { type OwnedWaitlist as Owned, WaitlistService } from '../waitlist/waitlist.service.js';
 
-interface Request {
-  readonly method: string;
-  readonly query: Readonly<Record<string, unknown>>;
-  readonly body?: Readonly<Record<string, unknown>> | null;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly user: Caller;
-  ownedWaitlist?: Owned;
-}
+type Request = FastifyRequest & { ownedWaitlist?: Owned | null };
 
-/** Lets a request pass whose API key opens a waitlist of the caller; the explicit parameter wins over the header. */
+/** Lets an owner's request pass whose API key opens a waitlist of theirs; the explicit parameter wins over the header. */
 @Injectable()
-export class OwnedWaitlistGuard implements CanActivate {
-  constructor(private readonly waitlists: WaitlistService) {}
+export class OwnedWaitlistGuard extends AccessTokenGuard {
+  constructor(
+    strategy: AccessTokenStrategy,
+    private readonly waitlists: WaitlistService,
+  ) {
+    super(strategy);
+  }
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    await super.canActivate(context);
     const request = context.switchToHttp().getRequest<Request>();
-    const apiKey = (request.method === 'GET' ? request.query : request.body)?.api_key ?? request.headers['api-key'];
-    if (typeof apiKey !== 'string' || apiKey === '') {
+    if (apiKeyOf(request) === null) {
       throw Problem.invalid([{ field: 'api_key', message: 'must be the API key of the waitlist' }]);
     }
-    const waitlist = await this.waitlists.findByKey(request.user.account.id, apiKey);
-    if (!waitlist) throw new Problem('forbidden', 'WRONG_API_KEY', 'This API key opens no waitlist of yours.');
-    request.ownedWaitlist = waitlist;
+    if (!request.ownedWaitlist)
+      throw new Problem('forbidden', 'WRONG_API_KEY', 'This API key opens no waitlist of yours.');
     return true;
+  }
+
+  protected override async readBeside(session: Session, accountId: number, request: Request): Promise<void> {
+    const apiKey = apiKeyOf(request);
+    request.ownedWaitlist = apiKey === null ? null : await this.waitlists.readByKey(session, accountId, apiKey);
   }
 }
 
@@ -36,3 +41,9 @@ export const OwnedWaitlist = createParamDecorator((_: unknown, context: Executio
   if (!ownedWaitlist) throw new Error('@OwnedWaitlist() needs OwnedWaitlistGuard on its controller');
   return ownedWaitlist;
 });
+
+function apiKeyOf({ method, query, body, headers }: Request): string | null {
+  const parameters = (method === 'GET' ? query : body) as Readonly<Record<string, unknown>> | null | undefined;
+  const apiKey = parameters?.api_key ?? headers['api-key'];
+  return typeof apiKey === 'string' && apiKey !== '' ? apiKey : null;
+}

@@ -1,9 +1,9 @@
-import { Body, Controller, Get, Patch, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, Patch, Query, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/auth.decorators.js';
-import type { Caller } from '../auth/token.strategy.js';
+import type { Caller } from '../auth/token.guard.js';
 import { ApiProblems } from '../platform/http/api-problems.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
@@ -21,8 +21,7 @@ import { WaiterService } from './waiter.service.js';
 const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 
 @ApiTags('Waiter')
-@UseGuards(OwnedWaitlistGuard) // above OwnerOnly: the lower decorator's guard runs first, and this one needs its caller
-@OwnerOnly()
+@OwnerOnly(OwnedWaitlistGuard)
 @ApiSecurity({ access_token: [], api_key: [] })
 @ApiExtraModels(ListWaitersDto, WaiterDto, OffboardedWaiterDto)
 @Controller('api/v1/waiter')

@@ -137,6 +137,9 @@ class WaiterBaseDto {
   waitlist_api_key!: string;
 }
 
+/** What a Waiter has besides; it is assigned to the rest, for to spread that takes five times as long. */
+type Own<Dto extends WaiterBaseDto> = Omit<Dto, keyof WaiterBaseDto>;
+
 const QUESTION = { maxLength: 500, description: 'Text of the question; with `questions_request=true`.' } as const;
 const ANSWER = {
   maxLength: 65_536,
@@ -183,13 +186,12 @@ export class WaiterDto extends WaiterBaseDto {
     totalCurrently: number,
     withQuestions: boolean,
   ): WaiterDto {
-    // A spread comes last, here and wherever a record is made into another: V8 takes a microsecond for each name after one.
-    const fields: WaiterDto = {
+    const own: Own<WaiterDto> = {
       priority: waiter.priority,
       total_waiters_currently: totalCurrently,
-      ...baseFields(waiter, waitlist),
+      ...(withQuestions && questionFields(waiter, waitlist)),
     };
-    return withQuestions ? { ...questionFields(waiter, waitlist), ...fields } : fields;
+    return Object.assign(baseFields(waiter, waitlist), own);
   }
 }
 
@@ -238,7 +240,7 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
   waitlist_id!: number;
 
   static from(waiter: Waiter, waitlist: OwnedWaitlist, ownerUuid: string): OffboardedWaiterDto {
-    return {
+    const own: Own<OffboardedWaiterDto> = {
       first_name: waiter.firstName ?? '',
       last_name: waiter.lastName ?? '',
       metadata: waiter.metadata,
@@ -249,8 +251,8 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
       total_referrals: waiter.amountReferred,
       user_id: ownerUuid,
       waitlist_id: waiter.waitlistId,
-      ...baseFields(waiter, waitlist),
     };
+    return Object.assign(baseFields(waiter, waitlist), own);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, OwnerOrPublic } from '../auth/auth.decorators.js';
-import type { Caller } from '../auth/token.strategy.js';
+import type { Caller } from '../auth/token.guard.js';
 import { ApiProblems } from '../platform/http/api-problems.js';
 import { IdParam } from '../platform/http/id-param.js';
 import { RateLimited } from '../platform/http/rate-limited.js';

@@ -6,10 +6,10 @@ const TOKEN = /^[0-9A-HJKMNP-TV-Z]{12}$/;
 
 /** The page where people sign up, with a token as its last parameter: its own query kept, its fragment dropped. */
 export function referralLink(urlLocation: string, token: string): string {
-  const [page = ''] = urlLocation.split('#', 1);
-  const [path = '', query = ''] = splitOnce(page, '?');
+  const [page] = splitOnce(urlLocation, '#');
+  const [path, query] = splitOnce(page, '?');
   const own = query.split('&').filter((part) => part !== '' && !part.startsWith(`${PARAMETER}=`));
-  return `${path}?${[...own, `${PARAMETER}=${token}`].join('&')}`;
+  return `${path}?${own.map((part) => `${part}&`).join('')}${PARAMETER}=${token}`;
 }
 
 /**

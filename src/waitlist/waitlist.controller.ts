@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/co
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, OwnerOnly } from '../auth/auth.decorators.js';
-import type { Caller } from '../auth/token.strategy.js';
+import type { Caller } from '../auth/token.guard.js';
 import { ApiProblems } from '../platform/http/api-problems.js';
 import { IdParam } from '../platform/http/id-param.js';
 import {

@@ -75,7 +75,10 @@ export class WaitlistService {
       // Nobody else makes this key: the first run was stored and its answer lost, and a repeat met its own row.
       if (!isDuplicateKey(error)) throw error;
     }
-    return { waitlist: await this.complete(await this.waitlists.findOwnedByKey(accountId, apiKeyHash)), apiKey };
+    const waitlist = await this.database.read((manager) =>
+      this.waitlists.findOwnedByKey(manager, accountId, apiKeyHash),
+    );
+    return { waitlist: await this.complete(waitlist), apiKey };
   }
 
   /** All of the owner's, oldest first. */
@@ -157,8 +160,8 @@ export class WaitlistService {
   }
 
   /** The caller's waitlist that a key opens, or null: for an unknown key and for another owner's alike. */
-  async findByKey(accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
-    const waitlist = await this.waitlists.findOwnedByKey(accountId, hashApiKey(apiKey));
+  async readByKey(session: Session, accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
+    const waitlist = await this.waitlists.findOwnedByKey(session, accountId, hashApiKey(apiKey));
     return waitlist && { ...waitlist, apiKey };
   }
 

@@ -19,10 +19,8 @@ export class WaitlistStore {
     return this.database.read((manager) => manager.findOneBy(WaitlistEntity, { id, accountId }));
   }
 
-  async findOwnedByKey(accountId: number, apiKeyHash: string): Promise<WaitlistEntity | null> {
-    const [waitlist] = await this.database.read((manager) =>
-      findWhere(manager, 'api_key_hash = ? AND account_id = ?', [apiKeyHash, accountId]),
-    );
+  async findOwnedByKey(session: Session, accountId: number, apiKeyHash: string): Promise<WaitlistEntity | null> {
+    const [waitlist] = await findWhere(session, 'api_key_hash = ? AND account_id = ?', [apiKeyHash, accountId]);
     return waitlist ?? null;
   }
 

@@ -195,7 +195,7 @@ async function plan(dataSource: DataSource, { sql, parameters }: Statement): Pro
     return rows.map(({ detail }) => detail);
   }
   const rows: { type: string | null; table: string | null; key: string | null }[] = await dataSource.query(
-    `EXPLAIN ${sql}`,
+    `EXPLAIN FORMAT=TRADITIONAL ${sql}`,
     parameters,
   );
   return rows.map(({ type, table, key }) => `${type} ${table} by ${key}`);
@@ -203,6 +203,7 @@ async function plan(dataSource: DataSource, { sql, parameters }: Statement): Pro
 
 /** SQLite counts no rows, but says by which columns it searches; only a LIMIT may end a search that these leave open. */
 function isNarrow(step: string, { sql, parameters }: Statement): boolean {
+  if (/^SCAN \d+ CONSTANT ROWS/.test(step)) return true;
   if (/^(ALL|index|SCAN) /.test(step)) return false;
   const [, index, columns] = /^SEARCH .*? (INTEGER PRIMARY KEY|\w+) \((.*)\)$/.exec(step) ?? [];
   if (index === undefined || columns === undefined) return true;

@@ -8,8 +8,8 @@ import { isUnavailable, Problem } from '../platform/problem.js';
 import { QueueMetrics } from '../platform/telemetry/queue-metrics.js';
 import { BucketStore, type Siblings } from './bucket.store.js';
 import {
-  COUNTED_AXIS,
   type Axis,
+  COUNTED_AXIS,
   CounterChanges,
   familyId,
   JOINED_AXES,

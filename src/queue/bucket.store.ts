@@ -7,6 +7,7 @@ import {
   bucketId,
   type BucketPlace,
   changedBuckets,
+  COUNTED_AXIS,
   CounterChanges,
   covers,
   FAN_OUT,
@@ -113,6 +114,15 @@ export class BucketStore {
     return rows.map(({ waitlist_id }) => waitlist_id);
   }
 
+  /** What tells, by `keptAxes`, which counters hold. */
+  async findCounted(session: Session, waitlistId: number): Promise<readonly Bucket[]> {
+    const rows: BucketRow[] = await session.query(
+      `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket WHERE ${IN_FAMILY}`,
+      [waitlistId, COUNTED_AXIS.code, 0, 0],
+    );
+    return rows.map(toBucket);
+  }
+
   async findAll(session: Session, waitlistId: number, axis: Axis): Promise<Bucket[]> {
     const rows: BucketRow[] = await session.query(
       `SELECT ${COLUMNS.join(', ')} FROM queue_bucket WHERE waitlist_id = ? AND axis = ?`,
@@ -122,34 +132,52 @@ export class BucketStore {
   }
 
   /**
-   * The narrowest bucket that holds the record at a position, counted from 0: its first key, and how many records of it
-   * come before that one. Null beyond the last record.
+   * The narrowest buckets that hold the records at positions from `first` to `last`, counted from 0, in their order, and
+   * how many records of the first bucket come before. Null beyond the last record.
    */
-  async findAt(
+  async findSpan(
     session: Session,
     waitlistId: number,
     axis: Axis,
-    position: number,
-  ): Promise<{ readonly key: number; readonly rest: number } | null> {
+    first: number,
+    last: number,
+  ): Promise<{ readonly leaves: readonly [number, ...number[]]; readonly rest: number } | null> {
     const levels = axis.widthBits.map((_, level) => level).reverse();
     const [top = 0] = levels;
-    // Each level's siblings are few; the one of them that holds the position leads to the next level's. Of a CROSS JOIN
-    // SQLite keeps the order, else it may begin in the middle, with all of a level.
+    // Each level's siblings are few; those of them that hold a position lead to the next level's, and empty ones nowhere.
+    // Of a CROSS JOIN SQLite keeps the order, else it may begin in the middle, with all of a level.
     const joins = levels.slice(1).map(
       (level) =>
         `CROSS JOIN queue_bucket b${level} ON b${level}.waitlist_id = b${top}.waitlist_id AND b${level}.axis = b${top}.axis
            AND b${level}.level = ${level} AND b${level}.parent = ${numberSql(axis, level + 1)}`,
     );
     const before = (from: number) => levels.filter((level) => level >= from).map((level) => `b${level}.before_in_parent`).join(' + '); // prettier-ignore
-    const holds = levels.map((level) => `${before(level)} <= ? AND ${before(level)} + b${level}.amount > ?`);
-    const [row]: { leaf: number; total_before: number }[] = await session.query(
+    const holds = levels.map(
+      (level) => `${before(level)} <= ? AND ${before(level)} + b${level}.amount > ? AND b${level}.amount > 0`,
+    );
+    const rows: { leaf: number; total_before: number }[] = await session.query(
       `SELECT ${numberSql(axis, 0)} AS leaf, ${before(0)} AS total_before
        FROM queue_bucket b${top} ${joins.join(' ')}
        WHERE b${top}.waitlist_id = ? AND b${top}.axis = ? AND b${top}.level = ${top} AND b${top}.parent = 0
          AND ${holds.join(' AND ')}`,
-      [waitlistId, axis.code, ...holds.flatMap(() => [position, position])],
+      [waitlistId, axis.code, ...holds.flatMap(() => [last, first])],
     );
-    return row ? { key: firstKeyOf(axis, row.leaf), rest: position - row.total_before } : null;
+    const [start, ...others] = rows.sort((a, b) => a.leaf - b.leaf);
+    return start ? { leaves: [start.leaf, ...others.map(({ leaf }) => leaf)], rest: first - start.total_before } : null;
+  }
+
+  /** How many records come before a narrowest bucket, which need not be there. */
+  async countBefore(session: Session, waitlistId: number, axis: Axis, leaf: number): Promise<number> {
+    const path = pathOf(axis, firstKeyOf(axis, leaf));
+    const elders = path.map(
+      () => `COALESCE((SELECT before_in_parent + amount FROM queue_bucket WHERE ${IN_FAMILY} AND slot < ?
+        ORDER BY slot DESC LIMIT 1), 0)`,
+    );
+    const [row]: { total: number }[] = await session.query(
+      `SELECT ${elders.join(' + ')} AS total`,
+      path.flatMap(({ level, parent, slot }) => [waitlistId, axis.code, level, parent, slot]),
+    );
+    return Number(row?.total);
   }
 
   /** How many records come before narrowest buckets. One is left out where a row on its path is missing. */

@@ -14,6 +14,7 @@
  * This file is the arithmetic; `bucket.store.ts` keeps the rows. Widths were chosen by measurement: see
  * docs/decisions/counters.md.
  */
+import type { QueueEntity } from './queue.entity.js';
 
 /** Siblings of one parent, but for the widest level. */
 const FAN_OUT_BITS = 6;
@@ -41,7 +42,35 @@ export const JOINED_AXES = {
   referredOffboarded: axis(4, 8, 3),
 } as const;
 
-export const AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES)];
+/** Those of the active that somebody referred, by rank key: for offsets among them in the order of the line. */
+export const REFERRED_AXIS = axis(5, 5, 4);
+
+/**
+ * What REFERRED_AXIS has counted: one bucket for each worth of a referral, in which fall as many as have joined or left
+ * among the referred. A program from before that axis changes a line without it, and so tells nothing here: what
+ * `queue` says then differs, for joining and leaving have no way back. The axis is of no use until a rebuild.
+ */
+export const COUNTED_AXIS = axis(6, 0, 1);
+
+export const AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES), REFERRED_AXIS, COUNTED_AXIS];
+
+type ReferredTotals = Pick<QueueEntity, 'referredActive' | 'referredOffboarded'>;
+
+/** How often somebody referred has joined or left: who left has done both. */
+export function timesCounted({ referredActive, referredOffboarded }: ReferredTotals): number {
+  return referredActive + 2 * referredOffboarded;
+}
+
+/** The axes that hold of a line, by its buckets of COUNTED_AXIS. */
+export function keptAxes(
+  { spotsPerReferral, ...totals }: ReferredTotals & Pick<QueueEntity, 'spotsPerReferral'>,
+  counted: readonly Bucket[],
+): readonly Axis[] {
+  const amount = counted.find(({ slot }) => slot === spotsPerReferral)?.amount ?? 0;
+  return amount === timesCounted(totals)
+    ? AXES
+    : AXES.filter((axis) => axis !== REFERRED_AXIS && axis !== COUNTED_AXIS);
+}
 
 /** Where a bucket stands: among the children of `parent`, in the order of `slot`. */
 export interface BucketPlace {
@@ -82,11 +111,14 @@ export function firstKeyOf({ widthBits: [bits = 0] }: Axis, leaf: number): numbe
   return leaf * 2 ** bits;
 }
 
-/** Changes gathered from many records, by axis and by their narrowest bucket. */
+/** Changes gathered from many records, by axis and by their narrowest bucket; `axes` are those that are kept. */
 export class CounterChanges {
   private readonly byAxis = new Map<Axis, Map<number, number>>();
 
+  constructor(private readonly axes: readonly Axis[] = AXES) {}
+
   add(axis: Axis, key: number, amount = 1): void {
+    if (!this.axes.includes(axis)) return;
     const leaf = leafOf(axis, key);
     const leaves = this.byAxis.get(axis) ?? new Map<number, number>();
     this.byAxis.set(axis, leaves.set(leaf, (leaves.get(leaf) ?? 0) + amount));

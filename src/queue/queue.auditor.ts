@@ -9,10 +9,13 @@ import {
   type Bucket,
   type BucketPlace,
   bucketId,
+  COUNTED_AXIS,
   CounterChanges,
   JOINED_AXES,
+  keptAxes,
   pathOf,
   QUEUE_AXIS,
+  REFERRED_AXIS,
 } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
@@ -88,7 +91,8 @@ export class QueueAuditor {
         if (stored && stored[field] !== derived.queue[field])
           find(`queue: ${field} is ${stored[field]}, the records give ${derived.queue[field]}`);
       }
-      for (const axis of AXES) {
+      // Of what an older program left uncounted, nothing is read.
+      for (const axis of keptAxes(queue, await this.buckets.findCounted(session, waitlistId))) {
         const buckets = await this.buckets.findAll(session, waitlistId, axis);
         const kept = new Map(buckets.map((bucket) => [bucketId(bucket), bucket]));
         // Empty ones too: on what such a one says comes before, whoever falls into it will be counted.
@@ -207,6 +211,9 @@ class DerivedCounters {
     if (!referred) return;
     this.queue[active ? 'referredActive' : 'referredOffboarded'] += 1;
     this.counters.add(active ? JOINED_AXES.referredActive : JOINED_AXES.referredOffboarded, seq);
+    if (active) this.counters.add(REFERRED_AXIS, key);
+    // Joining counts, and leaving.
+    this.counters.add(COUNTED_AXIS, this.queue.spotsPerReferral, active ? 1 : 2);
   }
 
   buckets(axis: Axis, others: readonly BucketPlace[] = []): Bucket[] {

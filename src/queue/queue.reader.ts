@@ -4,11 +4,11 @@ import { Database } from '../platform/database/database.js';
 import type { Exchange, Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { type Axis, JOINED_AXES, leafOf, QUEUE_AXIS } from './counters.js';
+import { type Axis, firstKeyOf, JOINED_AXES, keptAxes, leafOf, QUEUE_AXIS, REFERRED_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
 import type { ContactKeys, Found, ListedWaiter, Page, PageRequest, QueueTotals, ReadRules, Waiter } from './waiter.js';
-import { type ListedRecord, type Listing, MissingBucketError, type PageStart, WaiterStore } from './waiter.store.js';
+import { type ListedRecord, type Listing, MissingBucketError, WaiterStore, type Window } from './waiter.store.js';
 
 interface Lookup {
   readonly waitlistId: number;
@@ -87,7 +87,10 @@ export class QueueReader {
     listing: Listing,
     { start, limit, withAnswers }: PageRequest,
   ): Promise<ListedRecord[]> {
-    const window = await this.startOf(session, waitlistId, listing, start);
+    const isAmongReferred = axisOf(listing) === REFERRED_AXIS && (await this.countsReferred(session, waitlistId));
+    const window = isAmongReferred
+      ? await this.windowAmongReferred(session, waitlistId, start, limit)
+      : await this.windowOf(session, waitlistId, listing, start);
     return window ? this.waiters.findPage(session, waitlistId, listing, { ...window, limit: limit + 1, withAnswers }) : []; // prettier-ignore
   }
 
@@ -119,25 +122,61 @@ export class QueueReader {
   }
 
   /** Where a page starts, found without stepping over what comes before; null beyond the end. */
-  private async startOf(
+  private async windowOf(
     session: Session,
     waitlistId: number,
     listing: Listing,
     start: PageRequest['start'],
-  ): Promise<{ readonly from: PageStart | null; readonly skip: number } | null> {
+  ): Promise<Window | null> {
     if ('afterId' in start) {
       const from = await this.waiters.findAfter(session, waitlistId, start.afterId);
-      return from && { from, skip: 0 };
+      return from && { ...WHOLE, from };
     }
-    if (start.offset === 0) return { from: null, skip: 0 };
+    const { offset } = start;
+    if (offset === 0) return WHOLE;
     const axis = axisOf(listing);
-    if (!axis && listing.order === 'queue') return { from: null, skip: start.offset };
+    if (axis === REFERRED_AXIS || (!axis && listing.order === 'queue')) return { ...WHOLE, skip: offset };
     if (!axis) {
-      const from = await this.waiters.findReferredAt(session, waitlistId, listing, start.offset);
-      return from && { from, skip: 0 };
+      const from = await this.waiters.findReferredAt(session, waitlistId, listing, offset);
+      return from && { ...WHOLE, from };
     }
-    const found = await this.buckets.findAt(session, waitlistId, axis, start.offset);
-    return found && { from: { seq: found.key, rankKey: found.key }, skip: found.rest };
+    const found = await this.buckets.findSpan(session, waitlistId, axis, offset, offset);
+    if (!found) return null;
+    const key = firstKeyOf(axis, found.leaves[0]);
+    return { ...WHOLE, from: { seq: key, rankKey: key }, skip: found.rest };
+  }
+
+  /** Those whom anyone referred may be few among many in the order of the line, so only the buckets that hold them are read. */
+  private async windowAmongReferred(
+    session: Session,
+    waitlistId: number,
+    start: PageRequest['start'],
+    limit: number,
+  ): Promise<Window | null> {
+    const offset = 'offset' in start ? start.offset : await this.countReferredUpTo(session, waitlistId, start.afterId);
+    if (offset === null) return null;
+    const found = await this.buckets.findSpan(session, waitlistId, REFERRED_AXIS, offset, offset + limit);
+    return found && { ...WHOLE, leaves: found.leaves, skip: found.rest };
+  }
+
+  /** How many of the referred stand up to a record in the line, whatever became of it; null for an id that this waitlist never had. */
+  private async countReferredUpTo(session: Session, waitlistId: number, id: number): Promise<number | null> {
+    const place = await this.waiters.findAfter(session, waitlistId, id);
+    if (!place) return null;
+    const leaf = leafOf(REFERRED_AXIS, place.rankKey);
+    const [before, within] = await Promise.all([
+      this.buckets.countBefore(session, waitlistId, REFERRED_AXIS, leaf),
+      this.waiters.countReferredUpTo(session, waitlistId, place),
+    ]);
+    return before + within;
+  }
+
+  private async countsReferred(session: Session, waitlistId: number): Promise<boolean> {
+    const [[queue], counted] = await Promise.all([
+      this.queues.find(session, [waitlistId]),
+      this.buckets.findCounted(session, waitlistId),
+    ]);
+    return queue !== undefined && keptAxes(queue, counted).includes(REFERRED_AXIS);
   }
 
   /** Waitlists are looked up beside each other, so that none waits for another's. */
@@ -171,16 +210,19 @@ export class QueueReader {
   }
 }
 
+const WHOLE: Window = { from: null, skip: 0, leaves: null };
+
 /** The offboarded are in no line, so they are listed as they joined. */
 function listingOf({ offboarded, referredBy, order }: PageRequest): Listing {
   return { offboarded, referredBy, order: offboarded ? 'joined' : order };
 }
 
-/** The axis that counts a listing; null for the referrals of one record, and for a part of the line in its order. */
+/** The axis that counts a listing; null for the referrals of one record. */
 function axisOf({ offboarded, referredBy, order }: Listing): Axis | null {
   if (referredBy === null)
     return order === 'queue' ? QUEUE_AXIS : offboarded ? JOINED_AXES.offboarded : JOINED_AXES.active;
-  if (referredBy !== 'anyone' || order === 'queue') return null;
+  if (referredBy !== 'anyone') return null;
+  if (order === 'queue') return REFERRED_AXIS;
   return offboarded ? JOINED_AXES.referredOffboarded : JOINED_AXES.referredActive;
 }
 

@@ -5,7 +5,7 @@ import { Database, UNHURRIED } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
+import { COUNTED_AXIS, CounterChanges, JOINED_AXES, keptAxes, QUEUE_AXIS, REFERRED_AXIS } from './counters.js';
 import type { OnProgress } from './queue.auditor.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey } from './rank-key.js';
@@ -43,15 +43,16 @@ export class QueueSeeder {
 
   private async join(session: Session, waitlistId: number, people: readonly Invented[]): Promise<void> {
     const [first] = people as [Invented];
-    const [queue, stored] = await Promise.all([
+    const [queue, stored, counted] = await Promise.all([
       this.queues.lock(session, waitlistId),
       this.waiters.findStandings(session, waitlistId, [first.referralToken]),
+      this.buckets.findCounted(session, waitlistId),
     ]);
     // The answer to the commit was lost, and this is its repeat.
     if (stored.length > 0) return;
     if (first.number === 0 && queue.nextSeq > 0)
       throw new Problem('conflict', 'WAITLIST_NOT_EMPTY', 'Only an empty waitlist can be seeded.');
-    const changes = new CounterChanges();
+    const changes = new CounterChanges(keptAxes(queue, counted));
     const createdAt = new Date();
     const rows = people.map(({ number, ...person }, index) => {
       const facts = { seq: queue.nextSeq + index, creditedReferrals: person.amountReferred, spotsAdvanced: 0 };
@@ -71,7 +72,11 @@ export class QueueSeeder {
       };
       changes.add(QUEUE_AXIS, row.rankKey);
       changes.add(JOINED_AXES.active, row.seq);
-      if (row.referred) changes.add(JOINED_AXES.referredActive, row.seq);
+      if (row.referred) {
+        changes.add(JOINED_AXES.referredActive, row.seq);
+        changes.add(REFERRED_AXIS, row.rankKey);
+        changes.add(COUNTED_AXIS, queue.spotsPerReferral);
+      }
       return row;
     });
     const referred = rows.filter((row) => row.referred).length;

@@ -2,7 +2,15 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
+import {
+  COUNTED_AXIS,
+  CounterChanges,
+  firstKeyOf,
+  keptAxes,
+  QUEUE_AXIS,
+  REFERRED_AXIS,
+  timesCounted,
+} from './counters.js';
 import { type AuditReport, type OnProgress, QueueAuditor, type RebuildReport } from './queue.auditor.js';
 import { QueuePurger } from './queue.purger.js';
 import { QueueReader } from './queue.reader.js';
@@ -89,13 +97,18 @@ export class QueueService implements BeforeApplicationShutdown {
   async setSpotsPerReferral(manager: EntityManager, waitlistId: number, spotsPerReferral: number): Promise<number> {
     const queue = await this.queues.lock(manager, waitlistId);
     if (queue.spotsPerReferral === spotsPerReferral) return 0;
-    const changes = new CounterChanges();
+    const counted = await this.buckets.findCounted(manager, waitlistId);
+    const changes = new CounterChanges(keptAxes(queue, counted));
     let moved = 0;
-    for (const { from, to, amount } of await this.waiters.countMoves(manager, waitlistId, spotsPerReferral)) {
-      changes.remove(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, from), amount);
-      changes.add(QUEUE_AXIS, firstKeyOf(QUEUE_AXIS, to), amount);
+    for (const { from, to, referred, amount } of await this.waiters.countMoves(manager, waitlistId, spotsPerReferral)) {
+      for (const axis of referred ? [QUEUE_AXIS, REFERRED_AXIS] : [QUEUE_AXIS]) {
+        changes.remove(axis, firstKeyOf(axis, from), amount);
+        changes.add(axis, firstKeyOf(axis, to), amount);
+      }
       moved += amount;
     }
+    changes.remove(COUNTED_AXIS, queue.spotsPerReferral, timesCounted(queue));
+    changes.add(COUNTED_AXIS, spotsPerReferral, timesCounted(queue));
     await this.waiters.rekey(manager, waitlistId, spotsPerReferral);
     await this.buckets.apply(manager, waitlistId, changes);
     await this.queues.update(manager, { ...queue, spotsPerReferral });

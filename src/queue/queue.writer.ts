@@ -7,7 +7,17 @@ import type { Session } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problem.js';
 import { QueueMetrics } from '../platform/telemetry/queue-metrics.js';
 import { BucketStore, type Siblings } from './bucket.store.js';
-import { CounterChanges, JOINED_AXES, QUEUE_AXIS } from './counters.js';
+import {
+  type Axis,
+  COUNTED_AXIS,
+  CounterChanges,
+  familyId,
+  JOINED_AXES,
+  keptAxes,
+  placeOf,
+  QUEUE_AXIS,
+  REFERRED_AXIS,
+} from './counters.js';
 import { QueueStore } from './queue.store.js';
 import type { QueueEntity } from './queue.entity.js';
 import { rankKey } from './rank-key.js';
@@ -23,6 +33,8 @@ const WEIGHTY_TEXT_BYTES = 8 * 1024;
 const WAITING_MAX = 10_000;
 /** A record that another process inserted at the same moment is found by the next attempt. */
 const DUPLICATE_ATTEMPTS_MAX = 3;
+
+const COUNTED_FAMILY = familyId(placeOf(COUNTED_AXIS, 0, 0));
 
 /** Lines whose end is remembered: a number each. */
 const ENDS_MAX = 10_000;
@@ -56,6 +68,8 @@ interface Facts {
   readonly phoneKeys: Set<string | null>;
   /** By their token. */
   readonly referrers: ReadonlyMap<string, Standing>;
+  /** Those whose counters hold. */
+  readonly axes: readonly Axis[];
   /** Counters that were read ahead. */
   readonly siblings: Siblings;
 }
@@ -159,7 +173,7 @@ export class QueueWriter {
       const outcomes = await this.database.exchange(
         async (session) => {
           const facts = await this.readFacts(session, waitlistId, commands);
-          const changes = new CounterChanges();
+          const changes = new CounterChanges(facts.axes);
           // First those who leave: their places are as they were before the batch.
           const removals = offboardAll(facts, changes, commands);
           const admissions = admitAll(facts, commands);
@@ -206,6 +220,8 @@ export class QueueWriter {
     const ids = commands.flatMap((command) => (command.kind === 'offboard' ? command.waiterIds : []));
     const tokens = applicants.flatMap(({ referrerTokens }) => referrerTokens);
     const expected = newcomersFrom(this.ends.get(waitlistId), applicants);
+    // Whom nobody refers, and who stays, changes nothing among the referred: then it is all the same whether those are counted.
+    if (ids.length + tokens.length > 0) expected.add(COUNTED_AXIS, 0);
     const [queue, rules, leaving, taken, referrers, siblings] = await Promise.all([
       this.queues.lock(session, waitlistId),
       applicants[0]?.readRules(session),
@@ -221,6 +237,7 @@ export class QueueWriter {
       emailKeys: new Set(taken.map(({ emailKey }) => emailKey)),
       phoneKeys: new Set(taken.map(({ phoneKey }) => phoneKey)),
       referrers: new Map(referrers.map((standing) => [standing.referralToken, standing])),
+      axes: keptAxes(queue, siblings.get(COUNTED_FAMILY) ?? []),
       siblings,
     };
   }
@@ -267,6 +284,8 @@ function offboardAll(
       queue.referredOffboarded += 1;
       changes.remove(JOINED_AXES.referredActive, waiter.seq);
       changes.add(JOINED_AXES.referredOffboarded, waiter.seq);
+      changes.remove(REFERRED_AXIS, waiter.rankKey);
+      changes.add(COUNTED_AXIS, queue.spotsPerReferral);
     }
   }
   return removals;
@@ -317,14 +336,19 @@ function joinAll(
     if (referrerToken === null) continue;
     queue.referredActive += 1;
     changes.add(JOINED_AXES.referredActive, waiter.seq);
+    changes.add(REFERRED_AXIS, waiter.rankKey);
+    changes.add(COUNTED_AXIS, queue.spotsPerReferral);
     const referrer = credited.get(referrerToken) ?? referrers.get(referrerToken);
     if (referrer) credited.set(referrerToken, withReferral(referrer, queue.spotsPerReferral));
   }
-  for (const [token, { id, active, rankKey: key }] of credited) {
+  for (const [token, { id, active, referred, rankKey: to }] of credited) {
     // A referrer may have left in this batch.
     if (!active || known.get(id)?.active === false) continue;
-    changes.remove(QUEUE_AXIS, (referrers.get(token) as Standing).rankKey);
-    changes.add(QUEUE_AXIS, key);
+    const { rankKey: from } = referrers.get(token) as Standing;
+    for (const axis of referred ? [QUEUE_AXIS, REFERRED_AXIS] : [QUEUE_AXIS]) {
+      changes.remove(axis, from);
+      changes.add(axis, to);
+    }
   }
   return { joined, credited: [...credited.values()] };
 }
@@ -335,9 +359,12 @@ function newcomersFrom(end: number | undefined, applicants: readonly Applicant[]
   if (end === undefined) return changes;
   applicants.forEach(({ referrerTokens }, index) => {
     const seq = end + index;
-    changes.add(QUEUE_AXIS, rankKey({ seq, creditedReferrals: 0, spotsAdvanced: 0 }, 0));
+    const key = rankKey({ seq, creditedReferrals: 0, spotsAdvanced: 0 }, 0);
+    changes.add(QUEUE_AXIS, key);
     changes.add(JOINED_AXES.active, seq);
-    if (referrerTokens.length > 0) changes.add(JOINED_AXES.referredActive, seq);
+    if (referrerTokens.length === 0) return;
+    changes.add(JOINED_AXES.referredActive, seq);
+    changes.add(REFERRED_AXIS, key);
   });
   return changes;
 }

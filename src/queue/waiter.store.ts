@@ -47,6 +47,15 @@ const UPDATES_MAX = 500;
 /** Which records a listing shows, and in which order. */
 export type Listing = Pick<PageRequest, 'offboarded' | 'referredBy' | 'order'>;
 
+/** What of a listing a page shows. */
+export interface Window {
+  readonly from: PageStart | null;
+  /** Records left out, of those from there on. */
+  readonly skip: number;
+  /** The narrowest buckets of the line outside of which there is none of them; null where that is not known. */
+  readonly leaves: readonly number[] | null;
+}
+
 /** Where a page starts: at a record or after it. */
 export interface PageStart {
   readonly seq: number;
@@ -61,10 +70,17 @@ export interface Removal {
   readonly priorities: ReadonlyMap<number, number>;
 }
 
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
 /** Records that go from one bucket to another, or stay in it. */
 export interface Move {
   readonly from: number;
   readonly to: number;
+  /** Whether somebody referred them. */
+  readonly referred: boolean;
   readonly amount: number;
 }
 
@@ -81,12 +97,12 @@ export interface Standing {
   readonly spotsAdvanced: number;
   readonly rankKey: number;
   readonly active: boolean;
+  readonly referred: boolean;
   readonly referralToken: string;
 }
 
 /** A record as an audit sees it. */
 export interface AuditedFacts extends Standing {
-  readonly referred: boolean;
   readonly referredByToken: string | null;
   readonly removedPriority: number | null;
   readonly referrals: number;
@@ -141,7 +157,7 @@ export class WaiterStore {
   async findStandings(session: Session, waitlistId: number, tokens: readonly string[]): Promise<Standing[]> {
     if (tokens.length === 0) return [];
     const rows: Record<string, number | string | null>[] = await session.query(
-      `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referral_token
+      `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referred, referral_token
        FROM waiter ${byIndex(session.dataSource, 'waiter_token')} WHERE referral_token IN (${placeholders(tokens.length)}) AND waitlist_id = ?`,
       [...tokens, waitlistId],
     );
@@ -160,7 +176,6 @@ export class WaiterStore {
     );
     return rows.map((row) => ({
       ...toStanding(row),
-      referred: row.referred === 1,
       referredByToken: row.referred_by_token as string | null,
       removedPriority: row.removed_priority as number | null,
       referrals: row.referrals as number,
@@ -249,7 +264,7 @@ export class WaiterStore {
   /** Some record with credit whose key tells what a referral is worth; null where nobody has any. */
   async findCredited(session: Session, waitlistId: number): Promise<Standing | null> {
     const [row]: Record<string, number | string | null>[] = await session.query(
-      `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referral_token
+      `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referred, referral_token
        FROM waiter ${byIndex(session.dataSource, 'waiter_credited')}
        WHERE waitlist_id = ? AND credited_referrals > 0 AND rank_key > 0 LIMIT 1`,
       [waitlistId],
@@ -315,14 +330,15 @@ export class WaiterStore {
   /** How many active records such a change will move from each narrowest bucket of the line to which. */
   async countMoves(session: Session, waitlistId: number, spotsPerReferral: number): Promise<Move[]> {
     const key = keySql(spotsPerReferral);
-    const rows: Record<'from_bucket' | 'to_bucket' | 'total', number>[] = await session.query(
-      `SELECT rank_bucket AS from_bucket, (${key.sql}) >> ${QUEUE_AXIS.widthBits[0]} AS to_bucket, COUNT(*) AS total
-       FROM waiter WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY from_bucket, to_bucket`,
+    const rows: Record<'from_bucket' | 'to_bucket' | 'referred' | 'total', number>[] = await session.query(
+      `SELECT rank_bucket AS from_bucket, (${key.sql}) >> ${QUEUE_AXIS.widthBits[0]} AS to_bucket, referred, COUNT(*) AS total
+       FROM waiter WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY from_bucket, to_bucket, referred`,
       [...key.values, waitlistId],
     );
-    return rows.map(({ from_bucket, to_bucket, total }) => ({
+    return rows.map(({ from_bucket, to_bucket, referred, total }) => ({
       from: from_bucket,
       to: Number(to_bucket),
+      referred: referred === 1,
       amount: Number(total),
     }));
   }
@@ -344,26 +360,23 @@ export class WaiterStore {
     return { first: row?.first ?? 0, end: (row?.last ?? -1) + 1 };
   }
 
-  /** A page of a listing, from a record on (`from`, itself included) less the first `skip`. */
+  /** A page of a listing. */
   async findPage(
     session: Session,
     waitlistId: number,
     listing: Listing,
-    window: {
-      readonly from: PageStart | null;
-      readonly skip: number;
-      readonly limit: number;
-      readonly withAnswers: boolean;
-    },
+    window: Window & { readonly limit: number; readonly withAnswers: boolean },
   ): Promise<ListedRecord[]> {
-    const filter = filterOf(waitlistId, listing);
-    const start = window.from && startOf(listing, window.from);
+    const conditions: Condition[] = [filterOf(waitlistId, listing)];
+    if (window.from) conditions.push(startOf(listing, window.from));
+    if (window.leaves)
+      conditions.push({ sql: `w.rank_bucket IN (${placeholders(window.leaves.length)})`, values: window.leaves });
     const rows: WaiterRow[] = await session.query(
       `SELECT ${LISTED_COLUMNS}${window.withAnswers ? ', w.answers' : ''}
        FROM waiter w ${byIndex(session.dataSource, indexOf(listing))}
-       WHERE ${filter.sql}${start ? ` AND ${start.sql}` : ''}
+       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
        ORDER BY ${listing.order === 'queue' ? 'w.rank_bucket, w.rank_key, w.seq DESC' : 'w.seq'} LIMIT ? OFFSET ?`,
-      [...filter.values, ...(start?.values ?? []), window.limit, window.skip],
+      [...conditions.flatMap(({ values }) => values), window.limit, window.skip],
     );
     return rows.map(toListed);
   }
@@ -408,8 +421,23 @@ export class WaiterStore {
     return row ? { seq: row.seq } : null;
   }
 
+  /** How many of the active whom anyone referred are in the narrowest bucket of a record, up to that record. */
+  async countReferredUpTo(
+    session: Session,
+    waitlistId: number,
+    { seq, rankKey }: Required<PageStart>,
+  ): Promise<number> {
+    const [row]: { total: number }[] = await session.query(
+      `SELECT COUNT(*) AS total FROM waiter ${byIndex(session.dataSource, 'waiter_order')}
+       WHERE waitlist_id = ? AND active = 1 AND rank_bucket = ? AND referred = 1
+         AND (rank_key < ? OR (rank_key = ? AND seq >= ?))`,
+      [waitlistId, leafOf(QUEUE_AXIS, rankKey), rankKey, rankKey, seq],
+    );
+    return Number(row?.total);
+  }
+
   /** Where a listing goes on after a record, whatever became of it; null for an id that this waitlist never had. */
-  async findAfter(session: Session, waitlistId: number, id: number): Promise<PageStart | null> {
+  async findAfter(session: Session, waitlistId: number, id: number): Promise<Required<PageStart> | null> {
     const [row]: { seq: number; rank_key: number }[] = await session.query(
       'SELECT seq, rank_key FROM waiter WHERE id = ? AND waitlist_id = ?',
       [id, waitlistId],
@@ -521,6 +549,7 @@ function toStanding(row: Record<string, number | string | null>): Standing {
     spotsAdvanced: row.spots_advanced as number,
     rankKey: row.rank_key as number,
     active: row.active === 1,
+    referred: row.referred === 1,
     referralToken: row.referral_token as string,
   };
 }

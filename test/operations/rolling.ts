@@ -1,6 +1,7 @@
 /**
  * A rolling restart under load: two replicas behind haproxy, which takes one out when its /readyz says no, are restarted
- * in turns until so many requests have been answered. No request may fail, and every signup answered must exist.
+ * in turns until so many requests have been answered. No request may fail, and every signup answered must exist; those who
+ * came by somebody's link are listed in the order of the line, whichever program let them in.
  *   npm run test:rolling [-- requests [commit]]
  * With a commit both begin as the program of that commit, on its schema. Then the schema is brought to the newest under
  * them, and each restart is a change between that program and this one: an upgrade, and the way back.
@@ -28,9 +29,15 @@ const DURATION_MAX_MS = 15 * 60_000;
 const SHUTDOWN_DELAY_SECONDS = 3;
 const HERE = fileURLToPath(new URL('../..', import.meta.url));
 
+const PAGE_SIZE = 100;
+
 interface Answer {
   readonly status: number;
   readonly text: string;
+}
+
+interface Listed {
+  readonly referred_by_waiter_token: string | null;
 }
 
 class Replica {
@@ -142,7 +149,21 @@ async function run(directory: string, databaseUrl: string, port: number): Promis
 
     const { access_token: token } = await json('POST', '/api/v1/auth/create_tokens', OWNER);
     const waitlist = { waitlist_name: 'Rolling', waitlist_url_location: 'https://example.com/join' };
-    const { id: waitlist_id } = await json('POST', '/api/v1/waitlist', waitlist, String(token));
+    const { id: waitlist_id, api_key } = await json('POST', '/api/v1/waitlist', waitlist, String(token));
+    const listInLine = async (filter = ''): Promise<Listed[]> => {
+      const listed: Listed[] = [];
+      for (;;) {
+        const path = `/api/v1/waiter?api_key=${api_key as string}&order=queue&offset=${listed.length}${filter}`;
+        const page = JSON.parse((await call('GET', path, undefined, String(token))).text) as Listed[];
+        listed.push(...page);
+        if (page.length < PAGE_SIZE) return listed;
+      }
+    };
+    const isReferredListRight = async () => {
+      const listed = await listInLine('&referral_token=true');
+      const expected = (await listInLine()).filter(({ referred_by_waiter_token: by }) => by !== null);
+      return expected.length > 0 && JSON.stringify(listed) === JSON.stringify(expected);
+    };
 
     const failures = new Map<string, number>();
     const startMs = performance.now();
@@ -151,19 +172,23 @@ async function run(directory: string, databaseUrl: string, port: number): Promis
     let restarts = 0;
     const isOver = () =>
       (requests >= REQUESTS && restarts >= RESTARTS_MIN) || performance.now() - startMs > DURATION_MAX_MS;
-    const visit = async (method: string, path: string, body?: unknown) => {
-      const outcome = await call(method, path, body).then(
-        ({ status }) => String(status),
-        (error: unknown) => (error as { code?: string }).code ?? String(error),
-      );
+    const visit = async (method: string, path: string, body?: unknown): Promise<Answer | null> => {
+      const answer = await call(method, path, body).catch((error: unknown) => error);
       requests += 1;
-      if (outcome !== '200') failures.set(outcome, (failures.get(outcome) ?? 0) + 1);
-      return outcome === '200';
+      const { status, code } = answer as { readonly status?: number; readonly code?: string };
+      if (status === 200) return answer as Answer;
+      const outcome = String(status ?? code ?? answer);
+      failures.set(outcome, (failures.get(outcome) ?? 0) + 1);
+      return null;
     };
     const visitor = async () => {
+      let referral_link: string | undefined;
       while (!isOver()) {
         const email = `${randomUUID()}@example.com`;
-        if (await visit('POST', '/api/v1/signup', { waitlist_id, email })) signups += 1;
+        const answer = await visit('POST', '/api/v1/signup', { waitlist_id, email, referral_link });
+        if (answer) signups += 1;
+        // Who has referred some gives way to one of them.
+        if (answer && signups % 3 === 0) ({ referral_link } = JSON.parse(answer.text) as { referral_link: string });
         await visit('GET', `/api/v1/signup?waitlist_id=${waitlist_id as number}&email=${email}`);
       }
     };
@@ -187,6 +212,10 @@ async function run(directory: string, databaseUrl: string, port: number): Promis
       `${COMMIT === undefined ? 'rolling restarts' : `upgrades from ${COMMIT} and back`}: ${restarts} in ${seconds} s, under ${requests} requests; failed: ${failed}; ${signups} signups answered, ${stored} stored\n`,
     );
     await runCli(HERE, databaseUrl, 'verify');
+    if (!(await isReferredListRight())) throw new Error('Those referred are listed wrongly.');
+    // What the older program has left uncounted, this counts.
+    await runCli(HERE, databaseUrl, 'rebuild');
+    if (!(await isReferredListRight())) throw new Error('After a rebuild those referred are listed wrongly.');
     return failures.size === 0 && stored === signups && restarts >= RESTARTS_MIN && requests >= REQUESTS;
   } finally {
     balancer?.kill();

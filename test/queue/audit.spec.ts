@@ -21,6 +21,9 @@ const DAMAGE: [string, string, RegExp][] = [
   ...[1, 2, 3, 4].map((axis): [string, string, RegExp] => [`a wrong counter of listing ${axis}`, `UPDATE queue_bucket SET amount = amount + 1 WHERE axis = ${axis} AND level = 0 AND`, new RegExp(`bucket ${axis}/0/0/0: amount is`)]),
   ['a counter too many', surplus(50, 3, 0), /bucket 0\/0\/.*\/50: amount is 3, the records give 0/],
   ['a counter too many that counts nobody, but whoever will come', surplus(50, 0, 5), /bucket 0\/0\/.*\/50: before is 5, the records give/],
+  ['a wrong counter of the referred in the line', 'UPDATE queue_bucket SET amount = amount + 1 WHERE axis = 5 AND level = 0 AND slot = 1 AND', /bucket 5\/0\/.*\/1: amount is/],
+  ['a wrong sum of elder siblings among the referred in the line', 'UPDATE queue_bucket SET before_in_parent = before_in_parent + 1 WHERE axis = 5 AND level = 0 AND slot = 2 AND', /bucket 5\/0\/.*\/2: before is/],
+  ['the counters of the referred in the line missing', 'DELETE FROM queue_bucket WHERE axis = 5 AND', /bucket 5\/3\/.*: amount is 0/],
   ...['next_seq', 'active', 'offboarded', 'referred_active', 'referred_offboarded'].map((column): [string, string, RegExp] => [`a wrong total: ${column}`, `UPDATE queue SET ${column} = ${column} + 1 WHERE`, /queue: \w+ is/]),
   ['a wrong key', 'UPDATE waiter SET rank_key = rank_key - 1 WHERE seq = 7 AND', /record .*: rankKey is/],
   ['a wrong count of referrals', 'UPDATE waiter SET amount_referred = amount_referred + 1 WHERE seq = 7 AND', /record .*: amountReferred is/],
@@ -118,6 +121,23 @@ describe('an audit', () => {
 
     expect(await service.world.list(waitlist, { order: 'queue' })).toEqual(before);
     expect(await rebuild(waitlist)).toEqual({ changed: 0, spotsPerReferral: 7, wasLost: false });
+  });
+
+  it('takes a line for sound in which the referred are not counted in their order, as older programs leave it; a rebuild counts them', async () => {
+    const waitlist = await crowd();
+    const inLine = { order: 'queue', referral_token: true };
+    const listed = await service.world.list(waitlist, inLine);
+    await damage(waitlist, 'DELETE FROM queue_bucket WHERE axis IN (5, 6) AND');
+    const { referral_link } = listed[0]!;
+    await service.world.signup(waitlist, { referral_link });
+
+    expect(await verify(waitlist)).toEqual({ records: PEOPLE + 1, findings: [], differences: 0 });
+    expect(await service.world.list(waitlist, inLine)).toHaveLength(listed.length + 1);
+
+    await rebuild(waitlist);
+    await damage(waitlist, 'UPDATE queue_bucket SET amount = amount + 1 WHERE axis = 5 AND level = 0 AND slot = 1 AND');
+
+    expect((await verify(waitlist)).findings).toEqual([expect.stringMatching(/^bucket 5/)]);
   });
 
   /** By the records alone. */

@@ -17,7 +17,7 @@ import {
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey, SPOTS_PER_REFERRAL_DEFAULT, spotsPerReferralBy } from './rank-key.js';
-import { type AuditedFacts, WaiterStore } from './waiter.store.js';
+import { type AuditedFacts, SEQ_LOWEST, WaiterStore } from './waiter.store.js';
 
 /** Records read at once: large enough to be quick, small enough for memory and for a progress bar that moves. */
 const CHUNK_SIZE = 5_000;
@@ -170,7 +170,7 @@ export class QueueAuditor {
   ) {
     const derived = new DerivedCounters(queue);
     const { end } = await this.waiters.findSpan(session, queue.waitlistId);
-    let next = Number.MIN_SAFE_INTEGER;
+    let next = SEQ_LOWEST;
     let index = 0;
     for (;;) {
       const chunk = await this.waiters.findFacts(session, queue.waitlistId, next, CHUNK_SIZE);
@@ -182,7 +182,7 @@ export class QueueAuditor {
       await afterChunk();
       onProgress(index, end);
       const last = chunk.at(-1);
-      if (!last) return derived;
+      if (!last || chunk.length < CHUNK_SIZE) return derived;
       next = last.seq + 1;
     }
   }

@@ -44,6 +44,9 @@ function prioritySql(dataSource: DataSource): string {
 /** Records in one UPDATE: its cases are searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
 
+/** No number of a record is below. */
+export const SEQ_LOWEST = -(2 ** 63);
+
 /** Which records a listing shows, and in which order. */
 export type Listing = Pick<PageRequest, 'offboarded' | 'referredBy' | 'order'>;
 
@@ -279,38 +282,41 @@ export class WaiterStore {
 
   /** Numbers the records anew in their order, where numbers are missing or below 0. */
   async closeGaps(session: Session, waitlistId: number): Promise<void> {
-    const [row]: { total: number; first: number | null; last: number | null }[] = await session.query(
-      'SELECT COUNT(*) AS total, MIN(seq) AS first, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+    const { first, end } = await this.findSpan(session, waitlistId);
+    const [row]: { total: number }[] = await session.query(
+      'SELECT COUNT(*) AS total FROM waiter WHERE waitlist_id = ?',
       [waitlistId],
     );
-    const { first, last } = { first: row?.first ?? 0, last: row?.last ?? -1 };
-    if (first === 0 && Number(row?.total) === last + 1) return;
-    // By way of numbers below all, for at no time may two be equal.
-    const below = Math.min(first, 0) - 1;
+    const total = Number(row?.total);
+    if (first === 0 && end === total) return;
+    // By way of numbers below all, or above all, for at no time may two be equal.
+    const isBelow = first >= 0;
+    const [base, step] = isBelow ? [-1, -1] : [Math.max(end, total), 1];
     let place = 0;
-    for (let from = first; ;) {
+    for (let from = isBelow ? 0 : SEQ_LOWEST; ;) {
       const records: { id: number; seq: number }[] = await session.query(
-        'SELECT id, seq FROM waiter WHERE waitlist_id = ? AND seq >= ? ORDER BY seq LIMIT ?',
-        [waitlistId, from, UPDATES_MAX],
+        'SELECT id, seq FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT ?',
+        [waitlistId, from, isBelow ? -SEQ_LOWEST : base, UPDATES_MAX],
       );
-      if (records.length === 0) break;
+      const last = records.at(-1);
+      if (!last) break;
       await session.query(
         `UPDATE waiter ${byId(session.dataSource)} SET seq = CASE id ${records.map(() => 'WHEN ? THEN ?').join(' ')} END
          WHERE waitlist_id = ? AND id IN (${placeholders(records.length)})`,
         [
-          ...records.flatMap(({ id }, index) => [id, below - (place + index)]),
+          ...records.flatMap(({ id }, index) => [id, base + step * (place + index)]),
           waitlistId,
           ...records.map(({ id }) => id),
         ],
       );
       place += records.length;
-      from = Number(records.at(-1)?.seq) + 1;
+      // Only to step over what was moved: from a number that is not exact, records would be left out.
+      if (Number.isSafeInteger(last.seq)) from = last.seq + 1;
     }
-    await session.query('UPDATE waiter SET seq = ? - seq WHERE waitlist_id = ? AND seq <= ?', [
-      below,
-      waitlistId,
-      below,
-    ]);
+    await session.query(
+      `UPDATE waiter SET seq = ? * (seq - ?) WHERE waitlist_id = ? AND seq ${isBelow ? '<=' : '>='} ?`,
+      [step, base, waitlistId, base],
+    );
   }
 
   /** Takes records out of the line for good. */

@@ -37,6 +37,7 @@ const DAMAGE: [string, string, RegExp][] = [
   ['a first record that was deleted', 'DELETE FROM waiter WHERE seq = 0 AND', /record .*: seq is 1, the facts give 0/],
   ['a sequence number below 0', 'UPDATE waiter SET seq = -7 WHERE seq = 20 AND', /record .*: seq is -7, the facts give 0/],
   ['a first sequence number below 0', 'UPDATE waiter SET seq = -1 WHERE seq = 0 AND', /record .*: seq is -1, the facts give 0/],
+  ...['4611686018427387905', '-4611686018427387905'].flatMap((seq) => [20, PEOPLE - 1].map((record): [string, string, RegExp] => [`record ${record} as number ${seq}`, `UPDATE waiter SET seq = ${seq} WHERE seq = ${record} AND`, /record .*: seq is -?4611686018427388000, the facts give/])),
   ['sequence numbers below 0 throughout', 'UPDATE waiter SET seq = -1 - seq WHERE', /record .*: seq is -80, the facts give 0/],
   ['an offboarded record without the place it left', 'UPDATE waiter SET removed_priority = NULL WHERE active = 0 AND', /record .*: removedPriority is null, but the record is offboarded/],
   ...[-5, PEOPLE, '4611686018427387904'].map((place): [string, string, RegExp] => [`offboarded records that left the place ${place}`, `UPDATE waiter SET removed_priority = ${place} WHERE active = 0 AND`, /record .*: removedPriority is -?\d+, but the record is offboarded, and one of 80/]),

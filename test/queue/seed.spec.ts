@@ -37,7 +37,9 @@ describe('seeding', () => {
     const email = `seed-${PEOPLE - 1}@example.com`;
     let living: Promise<unknown> | undefined;
 
-    const seeding = queue.seed(id, PEOPLE, () => (living ??= service.world.signup({ id }, { email })));
+    const seeding = queue.seed(id, PEOPLE, () => {
+      living ??= service.world.signup({ id }, { email });
+    });
 
     await expect(seeding).rejects.toThrow(
       /^Somebody signed up on waitlist \d+ with an email that an invented person has: \d+ of 8000 joined, and no more can\.$/,

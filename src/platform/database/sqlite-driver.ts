@@ -28,7 +28,7 @@ export class SqliteConnection {
       reader: statement.columns().length > 0,
       all: (...values) => {
         try {
-          return statement.all(...values);
+          return statement.all(...values) as unknown[];
         } catch (error) {
           if (!(error as Partial<Error>).message?.startsWith(TOO_LARGE)) throw error;
           statement.setReadBigInts(true);

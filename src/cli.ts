@@ -120,13 +120,12 @@ program
         );
         print(`Waitlist ${waitlist}: ${records} records, ${differences === 0 ? 'all right' : `${differences} differ`}`);
         for (const finding of findings) print(`  ${finding}`);
-        if (differences > findings.length) print(`  … and ${differences - findings.length} more`);
         isSound &&= differences === 0;
       });
       for (const closed of id === undefined ? await queue.closedIds() : [])
         print(`Waitlist ${closed} is being deleted`);
       for (const orphan of id === undefined ? await queue.orphanIds() : []) {
-        print(`Waitlist ${orphan} was deleted, but not all of its records: run rebuild`);
+        print(`Waitlist ${orphan} is gone, but not all of its records: rebuild deletes them`);
         isSound = false;
       }
       if (!isSound) process.exitCode = 1;
@@ -143,11 +142,11 @@ program
     withApp(async (app) => {
       const queue = app.get(QueueService);
       await withWaitlists(queue, id, async (waitlist) => {
-        const { changed, wasLost, spotsPerReferral } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
+        const { changed, remarks } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           queue.rebuild(waitlist, onProgress),
         );
         print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
-        if (wasLost) print(`  its line was missing: see that spots_to_move_upon_referral is ${spotsPerReferral}`);
+        for (const remark of remarks) print(`  ${remark}`);
       });
       for (const gone of id === undefined ? [...(await queue.closedIds()), ...(await queue.orphanIds())] : []) {
         const isDone = await queue.purge(gone);

@@ -103,17 +103,6 @@ export class BucketStore {
     return last + 1;
   }
 
-  /** Waitlists that an older version was killed over while it deleted them: no line, no mark of its closing, but buckets, which went last. */
-  async listOrphans(session: Session): Promise<number[]> {
-    const rows: { waitlist_id: number }[] = await session.query(
-      // A waitlist that stands has lost its line some other way, and its people are no remains.
-      `SELECT DISTINCT waitlist_id FROM queue_bucket
-       WHERE waitlist_id NOT IN (SELECT waitlist_id FROM queue) AND waitlist_id NOT IN (SELECT id FROM waitlist)
-         AND waitlist_id NOT IN (SELECT waitlist_id FROM closed_queue)`,
-    );
-    return rows.map(({ waitlist_id }) => waitlist_id);
-  }
-
   /** What tells, by `keptAxes`, which counters hold. */
   async findCounted(session: Session, waitlistId: number): Promise<readonly Bucket[]> {
     const rows: BucketRow[] = await session.query(

@@ -20,15 +20,16 @@ import {
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey, SPOTS_PER_REFERRAL_DEFAULT, spotsPerReferralBy } from './rank-key.js';
-import { type AuditedFacts, WaiterStore } from './waiter.store.js';
+import { type AuditedFacts, SEQ_LOWEST, WaiterStore } from './waiter.store.js';
 
 /** Records read at once: large enough to be quick, small enough for memory and for a progress bar that moves. */
 const CHUNK_SIZE = 5_000;
-/** What differs is listed up to here and counted beyond: a damaged line differs everywhere. */
-const FINDINGS_MAX = 100;
+/** What is told is listed up to here and counted beyond: a damaged line differs everywhere. */
+const REMARKS_MAX = 100;
 
 export interface AuditReport {
   readonly records: number;
+  /** A line each. */
   readonly findings: readonly string[];
   /** How many there are in all. */
   readonly differences: number;
@@ -37,9 +38,8 @@ export interface AuditReport {
 export interface RebuildReport {
   /** How many records changed. */
   readonly changed: number;
-  readonly spotsPerReferral: number;
-  /** Whether the row of the line was gone. */
-  readonly wasLost: boolean;
+  /** What the facts did not tell, and what was made of it: a line each. */
+  readonly remarks: readonly string[];
 }
 
 /** Called with the records done and the records in all. */
@@ -64,7 +64,7 @@ export class QueueAuditor {
   }
 
   async orphanIds(): Promise<number[]> {
-    return this.database.read((manager) => this.buckets.listOrphans(manager));
+    return this.database.read((manager) => this.queues.listOrphans(manager));
   }
 
   /**
@@ -72,24 +72,19 @@ export class QueueAuditor {
    * @throws Problem `not_found` without such a waitlist
    */
   async verify(waitlistId: number, onProgress: OnProgress): Promise<AuditReport> {
-    const findings: string[] = [];
-    let differences = 0;
-    const find = (finding: string) => {
-      differences += 1;
-      if (findings.length < FINDINGS_MAX) findings.push(finding);
-    };
     return this.database.snapshot(async (session) => {
-      findings.length = 0;
-      differences = 0;
+      const findings = new Remarks();
       const [stored] = await this.queues.find(session, [waitlistId]);
       const queue = stored ?? (await this.lostQueue(session, waitlistId));
-      const derived = await this.derive(session, queue, onProgress, (facts, index) => {
-        for (const difference of differencesOf(facts, index, queue)) find(`record ${facts.id}: ${difference}`);
+      const derived = await this.derive(session, queue, onProgress, (facts, index, end) => {
+        for (const difference of [...differencesOf(facts, index, queue), ...removalFaults(facts, end)])
+          findings.add(`record ${facts.id}: ${difference}`);
       });
-      if (!stored) find('queue: the row of this waitlist is missing');
+      if (!stored) findings.add('queue: the row of this waitlist is missing');
+      else if (!(await this.queues.isExpected(session, waitlistId))) findings.add(WAITLIST_LOST);
       for (const field of TOTALS) {
         if (stored && stored[field] !== derived.queue[field])
-          find(`queue: ${field} is ${stored[field]}, the records give ${derived.queue[field]}`);
+          findings.add(`queue: ${field} is ${stored[field]}, the records give ${derived.queue[field]}`);
       }
       // Of what an older program left uncounted, nothing is read.
       for (const axis of keptAxes(queue, await this.buckets.findCounted(session, waitlistId))) {
@@ -99,19 +94,19 @@ export class QueueAuditor {
         for (const bucket of derived.buckets(axis, buckets)) {
           const { amount = 0, before = 0 } = kept.get(bucketId(bucket)) ?? {};
           if (amount !== bucket.amount)
-            find(`bucket ${bucketId(bucket)}: amount is ${amount}, the records give ${bucket.amount}`);
+            findings.add(`bucket ${bucketId(bucket)}: amount is ${amount}, the records give ${bucket.amount}`);
           if (before !== bucket.before)
-            find(`bucket ${bucketId(bucket)}: before is ${before}, the records give ${bucket.before}`);
+            findings.add(`bucket ${bucketId(bucket)}: before is ${before}, the records give ${bucket.before}`);
         }
       }
-      return { records: derived.records, findings, differences };
+      return { records: derived.records, findings: findings.lines(), differences: findings.amount };
     }, UNHURRIED);
   }
 
   /**
    * Derives every counter, key, sequence number and referral count of a waitlist anew, under its lock; gives how many
    * records changed. The order of joining is a fact and stays. Where the row of the line was lost, what a referral is
-   * worth is lost with it, and is what the keys were derived with.
+   * worth is lost with it, and is what the keys were derived with. Who left without a place or a moment left just now.
    * @throws Problem `not_found` without such a waitlist
    */
   async rebuild(waitlistId: number, onProgress: OnProgress): Promise<RebuildReport> {
@@ -120,13 +115,17 @@ export class QueueAuditor {
       const queue = stored ?? (await this.lostQueue(session, waitlistId));
       if (!stored) await this.queues.open(session, waitlistId, queue.spotsPerReferral);
       await this.waiters.closeGaps(session, waitlistId);
+      const remarks = new Remarks();
+      if (!stored)
+        remarks.add(`its line was missing: see that spots_to_move_upon_referral is ${queue.spotsPerReferral}`);
+      else if (!(await this.queues.isExpected(session, waitlistId))) remarks.add(WAITLIST_LOST);
       let wrong: AuditedFacts[] = [];
       let changed = 0;
       const unplaced: { readonly id: number; readonly key: number }[] = [];
       const correct = async () => {
         const standings = wrong.map((facts) => ({ ...facts, ...rightFacts(facts, queue) }));
         await this.waiters.updateStandings(session, waitlistId, standings);
-        await this.waiters.deriveReferred(session, waitlistId, wrong.map(({ id }) => id)); // prettier-ignore
+        await this.waiters.deriveFlags(session, waitlistId, wrong.map(({ id }) => id)); // prettier-ignore
         changed += wrong.length;
         wrong = [];
       };
@@ -134,9 +133,14 @@ export class QueueAuditor {
         session,
         queue,
         onProgress,
-        (facts, index) => {
-          if (differencesOf(facts, index, queue).length > 0) wrong.push(facts);
-          if (isMisplaced(facts)) unplaced.push({ id: facts.id, key: rightFacts(facts, queue).rankKey });
+        (facts, index, end) => {
+          const faults = removalFaults(facts, end);
+          if (faults.length > 0 || differencesOf(facts, index, queue).length > 0) wrong.push(facts);
+          if (faults.length === 0) return;
+          const { active, rankKey: key } = rightFacts(facts, queue);
+          unplaced.push({ id: facts.id, key });
+          const outcome = active ? 'deleted' : 'it is as if it left just now';
+          for (const fault of faults) remarks.add(`record ${facts.id}: ${fault}: ${outcome}`);
         },
         correct,
       );
@@ -144,9 +148,10 @@ export class QueueAuditor {
       const paths = unplaced.flatMap(({ key }) => pathOf(QUEUE_AXIS, key));
       const buckets = AXES.flatMap((axis) => derived.buckets(axis, axis === QUEUE_AXIS ? paths : []));
       await this.buckets.replaceAll(session, waitlistId, buckets);
-      await this.waiters.deriveRemovedPriorities(session, waitlistId, unplaced.map(({ id }) => id)); // prettier-ignore
+      const removals = { placesEnd: derived.records, at: new Date() };
+      await this.waiters.deriveRemovals(session, waitlistId, unplaced.map(({ id }) => id), removals); // prettier-ignore
       await this.queues.update(session, derived.queue);
-      return { changed, spotsPerReferral: queue.spotsPerReferral, wasLost: !stored };
+      return { changed, remarks: remarks.lines() };
     }, UNHURRIED);
   }
 
@@ -159,32 +164,35 @@ export class QueueAuditor {
     return emptyQueue(waitlistId, Number.isInteger(spots) && spots >= 0 ? spots : SPOTS_PER_REFERRAL_DEFAULT);
   }
 
-  /** Reads all records in the order of joining and gathers what they give. */
+  /** Reads all records in the order of joining, of which all are before `end`, and gathers what they give. */
   private async derive(
     session: Session,
     queue: QueueEntity,
     onProgress: OnProgress,
-    onRecord: (facts: AuditedFacts, index: number) => void,
+    onRecord: (facts: AuditedFacts, index: number, end: number) => void,
     afterChunk: () => Promise<void> = async () => undefined,
   ) {
     const derived = new DerivedCounters(queue);
-    let next = Number.MIN_SAFE_INTEGER;
+    const { end } = await this.waiters.findSpan(session, queue.waitlistId);
+    let next = SEQ_LOWEST;
     let index = 0;
     for (;;) {
       const chunk = await this.waiters.findFacts(session, queue.waitlistId, next, CHUNK_SIZE);
       for (const facts of chunk) {
-        onRecord(facts, index);
+        onRecord(facts, index, end);
         derived.add(facts);
         index += 1;
       }
       await afterChunk();
-      onProgress(index, queue.nextSeq);
+      onProgress(index, end);
       const last = chunk.at(-1);
-      if (!last) return derived;
+      if (!last || chunk.length < CHUNK_SIZE) return derived;
       next = last.seq + 1;
     }
   }
 }
+
+const WAITLIST_LOST = 'waitlist: its own row is missing, though its line is there: see docs/operations.md';
 
 const TOTALS = ['nextSeq', 'active', 'offboarded', 'referredActive', 'referredOffboarded'] as const;
 
@@ -202,8 +210,8 @@ class DerivedCounters {
   }
 
   add(facts: AuditedFacts): void {
-    const { seq, active } = facts;
-    const { referred, rankKey: key } = rightFacts(facts, this.queue);
+    const { seq } = facts;
+    const { active, referred, rankKey: key } = rightFacts(facts, this.queue);
     this.queue.nextSeq = seq + 1;
     this.queue[active ? 'active' : 'offboarded'] += 1;
     this.counters.add(active ? JOINED_AXES.active : JOINED_AXES.offboarded, seq);
@@ -222,33 +230,44 @@ class DerivedCounters {
 }
 
 /** What the facts make of a record. Each referral is credited: nothing withholds credit yet. */
-function rightFacts(
-  { seq, referrals, spotsAdvanced, referredByToken }: AuditedFacts,
-  { spotsPerReferral }: QueueEntity,
-) {
-  const facts = { seq, creditedReferrals: referrals, spotsAdvanced };
+function rightFacts(facts: AuditedFacts, { spotsPerReferral }: QueueEntity) {
+  const { seq, referrals, spotsAdvanced, referredByToken } = facts;
   return {
     amountReferred: referrals,
     creditedReferrals: referrals,
-    rankKey: rankKey(facts, spotsPerReferral),
+    rankKey: rankKey({ seq, creditedReferrals: referrals, spotsAdvanced }, spotsPerReferral),
     referred: referredByToken !== null,
+    active: isActive(facts),
   };
+}
+
+/** A fact, but where it says neither. */
+function isActive({ active, isDated }: AuditedFacts): boolean {
+  return typeof active === 'boolean' ? active : !isDated;
 }
 
 function differencesOf(facts: AuditedFacts, index: number, queue: QueueEntity): string[] {
   const right = { ...rightFacts(facts, queue), seq: index };
-  const fields = ['seq', 'amountReferred', 'creditedReferrals', 'rankKey', 'referred'] as const;
-  const differences = fields
+  const fields = ['seq', 'amountReferred', 'creditedReferrals', 'rankKey', 'referred', 'active'] as const;
+  return fields
     .filter((field) => facts[field] !== right[field])
     .map((field) => `${field} is ${facts[field]}, the facts give ${right[field]}`);
-  if (isMisplaced(facts))
-    differences.push(`removedPriority is ${facts.removedPriority}, but the record is ${facts.active ? 'active' : 'offboarded'}`); // prettier-ignore
-  return differences;
 }
 
-/** The place that it left is known of a record that was offboarded, and of no other. */
-function isMisplaced({ active, removedPriority }: AuditedFacts): boolean {
-  return active !== (removedPriority === null);
+/** When it left, and at which place, is known of a record that was offboarded, and of no other. All records are before `end`. */
+function removalFaults(facts: AuditedFacts, end: number): string[] {
+  const { removedPriority: place, isDated } = facts;
+  const active = isActive(facts);
+  const isPlace = place !== null && place >= 0 && place < end;
+  return active
+    ? [
+        ...(place === null ? [] : [`removedPriority is ${place}, but the record is active`]),
+        ...(isDated ? ['removedAt is there, but the record is active'] : []),
+      ]
+    : [
+        ...(isPlace ? [] : [`removedPriority is ${place}, but the record is offboarded, and one of ${end}`]),
+        ...(isDated ? [] : ['removedAt is missing, but the record is offboarded']),
+      ];
 }
 
 function emptyQueue(waitlistId: number, spotsPerReferral: number): QueueEntity {
@@ -261,4 +280,20 @@ function emptyQueue(waitlistId: number, spotsPerReferral: number): QueueEntity {
     referredActive: 0,
     referredOffboarded: 0,
   };
+}
+
+/** Lines to be printed. */
+class Remarks {
+  amount = 0;
+  private readonly listed: string[] = [];
+
+  add(remark: string): void {
+    this.amount += 1;
+    if (this.listed.length < REMARKS_MAX) this.listed.push(remark);
+  }
+
+  lines(): readonly string[] {
+    const more = this.amount - this.listed.length;
+    return more === 0 ? this.listed : [...this.listed, `… and ${more} more`];
+  }
 }

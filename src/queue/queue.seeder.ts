@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
+import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database, UNHURRIED } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
@@ -30,13 +31,22 @@ export class QueueSeeder {
    * `count` people, of whom three in ten were referred by someone before them: `seed-<n>@example.com`, n from 0. They
    * join some at a time, each time with their counters and under the lock of the line: it is exact for whoever is on it
    * meanwhile, and where this ends early.
-   * @throws Problem `not_found`, or `conflict` where someone is on the waitlist already
+   * @throws Problem `not_found`, or `conflict` where someone is on the waitlist already, or comes with an email of theirs
    */
   async seed(waitlistId: number, count: number, onProgress: OnProgress): Promise<void> {
     const token = tokensOf(randomInt(2 ** 20));
     for (let start = 0; start < count; start += CHUNK_SIZE) {
       const people = inventPeople(start, Math.min(CHUNK_SIZE, count - start), token);
-      await this.database.exchange((session) => this.join(session, waitlistId, people), UNHURRIED);
+      try {
+        await this.database.exchange((session) => this.join(session, waitlistId, people), UNHURRIED);
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        throw new Problem(
+          'conflict',
+          'WAITLIST_NOT_EMPTY',
+          `Somebody signed up on waitlist ${waitlistId} with an email that an invented person has: ${start} of ${count} joined, and no more can.`,
+        );
+      }
       onProgress(start + people.length, count);
     }
   }

@@ -59,6 +59,20 @@ export class QueueStore {
     return rows.map(({ id }) => id);
   }
 
+  /** Waitlists of which nothing is there but records or counters, and no mark that they are being deleted. */
+  async listOrphans(session: Session): Promise<number[]> {
+    const rows: { waitlist_id: number }[] = await session.query(
+      // The databases skip from one waitlist to the next in each index. Where the waitlist or its line stands, people are no remains.
+      `SELECT waitlist_id FROM (
+         SELECT DISTINCT waitlist_id FROM queue_bucket UNION SELECT DISTINCT waitlist_id FROM waiter
+       ) held
+       WHERE waitlist_id NOT IN (SELECT waitlist_id FROM queue) AND waitlist_id NOT IN (SELECT id FROM waitlist)
+         AND waitlist_id NOT IN (SELECT waitlist_id FROM closed_queue)
+       ORDER BY waitlist_id`,
+    );
+    return rows.map(({ waitlist_id }) => waitlist_id);
+  }
+
   /** Whether there is such a waitlist, which has a line from its first moment to its last. */
   async isExpected(session: Session, waitlistId: number): Promise<boolean> {
     const rows: unknown[] = await session.query('SELECT id FROM waitlist WHERE id = ?', [waitlistId]);

@@ -44,6 +44,9 @@ function prioritySql(dataSource: DataSource): string {
 /** Records in one UPDATE: its cases are searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
 
+/** No number of a record is below. */
+export const SEQ_LOWEST = -(2 ** 63);
+
 /** Which records a listing shows, and in which order. */
 export type Listing = Pick<PageRequest, 'offboarded' | 'referredBy' | 'order'>;
 
@@ -101,10 +104,17 @@ export interface Standing {
   readonly referralToken: string;
 }
 
+/** A flag as it is stored: a number where it is neither of the two that it may be. */
+export type Flag = boolean | number;
+
 /** A record as an audit sees it. */
-export interface AuditedFacts extends Standing {
+export interface AuditedFacts extends Omit<Standing, 'active' | 'referred'> {
+  readonly active: Flag;
+  readonly referred: Flag;
   readonly referredByToken: string | null;
   readonly removedPriority: number | null;
+  /** Whether it is known when it left. */
+  readonly isDated: boolean;
   readonly referrals: number;
 }
 
@@ -168,7 +178,7 @@ export class WaiterStore {
   async findFacts(session: Session, waitlistId: number, fromSeq: number, limit: number): Promise<AuditedFacts[]> {
     const rows: Record<string, number | string | null>[] = await session.query(
       `SELECT w.id, w.seq, w.amount_referred, w.credited_referrals, w.spots_advanced, w.rank_key, w.active, w.referral_token,
-         w.referred, w.referred_by_token, w.removed_priority, (
+         w.referred, w.referred_by_token, w.removed_priority, w.removed_at IS NOT NULL AS is_dated, (
            SELECT COUNT(*) FROM waiter r ${byIndex(session.dataSource, 'waiter_referrer')} WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
          ) AS referrals
        FROM waiter w ${byIndex(session.dataSource, 'waiter_seq')} WHERE w.waitlist_id = ? AND w.seq >= ? ORDER BY w.seq LIMIT ?`,
@@ -176,8 +186,11 @@ export class WaiterStore {
     );
     return rows.map((row) => ({
       ...toStanding(row),
+      active: toFlag(row.active),
+      referred: toFlag(row.referred),
       referredByToken: row.referred_by_token as string | null,
-      removedPriority: row.removed_priority as number | null,
+      removedPriority: row.removed_priority === null ? null : Number(row.removed_priority),
+      isDated: row.is_dated === 1,
       referrals: row.referrals as number,
     }));
   }
@@ -235,28 +248,40 @@ export class WaiterStore {
     );
   }
 
-  /** Says of records anew whether somebody referred them. */
-  async deriveReferred(session: Session, waitlistId: number, ids: readonly number[]): Promise<void> {
+  /** Says of records anew whether somebody referred them; and whether they are active, where that is neither yes nor no. */
+  async deriveFlags(session: Session, waitlistId: number, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) return;
     await session.query(
-      `UPDATE waiter ${byId(session.dataSource)} SET referred = (referred_by_token IS NOT NULL) WHERE waitlist_id = ? AND id IN (${placeholders(ids.length)})`,
+      `UPDATE waiter ${byId(session.dataSource)} SET referred = (referred_by_token IS NOT NULL),
+         active = CASE WHEN active IN (0, 1) THEN active ELSE removed_at IS NULL END
+       WHERE waitlist_id = ? AND id IN (${placeholders(ids.length)})`,
       [waitlistId, ...ids],
     );
   }
 
-  /** Gives the offboarded among records the place that they would have in the line as it stands, and others none. */
-  async deriveRemovedPriorities(session: Session, waitlistId: number, ids: readonly number[]): Promise<void> {
+  /**
+   * Gives the offboarded among records what they lack: a place below `placesEnd`, the one that they would have in the line as
+   * it stands, and a moment, `at`. The others never left.
+   */
+  async deriveRemovals(
+    session: Session,
+    waitlistId: number,
+    ids: readonly number[],
+    { placesEnd, at }: { readonly placesEnd: number; readonly at: Date },
+  ): Promise<void> {
     const { dataSource } = session;
     for (const some of chunksOf(ids, UPDATES_MAX)) {
       const rows: { id: number; place: number | null }[] = await session.query(
-        `SELECT w.id, CASE WHEN w.active = 0 THEN ${aheadSql(dataSource)} END AS place
+        `SELECT w.id, CASE WHEN w.active = 1 THEN NULL WHEN w.removed_priority >= 0 AND w.removed_priority < ?
+           THEN w.removed_priority ELSE ${aheadSql(dataSource)} END AS place
          FROM waiter w ${byId(dataSource)} WHERE w.waitlist_id = ? AND w.id IN (${placeholders(some.length)})`,
-        [waitlistId, ...some],
+        [placesEnd, waitlistId, ...some],
       );
       await session.query(
-        `UPDATE waiter ${byId(dataSource)} SET removed_priority = CASE id ${rows.map(() => 'WHEN ? THEN ?').join(' ')} END
+        `UPDATE waiter ${byId(dataSource)} SET removed_priority = CASE id ${rows.map(() => 'WHEN ? THEN ?').join(' ')} END,
+           removed_at = CASE WHEN active = 0 THEN COALESCE(removed_at, ?) END, removed_by = CASE WHEN active = 0 THEN removed_by END
          WHERE waitlist_id = ? AND id IN (${placeholders(rows.length)})`,
-        [...rows.flatMap(({ id, place }) => [id, place]), waitlistId, ...rows.map(({ id }) => id)],
+        [...rows.flatMap(({ id, place }) => [id, place]), toSqlTime(at), waitlistId, ...rows.map(({ id }) => id)],
       );
     }
   }
@@ -274,38 +299,41 @@ export class WaiterStore {
 
   /** Numbers the records anew in their order, where numbers are missing or below 0. */
   async closeGaps(session: Session, waitlistId: number): Promise<void> {
-    const [row]: { total: number; first: number | null; last: number | null }[] = await session.query(
-      'SELECT COUNT(*) AS total, MIN(seq) AS first, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+    const { first, end } = await this.findSpan(session, waitlistId);
+    const [row]: { total: number }[] = await session.query(
+      'SELECT COUNT(*) AS total FROM waiter WHERE waitlist_id = ?',
       [waitlistId],
     );
-    const { first, last } = { first: row?.first ?? 0, last: row?.last ?? -1 };
-    if (first === 0 && Number(row?.total) === last + 1) return;
-    // By way of numbers below all, for at no time may two be equal.
-    const below = Math.min(first, 0) - 1;
+    const total = Number(row?.total);
+    if (first === 0 && end === total) return;
+    // By way of numbers below all, or above all, for at no time may two be equal.
+    const isBelow = first >= 0;
+    const [base, step] = isBelow ? [-1, -1] : [Math.max(end, total), 1];
     let place = 0;
-    for (let from = first; ;) {
+    for (let from = isBelow ? 0 : SEQ_LOWEST; ;) {
       const records: { id: number; seq: number }[] = await session.query(
-        'SELECT id, seq FROM waiter WHERE waitlist_id = ? AND seq >= ? ORDER BY seq LIMIT ?',
-        [waitlistId, from, UPDATES_MAX],
+        'SELECT id, seq FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT ?',
+        [waitlistId, from, isBelow ? -SEQ_LOWEST : base, UPDATES_MAX],
       );
-      if (records.length === 0) break;
+      const last = records.at(-1);
+      if (!last) break;
       await session.query(
         `UPDATE waiter ${byId(session.dataSource)} SET seq = CASE id ${records.map(() => 'WHEN ? THEN ?').join(' ')} END
          WHERE waitlist_id = ? AND id IN (${placeholders(records.length)})`,
         [
-          ...records.flatMap(({ id }, index) => [id, below - (place + index)]),
+          ...records.flatMap(({ id }, index) => [id, base + step * (place + index)]),
           waitlistId,
           ...records.map(({ id }) => id),
         ],
       );
       place += records.length;
-      from = Number(records.at(-1)?.seq) + 1;
+      // Only to step over what was moved: from a number that is not exact, records would be left out.
+      if (Number.isSafeInteger(last.seq)) from = last.seq + 1;
     }
-    await session.query('UPDATE waiter SET seq = ? - seq WHERE waitlist_id = ? AND seq <= ?', [
-      below,
-      waitlistId,
-      below,
-    ]);
+    await session.query(
+      `UPDATE waiter SET seq = ? * (seq - ?) WHERE waitlist_id = ? AND seq ${isBelow ? '<=' : '>='} ?`,
+      [step, base, waitlistId, base],
+    );
   }
 
   /** Takes records out of the line for good. */
@@ -357,7 +385,7 @@ export class WaiterStore {
       'SELECT MIN(seq) AS first, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
       [waitlistId],
     );
-    return { first: row?.first ?? 0, end: (row?.last ?? -1) + 1 };
+    return { first: Number(row?.first ?? 0), end: Number(row?.last ?? -1) + 1 };
   }
 
   /** A page of a listing. */
@@ -543,15 +571,20 @@ function toListed(row: WaiterRow): ListedRecord {
 function toStanding(row: Record<string, number | string | null>): Standing {
   return {
     id: row.id as number,
-    seq: row.seq as number,
-    amountReferred: row.amount_referred as number,
-    creditedReferrals: row.credited_referrals as number,
-    spotsAdvanced: row.spots_advanced as number,
-    rankKey: row.rank_key as number,
+    // Drivers give as text what is beyond a number: damage, which an audit names.
+    seq: Number(row.seq),
+    amountReferred: Number(row.amount_referred),
+    creditedReferrals: Number(row.credited_referrals),
+    spotsAdvanced: Number(row.spots_advanced),
+    rankKey: Number(row.rank_key),
     active: row.active === 1,
     referred: row.referred === 1,
     referralToken: row.referral_token as string,
   };
+}
+
+function toFlag(value: string | number | null | undefined): Flag {
+  return value === 0 || value === 1 ? value === 1 : Number(value);
 }
 
 function priorityOf({ id, waitlist_id, priority }: WaiterRow): number {

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
-import { freePort, ServiceProcess, until } from '../support/service-process.js';
+import { freePort, Replica, until } from '../support/service-process.js';
 import { DatabaseServer, programFrom } from './database-server.js';
 import { migrate, openWaitlist, Traffic } from './traffic.js';
 
@@ -36,30 +36,10 @@ interface Scene {
   readonly url: string;
 }
 
-class Replica {
-  process!: ServiceProcess;
-
-  constructor(private readonly databaseUrl: string) {}
-
-  /** As often as it takes: a start ends where the database is away. */
-  async start(): Promise<void> {
-    for (;;) {
-      this.process = await ServiceProcess.spawn({ DATABASE_URL: this.databaseUrl });
-      if (await this.process.started().then(() => true, () => false)) return; // prettier-ignore
-      if (!this.process.hasExited) throw new Error(`It does not get ready: ${this.process.output}`);
-    }
-  }
-
-  async kill(): Promise<void> {
-    this.process.signal('SIGKILL');
-    await this.process.exit;
-  }
-}
-
 async function run({ name, services, serviceKills, databaseKills, database, url }: Scene, seed: number) {
   const startMs = performance.now();
   await migrate(url);
-  const replicas = Array.from({ length: services }, () => new Replica(url));
+  const replicas = Array.from({ length: services }, () => new Replica({ DATABASE_URL: url }));
   try {
     // One after the other, for the first makes the account.
     for (const replica of replicas) await replica.start();
@@ -101,7 +81,7 @@ async function run({ name, services, serviceKills, databaseKills, database, url 
  */
 async function hang(url: string): Promise<boolean> {
   await migrate(url);
-  const replicas = [new Replica(url), new Replica(url)] as const;
+  const replicas = [new Replica({ DATABASE_URL: url }), new Replica({ DATABASE_URL: url })] as const;
   const [hanging, other] = replicas;
   try {
     for (const replica of replicas) await replica.start();

@@ -257,13 +257,7 @@ export class Traffic {
     const services = this.services();
     const service = services[turn % services.length] as ServiceProcess;
     const startMs = performance.now();
-    const answer = await service
-      .call(method, path, body, { agent: this.agent, token })
-      .catch((error: NodeJS.ErrnoException) => {
-        // One without a code is an answer that the contract does not allow.
-        if (error.code === undefined) throw error;
-        return null;
-      });
+    const answer = await service.callIfAlive(method, path, body, { agent: this.agent, token });
     const outcome = `${name} ${answer?.status ?? 'unanswered'}`;
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
     this.slowestMs = Math.max(this.slowestMs, performance.now() - startMs);

@@ -27,14 +27,25 @@ const DAMAGE: [string, string, RegExp][] = [
   ...['next_seq', 'active', 'offboarded', 'referred_active', 'referred_offboarded'].map((column): [string, string, RegExp] => [`a wrong total: ${column}`, `UPDATE queue SET ${column} = ${column} + 1 WHERE`, /queue: \w+ is/]),
   ['a wrong key', 'UPDATE waiter SET rank_key = rank_key - 1 WHERE seq = 7 AND', /record .*: rankKey is/],
   ['a wrong count of referrals', 'UPDATE waiter SET amount_referred = amount_referred + 1 WHERE seq = 7 AND', /record .*: amountReferred is/],
+  ...['9223372036854775807', '-1', '-9223372036854775808'].map((key): [string, string, RegExp] => [`the key ${key}`, `UPDATE waiter SET rank_key = ${key} WHERE seq = 7 AND`, /record .*: rankKey is -?\d+, the facts give/]),
+  ...['amount_referred', 'credited_referrals'].map((column): [string, string, RegExp] => [`too many referrals to count: ${column}`, `UPDATE waiter SET ${column} = 4611686018427387904 WHERE seq = 7 AND`, /record .*: \w+ is 4611686018427388000, the facts give 1/]),
+  ['a total beyond all numbers', 'UPDATE queue SET active = 4611686018427387904 WHERE', /queue: active is 4611686018427387904, the records give/],
+  ['a counter beyond all numbers', `UPDATE queue_bucket SET amount = 4611686018427387904 WHERE ${LEAVES} AND slot = 1 AND`, /bucket 0\/0\/.*\/1: amount is 4611686018427387904/],
   ['a referral that is not credited', 'UPDATE waiter SET credited_referrals = 0 WHERE seq = 0 AND', /record .*: creditedReferrals is 0/],
   ['someone referred who does not count as such', 'UPDATE waiter SET referred = 0 WHERE referred = 1 AND', /record .*: referred is false/],
+  ['someone whom nobody referred, and who counts as neither', 'UPDATE waiter SET referred = 2 WHERE seq = 7 AND', /record .*: referred is 2, the facts give false/],
+  ['someone in line who is neither active nor not', 'UPDATE waiter SET active = 2 WHERE seq = 7 AND', /record .*: active is 2, the facts give true/],
+  ['offboarded records that are neither active nor not', 'UPDATE waiter SET active = -1 WHERE active = 0 AND', /record .*: active is -1, the facts give false/],
   ['a record that was deleted, and so a gap', 'DELETE FROM waiter WHERE seq = 40 AND', /record .*: seq is 41, the facts give 40/],
   ['a first record that was deleted', 'DELETE FROM waiter WHERE seq = 0 AND', /record .*: seq is 1, the facts give 0/],
   ['a sequence number below 0', 'UPDATE waiter SET seq = -7 WHERE seq = 20 AND', /record .*: seq is -7, the facts give 0/],
   ['a first sequence number below 0', 'UPDATE waiter SET seq = -1 WHERE seq = 0 AND', /record .*: seq is -1, the facts give 0/],
+  ...['4611686018427387905', '-4611686018427387905'].flatMap((seq) => [20, PEOPLE - 1].map((record): [string, string, RegExp] => [`record ${record} as number ${seq}`, `UPDATE waiter SET seq = ${seq} WHERE seq = ${record} AND`, /record .*: seq is -?4611686018427388000, the facts give/])),
   ['sequence numbers below 0 throughout', 'UPDATE waiter SET seq = -1 - seq WHERE', /record .*: seq is -80, the facts give 0/],
   ['an offboarded record without the place it left', 'UPDATE waiter SET removed_priority = NULL WHERE active = 0 AND', /record .*: removedPriority is null, but the record is offboarded/],
+  ...[-5, PEOPLE, '4611686018427387904'].map((place): [string, string, RegExp] => [`offboarded records that left the place ${place}`, `UPDATE waiter SET removed_priority = ${place} WHERE active = 0 AND`, /record .*: removedPriority is -?\d+, but the record is offboarded, and one of 80/]),
+  ['offboarded records that left at no time', 'UPDATE waiter SET removed_at = NULL WHERE active = 0 AND', /record .*: removedAt is missing, but the record is offboarded/],
+  ['an active record that left at some time', `UPDATE waiter SET removed_at = created_at WHERE seq = 7 AND`, /record .*: removedAt is there, but the record is active/],
   ['an active record with a place it left', 'UPDATE waiter SET removed_priority = 3 WHERE seq = 7 AND', /record .*: removedPriority is 3, but the record is active/],
   ['a line whose row is gone', 'DELETE FROM queue WHERE', /queue: the row of this waitlist is missing/],
   ['a gap before the last', `UPDATE waiter SET seq = seq + 100 WHERE seq = ${PEOPLE - 1} AND`, /record .*: seq is 179, the facts give 79/],
@@ -58,8 +69,8 @@ describe('an audit', () => {
 
   const verify = ({ id }: OwnedWaitlist) => queue.verify(id, () => undefined);
   const rebuild = ({ id }: OwnedWaitlist) => queue.rebuild(id, () => undefined);
-  const damage = ({ id }: OwnedWaitlist, sql: string) =>
-    service.app.get(Database).transaction((manager) => manager.query(`${sql} waitlist_id = ?`, [id]));
+  const damage = ({ id }: OwnedWaitlist, sql: string, column = 'waitlist_id') =>
+    service.app.get(Database).transaction((manager) => manager.query(`${sql} ${column} = ?`, [id]));
 
   /** Half of them referred by the other, and some let in. */
   async function crowd(settings: Parameters<typeof service.world.waitlist>[0] = {}): Promise<OwnedWaitlist> {
@@ -92,6 +103,8 @@ describe('an audit', () => {
       expect(listed).toHaveLength(offboarded_request ? records - active_count : active_count);
       for (const { removed_priority } of listed)
         expect(removed_priority).toEqual(offboarded_request ? expect.any(Number) : null);
+      for (const { removed_date } of listed)
+        expect(removed_date).toEqual(offboarded_request ? expect.any(String) : null);
     }
     expect(await service.world.signup(waitlist)).toMatchObject({ priority: active_count });
     expect(await verify(waitlist)).toEqual({ records: records + 1, findings: [], differences: 0 });
@@ -117,10 +130,69 @@ describe('an audit', () => {
     await damage(waitlist, 'DELETE FROM queue WHERE');
     expect(await queue.waitlistIds()).toContain(waitlist.id);
 
-    expect(await rebuild(waitlist)).toEqual({ changed: 0, spotsPerReferral: 7, wasLost: true });
+    expect(await rebuild(waitlist)).toEqual({
+      changed: 0,
+      remarks: ['its line was missing: see that spots_to_move_upon_referral is 7'],
+    });
 
     expect(await service.world.list(waitlist, { order: 'queue' })).toEqual(before);
-    expect(await rebuild(waitlist)).toEqual({ changed: 0, spotsPerReferral: 7, wasLost: false });
+    expect(await rebuild(waitlist)).toEqual({ changed: 0, remarks: [] });
+  });
+
+  it('says of each record what it made up, and leaves what is known', async () => {
+    const waitlist = await crowd();
+    const before = await service.world.list(waitlist, { offboarded_request: true });
+    const [placeless, , timeless] = before.map(({ id }) => id) as [number, number, number];
+    await damage(waitlist, `UPDATE waiter SET removed_priority = -5 WHERE id = ${placeless} AND`);
+    await damage(waitlist, `UPDATE waiter SET removed_at = NULL WHERE id = ${timeless} AND`);
+    await damage(waitlist, 'UPDATE waiter SET removed_priority = 3, removed_at = created_at WHERE seq = 7 AND');
+
+    const { changed, remarks } = await rebuild(waitlist);
+
+    expect({ changed, remarks: remarks.map((remark) => remark.replace(/^record \d+: /, '')).sort() }).toEqual({
+      changed: 3,
+      remarks: [
+        'removedAt is missing, but the record is offboarded: it is as if it left just now',
+        'removedAt is there, but the record is active: deleted',
+        'removedPriority is -5, but the record is offboarded, and one of 80: it is as if it left just now',
+        'removedPriority is 3, but the record is active: deleted',
+      ],
+    });
+    const after = await service.world.list(waitlist, { offboarded_request: true });
+    const known = (records: typeof before) =>
+      records.map((record) => ({
+        ...record,
+        removed_date: record.id === timeless ? expect.any(String) : record.removed_date,
+        ...(record.id === placeless && { removed_priority: expect.any(Number), priority: expect.any(Number) }),
+      }));
+    expect(after).toEqual(known(before));
+  });
+
+  it('names a waitlist whose own row is gone, which a rebuild leaves as it is', async () => {
+    const waitlist = await crowd();
+    await damage(waitlist, 'DELETE FROM waitlist WHERE', 'id');
+    const remark = 'waitlist: its own row is missing, though its line is there: see docs/operations.md';
+
+    expect(await queue.waitlistIds()).toContain(waitlist.id);
+    expect(await verify(waitlist)).toEqual({ records: PEOPLE, findings: [remark], differences: 1 });
+    expect(await rebuild(waitlist)).toEqual({ changed: 0, remarks: [remark] });
+    expect(await verify(waitlist)).toEqual({ records: PEOPLE, findings: [remark], differences: 1 });
+    expect(await queue.orphanIds()).not.toContain(waitlist.id);
+
+    // As the operator's guide says.
+    await damage(waitlist, 'DELETE FROM queue WHERE');
+    expect(await queue.orphanIds()).toContain(waitlist.id);
+  });
+
+  it.each(['waiter', 'queue_bucket'])('names a waitlist of which only %s is left, until it is purged', async (left) => {
+    const waitlist = await crowd();
+    await damage(waitlist, 'DELETE FROM waitlist WHERE', 'id');
+    for (const table of ['queue', 'waiter', 'queue_bucket'])
+      if (table !== left) await damage(waitlist, `DELETE FROM ${table} WHERE`);
+
+    expect(await queue.orphanIds()).toContain(waitlist.id);
+    await queue.purge(waitlist.id);
+    expect(await queue.orphanIds()).not.toContain(waitlist.id);
   });
 
   it('takes a line for sound in which the referred are not counted in their order, as older programs leave it; a rebuild counts them', async () => {
@@ -142,9 +214,11 @@ describe('an audit', () => {
 
   /** By the records alone. */
   async function standing({ id }: OwnedWaitlist): Promise<{ readonly records: number; readonly active_count: number }> {
-    const rows: { active: number }[] = await service.app
+    const rows: { active: number; removed_at: unknown }[] = await service.app
       .get(Database)
-      .read((manager) => manager.query('SELECT active FROM waiter WHERE waitlist_id = ?', [id]));
-    return { records: rows.length, active_count: rows.filter(({ active }) => active === 1).length };
+      .read((manager) => manager.query('SELECT active, removed_at FROM waiter WHERE waitlist_id = ?', [id]));
+    const isActive = ({ active, removed_at }: (typeof rows)[number]) =>
+      [0, 1].includes(active) ? active === 1 : removed_at === null;
+    return { records: rows.length, active_count: rows.filter(isActive).length };
   }
 });

@@ -1,30 +1,60 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Database } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
-import type { Page, PageRequest, Waiter } from '../../src/queue/waiter.js';
+import type { Applicant, Page, PageRequest, Waiter } from '../../src/queue/waiter.js';
+import type { Answer } from '../support/api.js';
 import { applicant, noRules } from '../support/applicant.js';
 import { type Earned, inOrder } from '../support/oracle.js';
 import { SEED } from '../support/seed.js';
-import { type Service, startServices } from '../support/service.js';
+import { type Service, startService, startServices } from '../support/service.js';
+import { Replica } from '../support/service-process.js';
+import type { OwnedWaitlist } from '../support/world.js';
 
 const RUNS = 25;
 /** Records after which a page is asked for, through all of the line. */
 const CURSORS = 15;
+/** Each takes seconds, for a killed service has to start again. */
+const KILLED_RUNS = Number(process.env.HISTORY_RUNS ?? 1);
+/** Ends one that hangs, and none that is slow. */
+const KILLED_RUN_MAX_MS = 240_000;
+/** From before a command is heard to after it is answered. */
+const LIFE_MAX_MS = 100;
+/** So many come, or leave, amid a kill at least: some are done then, and some are not. */
+const KILLED_CROWD_MIN = 20;
 
 /** People are named by a number; what refers to nobody yet is skipped. */
-type Event =
+type Command =
   | { readonly kind: 'join'; readonly referrers: readonly number[] }
   | { readonly kind: 'offboard'; readonly people: readonly number[] }
   | { readonly kind: 'spots'; readonly spots: number };
+
+/** A command, amid which a process may be killed. */
 interface Step {
-  readonly event: Event;
+  readonly command: Command;
   /** By a replica of before the counters of LATER_AXES. */
-  readonly byOlder: boolean;
+  readonly byOlder?: boolean;
+  readonly kill?: Kill;
+}
+interface Kill {
+  readonly victim: number;
+  readonly afterMs: number;
 }
 
 /** How the referred are counted in the order of the line came later than the other counters. */
 const LATER_AXES = 'waitlist_id = ? AND axis IN (5, 6)';
+
+/** Carries out commands: gives what was answered, or null where it is not known whether the command was carried out. */
+interface Door {
+  /** The record's uuid. */
+  join(waitlist: OwnedWaitlist, guest: Applicant): Promise<string | null>;
+  /** The places that were left. */
+  offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<readonly (number | null)[] | null>;
+  setSpots(waitlist: OwnedWaitlist, spots: number): Promise<true | null>;
+  /** Resolves when the victim serves again. */
+  kill(kill: Kill): Promise<void>;
+}
 
 interface Person extends Earned {
   readonly waiter: Waiter;
@@ -36,191 +66,309 @@ interface Person extends Earned {
 }
 
 const someone = fc.nat({ max: 400 });
-const event: fc.Arbitrary<Event> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      kind: fc.constant('join' as const),
-      referrers: fc.array(someone, { minLength: 1, maxLength: 60 }),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('offboard' as const),
-      people: fc.array(someone, { minLength: 1, maxLength: 30 }),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('spots' as const), spots: fc.constantFrom(0, 1, 3, 50, 10_000) }),
-  },
-);
-const step: fc.Arbitrary<Step> = fc.record({
-  event,
+const commandOf = (crowdMin: number): fc.Arbitrary<Command> =>
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant('join' as const),
+        referrers: fc.array(someone, { minLength: crowdMin, maxLength: 60 }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('offboard' as const),
+        people: fc.array(someone, { minLength: crowdMin, maxLength: 30 }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('spots' as const), spots: fc.constantFrom(0, 1, 3, 50, 10_000) }),
+    },
+  );
+const step: fc.Arbitrary<Step> = fc.record({ command: commandOf(1) });
+const stepOfAnyReplica: fc.Arbitrary<Step> = fc.record({
+  command: commandOf(1),
   byOlder: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 });
+const killedStep: fc.Arbitrary<Step> = fc.record({
+  command: commandOf(KILLED_CROWD_MIN),
+  kill: fc.record({ victim: fc.nat(), afterMs: fc.noBias(fc.nat({ max: LIFE_MAX_MS })) }),
+});
+/** Two or three kills, each after some time in which all is well. */
+const killedHistory = fc
+  .array(fc.tuple(fc.array(step, { minLength: 1, maxLength: 4 }), killedStep), { minLength: 2, maxLength: 3 })
+  .map((parts) => parts.flatMap(([steps, last]) => [...steps, last]));
 
 describe('the engine against the order as it is meant', () => {
-  let running: Awaited<ReturnType<typeof startServices>>;
-  let service: Service;
-  let queues: QueueService[];
-  beforeAll(async () => {
-    running = await startServices();
-    [service] = running.services;
-    queues = running.services.map(({ app }) => app.get(QueueService));
-  });
-  afterAll(() => running.stop());
+  describe('in one process, with an engine or two', () => {
+    let running: Awaited<ReturnType<typeof startServices>>;
+    let engines: Engines;
+    beforeAll(async () => {
+      running = await startServices();
+      engines = new Engines(running.services);
+    });
+    afterAll(() => running.stop());
 
-  let turns = 0;
-  /** The instances take turns. */
-  const next = () => queues[(turns += 1) % queues.length]!;
-
-  it(`gives every place, page and total exactly, whatever happened (seed ${SEED})`, async () => {
-    const history = fc.array(step, { minLength: 3, maxLength: 12 });
-    await fc.assert(fc.asyncProperty(history, live), { numRuns: RUNS, seed: SEED });
+    it(`gives every place, page and total exactly, whatever happened (seed ${SEED})`, async () => {
+      const history = fc.array(stepOfAnyReplica, { minLength: 3, maxLength: 12 });
+      await fc.assert(fc.asyncProperty(history, (steps) => live(steps, engines, engines)), { numRuns: RUNS, seed: SEED }); // prettier-ignore
+    });
   });
 
-  async function live(history: readonly Step[]): Promise<void> {
-    const { id } = await service.world.waitlist();
-    const people: Person[] = [];
-    let spots = 3;
-    for (const { event, byOlder } of history) {
-      const restore = byOlder ? await keepCounters(id) : undefined;
-      if (event.kind === 'join') {
-        const referrers = event.referrers.map((number) => people[number]);
-        const joined = await Promise.all(
-          referrers.map((referrer) => next().join(id, applicant(referrer?.waiter.referralToken))),
+  describe('in processes of their own', () => {
+    let observer: Service;
+    let replicas: Replica[];
+    beforeAll(async () => {
+      observer = await startService({ isolated: true });
+      // The embedded database is for one process.
+      const amount = process.env.TEST_DATABASE_URL ? 2 : 1;
+      const environment = { DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '' };
+      replicas = Array.from({ length: amount }, () => new Replica(environment));
+      await Promise.all(replicas.map((replica) => replica.start()));
+    });
+    afterAll(async () => {
+      await Promise.all(replicas.map((replica) => replica.kill()));
+      await observer.stop();
+    });
+
+    it(
+      `loses and doubles nothing, and gives the same, though they are killed (seed ${SEED})`,
+      async () => {
+        const property = fc.asyncProperty(killedHistory, (steps) =>
+          live(steps, new Processes(replicas), new Engines([observer])),
         );
-        joined.forEach(({ waiter }, index) => {
-          const referrer = referrers[index];
-          if (referrer) referrer.referrals += 1;
-          people.push({ seq: waiter.seq, waiter, referrer, referrals: 0, active: true });
-        });
-        people.sort((a, b) => a.seq - b.seq);
-      } else if (event.kind === 'offboard') {
-        const before = line(people, spots);
-        const leaving = [...new Set(event.people)]
-          .flatMap((number) => people[number] ?? [])
-          .filter(({ active }) => active);
-        const ids = await Promise.all(leaving.map((person) => idOf(id, person)));
-        const removed = await next().offboard(id, ids);
-        expect(removed.map((waiter) => waiter.removedPriority)).toEqual(
-          leaving.map((person) => before.indexOf(person)),
-        );
-        for (const person of leaving) Object.assign(person, { active: false, placeLeft: before.indexOf(person) });
-      } else {
-        spots = event.spots;
-        await service.app.get(Database).transaction((manager) => next().setSpotsPerReferral(manager, id, event.spots));
-      }
-      await restore?.();
-    }
-    expect(people.map(({ seq }) => seq)).toEqual(people.map((_, index) => index));
-    const ordered = line(people, spots);
-    await expectListings(id, people, spots);
-    for (const [place, { waiter }] of ordered.entries()) {
-      expect((await next().find(id, waiter, noRules)).waiter).toMatchObject({ uuid: waiter.uuid, priority: place });
-    }
-    expect(await next().verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
-    // What an older replica has left uncounted, this counts.
-    await next().rebuild(id, () => undefined);
-    expect(await next().verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
-    await expectReferred(id, people, spots);
-  }
-
-  /** All of them, and what each filter leaves of them. */
-  async function expectListings(id: number, people: readonly Person[], spots: number): Promise<void> {
-    const ordered = line(people, spots);
-    const listed = listedIn(ordered);
-    const inOrderOf = { queue: ordered, joined: people.filter(({ active }) => active) };
-    const gone = people.filter(({ active }) => !active);
-    const [most] = [...people].sort((a, b) => b.referrals - a.referrals);
-    const filters: [PageRequest['referredBy'], (person: Person) => boolean][] = [
-      [null, () => true],
-      ['anyone', ({ referrer }) => referrer !== undefined],
-      [{ token: most?.waiter.referralToken ?? '' }, ({ referrer }) => referrer === most],
-    ];
-    for (const [referredBy, shows] of filters) {
-      for (const order of ['queue', 'joined'] as const)
-        await expectPages(id, listed(inOrderOf[order].filter(shows)), { referredBy, order, offboarded: false });
-      await expectPages(id, listed(gone.filter(shows)), { referredBy, order: 'joined', offboarded: true });
-    }
-  }
-
-  /** Also after a record that nobody referred, or that has left: as far in the line as it would be. */
-  async function expectReferred(id: number, people: readonly Person[], spots: number): Promise<void> {
-    const everyone = inOrder(people, spots);
-    const listed = listedIn(line(people, spots));
-    const shown = (some: readonly Person[]) => listed(some.filter(({ active, referrer }) => active && referrer));
-    const request = { ...ALL, referredBy: 'anyone', order: 'queue' } as const;
-    await expectPages(id, shown(everyone), request);
-    for (let index = 0; index < everyone.length; index += 1 + Math.floor(everyone.length / CURSORS)) {
-      const afterId = await idOf(id, everyone[index]!);
-      const { waiters, hasMore } = await next().page(id, { ...request, start: { afterId } });
-      const rest = shown(everyone.slice(index + 1));
-      expect(waiters.map(({ uuid, priority }) => ({ uuid, priority }))).toEqual(rest.slice(0, request.limit));
-      expect(hasMore).toBe(rest.length > request.limit);
-    }
-  }
-
-  /** Puts counters back as they are when this is called, whatever happens to the line until then. */
-  async function keepCounters(id: number): Promise<() => Promise<void>> {
-    const database = service.app.get(Database);
-    const rows: Record<string, number>[] = await database.read((manager) =>
-      manager.query(`SELECT * FROM queue_bucket WHERE ${LATER_AXES}`, [id]),
+        // A kill comes at another moment each time, so there is no smaller history to be found.
+        await fc.assert(property, { numRuns: KILLED_RUNS, seed: SEED, endOnFailure: true });
+      },
+      KILLED_RUNS * KILLED_RUN_MAX_MS,
     );
-    return () =>
-      database.transaction(async (manager) => {
-        await manager.query(`DELETE FROM queue_bucket WHERE ${LATER_AXES}`, [id]);
-        for (const row of rows) {
-          const columns = Object.keys(row);
-          await manager.query(
-            `INSERT INTO queue_bucket (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-            Object.values(row),
-          );
-        }
-      });
-  }
-
-  /** The listing by small pages, by offset and by the last id, equals the list. */
-  async function expectPages(
-    id: number,
-    expected: readonly Pick<Waiter, 'uuid' | 'priority'>[],
-    listing: Pick<PageRequest, 'referredBy' | 'order' | 'offboarded'>,
-  ): Promise<void> {
-    const request = { ...ALL, ...listing };
-    const byOffset: (typeof expected)[number][] = [];
-    const byId: typeof byOffset = [];
-    const shown = ({ waiters }: Page) => waiters.map(({ uuid, priority }) => ({ uuid, priority }));
-    let lastId: number | undefined;
-    for (let offset = 0; offset < expected.length + ALL.limit; offset += ALL.limit) {
-      const page = await next().page(id, { ...request, start: { offset } });
-      byOffset.push(...shown(page));
-      expect(page.total).toBe(expected.length);
-      const following = await next().page(id, {
-        ...request,
-        start: lastId === undefined ? { offset: 0 } : { afterId: lastId },
-      });
-      byId.push(...shown(following));
-      if (following.waiters.length > 0) lastId = following.waiters.at(-1)?.id;
-    }
-    expect(byOffset).toEqual(expected);
-    expect(byId).toEqual(expected);
-  }
-
-  async function idOf(waitlistId: number, { waiter }: Person): Promise<number> {
-    return (await next().find(waitlistId, waiter, noRules)).waiter?.id ?? 0;
-  }
+  });
 });
 
-const ALL: Omit<PageRequest, 'start'> = { offboarded: false, referredBy: null, order: "joined", limit: 11, withAnswers: false }; // prettier-ignore
+/** Engines of this process, which take turns; through them a history is looked at, too. */
+class Engines implements Door {
+  private turns = 0;
+
+  constructor(readonly services: readonly Service[]) {}
+
+  next(): QueueService {
+    return this.services[(this.turns += 1) % this.services.length]!.app.get(QueueService);
+  }
+
+  async join({ id }: OwnedWaitlist, guest: Applicant): Promise<string> {
+    return (await this.next().join(id, guest)).waiter.uuid;
+  }
+
+  async offboard({ id }: OwnedWaitlist, ids: readonly number[]): Promise<readonly (number | null)[]> {
+    return (await this.next().offboard(id, ids)).map(({ removedPriority }) => removedPriority);
+  }
+
+  async setSpots({ id }: OwnedWaitlist, spots: number): Promise<true> {
+    const { app } = this.services[0]!;
+    await app.get(Database).transaction((manager) => this.next().setSpotsPerReferral(manager, id, spots));
+    return true;
+  }
+
+  kill(): never {
+    throw new Error('This process is the test itself.');
+  }
+}
+
+/** Services that take turns too, and can be killed. */
+class Processes implements Door {
+  private turns = 0;
+
+  constructor(private readonly replicas: readonly Replica[]) {}
+
+  async join({ id }: OwnedWaitlist, { emailKey, referrerTokens: [token] }: Applicant): Promise<string | null> {
+    const link = token === undefined ? {} : { referral_link: `https://example.com/?ref_id=${token}` };
+    const answer = await this.ask('POST', '/api/v1/signup', { waitlist_id: id, email: emailKey, ...link });
+    return answer && answer.body.uuid;
+  }
+
+  async offboard({ api_key, owner: { token } }: OwnedWaitlist, ids: readonly number[]): Promise<number[] | null> {
+    const body = { api_key, offboard_request: true, waiters: ids.map((id) => ({ id })) };
+    const answer = await this.ask('PATCH', '/api/v1/waiter', body, token);
+    return answer && answer.body.map(({ removed_priority }: { removed_priority: number }) => removed_priority);
+  }
+
+  async setSpots({ id, owner: { token } }: OwnedWaitlist, spots: number): Promise<true | null> {
+    const answer = await this.ask('PATCH', `/api/v1/waitlist/${id}`, { spots_to_move_upon_referral: spots }, token);
+    return answer && true;
+  }
+
+  async kill({ victim, afterMs }: Kill): Promise<void> {
+    await setTimeout(afterMs);
+    const replica = this.replicas[victim % this.replicas.length]!;
+    await replica.kill();
+    await replica.start();
+  }
+
+  private async ask(method: string, path: string, body: object, token?: string): Promise<Answer | null> {
+    const { process } = this.replicas[(this.turns += 1) % this.replicas.length]!;
+    const answer = await process.callIfAlive(method, path, body, { token });
+    if (answer) expect([200, 503]).toContain(answer.status);
+    return answer?.status === 200 ? answer : null;
+  }
+}
+
+/** Lives a history through a door, asks after each step what came of it, and in the end compares all that there is. */
+async function live(history: readonly Step[], door: Door, engines: Engines): Promise<void> {
+  const [service] = engines.services;
+  const waitlist = await service!.world.waitlist();
+  const { id } = waitlist;
+  const find = async (contact: Pick<Waiter, 'emailKey' | 'phoneKey'>) =>
+    (await engines.next().find(id, contact, noRules)).waiter;
+  const people: Person[] = [];
+  let spots = 3;
+  for (const { command, byOlder, kill } of history) {
+    const restore = byOlder ? await keepCounters(service!, id) : undefined;
+    const killing = kill && door.kill(kill);
+    /** What the killed had begun is done after this, or never: a server may carry out what it was sent last. */
+    const settle = async () => {
+      await killing;
+      await engines.next().offboard(id, []);
+    };
+    if (command.kind === 'join') {
+      const guests = command.referrers.map((number) => {
+        const referrer = people[number];
+        return { referrer, ...applicant(referrer?.waiter.referralToken) };
+      });
+      const answers = await Promise.all(guests.map((guest) => door.join(waitlist, guest)));
+      await settle();
+      const found = await Promise.all(guests.map(find));
+      for (const [index, waiter] of found.entries()) {
+        if (answers[index] !== null) expect(waiter?.uuid).toBe(answers[index]);
+        if (!waiter) continue;
+        const { referrer } = guests[index]!;
+        if (referrer) referrer.referrals += 1;
+        people.push({ seq: waiter.seq, waiter, referrer, referrals: 0, active: true });
+      }
+      people.sort((a, b) => a.seq - b.seq);
+    } else if (command.kind === 'offboard') {
+      const before = line(people, spots);
+      const leaving = [...new Set(command.people)].flatMap((number) => people[number] ?? []).filter(({ active }) => active); // prettier-ignore
+      const places = leaving.map((person) => before.indexOf(person));
+      const removed = leaving.length > 0 ? await door.offboard(waitlist, leaving.map(({ waiter }) => waiter.id)) : []; // prettier-ignore
+      await settle();
+      const found = await Promise.all(leaving.map(({ waiter }) => find(waiter)));
+      const isDone = found.some((waiter) => !waiter?.active);
+      if (removed !== null) expect([isDone, removed]).toEqual([leaving.length > 0, places]);
+      // All of them, or none.
+      expect(found.map((waiter) => waiter?.removedPriority)).toEqual(places.map((place) => (isDone ? place : null)));
+      if (isDone)
+        leaving.forEach((person, index) => Object.assign(person, { active: false, placeLeft: places[index] }));
+    } else {
+      const answer = await door.setSpots(waitlist, command.spots);
+      await settle();
+      const { spotsPerReferral } = (await engines.next().totals([id])).get(id) ?? {};
+      expect(answer ? [command.spots] : [spots, command.spots]).toContain(spotsPerReferral);
+      spots = spotsPerReferral!;
+    }
+    await restore?.();
+  }
+  expect(people.map(({ seq }) => seq)).toEqual(people.map((_, index) => index));
+  await expectListings(engines, id, people, spots);
+  for (const [place, { waiter }] of line(people, spots).entries())
+    expect(await find(waiter)).toMatchObject({ uuid: waiter.uuid, priority: place });
+  expect(await engines.next().verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
+  // What an older replica has left uncounted, this counts.
+  await engines.next().rebuild(id, () => undefined);
+  expect(await engines.next().verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
+  await expectReferred(engines, id, people, spots);
+}
+
+/** All of them, and what each filter leaves of them. */
+async function expectListings(engines: Engines, id: number, people: readonly Person[], spots: number): Promise<void> {
+  const ordered = line(people, spots);
+  const listed = listedIn(ordered);
+  const inOrderOf = { queue: ordered, joined: people.filter(({ active }) => active) };
+  const gone = people.filter(({ active }) => !active);
+  const [most] = [...people].sort((a, b) => b.referrals - a.referrals);
+  const filters: [PageRequest['referredBy'], (person: Person) => boolean][] = [
+    [null, () => true],
+    ['anyone', ({ referrer }) => referrer !== undefined],
+    [{ token: most?.waiter.referralToken ?? '' }, ({ referrer }) => referrer === most],
+  ];
+  for (const [referredBy, shows] of filters) {
+    for (const order of ['queue', 'joined'] as const)
+      await expectPages(engines, id, listed(inOrderOf[order].filter(shows)), { referredBy, order, offboarded: false });
+    await expectPages(engines, id, listed(gone.filter(shows)), { referredBy, order: 'joined', offboarded: true });
+  }
+}
+
+/** Also after a record that nobody referred, or that has left: as far in the line as it would be. */
+async function expectReferred(engines: Engines, id: number, people: readonly Person[], spots: number): Promise<void> {
+  const everyone = inOrder(people, spots);
+  const listed = listedIn(line(people, spots));
+  const shown = (some: readonly Person[]) => listed(some.filter(({ active, referrer }) => active && referrer));
+  const request = { ...ALL, referredBy: 'anyone', order: 'queue' } as const;
+  await expectPages(engines, id, shown(everyone), request);
+  for (let index = 0; index < everyone.length; index += 1 + Math.floor(everyone.length / CURSORS)) {
+    const afterId = everyone[index]!.waiter.id;
+    const { waiters, hasMore } = await engines.next().page(id, { ...request, start: { afterId } });
+    const rest = shown(everyone.slice(index + 1));
+    expect(waiters.map(({ uuid, priority }) => ({ uuid, priority }))).toEqual(rest.slice(0, request.limit));
+    expect(hasMore).toBe(rest.length > request.limit);
+  }
+}
+
+/** Puts counters back as they are when this is called, whatever happens to the line until then. */
+async function keepCounters({ app }: Service, id: number): Promise<() => Promise<void>> {
+  const database = app.get(Database);
+  const rows: Record<string, number>[] = await database.read((manager) =>
+    manager.query(`SELECT * FROM queue_bucket WHERE ${LATER_AXES}`, [id]),
+  );
+  return () =>
+    database.transaction(async (manager) => {
+      await manager.query(`DELETE FROM queue_bucket WHERE ${LATER_AXES}`, [id]);
+      for (const row of rows) {
+        const columns = Object.keys(row);
+        await manager.query(
+          `INSERT INTO queue_bucket (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+          Object.values(row),
+        );
+      }
+    });
+}
+
+/** The listing by small pages, by offset and by the last id, equals the list. */
+async function expectPages(
+  engines: Engines,
+  id: number,
+  expected: readonly Pick<Waiter, 'uuid' | 'priority'>[],
+  listing: Pick<PageRequest, 'referredBy' | 'order' | 'offboarded'>,
+): Promise<void> {
+  const request = { ...ALL, ...listing };
+  const byOffset: (typeof expected)[number][] = [];
+  const byId: typeof byOffset = [];
+  const shown = ({ waiters }: Page) => waiters.map(({ uuid, priority }) => ({ uuid, priority }));
+  let lastId: number | undefined;
+  for (let offset = 0; offset < expected.length + ALL.limit; offset += ALL.limit) {
+    const page = await engines.next().page(id, { ...request, start: { offset } });
+    byOffset.push(...shown(page));
+    expect(page.total).toBe(expected.length);
+    const following = await engines.next().page(id, {
+      ...request,
+      start: lastId === undefined ? { offset: 0 } : { afterId: lastId },
+    });
+    byId.push(...shown(following));
+    if (following.waiters.length > 0) lastId = following.waiters.at(-1)?.id;
+  }
+  expect(byOffset).toEqual(expected);
+  expect(byId).toEqual(expected);
+}
+
+function line(people: readonly Person[], spots: number): Person[] {
+  return inOrder(people.filter(({ active }) => active), spots); // prettier-ignore
+}
+
+const ALL: Omit<PageRequest, 'start'> = { offboarded: false, referredBy: null, order: 'joined', limit: 11, withAnswers: false }; // prettier-ignore
 
 /** What a page shows of people, beside whom this line stands. */
 function listedIn(ordered: readonly Person[]) {
   return (some: readonly Person[]) =>
     some.map((person) => ({ uuid: person.waiter.uuid, priority: person.placeLeft ?? ordered.indexOf(person) }));
-}
-
-function line(people: readonly Person[], spots: number): Person[] {
-  return inOrder(people.filter(({ active }) => active), spots); // prettier-ignore
 }

@@ -32,6 +32,25 @@ describe('seeding', () => {
     expect(report).toEqual({ records: PEOPLE + seen.length, findings: [], differences: 0 });
   });
 
+  it('ends in a word, and sound, where a living person has an email that was to come', async () => {
+    const { id } = await service.world.waitlist();
+    const email = `seed-${PEOPLE - 1}@example.com`;
+    let living: Promise<unknown> | undefined;
+
+    const seeding = queue.seed(id, PEOPLE, () => {
+      living ??= service.world.signup({ id }, { email });
+    });
+
+    await expect(seeding).rejects.toThrow(
+      /^Somebody signed up on waitlist \d+ with an email that an invented person has: \d+ of 8000 joined, and no more can\.$/,
+    );
+    await living;
+    const { records, findings } = await queue.verify(id, () => undefined);
+    expect(findings).toEqual([]);
+    expect(records).toBeGreaterThan(1);
+    expect(records).toBeLessThan(PEOPLE);
+  });
+
   it('invents people of whom some referred others', async () => {
     const { id } = await service.world.waitlist();
 

@@ -103,6 +103,15 @@ export class ServiceProcess {
     return answer;
   }
 
+  /** The same of one that may die meanwhile: null where no answer came. */
+  async callIfAlive(...call: Parameters<ServiceProcess['call']>): Promise<Answer | null> {
+    return this.call(...call).catch((error: NodeJS.ErrnoException) => {
+      // One without a code is an answer that the contract does not allow.
+      if (error.code === undefined) throw error;
+      return null;
+    });
+  }
+
   /** A request whose body is still to be sent. */
   begin(method: string, path: string, headers: Record<string, string> = {}, agent: Agent = new Agent()) {
     return request({ host: '127.0.0.1', port: this.port, method, path, headers, agent });
@@ -127,6 +136,27 @@ export class ServiceProcess {
       ({ status }) => status === 200,
       () => false,
     );
+  }
+}
+
+/** A service that is killed and started again, each time as another process. */
+export class Replica {
+  process!: ServiceProcess;
+
+  constructor(private readonly environment: Readonly<Record<string, string>>) {}
+
+  /** As often as it takes: a start ends where the database is away. */
+  async start(): Promise<void> {
+    for (;;) {
+      this.process = await ServiceProcess.spawn(this.environment);
+      if (await this.process.started().then(() => true, () => false)) return; // prettier-ignore
+      if (!this.process.hasExited) throw new Error(`It does not get ready: ${this.process.output}`);
+    }
+  }
+
+  async kill(): Promise<void> {
+    this.process.signal('SIGKILL');
+    await this.process.exit;
   }
 }
 

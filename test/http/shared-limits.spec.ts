@@ -5,7 +5,7 @@ import { hasRedis, RedisLine } from '../support/redis.js';
 import { type Service, startService } from '../support/service.js';
 import { freePort, ServiceProcess, until } from '../support/service-process.js';
 
-/** Of five requests: far more than Redis is given to answer one of them, also on a slow machine; less than if each waited for it. */
+/** Of five requests: far more than all the time that Redis is given to answer, also on a slow machine; a wait without end is longer. */
 const PROMPT_MS = 5_000;
 
 /** Nobody else has it, so that what a server of others holds does not matter. */

@@ -214,9 +214,10 @@ describe('the command line', () => {
     };
     const [first, large] = [await make('First'), await make('Large')];
     await succeed(['waitlist', 'seed', large, '--count', '5000']);
-    let gone: string;
-    let verified: string;
-    do {
+    let gone = '';
+    let verified = '';
+    // It may come to its end before a busy machine has stopped it.
+    for (let tries = 0; tries < 10 && !verified.includes(`Waitlist ${gone}: was deleted`); tries += 1) {
       gone = await make('Gone');
       const verifying = startCli(['verify'], { folder: folder.path, environment: { DATABASE_URL: database.url } });
       await verifying.printed(`Waitlist ${first}: `);
@@ -226,8 +227,7 @@ describe('the command line', () => {
       const { stdout, stderr, exitCode } = await verifying.ended;
       expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
       verified = stdout;
-      // It may have come to its end before a busy machine stopped it.
-    } while (verified.includes(`Waitlist ${gone}: 0 records, all right\n`));
+    }
 
     expect(verified).toContain(`Waitlist ${large}: 5000 records, all right\n`);
     expect(verified).toContain(`Waitlist ${gone}: was deleted meanwhile\n`);

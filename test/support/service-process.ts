@@ -16,6 +16,8 @@ export const OWNER = { email: 'owner@example.com', password: 'vnqzt rowkd jhx pl
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const POLL_MS = 20;
 const WAIT_MAX_MS = 60_000;
+/** A start that fails takes a second, and a database that was killed is back within some. */
+const STARTS_MAX = 60;
 /** Below those that a system gives away by itself. Jest's workers take turns over them, and other runs begin elsewhere. */
 const PORTS_FROM = 14_000;
 const PORTS_TO = 23_000;
@@ -145,12 +147,13 @@ export class Replica {
 
   constructor(private readonly environment: Readonly<Record<string, string>>) {}
 
-  /** As often as it takes: a start ends where the database is away. */
+  /** Tries again where a start ends because the database is away. */
   async start(): Promise<void> {
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
       this.process = await ServiceProcess.spawn(this.environment);
       if (await this.process.started().then(() => true, () => false)) return; // prettier-ignore
-      if (!this.process.hasExited) throw new Error(`It does not get ready: ${this.process.output}`);
+      if (tries === STARTS_MAX || !this.process.hasExited)
+        throw new Error(`It does not get ready: ${this.process.output}`);
     }
   }
 

@@ -19,7 +19,7 @@ const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8"?\s*(?:;|$))/i;
 /**
  * Reads JSON bodies: UTF-8, no `__proto__`, no key twice in an object, no text with a lone surrogate, which is no
  * Unicode and which no database gives back as it came. An empty body is none, whatever the headers say. Any other
- * content type, charset or coding is refused (415).
+ * content type, charset or coding is refused (415, also where RFC 9112 would have 501: it is the caller who can mend it).
  */
 export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.removeContentTypeParser(['application/json', 'text/plain']);

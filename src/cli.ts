@@ -115,11 +115,11 @@ program
       const queue = app.get(QueueService);
       let isSound = true;
       await withWaitlists(queue, id, async (waitlist) => {
-        const { records, findings, differences } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
+        const { records, findings, differences, remarks } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           queue.verify(waitlist, onProgress),
         );
         print(`Waitlist ${waitlist}: ${records} records, ${differences === 0 ? 'all right' : `${differences} differ`}`);
-        for (const finding of findings) print(`  ${finding}`);
+        for (const line of [...findings, ...remarks]) print(`  ${line}`);
         isSound &&= differences === 0;
       });
       for (const closed of id === undefined ? await queue.closedIds() : [])

@@ -59,9 +59,13 @@ export class BucketStore {
     const families = changes.families();
     const without = (siblings: Siblings, some: readonly Family[]) =>
       some.filter((family) => !covers(siblings.get(familyId(family)) ?? [], family));
-    const unknown = without(known, families);
-    const near = await this.findSiblings(session, waitlistId, unknown);
-    const all = await this.read(session, waitlistId, without(near, unknown), () => 0);
+    const unread = families.filter((family) => !known.has(familyId(family)));
+    const readAhead = families.filter((family) => known.has(familyId(family)));
+    const [near, wholly] = await Promise.all([
+      this.findSiblings(session, waitlistId, unread),
+      this.read(session, waitlistId, without(known, readAhead), () => 0),
+    ]);
+    const all = new Map([...wholly, ...(await this.read(session, waitlistId, without(near, unread), () => 0))]);
     const siblings = new Map([...known, ...near, ...all]);
     return families.flatMap((family) => changedBuckets(family, siblings.get(familyId(family)) ?? []));
   }
@@ -105,11 +109,21 @@ export class BucketStore {
 
   /** What tells, by `keptAxes`, which counters hold. */
   async findCounted(session: Session, waitlistId: number): Promise<readonly Bucket[]> {
-    const rows: BucketRow[] = await session.query(
-      `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket WHERE ${IN_FAMILY}`,
-      [waitlistId, COUNTED_AXIS.code, 0, 0],
-    );
+    const rows: BucketRow[] = await session.query(`SELECT ${COLUMNS.join(', ')} FROM queue_bucket WHERE ${IN_FAMILY}`, [
+      waitlistId,
+      COUNTED_AXIS.code,
+      0,
+      0,
+    ]);
     return rows.map(toBucket);
+  }
+
+  /** Buckets of an axis into which nothing falls any more. */
+  async deleteEmptied(session: Session, waitlistId: number, axis: Axis): Promise<void> {
+    await session.query('DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND amount = 0', [
+      waitlistId,
+      axis.code,
+    ]);
   }
 
   async findAll(session: Session, waitlistId: number, axis: Axis): Promise<Bucket[]> {
@@ -124,7 +138,7 @@ export class BucketStore {
    * The narrowest buckets that hold the records at positions from `first` to `last`, counted from 0, in their order, and
    * how many records of the first bucket come before. Null beyond the last record.
    */
-  async findSpan(
+  async findLeaves(
     session: Session,
     waitlistId: number,
     axis: Axis,

@@ -46,13 +46,14 @@ export const JOINED_AXES = {
 export const REFERRED_AXIS = axis(5, 5, 4);
 
 /**
- * What REFERRED_AXIS has counted: one bucket for each worth of a referral, in which fall as many as have joined or left
- * among the referred. A program from before that axis changes a line without it, and so tells nothing here: what
- * `queue` says then differs, for joining and leaving have no way back. The axis is of no use until a rebuild.
+ * What REFERRED_AXIS has counted: a bucket at the worth of a referral, in which fall as many as have joined or left among
+ * the referred. A program from before that axis changes a line without it, and so tells nothing here: what `queue` says
+ * then differs, for joining and leaving have no way back. The axis is of no use until a rebuild.
  */
 export const COUNTED_AXIS = axis(6, 0, 1);
 
-export const AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES), REFERRED_AXIS, COUNTED_AXIS];
+const FIRST_AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES)];
+export const AXES: readonly Axis[] = [...FIRST_AXES, REFERRED_AXIS, COUNTED_AXIS];
 
 type ReferredTotals = Pick<QueueEntity, 'referredActive' | 'referredOffboarded'>;
 
@@ -67,9 +68,7 @@ export function keptAxes(
   counted: readonly Bucket[],
 ): readonly Axis[] {
   const amount = counted.find(({ slot }) => slot === spotsPerReferral)?.amount ?? 0;
-  return amount === timesCounted(totals)
-    ? AXES
-    : AXES.filter((axis) => axis !== REFERRED_AXIS && axis !== COUNTED_AXIS);
+  return amount === timesCounted(totals) ? AXES : FIRST_AXES;
 }
 
 /** Where a bucket stands: among the children of `parent`, in the order of `slot`. */
@@ -126,6 +125,14 @@ export class CounterChanges {
 
   remove(axis: Axis, key: number, amount = 1): void {
     this.add(axis, key, -amount);
+  }
+
+  /** Of somebody, or as many as `amount`, who goes to another place in the line. */
+  move(from: number, to: number, referred: boolean, amount = 1): void {
+    for (const axis of referred ? [QUEUE_AXIS, REFERRED_AXIS] : [QUEUE_AXIS]) {
+      this.remove(axis, from, amount);
+      this.add(axis, to, amount);
+    }
   }
 
   /** The buckets of an axis that had none before; and of `others` what they would be, though nothing falls into them. */

@@ -16,6 +16,7 @@ import {
   pathOf,
   QUEUE_AXIS,
   REFERRED_AXIS,
+  timesCounted,
 } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
@@ -33,6 +34,8 @@ export interface AuditReport {
   readonly findings: readonly string[];
   /** How many there are in all. */
   readonly differences: number;
+  /** What is no difference, and may be better: a line each. */
+  readonly remarks: readonly string[];
 }
 
 export interface RebuildReport {
@@ -86,8 +89,8 @@ export class QueueAuditor {
         if (stored && stored[field] !== derived.queue[field])
           findings.add(`queue: ${field} is ${stored[field]}, the records give ${derived.queue[field]}`);
       }
-      // Of what an older program left uncounted, nothing is read.
-      for (const axis of keptAxes(queue, await this.buckets.findCounted(session, waitlistId))) {
+      const axes = keptAxes(queue, await this.buckets.findCounted(session, waitlistId));
+      for (const axis of axes) {
         const buckets = await this.buckets.findAll(session, waitlistId, axis);
         const kept = new Map(buckets.map((bucket) => [bucketId(bucket), bucket]));
         // Empty ones too: on what such a one says comes before, whoever falls into it will be counted.
@@ -99,7 +102,19 @@ export class QueueAuditor {
             findings.add(`bucket ${bucketId(bucket)}: before is ${before}, the records give ${bucket.before}`);
         }
       }
-      return { records: derived.records, findings: findings.lines(), differences: findings.amount };
+      const remarks: string[] = [];
+      if (axes !== AXES) {
+        // Nothing is read of them until then, and no older program leaves more than there was to count.
+        remarks.push(
+          'the referred are not counted in the order of the line, as an older version leaves it: rebuild does',
+        );
+        for (const { amount, ...place } of await this.buckets.findAll(session, waitlistId, COUNTED_AXIS)) {
+          const most = place.level === 0 && place.parent === 0 ? timesCounted(derived.queue) : 0;
+          if (amount < 0 || amount > most)
+            findings.add(`bucket ${bucketId(place)}: amount is ${amount}, the records give ${most} at most`);
+        }
+      }
+      return { records: derived.records, findings: findings.lines(), differences: findings.amount, remarks };
     }, UNHURRIED);
   }
 
@@ -139,7 +154,7 @@ export class QueueAuditor {
           if (faults.length === 0) return;
           const { active, rankKey: key } = rightFacts(facts, queue);
           unplaced.push({ id: facts.id, key });
-          const outcome = active ? 'deleted' : 'it is as if it left just now';
+          const outcome = active ? 'that is cleared' : 'it is as if it left just now';
           for (const fault of faults) remarks.add(`record ${facts.id}: ${fault}: ${outcome}`);
         },
         correct,

@@ -121,7 +121,7 @@ export class QueueReader {
     });
   }
 
-  /** Where a page starts, found without stepping over what comes before; null beyond the end. */
+  /** Where a page starts, found without stepping over what comes before where counters tell that; null beyond the end. */
   private async windowOf(
     session: Session,
     waitlistId: number,
@@ -140,7 +140,7 @@ export class QueueReader {
       const from = await this.waiters.findReferredAt(session, waitlistId, listing, offset);
       return from && { ...WHOLE, from };
     }
-    const found = await this.buckets.findSpan(session, waitlistId, axis, offset, offset);
+    const found = await this.buckets.findLeaves(session, waitlistId, axis, offset, offset);
     if (!found) return null;
     const key = firstKeyOf(axis, found.leaves[0]);
     return { ...WHOLE, from: { seq: key, rankKey: key }, skip: found.rest };
@@ -155,7 +155,7 @@ export class QueueReader {
   ): Promise<Window | null> {
     const offset = 'offset' in start ? start.offset : await this.countReferredUpTo(session, waitlistId, start.afterId);
     if (offset === null) return null;
-    const found = await this.buckets.findSpan(session, waitlistId, REFERRED_AXIS, offset, offset + limit);
+    const found = await this.buckets.findLeaves(session, waitlistId, REFERRED_AXIS, offset, offset + limit);
     return found && { ...WHOLE, leaves: found.leaves, skip: found.rest };
   }
 
@@ -166,7 +166,7 @@ export class QueueReader {
     const leaf = leafOf(REFERRED_AXIS, place.rankKey);
     const [before, within] = await Promise.all([
       this.buckets.countBefore(session, waitlistId, REFERRED_AXIS, leaf),
-      this.waiters.countReferredUpTo(session, waitlistId, place),
+      this.waiters.countReferredWithin(session, waitlistId, place),
     ]);
     return before + within;
   }

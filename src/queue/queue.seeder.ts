@@ -44,7 +44,7 @@ export class QueueSeeder {
         throw new Problem(
           'conflict',
           'WAITLIST_NOT_EMPTY',
-          `Somebody signed up on waitlist ${waitlistId} with an email that an invented person has: ${start} of ${count} joined, and no more can.`,
+          `Somebody signed up on waitlist ${waitlistId} with the email or the token of an invented person: ${start} of ${count} joined, and no more can.`,
         );
       }
       onProgress(start + people.length, count);

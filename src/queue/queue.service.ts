@@ -2,15 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import {
-  COUNTED_AXIS,
-  CounterChanges,
-  firstKeyOf,
-  keptAxes,
-  QUEUE_AXIS,
-  REFERRED_AXIS,
-  timesCounted,
-} from './counters.js';
+import { COUNTED_AXIS, CounterChanges, firstKeyOf, keptAxes, QUEUE_AXIS, timesCounted } from './counters.js';
 import { type AuditReport, type OnProgress, QueueAuditor, type RebuildReport } from './queue.auditor.js';
 import { QueuePurger } from './queue.purger.js';
 import { QueueReader } from './queue.reader.js';
@@ -101,16 +93,15 @@ export class QueueService implements BeforeApplicationShutdown {
     const changes = new CounterChanges(keptAxes(queue, counted));
     let moved = 0;
     for (const { from, to, referred, amount } of await this.waiters.countMoves(manager, waitlistId, spotsPerReferral)) {
-      for (const axis of referred ? [QUEUE_AXIS, REFERRED_AXIS] : [QUEUE_AXIS]) {
-        changes.remove(axis, firstKeyOf(axis, from), amount);
-        changes.add(axis, firstKeyOf(axis, to), amount);
-      }
+      changes.move(firstKeyOf(QUEUE_AXIS, from), firstKeyOf(QUEUE_AXIS, to), referred, amount);
       moved += amount;
     }
     changes.remove(COUNTED_AXIS, queue.spotsPerReferral, timesCounted(queue));
     changes.add(COUNTED_AXIS, spotsPerReferral, timesCounted(queue));
     await this.waiters.rekey(manager, waitlistId, spotsPerReferral);
     await this.buckets.apply(manager, waitlistId, changes);
+    // Else one would be left of each worth that there ever was, and all are read with each referral.
+    await this.buckets.deleteEmptied(manager, waitlistId, COUNTED_AXIS);
     await this.queues.update(manager, { ...queue, spotsPerReferral });
     return moved;
   }

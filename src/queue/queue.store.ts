@@ -62,7 +62,7 @@ export class QueueStore {
   /** Waitlists of which nothing is there but records or counters, and no mark that they are being deleted. */
   async listOrphans(session: Session): Promise<number[]> {
     const rows: { waitlist_id: number }[] = await session.query(
-      // The databases skip from one waitlist to the next in each index. Where the waitlist or its line stands, people are no remains.
+      // MySQL and MariaDB skip from one waitlist to the next in each index. Where the waitlist or its line stands, people are no remains.
       `SELECT waitlist_id FROM (
          SELECT DISTINCT waitlist_id FROM queue_bucket UNION SELECT DISTINCT waitlist_id FROM waiter
        ) held

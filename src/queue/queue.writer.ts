@@ -81,9 +81,9 @@ interface Facts {
  *
  * A batch is one transaction of two round trips: lock the row, find whom the commands are about and read the counters at
  * the end of the line; write it all and commit. Where other counters change, of those who leave or are moved, or the end
- * was not known, they are read with the first writes, and a third saves them and commits. Each caller is answered after
- * the commit. All commands are safe to repeat: a
- * join finds its own record by its contact, an offboarding knows its own work by the command's id on the rows.
+ * was not known, or few of the last are referred, they are read with the first writes, and a third saves them and commits.
+ * Each caller is answered after the commit. All commands are safe to repeat: a join finds its own record by its contact, an
+ * offboarding knows its own work by the command's id on the rows.
  */
 @Injectable()
 export class QueueWriter {
@@ -220,7 +220,7 @@ export class QueueWriter {
     const ids = commands.flatMap((command) => (command.kind === 'offboard' ? command.waiterIds : []));
     const tokens = applicants.flatMap(({ referrerTokens }) => referrerTokens);
     const expected = newcomersFrom(this.ends.get(waitlistId), applicants);
-    // Whom nobody refers, and who stays, changes nothing among the referred: then it is all the same whether those are counted.
+    // Only a referral or an offboarding can change who is referred, so others need not know whether those are counted.
     if (ids.length + tokens.length > 0) expected.add(COUNTED_AXIS, 0);
     const [queue, rules, leaving, taken, referrers, siblings] = await Promise.all([
       this.queues.lock(session, waitlistId),
@@ -344,11 +344,7 @@ function joinAll(
   for (const [token, { id, active, referred, rankKey: to }] of credited) {
     // A referrer may have left in this batch.
     if (!active || known.get(id)?.active === false) continue;
-    const { rankKey: from } = referrers.get(token) as Standing;
-    for (const axis of referred ? [QUEUE_AXIS, REFERRED_AXIS] : [QUEUE_AXIS]) {
-      changes.remove(axis, from);
-      changes.add(axis, to);
-    }
+    changes.move((referrers.get(token) as Standing).rankKey, to, referred);
   }
   return { joined, credited: [...credited.values()] };
 }

@@ -47,6 +47,9 @@ const UPDATES_MAX = 500;
 /** No number of a record is below. */
 export const SEQ_LOWEST = -(2 ** 63);
 
+const STANDING_COLUMNS =
+  'id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referred, referral_token';
+
 /** Which records a listing shows, and in which order. */
 export type Listing = Pick<PageRequest, 'offboarded' | 'referredBy' | 'order'>;
 
@@ -167,7 +170,7 @@ export class WaiterStore {
   async findStandings(session: Session, waitlistId: number, tokens: readonly string[]): Promise<Standing[]> {
     if (tokens.length === 0) return [];
     const rows: Record<string, number | string | null>[] = await session.query(
-      `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referred, referral_token
+      `SELECT ${STANDING_COLUMNS}
        FROM waiter ${byIndex(session.dataSource, 'waiter_token')} WHERE referral_token IN (${placeholders(tokens.length)}) AND waitlist_id = ?`,
       [...tokens, waitlistId],
     );
@@ -289,7 +292,7 @@ export class WaiterStore {
   /** Some record with credit whose key tells what a referral is worth; null where nobody has any. */
   async findCredited(session: Session, waitlistId: number): Promise<Standing | null> {
     const [row]: Record<string, number | string | null>[] = await session.query(
-      `SELECT id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referred, referral_token
+      `SELECT ${STANDING_COLUMNS}
        FROM waiter ${byIndex(session.dataSource, 'waiter_credited')}
        WHERE waitlist_id = ? AND credited_referrals > 0 AND rank_key > 0 LIMIT 1`,
       [waitlistId],
@@ -306,34 +309,35 @@ export class WaiterStore {
     );
     const total = Number(row?.total);
     if (first === 0 && end === total) return;
-    // By way of numbers below all, or above all, for at no time may two be equal.
-    const isBelow = first >= 0;
-    const [base, step] = isBelow ? [-1, -1] : [Math.max(end, total), 1];
+    // By way of numbers that nobody has, for at no time may two be equal.
+    let base = total;
+    while (await this.hasAny(session, waitlistId, base, base + total)) base += total;
     let place = 0;
-    for (let from = isBelow ? 0 : SEQ_LOWEST; ;) {
+    for (let from = SEQ_LOWEST; ;) {
       const records: { id: number; seq: number }[] = await session.query(
-        'SELECT id, seq FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT ?',
-        [waitlistId, from, isBelow ? -SEQ_LOWEST : base, UPDATES_MAX],
+        'SELECT id, seq FROM waiter WHERE waitlist_id = ? AND seq >= ? AND (seq < ? OR seq >= ?) ORDER BY seq LIMIT ?',
+        [waitlistId, from, base, base + total, UPDATES_MAX],
       );
       const last = records.at(-1);
       if (!last) break;
       await session.query(
         `UPDATE waiter ${byId(session.dataSource)} SET seq = CASE id ${records.map(() => 'WHEN ? THEN ?').join(' ')} END
          WHERE waitlist_id = ? AND id IN (${placeholders(records.length)})`,
-        [
-          ...records.flatMap(({ id }, index) => [id, base + step * (place + index)]),
-          waitlistId,
-          ...records.map(({ id }) => id),
-        ],
+        [...records.flatMap(({ id }, index) => [id, base + place + index]), waitlistId, ...records.map(({ id }) => id)],
       );
       place += records.length;
       // Only to step over what was moved: from a number that is not exact, records would be left out.
       if (Number.isSafeInteger(last.seq)) from = last.seq + 1;
     }
-    await session.query(
-      `UPDATE waiter SET seq = ? * (seq - ?) WHERE waitlist_id = ? AND seq ${isBelow ? '<=' : '>='} ?`,
-      [step, base, waitlistId, base],
+    await session.query('UPDATE waiter SET seq = seq - ? WHERE waitlist_id = ? AND seq >= ?', [base, waitlistId, base]);
+  }
+
+  private async hasAny(session: Session, waitlistId: number, from: number, to: number): Promise<boolean> {
+    const rows: unknown[] = await session.query(
+      'SELECT id FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ? LIMIT 1',
+      [waitlistId, from, to],
     );
+    return rows.length > 0;
   }
 
   /** Takes records out of the line for good. */
@@ -450,7 +454,7 @@ export class WaiterStore {
   }
 
   /** How many of the active whom anyone referred are in the narrowest bucket of a record, up to that record. */
-  async countReferredUpTo(
+  async countReferredWithin(
     session: Session,
     waitlistId: number,
     { seq, rankKey }: Required<PageStart>,
@@ -525,7 +529,6 @@ function startOf({ order }: Listing, { seq, rankKey = 0, isAfter = false }: Page
     : { sql: 'w.rank_bucket >= ? AND w.rank_key >= ?', values: [bucket, rankKey] };
 }
 
-/** A spread comes last, wherever a record is made into another: V8 takes a microsecond for each name after one. */
 /** A spread comes last, wherever a record is made into another: V8 takes a microsecond for each name after one. */
 function toWaiter(row: WaiterRow): Waiter {
   return { priority: priorityOf(row), ...toRecord(row) };

@@ -137,7 +137,7 @@ class WaiterBaseDto {
   waitlist_api_key!: string;
 }
 
-/** What a Waiter has besides; it is assigned to the rest, for to spread that takes five times as long. */
+/** What a Waiter has besides. It is assigned to the rest: a spread takes five times as long. */
 type Own<Dto extends WaiterBaseDto> = Omit<Dto, keyof WaiterBaseDto>;
 
 const QUESTION = { maxLength: 500, description: 'Text of the question; with `questions_request=true`.' } as const;

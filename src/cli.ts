@@ -1,21 +1,12 @@
-import 'reflect-metadata';
-import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
-import { AppModule } from './app.module.js';
-import { AuthService } from './auth/auth.service.js';
-import { readConfig } from './platform/config/config.js';
-import { Database } from './platform/database/database.js';
+import type { withRooms as WithRooms } from './administration.js';
 import { HTTP_URL_RULE, isHttpUrl } from './platform/http-url.js';
 import { Problem } from './platform/problem.js';
-import { explainStartFailure } from './platform/start-failure.js';
-import { type OnProgress, QueueService } from './queue/queue.service.js';
-import { WaitlistService } from './waitlist/waitlist.service.js';
+import type { OnProgress, QueueService } from './queue/queue.service.js';
 
 const WAITLIST_NAME_LENGTH_MAX = 200;
 /** As many as were tried. */
@@ -30,8 +21,8 @@ owner
   .command('create <email>')
   .description('make an account; its password comes from OWNER_PASSWORD or standard input')
   .action((email: string) =>
-    withApp(async (app) => {
-      const account = await app.get(AuthService).createAccount(email, await readPassword());
+    withRooms(async ({ auth }) => {
+      const account = await auth.createAccount(email, await readPassword());
       print(`Made the account ${account.email}.`);
     }),
   );
@@ -39,8 +30,8 @@ owner
   .command('set-password <email>')
   .description('set a password and end all tokens; it comes from OWNER_PASSWORD or standard input')
   .action((email: string) =>
-    withApp(async (app) => {
-      await app.get(AuthService).setPassword(email, await readPassword());
+    withRooms(async ({ auth }) => {
+      await auth.setPassword(email, await readPassword());
       print('Set the password and ended all tokens.');
     }),
   );
@@ -48,8 +39,8 @@ owner
   .command('disable <email>')
   .description("end an account's access at once")
   .action((email: string) =>
-    withApp(async (app) => {
-      await app.get(AuthService).disable(email);
+    withRooms(async ({ auth }) => {
+      await auth.disable(email);
       print('Disabled the account.');
     }),
   );
@@ -62,9 +53,9 @@ waitlist
   .requiredOption('--owner <email>', 'the account that owns it')
   .requiredOption('--url <url>', 'the page where people sign up', httpUrl)
   .action((name: string, options: { owner: string; url: string }) =>
-    withApp(async (app) => {
-      const account = await app.get(AuthService).getAccount(options.owner);
-      const made = await app.get(WaitlistService).create(account.id, { name, urlLocation: options.url });
+    withRooms(async ({ auth, waitlists }) => {
+      const account = await auth.getAccount(options.owner);
+      const made = await waitlists.create(account.id, { name, urlLocation: options.url });
       print(`Made waitlist ${made.waitlist.id} with the API key ${made.apiKey}`);
     }),
   );
@@ -73,9 +64,9 @@ waitlist
   .description("an account's waitlists: id, name, active and offboarded records")
   .requiredOption('--owner <email>', 'the account that owns them')
   .action((options: { owner: string }) =>
-    withApp(async (app) => {
-      const account = await app.get(AuthService).getAccount(options.owner);
-      for (const { id, name, totals } of await app.get(WaitlistService).list(account.id)) {
+    withRooms(async ({ auth, waitlists }) => {
+      const account = await auth.getAccount(options.owner);
+      for (const { id, name, totals } of await waitlists.list(account.id)) {
         print(`${id}\t${name}\t${totals.active} active\t${totals.offboarded} offboarded`);
       }
     }),
@@ -85,9 +76,9 @@ program
   .command('migrate')
   .description('bring the database to the newest schema')
   .action(() =>
-    withApp(
-      async (app) => {
-        const names = await app.get(Database).migrate();
+    withRooms(
+      async ({ database }) => {
+        const names = await database.migrate();
         print(names.length > 0 ? names.map((name) => `Ran ${name}`).join('\n') : 'The schema is the newest.');
       },
       { needsSchema: false },
@@ -100,8 +91,8 @@ waitlist
   .argument('<waitlist>', 'its number', waitlistId)
   .requiredOption('--count <number>', 'how many', seedCount)
   .action((id: number, { count }: { count: number }) =>
-    withApp(async (app) => {
-      await withProgress('Seeding', (onProgress) => app.get(QueueService).seed(id, count, onProgress));
+    withRooms(async ({ queue }) => {
+      await withProgress('Seeding', (onProgress) => queue.seed(id, count, onProgress));
       print(`Put ${count} people on waitlist ${id}.`);
     }),
   );
@@ -111,8 +102,7 @@ program
   .description('hold every counter, key and count of a waitlist, or of all, against its records; on a live database')
   .argument('[waitlist]', 'its number; all if left out', waitlistId)
   .action((id: number | undefined) =>
-    withApp(async (app) => {
-      const queue = app.get(QueueService);
+    withRooms(async ({ queue }) => {
       let isSound = true;
       await withWaitlists(queue, id, async (waitlist) => {
         const { records, findings, differences, remarks } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
@@ -139,8 +129,7 @@ program
   )
   .argument('[waitlist]', 'its number; all if left out', waitlistId)
   .action((id: number | undefined) =>
-    withApp(async (app) => {
-      const queue = app.get(QueueService);
+    withRooms(async ({ queue }) => {
       await withWaitlists(queue, id, async (waitlist) => {
         const { changed, remarks } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           queue.rebuild(waitlist, onProgress),
@@ -200,20 +189,9 @@ function seedCount(value: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${SEED_MAX}.`);
 }
 
-/** Runs one command on the service's own parts, without its HTTP server. */
-async function withApp(
-  command: (app: INestApplicationContext) => Promise<void>,
-  { needsSchema = true } = {},
-): Promise<void> {
-  // No command signs a token, so none needs the real secret.
-  const config = readConfig({ ...process.env, JWT_SECRET: randomBytes(32).toString('hex') });
-  const app = await NestFactory.createApplicationContext(AppModule.of(config), { logger: false, abortOnError: false });
-  try {
-    if (needsSchema) await app.get(Database).prepareSchema();
-    await command(app);
-  } finally {
-    await app.close();
-  }
+// Imported only where a command runs, for it is all of the service and takes a second: help and a mistyped command need none of it.
+async function withRooms(...call: Parameters<typeof WithRooms>): Promise<void> {
+  return (await import('./administration.js')).withRooms(...call);
 }
 
 async function readPassword(): Promise<string> {
@@ -252,6 +230,7 @@ process.umask(0o077);
 try {
   await program.parseAsync();
 } catch (error) {
+  const { explainStartFailure } = await import('./platform/start-failure.js');
   process.stderr.write(`${explainStartFailure(error)}\n`);
   process.exitCode = 1;
 }

@@ -5,7 +5,8 @@ import { dataSourceOptions } from '../../src/platform/database/data-source-optio
 import { Database } from '../../src/platform/database/database.js';
 import { isEmbedded } from '../../src/platform/database/dialect.js';
 import { migrations } from '../../src/platform/database/migrations/index.js';
-import { openDatabase, startService } from '../support/service.js';
+import { openDatabase, type TestDatabase } from '../support/database.js';
+import { startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 
 /** What TypeORM and SQLite keep for themselves. */
@@ -97,7 +98,7 @@ onServer('a connection (needs TEST_DATABASE_URL: the embedded database has no mo
 describe('the migrations', () => {
   let dataSource: DataSource;
   let runner: QueryRunner;
-  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let database: TestDatabase;
   beforeEach(async () => {
     database = await openDatabase(true);
     const config = readConfig({ DATABASE_URL: database.url, JWT_SECRET: 'test-secret-test-secret-test-secret-' });

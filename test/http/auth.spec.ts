@@ -6,7 +6,8 @@ import { RefreshTokenEntity } from '../../src/auth/refresh-token.entity.js';
 import { Database } from '../../src/platform/database/database.js';
 import type { Answer, CallOptions } from '../support/api.js';
 import { withProcessorMs } from '../support/processor-time.js';
-import { openDatabase, type Service, startService } from '../support/service.js';
+import { openDatabase } from '../support/database.js';
+import { type Service, startService } from '../support/service.js';
 import { type Owner, PASSWORD } from '../support/world.js';
 
 const CREATE = '/api/v1/auth/create_tokens';

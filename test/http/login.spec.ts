@@ -365,6 +365,10 @@ describe('a password', () => {
     });
   });
 
+  it('is kept for an email address only', async () => {
+    await expect(make(PASSWORD, 'nobody')).rejects.toMatchObject({ message: 'email must be an email address' });
+  });
+
   it('is held to the same rules when it is changed', async () => {
     const { email } = await service.world.owner();
     const auth = service.app.get(AuthService);

@@ -11,7 +11,8 @@ import { Database } from '../../src/platform/database/database.js';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
 import { SERVER_BOUNDS } from '../../src/platform/http/configure-http.js';
 import type { Answer } from '../support/api.js';
-import { openDatabase, type Service, startService } from '../support/service.js';
+import { openDatabase } from '../support/database.js';
+import { type Service, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 

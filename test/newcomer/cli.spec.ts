@@ -1,23 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { readConfig } from '../../src/platform/config/config.js';
-import { dataSourceOptions } from '../../src/platform/database/data-source-options.js';
 import { during } from '../support/during.js';
 import { freshFolder, type Program, runCli, startCli, startMain } from '../support/program.js';
 import { callAt } from '../support/api.js';
-import { openDatabase } from '../support/service.js';
+import { openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
 import { freePort, until } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
 
-const EASILY_GUESSED =
-  'password must not be easily guessed: a common password or phrase, a few words, a repetition, a row of keys, or made from the email';
 const OTHER_PASSWORD = 'brisk otter plum canyon fizz';
+
+type Tail<Items extends unknown[]> = Items extends [unknown, ...infer Rest] ? Rest : never;
 
 describe('the command line', () => {
   let folder: Awaited<ReturnType<typeof freshFolder>>;
-  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let database: TestDatabase;
   let port: number;
   let service: Program;
+  let token: string;
   beforeAll(async () => {
     folder = await freshFolder();
     database = await openDatabase(true);
@@ -34,6 +32,7 @@ describe('the command line', () => {
       },
     });
     await service.printed('running');
+    token = (await logIn('twice@example.com')).body.access_token;
   });
   afterAll(async () => {
     service.signal('SIGTERM');
@@ -55,20 +54,21 @@ describe('the command line', () => {
     return stderr;
   };
 
+  /** Asks the service that runs beside. */
+  const call = (...request: Tail<Parameters<typeof callAt>>) => callAt(`http://127.0.0.1:${port}`, ...request);
+  const logIn = (email: string, password = PASSWORD) =>
+    call('POST', '/api/v1/auth/create_tokens', { body: { email, password } });
+
   /** Its number. */
-  const makeWaitlist = async (name: string): Promise<string> => {
-    const of = ['--owner', 'twice@example.com', '--url', 'https://example.com'];
-    return /waitlist (\d+)/.exec(await succeed(['waitlist', 'create', name, ...of]))?.[1] ?? '';
+  const makeWaitlist = async (waitlist_name: string): Promise<string> => {
+    const body = { waitlist_name, waitlist_url_location: 'https://example.com' };
+    return String((await call('POST', '/api/v1/waitlist', { body, token })).body.id);
   };
 
-  /** Statuses of logins with each password, on the service that runs beside. */
+  /** Statuses of logins with each password. */
   const loginStatuses = async (email: string, passwords: string[]): Promise<number[]> => {
     const statuses: number[] = [];
-    for (const password of passwords) {
-      const body = { email, password };
-      const { status } = await callAt(`http://127.0.0.1:${port}`, 'POST', '/api/v1/auth/create_tokens', { body });
-      statuses.push(status);
-    }
+    for (const password of passwords) statuses.push((await logIn(email, password)).status);
     return statuses;
   };
 
@@ -91,15 +91,12 @@ describe('the command line', () => {
   });
 
   it('makes waitlists and lists those of an owner', async () => {
-    await succeed(['owner', 'create', 'maker@example.com'], { OWNER_PASSWORD: PASSWORD });
-    expect(await succeed(['waitlist', 'list', '--owner', 'maker@example.com'])).toBe('');
-
     const made = await succeed(
-      ['waitlist', 'create', 'Launch', '--owner', 'maker@example.com', '--url', 'https://example.com/join'],
+      ['waitlist', 'create', 'Launch', '--owner', 'twice@example.com', '--url', 'https://example.com/join'],
     ); // prettier-ignore
 
     const { id } = /^Made waitlist (?<id>\d+) with the API key [\da-f]{40}\n$/.exec(made)?.groups ?? {};
-    expect(await succeed(['waitlist', 'list', '--owner', 'Maker@Example.com'])).toBe(
+    expect(await succeed(['waitlist', 'list', '--owner', 'Twice@Example.com'])).toBe(
       `${id}\tLaunch\t0 active\t0 offboarded\n`,
     );
   });
@@ -111,30 +108,11 @@ describe('the command line', () => {
       { input: PASSWORD },
       'There is an account with this email already.',
     ],
-    ['a bad email', ['owner', 'create', 'nobody'], { input: PASSWORD }, 'email must be an email address'],
-    [
-      'a short password',
-      ['owner', 'create', 'short@example.com'],
-      { input: 'short' },
-      'password must have 15 to 256 characters',
-    ],
     [
       'an easily guessed password',
       ['owner', 'create', 'common@example.com'],
       { input: 'passwordpassword' },
-      EASILY_GUESSED,
-    ],
-    [
-      'an easily guessed new password',
-      ['owner', 'set-password', 'twice@example.com'],
-      { OWNER_PASSWORD: 'twice@example.com' },
-      EASILY_GUESSED,
-    ],
-    [
-      'a short OWNER_PASSWORD',
-      ['owner', 'create', 'short@example.com'],
-      { OWNER_PASSWORD: 'short' },
-      'OWNER_PASSWORD: must have 15 to 256 characters',
+      'password must not be easily guessed: a common password or phrase, a few words, a repetition, a row of keys, or made from the email',
     ],
     [
       'waitlists of nobody',
@@ -164,19 +142,6 @@ describe('the command line', () => {
     expect(rest).toEqual(line.startsWith('error: ') ? ['(add --help to see what there is)'] : []);
   });
 
-  it('names a database that cannot be reached', async () => {
-    const { stdout, stderr, exitCode } = await runCli(['migrate'], {
-      folder: folder.path,
-      environment: { DATABASE_URL: `mysql://u:p@127.0.0.1:${await freePort()}/waitlist` },
-    });
-
-    expect({ stdout, stderr, exitCode }).toEqual({
-      stdout: '',
-      stderr: 'DATABASE_URL: the server cannot be reached (ECONNREFUSED).\n',
-      exitCode: 1,
-    });
-  });
-
   it('shows its commands when asked', async () => {
     const help = await succeed(['--help']);
 
@@ -189,12 +154,11 @@ describe('the command line', () => {
     const audits = (async () => {
       expect(await succeed(['verify', id])).toMatch(/^Waitlist \d+: \d+ records, all right\n$/);
       expect(await succeed(['rebuild', id])).toMatch(/rebuilt, 0 records changed/);
-      expect(await succeed(['verify', id])).toMatch(/all right/);
     })();
     let people = 0;
     const statuses = await during(audits, async () => {
       const body = { waitlist_id: Number(id), email: `person-${people}@example.com` };
-      const { status } = await callAt(`http://127.0.0.1:${port}`, 'POST', '/api/v1/signup', { body });
+      const { status } = await call('POST', '/api/v1/signup', { body });
       if (status === 200) people += 1;
       return status;
     });
@@ -205,24 +169,17 @@ describe('the command line', () => {
   });
 
   it('passes over a waitlist that is deleted while all are verified', async () => {
-    const at = `http://127.0.0.1:${port}`;
-    const login = { email: 'twice@example.com', password: PASSWORD };
-    const { access_token: token } = (await callAt(at, 'POST', '/api/v1/auth/create_tokens', { body: login })).body;
-    const make = async (waitlist_name: string) => {
-      const body = { waitlist_name, waitlist_url_location: 'https://example.com' };
-      return String((await callAt(at, 'POST', '/api/v1/waitlist', { body, token })).body.id);
-    };
-    const [first, large] = [await make('First'), await make('Large')];
+    const [first, large] = [await makeWaitlist('First'), await makeWaitlist('Large')];
     await succeed(['waitlist', 'seed', large, '--count', '5000']);
     let gone = '';
     let verified = '';
     // It may come to its end before a busy machine has stopped it.
     for (let tries = 0; tries < 10 && !verified.includes(`Waitlist ${gone}: was deleted`); tries += 1) {
-      gone = await make('Gone');
+      gone = await makeWaitlist('Gone');
       const verifying = startCli(['verify'], { folder: folder.path, environment: { DATABASE_URL: database.url } });
       await verifying.printed(`Waitlist ${first}: `);
       verifying.signal('SIGSTOP');
-      expect(await callAt(at, 'DELETE', `/api/v1/waitlist/${gone}`, { token })).toMatchObject({ status: 204 });
+      expect(await call('DELETE', `/api/v1/waitlist/${gone}`, { token })).toMatchObject({ status: 204 });
       verifying.signal('SIGCONT');
       const { stdout, stderr, exitCode } = await verifying.ended;
       expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
@@ -242,7 +199,7 @@ describe('the command line', () => {
     });
     /** Whoever is busy says so; nothing else goes wrong. */
     const isDone = async (method: 'GET' | 'POST', path: string, body?: object) => {
-      const { status } = await callAt(`http://127.0.0.1:${port}`, method, path, { body });
+      const { status } = await call(method, path, { body });
       expect([200, 404, 503]).toContain(status);
       return status === 200;
     };
@@ -263,40 +220,24 @@ describe('the command line', () => {
 
   it('seeds a waitlist, verifies what was derived of it, names what differs, and mends it', async () => {
     const id = await makeWaitlist('Big');
+    const damage = (sql: string) => withDataSource(database.url, (dataSource) => dataSource.query(sql));
 
     expect(await succeed(['waitlist', 'seed', id, '--count', '2000'])).toContain('Put 2000 people');
-    expect(await succeed(['verify', id])).toBe(`Waitlist ${id}: 2000 records, all right\n`);
 
-    await damage(
-      database.url,
-      `UPDATE queue_bucket SET amount = amount + 1 WHERE waitlist_id = ${id} AND axis = 0 AND level = 1`,
-    );
-    await damage(
-      database.url,
-      `UPDATE waiter SET amount_referred = amount_referred + 1 WHERE waitlist_id = ${id} AND seq = 7`,
-    );
+    await damage(`UPDATE queue_bucket SET amount = amount + 1 WHERE waitlist_id = ${id} AND axis = 0 AND level = 1`);
+    await damage(`UPDATE waiter SET amount_referred = amount_referred + 1 WHERE waitlist_id = ${id} AND seq = 7`);
     const damaged = await cli(['verify', id]);
     expect(damaged.exitCode).toBe(1);
     expect(damaged.stdout).toMatch(/bucket 0\/1\/.*: amount is \d+, the records give \d+/);
     expect(damaged.stdout).toMatch(/record \d+: amountReferred is \d+, the facts give \d+/);
 
-    await damage(database.url, `DELETE FROM queue WHERE waitlist_id = ${id}`);
+    await damage(`DELETE FROM queue WHERE waitlist_id = ${id}`);
     expect(await succeed(['rebuild', id])).toBe(
       `Waitlist ${id}: rebuilt, 1 records changed\n  its line was missing: see that spots_to_move_upon_referral is 3\n`,
     );
-    expect(await succeed(['verify', id])).toContain('all right');
+    expect(await succeed(['verify', id])).toBe(`Waitlist ${id}: 2000 records, all right\n`);
     expect((await cli(['waitlist', 'seed', id, '--count', '5'])).stderr).toBe(
       'Only an empty waitlist can be seeded.\n',
     );
   });
 });
-
-/** What no code of ours does: a change past the engine. */
-async function damage(url: string, sql: string): Promise<void> {
-  const dataSource = new DataSource(
-    dataSourceOptions(readConfig({ DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32) }).database),
-  );
-  await dataSource.initialize();
-  await dataSource.query(sql);
-  await dataSource.destroy();
-}

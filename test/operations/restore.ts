@@ -12,7 +12,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openDatabase } from '../support/service.js';
+import { openDatabase } from '../support/database.js';
 import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 const VISITORS = 8;

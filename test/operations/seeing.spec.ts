@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
-import { openDatabase, startService } from '../support/service.js';
+import { openMigratedDatabase, type TestDatabase } from '../support/database.js';
+import { startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 
 const CANARY = 'canary.person';
@@ -11,15 +12,13 @@ const PHONE = '+14155550123';
 const OWNER = { email: `${CANARY}.owner@example.com`, password: `${CANARY} vnqzt rowkd jhx` };
 
 describe('what a process says about itself', () => {
-  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let database: TestDatabase;
   let service: ServiceProcess;
   let secrets: string[];
   let welcome: string;
 
   beforeAll(async () => {
-    database = await openDatabase(true);
-    const migrating = await ServiceProcess.spawn({ DATABASE_URL: database.url }, 'dist/src/cli.js', 'migrate');
-    expect(await migrating.exit).toBe(0);
+    database = await openMigratedDatabase();
     service = await ServiceProcess.spawn({
       DATABASE_URL: database.url,
       LOG_LEVEL: 'trace',

@@ -7,17 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { start as run } from '../support/program.js';
-import { openDatabase } from '../support/service.js';
+import { openMigratedDatabase, type TestDatabase } from '../support/database.js';
 import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 describe('a process that is told to stop', () => {
-  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let database: TestDatabase;
   let service: ServiceProcess | undefined;
 
   beforeEach(async () => {
-    database = await openDatabase(true);
-    const migrating = await ServiceProcess.spawn({ DATABASE_URL: database.url }, 'dist/src/cli.js', 'migrate');
-    expect(await migrating.exit).toBe(0);
+    database = await openMigratedDatabase();
   });
   afterEach(async () => {
     service?.signal('SIGKILL');

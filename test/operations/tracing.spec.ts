@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Collector, type SeenSpan } from '../support/collector.js';
-import { openDatabase } from '../support/service.js';
+import { openMigratedDatabase, type TestDatabase } from '../support/database.js';
 import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 const CANARY = 'canary.person';
@@ -11,18 +11,15 @@ const CALLERS_SPAN_ID = '00f067aa0ba902b7';
 const CROWD = 60;
 
 describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => {
-  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let database: TestDatabase;
   let collector: Collector;
   let service: ServiceProcess;
   let spans: readonly SeenSpan[];
   const signup = { name: 'POST /api/v1/signup' };
 
   beforeAll(async () => {
-    database = await openDatabase(true);
+    database = await openMigratedDatabase();
     collector = await Collector.start();
-    expect(await (await ServiceProcess.spawn({ DATABASE_URL: database.url }, 'dist/src/cli.js', 'migrate')).exit).toBe(
-      0,
-    );
     service = await ServiceProcess.spawn({
       DATABASE_URL: database.url,
       LOG_LEVEL: 'info',
@@ -156,8 +153,7 @@ describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => 
 });
 
 it('serves and ends as ever where the collector is away, and says so in its log', async () => {
-  const database = await openDatabase(true);
-  expect(await (await ServiceProcess.spawn({ DATABASE_URL: database.url }, 'dist/src/cli.js', 'migrate')).exit).toBe(0);
+  const database = await openMigratedDatabase();
   const service = await ServiceProcess.spawn({
     DATABASE_URL: database.url,
     SHUTDOWN_DELAY: '0',

@@ -3,7 +3,8 @@ import { Database } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { during } from '../support/during.js';
 import { inOrder } from '../support/oracle.js';
-import { openDatabase, type Service, startService, startServices } from '../support/service.js';
+import { openDatabase } from '../support/database.js';
+import { type Service, startService, startServices } from '../support/service.js';
 import { until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 

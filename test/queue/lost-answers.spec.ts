@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { DatabaseLine } from '../support/database-line.js';
-import { openDatabase, type Service, startService } from '../support/service.js';
+import { openDatabase, type TestDatabase } from '../support/database.js';
+import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
@@ -9,7 +10,7 @@ const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
 onServer(
   'a commit whose answer is lost (needs TEST_DATABASE_URL: the embedded database has no line to lose it on)',
   () => {
-    let database: Awaited<ReturnType<typeof openDatabase>>;
+    let database: TestDatabase;
     let line: DatabaseLine;
     let service: Service;
     beforeAll(async () => {

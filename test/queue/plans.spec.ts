@@ -4,7 +4,8 @@ import { STATEMENT_END } from '../../src/platform/database/database.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import type { Page, PageRequest } from '../../src/queue/waiter.js';
 import { applicant, noRules } from '../support/applicant.js';
-import { openDatabase, type Service, startService } from '../support/service.js';
+import { openDatabase, type TestDatabase } from '../support/database.js';
+import { type Service, startService } from '../support/service.js';
 
 const FEW = 1_000;
 const MANY = 8_000;
@@ -43,7 +44,7 @@ interface Line {
 
 /** What a hot statement may read: rows found by an index, and no more of them where a waitlist is larger. */
 describe('the plans of the hot statements', () => {
-  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let database: TestDatabase;
   let service: Service;
   let queue: QueueService;
   let held: QueryRunner | undefined;

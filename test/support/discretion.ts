@@ -23,8 +23,8 @@ const PRIVATE: ReadonlySet<string> = new Set([
   'registered_email',
   'waitlist_api_key',
 ]);
-/** Nobody is known by them, and faults speak of them: settings of `required_contact`, and the keys that are refused. */
-const WORDS: ReadonlySet<string> = new Set(['required', 'optional', '__proto__', 'constructor']);
+/** Nobody is known by them or a piece of them, and faults speak of them: settings of `required_contact`, and the keys that are refused. */
+const WORDS = ['required', 'optional', '__proto__', 'constructor.prototype'];
 /** A phone that is nobody's, which faults give as an example. */
 const EXAMPLE = 'such as +14155550123';
 /** Shorter text stands in any line by chance. */
@@ -34,11 +34,15 @@ const LEVELS_MAX = 20;
 /** What is private in a body, a query or headers; in text that is no JSON, its addresses of email. */
 export function privateText(value: unknown, isPrivate = false, level = 0): string[] {
   if (typeof value === 'string')
-    return isPrivate && value.length >= LENGTH_MIN && !WORDS.has(value.toLowerCase()) ? [value] : [];
+    return isPrivate && value.length >= LENGTH_MIN && !isOfWords(value.toLowerCase()) ? [value] : [];
   if (typeof value !== 'object' || value === null || level > LEVELS_MAX) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
     privateText(inner, isPrivate || PRIVATE.has(key.toLowerCase()), level + 1),
   );
+}
+
+function isOfWords(text: string): boolean {
+  return WORDS.some((word) => word.includes(text));
 }
 
 /** The same of what is sent as it is, but for what is a key in it too. */

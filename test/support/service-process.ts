@@ -50,13 +50,17 @@ export class ServiceProcess {
 
   /** `args` follow `node`; the embedded or the given database must have the newest schema. */
   static async spawn(environment: Readonly<Record<string, string>>, file = 'dist/src/main.js', ...args: string[]) {
-    return ServiceProcess.spawnIn(ROOT, environment, file, ...args);
+    return ServiceProcess.spawnNode(ROOT, environment, file, ...args);
   }
 
-  /** The same of another checkout, which may be of another version. */
-  static async spawnIn(root: string, environment: Readonly<Record<string, string>>, file: string, ...args: string[]) {
+  /** The same of another checkout, which may be of another version and not be built yet. */
+  static async spawnIn(root: string, environment: Readonly<Record<string, string>>, ...command: string[]) {
+    return ServiceProcess.spawnNode(root, environment, 'scripts/prepare.js', ...command);
+  }
+
+  private static async spawnNode(root: string, environment: Readonly<Record<string, string>>, ...command: string[]) {
     const port = Number(environment.PORT ?? (await freePort()));
-    const child = spawn(process.execPath, ['scripts/prepare.js', file, ...args], {
+    const child = spawn(process.execPath, command, {
       cwd: root,
       env: {
         PATH: process.env.PATH,

@@ -1,11 +1,6 @@
 import 'reflect-metadata';
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createConnection } from 'mysql2/promise';
 import { AppModule } from '../../src/app.module.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { Presence } from '../../src/platform/health/presence.js';
@@ -18,6 +13,7 @@ import {
   type ServerBounds,
 } from '../../src/platform/http/configure-http.js';
 import { Api } from './api.js';
+import { openDatabase } from './database.js';
 import { Discretion } from './discretion.js';
 import { World } from './world.js';
 
@@ -97,34 +93,4 @@ export async function startServices(): Promise<{ readonly services: [Service, ..
       await database.drop();
     },
   };
-}
-
-/** An empty database, or the worker's own; `drop` removes what nobody else uses. */
-export async function openDatabase(isolated: boolean): Promise<{ readonly url: string; drop(): Promise<void> }> {
-  const server = process.env.TEST_DATABASE_URL;
-  if (!server) {
-    const directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));
-    return {
-      url: `sqlite:${join(directory, 'waitlist.sqlite')}`,
-      drop: () => rm(directory, { recursive: true, force: true }),
-    };
-  }
-  const url = new URL(server);
-  const name = `${url.pathname.slice(1)}_${isolated ? randomUUID().replaceAll('-', '') : (process.env.JEST_WORKER_ID ?? '1')}`;
-  await run(server, `CREATE DATABASE IF NOT EXISTS \`${name}\` CHARACTER SET utf8mb4`);
-  url.pathname = `/${name}`;
-  return {
-    url: url.href,
-    drop: async () => {
-      if (isolated) await run(server, `DROP DATABASE \`${name}\``);
-    },
-  };
-}
-
-async function run(server: string, sql: string): Promise<void> {
-  const address = new URL(server);
-  address.pathname = '';
-  const connection = await createConnection(address.href);
-  await connection.query(sql);
-  await connection.end();
 }

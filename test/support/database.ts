@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createConnection } from 'mysql2/promise';
+import { DataSource } from 'typeorm';
+import { readConfig } from '../../src/platform/config/config.js';
+import { dataSourceOptions } from '../../src/platform/database/data-source-options.js';
+
+export interface TestDatabase {
+  readonly url: string;
+  /** Removes what nobody else uses. */
+  drop(): Promise<void>;
+}
+
+/** An empty database, or the worker's own. */
+export async function openDatabase(isolated: boolean): Promise<TestDatabase> {
+  const server = process.env.TEST_DATABASE_URL;
+  if (!server) {
+    const directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));
+    return {
+      url: `sqlite:${join(directory, 'waitlist.sqlite')}`,
+      drop: () => rm(directory, { recursive: true, force: true }),
+    };
+  }
+  const url = new URL(server);
+  const name = `${url.pathname.slice(1)}_${isolated ? randomUUID().replaceAll('-', '') : (process.env.JEST_WORKER_ID ?? '1')}`;
+  await run(server, `CREATE DATABASE IF NOT EXISTS \`${name}\` CHARACTER SET utf8mb4`);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    drop: async () => {
+      if (isolated) await run(server, `DROP DATABASE \`${name}\``);
+    },
+  };
+}
+
+/** A database of its own at the newest schema, and nothing in it. */
+export async function openMigratedDatabase(): Promise<TestDatabase> {
+  const database = await openDatabase(true);
+  await withDataSource(database.url, (dataSource) => dataSource.runMigrations());
+  return database;
+}
+
+/** For what no code of ours does: work past the engine. */
+export async function withDataSource<Result>(
+  url: string,
+  work: (dataSource: DataSource) => Promise<Result>,
+): Promise<Result> {
+  const config = readConfig({ DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32) });
+  const dataSource = await new DataSource(dataSourceOptions(config.database)).initialize();
+  try {
+    return await work(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+async function run(server: string, sql: string): Promise<void> {
+  const address = new URL(server);
+  address.pathname = '';
+  const connection = await createConnection(address.href);
+  await connection.query(sql);
+  await connection.end();
+}

@@ -12,7 +12,7 @@ import type { Load, Measured } from './load.js';
 import { type CostPoint, drawChart, format, median, ratioRow, type Report, type Row, spread, type Target, toMarkdown, writeReport } from './report.js'; // prettier-ignore
 import type { RivalName, RivalOptions } from './rivals.js';
 import { logIn, prepareSeeds, type Seed } from './seeds.js';
-import { built, memoryTrend, type Server, serviceEnvironment, startProcess, startService } from './service.js';
+import { built, MEMORY_MAX_MIB, memoryTrend, type Server, serviceEnvironment, startProcess, startService } from './service.js';
 
 const FIND_CONNECTIONS = 32;
 const JOIN_CONNECTIONS = 64;
@@ -31,8 +31,6 @@ const WARM_UP_SECONDS = 3;
 const COUNTED_REQUESTS = 64;
 const DEEP_OFFSET = MILLION;
 const PAGE = 100;
-const MEMORY_MAX_MIB = 256;
-const MEMORY_FLAT_MIB_PER_MINUTE = 2;
 
 const { quick, large, rounds, seconds } = new Command('bench')
   .description('Measures the service against hand-written rivals that run beside it.')
@@ -191,14 +189,15 @@ async function measurePages(): Promise<void> {
   rows.push(latencyRow(`Page of ${PAGE} with priorities: p50 against the bare LIMIT ${PAGE}`, { atMost: 3 }, largest.size, measured.service, measured.limit)); // prettier-ignore
 }
 
+/** Its highest. Whether it is flat only a load tells that stays as it is: `npm run bench:soak`. */
 function measureMemory(): void {
-  const { maxMib, mibPerMinute } = memoryTrend(service.memory);
+  const { maxMib } = memoryTrend(service.memory);
   rows.push({
     what: 'Memory of the service under this load',
-    target: `< ${MEMORY_MAX_MIB} MiB, flat`,
-    measured: `max ${format(maxMib)} MiB, ${format(mibPerMinute)} MiB/min over the second half`,
+    target: `< ${MEMORY_MAX_MIB} MiB`,
+    measured: `max ${format(maxMib)} MiB`,
     spread: '',
-    verdict: maxMib < MEMORY_MAX_MIB && mibPerMinute < MEMORY_FLAT_MIB_PER_MINUTE ? 'pass' : 'falls short',
+    verdict: maxMib < MEMORY_MAX_MIB ? 'pass' : 'falls short',
   });
 }
 

@@ -6,6 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const START_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 50;
+/** The target of DESIGN §7. */
+export const MEMORY_MAX_MIB = 256;
 const RSS_POLL_MS = 1_000;
 const MIB = 2 ** 20;
 

@@ -64,11 +64,11 @@ export function timesCounted({ referredActive, referredOffboarded }: ReferredTot
 
 /** The axes that hold of a line, by its buckets of COUNTED_AXIS. */
 export function keptAxes(
-  { spotsPerReferral, ...totals }: ReferredTotals & Pick<QueueEntity, 'spotsPerReferral'>,
+  queue: ReferredTotals & Pick<QueueEntity, 'spotsPerReferral'>,
   counted: readonly Bucket[],
 ): readonly Axis[] {
-  const amount = counted.find(({ slot }) => slot === spotsPerReferral)?.amount ?? 0;
-  return amount === timesCounted(totals) ? AXES : FIRST_AXES;
+  const amount = counted.find(({ slot }) => slot === queue.spotsPerReferral)?.amount ?? 0;
+  return amount === timesCounted(queue) ? AXES : FIRST_AXES;
 }
 
 /** Where a bucket stands: among the children of `parent`, in the order of `slot`. */
@@ -110,6 +110,13 @@ export function firstKeyOf({ widthBits: [bits = 0] }: Axis, leaf: number): numbe
   return leaf * 2 ** bits;
 }
 
+/** What of a record decides where it counts. */
+interface Placed {
+  readonly seq: number;
+  readonly rankKey: number;
+  readonly referred: boolean;
+}
+
 /** Changes gathered from many records, by axis and by their narrowest bucket; `axes` are those that are kept. */
 export class CounterChanges {
   private readonly byAxis = new Map<Axis, Map<number, number>>();
@@ -125,6 +132,28 @@ export class CounterChanges {
 
   remove(axis: Axis, key: number, amount = 1): void {
     this.add(axis, key, -amount);
+  }
+
+  /** Of somebody who joins a line in which a referral is worth `spotsPerReferral`. */
+  join({ seq, rankKey, referred }: Placed, spotsPerReferral: number): void {
+    this.add(QUEUE_AXIS, rankKey);
+    this.add(JOINED_AXES.active, seq);
+    if (!referred) return;
+    this.add(REFERRED_AXIS, rankKey);
+    this.add(JOINED_AXES.referredActive, seq);
+    this.add(COUNTED_AXIS, spotsPerReferral);
+  }
+
+  /** The same of somebody who leaves it, but for what was counted: that one joined, and that one left. */
+  leave({ seq, rankKey, referred }: Placed, spotsPerReferral: number): void {
+    this.remove(QUEUE_AXIS, rankKey);
+    this.remove(JOINED_AXES.active, seq);
+    this.add(JOINED_AXES.offboarded, seq);
+    if (!referred) return;
+    this.remove(REFERRED_AXIS, rankKey);
+    this.remove(JOINED_AXES.referredActive, seq);
+    this.add(JOINED_AXES.referredOffboarded, seq);
+    this.add(COUNTED_AXIS, spotsPerReferral);
   }
 
   /** Of somebody, or as many as `amount`, who goes to another place in the line. */

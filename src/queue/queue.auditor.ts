@@ -11,11 +11,9 @@ import {
   bucketId,
   COUNTED_AXIS,
   CounterChanges,
-  JOINED_AXES,
   keptAxes,
   pathOf,
   QUEUE_AXIS,
-  REFERRED_AXIS,
   timesCounted,
 } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
@@ -225,18 +223,13 @@ class DerivedCounters {
   }
 
   add(facts: AuditedFacts): void {
-    const { seq } = facts;
-    const { active, referred, rankKey: key } = rightFacts(facts, this.queue);
-    this.queue.nextSeq = seq + 1;
+    const record = { seq: facts.seq, ...rightFacts(facts, this.queue) };
+    const { active, referred } = record;
+    this.counters.join(record, this.queue.spotsPerReferral);
+    if (!active) this.counters.leave(record, this.queue.spotsPerReferral);
+    this.queue.nextSeq = record.seq + 1;
     this.queue[active ? 'active' : 'offboarded'] += 1;
-    this.counters.add(active ? JOINED_AXES.active : JOINED_AXES.offboarded, seq);
-    if (active) this.counters.add(QUEUE_AXIS, key);
-    if (!referred) return;
-    this.queue[active ? 'referredActive' : 'referredOffboarded'] += 1;
-    this.counters.add(active ? JOINED_AXES.referredActive : JOINED_AXES.referredOffboarded, seq);
-    if (active) this.counters.add(REFERRED_AXIS, key);
-    // Joining counts, and leaving.
-    this.counters.add(COUNTED_AXIS, this.queue.spotsPerReferral, active ? 1 : 2);
+    if (referred) this.queue[active ? 'referredActive' : 'referredOffboarded'] += 1;
   }
 
   buckets(axis: Axis, others: readonly BucketPlace[] = []): Bucket[] {

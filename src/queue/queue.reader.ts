@@ -48,10 +48,11 @@ export class QueueReader {
     const listing = listingOf(request);
     return this.database.snapshot(async (session) => {
       const axis = axisOf({ ...listing, order: 'joined' });
-      const [[queue], referrals, records] = await Promise.all([
-        this.queues.find(session, [waitlistId]),
+      const line = this.queues.find(session, [waitlistId]).then(([queue]) => queue);
+      const [queue, referrals, records] = await Promise.all([
+        line,
         axis ? 0 : this.waiters.countReferredBy(session, waitlistId, listing),
-        this.records(session, waitlistId, listing, request),
+        this.records(session, line, waitlistId, listing, request),
       ]);
       if (!queue) return { waiters: [], total: 0, active: 0, hasMore: false };
       return {
@@ -83,11 +84,12 @@ export class QueueReader {
   /** A page and one record beyond it. */
   private async records(
     session: Session,
+    line: Promise<QueueEntity | undefined>,
     waitlistId: number,
     listing: Listing,
     { start, limit, withAnswers }: PageRequest,
   ): Promise<ListedRecord[]> {
-    const isAmongReferred = axisOf(listing) === REFERRED_AXIS && (await this.countsReferred(session, waitlistId));
+    const isAmongReferred = axisOf(listing) === REFERRED_AXIS && (await this.countsReferred(session, line, waitlistId));
     const window = isAmongReferred
       ? await this.windowAmongReferred(session, waitlistId, start, limit)
       : await this.windowOf(session, waitlistId, listing, start);
@@ -171,11 +173,12 @@ export class QueueReader {
     return before + within;
   }
 
-  private async countsReferred(session: Session, waitlistId: number): Promise<boolean> {
-    const [[queue], counted] = await Promise.all([
-      this.queues.find(session, [waitlistId]),
-      this.buckets.findCounted(session, waitlistId),
-    ]);
+  private async countsReferred(
+    session: Session,
+    line: Promise<QueueEntity | undefined>,
+    waitlistId: number,
+  ): Promise<boolean> {
+    const [queue, counted] = await Promise.all([line, this.buckets.findCounted(session, waitlistId)]);
     return queue !== undefined && keptAxes(queue, counted).includes(REFERRED_AXIS);
   }
 

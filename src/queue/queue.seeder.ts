@@ -6,7 +6,7 @@ import { Database, UNHURRIED } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { COUNTED_AXIS, CounterChanges, JOINED_AXES, keptAxes, QUEUE_AXIS, REFERRED_AXIS } from './counters.js';
+import { CounterChanges, keptAxes } from './counters.js';
 import type { OnProgress } from './queue.auditor.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey } from './rank-key.js';
@@ -80,13 +80,7 @@ export class QueueSeeder {
         rankKey: rankKey(facts, queue.spotsPerReferral),
         createdAt,
       };
-      changes.add(QUEUE_AXIS, row.rankKey);
-      changes.add(JOINED_AXES.active, row.seq);
-      if (row.referred) {
-        changes.add(JOINED_AXES.referredActive, row.seq);
-        changes.add(REFERRED_AXIS, row.rankKey);
-        changes.add(COUNTED_AXIS, queue.spotsPerReferral);
-      }
+      changes.join(row, queue.spotsPerReferral);
       return row;
     });
     const referred = rows.filter((row) => row.referred).length;

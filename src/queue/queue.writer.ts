@@ -7,17 +7,7 @@ import type { Session } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problem.js';
 import { QueueMetrics } from '../platform/telemetry/queue-metrics.js';
 import { BucketStore, type Siblings } from './bucket.store.js';
-import {
-  type Axis,
-  COUNTED_AXIS,
-  CounterChanges,
-  familyId,
-  JOINED_AXES,
-  keptAxes,
-  placeOf,
-  QUEUE_AXIS,
-  REFERRED_AXIS,
-} from './counters.js';
+import { type Axis, COUNTED_AXIS, CounterChanges, familyId, keptAxes, placeOf } from './counters.js';
 import { QueueStore } from './queue.store.js';
 import type { QueueEntity } from './queue.entity.js';
 import { rankKey } from './rank-key.js';
@@ -276,16 +266,10 @@ function offboardAll(
       known.set(waiter.id, waiter);
       queue.active -= 1;
       queue.offboarded += 1;
-      changes.remove(QUEUE_AXIS, waiter.rankKey);
-      changes.remove(JOINED_AXES.active, waiter.seq);
-      changes.add(JOINED_AXES.offboarded, waiter.seq);
+      changes.leave(waiter, queue.spotsPerReferral);
       if (!waiter.referred) continue;
       queue.referredActive -= 1;
       queue.referredOffboarded += 1;
-      changes.remove(JOINED_AXES.referredActive, waiter.seq);
-      changes.add(JOINED_AXES.referredOffboarded, waiter.seq);
-      changes.remove(REFERRED_AXIS, waiter.rankKey);
-      changes.add(COUNTED_AXIS, queue.spotsPerReferral);
     }
   }
   return removals;
@@ -331,13 +315,9 @@ function joinAll(
     joined.set(command, waiter);
     queue.nextSeq += 1;
     queue.active += 1;
-    changes.add(QUEUE_AXIS, waiter.rankKey);
-    changes.add(JOINED_AXES.active, waiter.seq);
+    changes.join(waiter, queue.spotsPerReferral);
     if (referrerToken === null) continue;
     queue.referredActive += 1;
-    changes.add(JOINED_AXES.referredActive, waiter.seq);
-    changes.add(REFERRED_AXIS, waiter.rankKey);
-    changes.add(COUNTED_AXIS, queue.spotsPerReferral);
     const referrer = credited.get(referrerToken) ?? referrers.get(referrerToken);
     if (referrer) credited.set(referrerToken, withReferral(referrer, queue.spotsPerReferral));
   }
@@ -354,13 +334,8 @@ function newcomersFrom(end: number | undefined, applicants: readonly Applicant[]
   const changes = new CounterChanges();
   if (end === undefined) return changes;
   applicants.forEach(({ referrerTokens }, index) => {
-    const seq = end + index;
-    const key = rankKey({ seq, creditedReferrals: 0, spotsAdvanced: 0 }, 0);
-    changes.add(QUEUE_AXIS, key);
-    changes.add(JOINED_AXES.active, seq);
-    if (referrerTokens.length === 0) return;
-    changes.add(JOINED_AXES.referredActive, seq);
-    changes.add(REFERRED_AXIS, key);
+    const facts = { seq: end + index, creditedReferrals: 0, spotsAdvanced: 0 };
+    changes.join({ ...facts, rankKey: rankKey(facts, 0), referred: referrerTokens.length > 0 }, 0);
   });
   return changes;
 }

@@ -12,7 +12,15 @@ import type { Load, Measured } from './load.js';
 import { type CostPoint, drawChart, format, median, ratioRow, type Report, type Row, spread, type Target, toMarkdown, writeReport } from './report.js'; // prettier-ignore
 import type { RivalName, RivalOptions } from './rivals.js';
 import { logIn, prepareSeeds, type Seed } from './seeds.js';
-import { built, MEMORY_MAX_MIB, memoryTrend, type Server, serviceEnvironment, startProcess, startService } from './service.js';
+import {
+  built,
+  MEMORY_MAX_MIB,
+  memoryTrend,
+  type Server,
+  serviceEnvironment,
+  startProcess,
+  startService,
+} from './service.js';
 
 const FIND_CONNECTIONS = 32;
 const JOIN_CONNECTIONS = 64;

@@ -9,7 +9,14 @@ import { Command } from 'commander';
 import { findMissing, requireDatabaseUrl } from './database.js';
 import type { Load, Measured } from './load.js';
 import { prepareSeeds } from './seeds.js';
-import { MEMORY_MAX_MIB, memoryTrend, type Service, serviceEnvironment, startProcess, startService } from './service.js';
+import {
+  MEMORY_MAX_MIB,
+  memoryTrend,
+  type Service,
+  serviceEnvironment,
+  startProcess,
+  startService,
+} from './service.js';
 
 const SIZE = 100_000;
 const MEMORY_FLAT_MIB_PER_MINUTE = 1;

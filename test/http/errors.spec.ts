@@ -104,6 +104,15 @@ describe('a failure is problem details', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
+  it('leaves no deadline of its own running', async () => {
+    const deadlines = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const before = deadlines();
+    const missing = Array.from({ length: 10 }, (_, index) => api.get(`/docs/assets/${index}.js`));
+
+    expect((await Promise.all(missing)).map(({ status }) => status)).toEqual(Array<number>(10).fill(404));
+    expect(deadlines()).toBeLessThan(before + 10);
+  });
+
   it('repeats neither a path nor what was typed as markup', async () => {
     const answer = await api.get('/<script>alert(1)</script>');
 

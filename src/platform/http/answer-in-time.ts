@@ -33,7 +33,8 @@ export function answerInTime(fastify: FastifyInstance, answerMs: number): void {
   fastify.addHook('preHandler', (request, reply, done) => {
     if (!request.routeOptions.config.isLongWork?.(request.body)) {
       const answer = () => void reply.send(overloaded(new AnswerLateError(`No answer within ${answerMs} ms`)));
-      request.answerTimer = setTimeout(answer, answerMs);
+      // Once: a request that nothing is found for comes by again, on its way to the answer that says so.
+      request.answerTimer ??= setTimeout(answer, answerMs);
     }
     done();
   });

@@ -29,7 +29,7 @@ export default defineConfig(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/platform/config/**', 'src/{administration,cli,openapi}.ts', 'src/**/*.spec.ts'],
+    ignores: ['src/platform/config/**', 'src/{administration,cli}.ts', 'src/**/*.spec.ts'],
     rules: {
       'no-restricted-properties': [
         'error',

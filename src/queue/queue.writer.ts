@@ -329,7 +329,10 @@ function joinAll(
   return { joined, credited: [...credited.values()] };
 }
 
-/** What counts when newcomers join a line that ends at `end`; nothing where that is not known. */
+/**
+ * What counts when newcomers join a line that ends at `end`; nothing where that is not known. Nor is what a referral is
+ * worth there: at 0, all of COUNTED_AXIS is read.
+ */
 function newcomersFrom(end: number | undefined, applicants: readonly Applicant[]): CounterChanges {
   const changes = new CounterChanges();
   if (end === undefined) return changes;

@@ -42,7 +42,7 @@ export async function openMigratedDatabase(): Promise<TestDatabase> {
   return database;
 }
 
-/** For what no code of ours does: work past the engine. */
+/** Works on a database past the service: as none of its rooms would, or before there is one. */
 export async function withDataSource<Result>(
   url: string,
   work: (dataSource: DataSource) => Promise<Result>,

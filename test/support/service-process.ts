@@ -48,7 +48,7 @@ export class ServiceProcess {
     });
   }
 
-  /** `args` follow `node`; the embedded or the given database must have the newest schema. */
+  /** `file` and `args` follow `node`; the embedded or the given database must have the newest schema. */
   static async spawn(environment: Readonly<Record<string, string>>, file = 'dist/src/main.js', ...args: string[]) {
     return ServiceProcess.spawnNode(ROOT, environment, file, ...args);
   }

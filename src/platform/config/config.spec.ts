@@ -108,6 +108,8 @@ describe('settings', () => {
     ['JWT_SECRET', ['short', `${SECRET},short`, 's'.repeat(31)]],
     ['ACCESS_TOKEN_TTL', ['0', '1h', '2592001']],
     ['REFRESH_TOKEN_TTL', ['0', '30d', '7776001']],
+    ['OWNER_EMAIL', ['nobody', 'me@']],
+    ['OWNER_PASSWORD', ['short', 'kd jhx qwz '.repeat(24)]],
     ['PUBLIC_BASE_URL', ['wait.example.com', 'ftp://example.com', 'https://', '/line']],
     ['TRUST_PROXY', ['true', '10.0.0.0/33', '10.0.0', 'localhost', '::1/129', '10.0.0.0/8/8', '10.0.0.0/']],
     ['RATE_LIMIT_PUBLIC', ['-1', 'off', '1000001']],

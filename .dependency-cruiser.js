@@ -74,6 +74,17 @@ export default {
       to: { dynamic: false, pathNot: '^src/platform/shutdown\\.ts$' },
     },
     {
+      name: 'cli-reads-a-command-before-it-imports-the-rest',
+      severity: 'error',
+      from: { path: '^src/cli\\.ts$' },
+      to: {
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+        path: '^src/',
+        pathNot: '^src/platform/(http-url|problem)\\.ts$',
+      },
+    },
+    {
       name: 'what-hears-signals-is-there-at-once',
       severity: 'error',
       from: { path: '^src/platform/(shutdown|config/under-npm)\\.ts$' },

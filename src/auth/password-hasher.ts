@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { hash, verify } from '@node-rs/argon2';
-import { Batcher } from '../platform/batcher.js';
+import { newWorkLine } from '../platform/batcher.js';
 import { normalPassword } from '../platform/password-rule.js';
 
 /** OWASP's minimum for argon2id (the library's default algorithm): 19 MiB, two passes, one lane. */
@@ -39,10 +39,5 @@ export class PasswordHasher {
 }
 
 function newLine(runsMax: number) {
-  return new Batcher<() => Promise<string | boolean>, string | boolean>(async ([work]) => [{ result: await work!() }], {
-    name: 'hash a password',
-    batchMax: 1,
-    waitingMax: WAITING_MAX,
-    runsMax,
-  });
+  return newWorkLine<string | boolean>({ name: 'hash a password', waitingMax: WAITING_MAX, runsMax });
 }

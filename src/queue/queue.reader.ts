@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher, type Outcome } from '../platform/batcher.js';
+import { Batcher, newWorkLine, type Outcome } from '../platform/batcher.js';
 import { Database } from '../platform/database/database.js';
 import type { Exchange, Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problem.js';
@@ -21,6 +21,8 @@ const LOOKUPS_MAX = 64;
 const LOOKUPS_WAITING_MAX = 10_000;
 /** One statement at a time makes the batches largest, and so the round trips fewest. */
 const LOOKUP_RUNS_MAX = 1;
+/** A page of one who referred a hundred thousand takes some 0.3 s; so long others wait that many owners ask for at once. */
+const PAGES_WAITING_MAX = 64;
 
 /** Places as they are in the database at the time of reading; lookups that arrive together share a statement. */
 @Injectable()
@@ -32,19 +34,32 @@ export class QueueReader {
     runsMax: LOOKUP_RUNS_MAX,
   });
 
+  private readonly pages: Batcher<() => Promise<Page>, Page>;
+
   constructor(
     private readonly database: Database,
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
-  ) {}
+  ) {
+    // Half of the connections are left to signups and lookups, however many pages are asked for and however long those take.
+    const runsMax = Math.ceil(database.connections / 2);
+    this.pages = newWorkLine({ name: 'list page', waitingMax: PAGES_WAITING_MAX, runsMax });
+  }
 
   async find<Rules>(waitlistId: number, contact: ContactKeys, readRules: ReadRules<Rules>): Promise<Found<Rules>> {
     return (await this.lookups.submit({ waitlistId, contact, readRules })) as Found<Rules>;
   }
 
-  /** A page and its totals, all of one moment. */
+  /**
+   * A page and its totals, all of one moment.
+   * @throws Problem `unavailable` when too many wait or the database is away
+   */
   async page(waitlistId: number, request: PageRequest): Promise<Page> {
+    return this.pages.submit(() => this.readPage(waitlistId, request));
+  }
+
+  private async readPage(waitlistId: number, request: PageRequest): Promise<Page> {
     const listing = listingOf(request);
     return this.database.snapshot(async (session) => {
       const axis = axisOf({ ...listing, order: 'joined' });

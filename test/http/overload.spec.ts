@@ -11,7 +11,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
 import { SERVER_BOUNDS } from '../../src/platform/http/configure-http.js';
 import type { Answer } from '../support/api.js';
-import { openDatabase } from '../support/database.js';
+import { openDatabase, withDataSource } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
@@ -179,5 +179,36 @@ onServer('where all connections are taken (needs TEST_DATABASE_URL: the embedded
     await Promise.all(held);
     await until(async () => (await api.get('/readyz')).status === 200);
     await busy.stop();
+  });
+
+  it('pages that take long leave connections to everybody else', async () => {
+    const database = await openDatabase(true);
+    const url = new URL(database.url);
+    url.searchParams.set('connectionLimit', '2');
+    const service = await startService({ environment: { DATABASE_URL: url.href } });
+    const { api, world } = service;
+    const waitlist = await world.waitlist();
+    const query = { api_key: waitlist.api_key };
+    const view = async () => (await api.get(`/api/v1/waitlist/${waitlist.id}`, { query })).status;
+    const VIEWS = 20;
+    const views: number[] = [];
+    await withDataSource(database.url, async (dataSource) => {
+      const holder = dataSource.createQueryRunner();
+      const isAwaited = async () => /metadata lock/.test(JSON.stringify(await holder.query('SHOW PROCESSLIST')));
+      // A page is read from there, a waitlist's own view is not.
+      await holder.query('LOCK TABLES waiter WRITE');
+      const pages = Array.from({ length: 4 }, () => api.get('/api/v1/waiter', { token: waitlist.owner.token, query }));
+      await until(isAwaited);
+
+      while (views.length < VIEWS && views.every((status) => status === 200)) views.push(await view());
+
+      await holder.query('UNLOCK TABLES');
+      await Promise.all(pages);
+      await holder.release();
+    });
+
+    expect(views).toEqual(Array<number>(VIEWS).fill(200));
+    await service.stop();
+    await database.drop();
   });
 });

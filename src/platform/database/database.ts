@@ -78,6 +78,11 @@ export class Database {
     return this.turns !== undefined;
   }
 
+  /** How much of its work it does at once. */
+  get connections(): number {
+    return this.isEmbedded ? 1 : (this.dataSource.options.poolSize ?? 1);
+  }
+
   /** The database's own words for what it is: its version, and of a server who made it. */
   async describe(): Promise<Readonly<Record<string, string>>> {
     const question = this.isEmbedded

@@ -21,7 +21,7 @@ const LOOKUPS_MAX = 64;
 const LOOKUPS_WAITING_MAX = 10_000;
 /** One statement at a time makes the batches largest, and so the round trips fewest. */
 const LOOKUP_RUNS_MAX = 1;
-/** A page of one who referred a hundred thousand takes some 0.3 s; so long others wait that many owners ask for at once. */
+/** Behind more than these a page would be late for its answer, were all of them of people who referred a hundred thousand. */
 const PAGES_WAITING_MAX = 64;
 
 /** Places as they are in the database at the time of reading; lookups that arrive together share a statement. */

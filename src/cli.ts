@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
-import type { withRooms as WithRooms } from './administration.js';
+import type * as administration from './administration.js';
 import { HTTP_URL_RULE, isHttpUrl } from './platform/http-url.js';
 import { Problem } from './platform/problem.js';
 import type { OnProgress, QueueService } from './queue/queue.service.js';
@@ -190,7 +190,7 @@ function seedCount(value: string): number {
 }
 
 // Imported only where a command runs, for it is all of the service and takes a second: help and a mistyped command need none of it.
-async function withRooms(...call: Parameters<typeof WithRooms>): Promise<void> {
+async function withRooms(...call: Parameters<typeof administration.withRooms>): Promise<void> {
   return (await import('./administration.js')).withRooms(...call);
 }
 

@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { DataSource, type QueryRunner } from 'typeorm';
-import { readConfig } from '../../src/platform/config/config.js';
-import { dataSourceOptions } from '../../src/platform/database/data-source-options.js';
+import type { DataSource, QueryRunner } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { isEmbedded } from '../../src/platform/database/dialect.js';
 import { migrations } from '../../src/platform/database/migrations/index.js';
-import { openDatabase, type TestDatabase } from '../support/database.js';
+import { isTableAwaited, openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
 import { startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 
@@ -101,8 +99,7 @@ describe('the migrations', () => {
   let database: TestDatabase;
   beforeEach(async () => {
     database = await openDatabase(true);
-    const config = readConfig({ DATABASE_URL: database.url, JWT_SECRET: 'test-secret-test-secret-test-secret-' });
-    dataSource = await new DataSource(dataSourceOptions(config.database)).initialize();
+    dataSource = await openDataSource(database.url);
     runner = dataSource.createQueryRunner();
   });
   afterEach(async () => {
@@ -166,22 +163,13 @@ describe('the migrations', () => {
 onServer('a migrator (needs TEST_DATABASE_URL: the embedded database is a file)', () => {
   it('waits for none of another database on the same server', async () => {
     const [first, second] = [await openDatabase(true), await openDatabase(true)];
-    const open = (url: string) => {
-      const config = readConfig({ DATABASE_URL: url, JWT_SECRET: 'test-secret-test-secret-test-secret-' });
-      return new DataSource(dataSourceOptions(config.database)).initialize();
-    };
-    const [ofFirst, ofSecond] = [await open(first.url), await open(second.url)];
+    const [ofFirst, ofSecond] = [await openDataSource(first.url), await openDataSource(second.url)];
     await new Database(ofFirst).migrate();
     await ofFirst.query(`DELETE FROM migrations WHERE name LIKE 'Index%'`);
     const locker = ofFirst.createQueryRunner();
     await locker.query('LOCK TABLES migrations READ');
     const waiting = new Database(ofFirst).migrate();
-    await until(async () => {
-      const rows: unknown[] = await ofFirst.query(
-        `SELECT 1 FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'`,
-      );
-      return rows.length > 0;
-    });
+    await until(() => isTableAwaited(ofFirst));
 
     expect(await new Database(ofSecond).migrate()).toHaveLength(migrations.length);
 

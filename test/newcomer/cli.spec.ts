@@ -90,13 +90,18 @@ describe('the command line', () => {
   });
 
   it('makes waitlists and lists those of an owner', async () => {
+    await makeWaitlist('Of another owner');
+    await succeed(['owner', 'create', 'maker@example.com'], { OWNER_PASSWORD: PASSWORD });
+    expect(await succeed(['waitlist', 'list', '--owner', 'maker@example.com'])).toBe('');
+
     const made = await succeed(
-      ['waitlist', 'create', 'Launch', '--owner', 'twice@example.com', '--url', 'https://example.com/join'],
+      ['waitlist', 'create', 'Launch', '--owner', 'maker@example.com', '--url', 'https://example.com/join'],
     ); // prettier-ignore
 
     const { id } = /^Made waitlist (?<id>\d+) with the API key [\da-f]{40}\n$/.exec(made)?.groups ?? {};
-    const listed = (await succeed(['waitlist', 'list', '--owner', 'Twice@Example.com'])).split('\n');
-    expect(listed).toContain(`${id}\tLaunch\t0 active\t0 offboarded`);
+    expect(await succeed(['waitlist', 'list', '--owner', 'Maker@Example.com'])).toBe(
+      `${id}\tLaunch\t0 active\t0 offboarded\n`,
+    );
   });
 
   it.each<[string, string[], { input?: string; OWNER_PASSWORD?: string }, string]>([

@@ -47,13 +47,26 @@ export async function withDataSource<Result>(
   url: string,
   work: (dataSource: DataSource) => Promise<Result>,
 ): Promise<Result> {
-  const config = readConfig({ DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32) });
-  const dataSource = await new DataSource(dataSourceOptions(config.database)).initialize();
+  const dataSource = await openDataSource(url);
   try {
     return await work(dataSource);
   } finally {
     await dataSource.destroy();
   }
+}
+
+/** The same for whoever ends it. */
+export async function openDataSource(url: string): Promise<DataSource> {
+  const config = readConfig({ DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32) });
+  return new DataSource(dataSourceOptions(config.database)).initialize();
+}
+
+/** Whether a statement on this database waits for a table that another holds. */
+export async function isTableAwaited(dataSource: DataSource): Promise<boolean> {
+  const rows = await dataSource.query<unknown[]>(
+    `SELECT 1 FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'`,
+  );
+  return rows.length > 0;
 }
 
 async function run(server: string, sql: string): Promise<void> {

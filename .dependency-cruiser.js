@@ -40,7 +40,7 @@ export default {
     {
       name: 'rooms-are-named-here',
       severity: 'error',
-      from: { path: '^src/[^/]+/', pathNot: `^src/(${rooms}|platform)/` },
+      from: { path: '^src/[^/]+/', pathNot: `^src/(${rooms}|platform|boot)/` },
       to: { path: '^src/' },
     },
     {
@@ -62,16 +62,16 @@ export default {
       to: { path: `^src/(${rooms})/.*\\.(controller|store|dto)\\.ts$`, pathNot: '^src/$1/' },
     },
     {
-      name: 'doors-see-modules-and-services',
+      name: 'entry-points-see-modules-and-services',
       severity: 'error',
-      from: { path: '^src/[^/]+\\.ts$' },
+      from: { path: '^src/([^/]+|boot/[^/]+)\\.ts$' },
       to: { path: `^src/(${rooms})/`, pathNot: '\\.(module|service)\\.ts$' },
     },
     {
       name: 'main-hears-signals-before-it-imports-the-rest',
       severity: 'error',
       from: { path: '^src/main\\.ts$' },
-      to: { dynamic: false, pathNot: '^src/platform/shutdown\\.ts$' },
+      to: { dynamic: false, pathNot: '^src/boot/shutdown\\.ts$' },
     },
     {
       name: 'cli-reads-a-command-before-it-imports-the-rest',
@@ -81,14 +81,14 @@ export default {
         dynamic: false,
         dependencyTypesNot: ['type-only'],
         path: '^src/',
-        pathNot: '^src/platform/(http-url|problem)\\.ts$',
+        pathNot: '^src/platform/(contract/http-url|problems/problem)\\.ts$',
       },
     },
     {
       name: 'what-hears-signals-is-there-at-once',
       severity: 'error',
-      from: { path: '^src/platform/(shutdown|config/under-npm)\\.ts$' },
-      to: { pathNot: '^node:|^os$|^src/platform/config/under-npm\\.ts$' },
+      from: { path: '^src/boot/(shutdown|under-npm)\\.ts$' },
+      to: { pathNot: '^node:|^os$|^src/boot/under-npm\\.ts$' },
     },
     layer('controller', 'controller|dto', 'store'),
     layer('service', 'service', 'controller|dto'),

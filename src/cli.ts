@@ -3,9 +3,9 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
-import type * as administration from './administration.js';
-import { HTTP_URL_RULE, isHttpUrl } from './platform/http-url.js';
-import { Problem } from './platform/problem.js';
+import type * as administration from './boot/cli-services.js';
+import { HTTP_URL_RULE, isHttpUrl } from './platform/contract/http-url.js';
+import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueService } from './queue/queue.service.js';
 
 const WAITLIST_NAME_LENGTH_MAX = 200;
@@ -151,7 +151,7 @@ async function withWaitlists(queue: QueueService, id: number | undefined, work: 
     try {
       await work(waitlist);
     } catch (error) {
-      if (!(error instanceof Problem) || error.kind !== 'not_found') throw error;
+      if (!(error instanceof Problem) || error.code !== 'WAITLIST_NOT_FOUND') throw error;
       print(`Waitlist ${waitlist}: was deleted meanwhile`);
     }
   }
@@ -191,7 +191,7 @@ function seedCount(value: string): number {
 
 // Imported only where a command runs, for it is all of the service and takes a second: help and a mistyped command need none of it.
 async function withRooms(...call: Parameters<typeof administration.withRooms>): Promise<void> {
-  return (await import('./administration.js')).withRooms(...call);
+  return (await import('./boot/cli-services.js')).withRooms(...call);
 }
 
 async function readPassword(): Promise<string> {
@@ -230,7 +230,7 @@ process.umask(0o077);
 try {
   await program.parseAsync();
 } catch (error) {
-  const { explainStartFailure } = await import('./platform/start-failure.js');
+  const { explainStartFailure } = await import('./boot/start-failure.js');
   process.stderr.write(`${explainStartFailure(error)}\n`);
   process.exitCode = 1;
 }

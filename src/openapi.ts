@@ -5,7 +5,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { readConfig } from './platform/config/config.js';
 import { createAdapter } from './platform/http/configure-http.js';
-import { createDocument, publishable } from './platform/http/document.js';
+import { createDocument, publishable } from './platform/contract/document.js';
 
 /** Writes the contract to openapi/openapi.json; `preview` makes no provider, so it needs no database. */
 const config = readConfig({ DATABASE_URL: 'sqlite::memory:' });

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import { isDuplicateKey } from '../platform/database/database-error.js';
-import { emailKey } from '../platform/email.js';
-import { fitsPasswordRule, PASSWORD_RULE } from '../platform/password-rule.js';
-import { Problem } from '../platform/problem.js';
+import { emailKey } from '../platform/contract/email.js';
+import { fitsPasswordRule, PASSWORD_RULE } from '../platform/contract/password-rule.js';
+import { Problem } from '../platform/problems/problem.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
 import { LoginThrottle } from './login-throttle.js';
@@ -31,7 +31,7 @@ export class AuthService {
     const account = await this.throttle.attempt(key, address, (isKnownAddress) =>
       this.findByPassword(key, password, isKnownAddress),
     );
-    if (!account) throw new Problem('unauthenticated', 'WRONG_CREDENTIALS', 'The email or the password is wrong.');
+    if (!account) throw new Problem('WRONG_CREDENTIALS');
     return this.tokens.issue(account);
   }
 
@@ -57,7 +57,7 @@ export class AuthService {
       });
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
-      throw new Problem('conflict', 'ACCOUNT_EXISTS', 'There is an account with this email already.');
+      throw new Problem('ACCOUNT_EXISTS');
     }
   }
 
@@ -81,7 +81,7 @@ export class AuthService {
   /** @throws Problem `not_found` */
   async getAccount(email: string): Promise<AccountEntity> {
     const account = await this.accounts.findByEmailKey(emailKey(email) ?? '');
-    if (!account) throw new Problem('not_found', 'ACCOUNT_NOT_FOUND', 'There is no account with this email.');
+    if (!account) throw new Problem('ACCOUNT_NOT_FOUND');
     return account;
   }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { readConfig } from '../platform/config/config.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 import { Backoff, type Pace } from './backoff.js';
 import { AT_ADDRESS, paceOnAccount } from './login-throttle.js';
 
@@ -23,7 +23,7 @@ describe('a backoff', () => {
       await backoff.during(key, pace, work);
       return 0;
     } catch (error) {
-      if (error instanceof Problem && error.kind === 'throttled') return error.details.retryAfterSeconds ?? NaN;
+      if (error instanceof Problem && error.code === 'TOO_MANY_ATTEMPTS') return error.retryAfterSeconds ?? NaN;
       throw error;
     }
   };

@@ -1,6 +1,6 @@
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { SharedCounts } from '../platform/limits/shared-counts.js';
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 
 export interface Pace {
   /** Failures that cost no wait. */
@@ -68,7 +68,7 @@ export class Backoff {
       await this.turns.consume(key, 1, { customDuration: waitSeconds });
     } catch (state) {
       if (!(state instanceof RateLimiterRes)) throw state;
-      throw new Problem('throttled', 'TOO_MANY_ATTEMPTS', 'Too many failed logins; wait before the next.', {
+      throw new Problem('TOO_MANY_ATTEMPTS', {
         retryAfterSeconds: Math.ceil(state.msBeforeNext / 1000),
       });
     }

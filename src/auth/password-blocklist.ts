@@ -1,4 +1,4 @@
-import { normalPassword } from '../platform/password-rule.js';
+import { normalPassword } from '../platform/contract/password-rule.js';
 import { WELL_KNOWN_PHRASES } from './well-known-phrases.js';
 
 /** Three words, from whatever list, are guessed in fewer; four that belong to no phrase in more. */

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import passport from 'passport';
 import type { Session } from '../platform/database/session.js';
 import { isRepeated } from '../platform/http/repeated-header.js';
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 import type { AccountEntity } from './account.entity.js';
 import { invalidToken, type TokenClaims } from './token.service.js';
 import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
@@ -46,11 +46,7 @@ abstract class TokenGuard implements CanActivate {
   protected admit(caller: Caller | null, _isExpired: boolean, { headers }: Request): Caller | null {
     if (caller) return caller;
     if (!/^Bearer /i.test(headers.authorization ?? '')) {
-      throw new Problem(
-        'unauthenticated',
-        'MISSING_TOKEN',
-        'This operation needs a token, sent as `Authorization: Bearer <token>`.',
-      );
+      throw new Problem('MISSING_TOKEN');
     }
     throw invalidToken();
   }

@@ -5,7 +5,7 @@ import { type Config, LOGIN_LIFETIME_SECONDS } from '../platform/config/config.j
 import { CONFIG } from '../platform/config/config.module.js';
 import { Database } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
 import type { RefreshTokenEntity } from './refresh-token.entity.js';
@@ -148,7 +148,7 @@ export class TokenService {
 export const TOKEN_TYPES: Record<TokenUse, string> = { access: 'at+jwt', refresh: 'rt+jwt' };
 
 export function invalidToken(): Problem {
-  return new Problem('unauthenticated', 'INVALID_TOKEN', 'The token is invalid, expired or revoked; log in again.');
+  return new Problem('INVALID_TOKEN');
 }
 
 function keyId(secret: string): string {

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type BatchBounds, Batcher, type Outcome } from './batcher.js';
-import { Problem } from './problem.js';
+import { Problem } from './problems/problem.js';
 
 const BOUNDS = { name: 'test', batchMax: 3, waitingMax: 5, runsMax: 1 };
 
-const AWAY = new Problem('unavailable', 'DATABASE_UNAVAILABLE', 'The service cannot reach its database; try again.');
+const AWAY = new Problem('DATABASE_UNAVAILABLE');
 
 /** Runs that end when the test says so. */
 function controlled(bounds: Partial<BatchBounds<number>> = {}) {
@@ -114,7 +114,7 @@ describe('a batcher', () => {
     for (const command of [1, 2, 3, 4, 5, 6]) void batcher.submit(command);
 
     expect(() => batcher.submit(7)).toThrow(
-      expect.objectContaining({ kind: 'unavailable', code: 'LINE_FULL', details: { retryAfterSeconds: 1 } }),
+      expect.objectContaining({ kind: 'unavailable', code: 'QUEUE_FULL', details: { retryAfterSeconds: 1 } }),
     );
   });
 
@@ -122,7 +122,7 @@ describe('a batcher', () => {
     const { batcher, batches, end } = controlled({ weightOf: (command) => command });
     const results = [2, 2, 1, 2].map((command) => batcher.submit(command));
 
-    expect(() => batcher.submit(1)).toThrow(expect.objectContaining({ code: 'LINE_FULL' }));
+    expect(() => batcher.submit(1)).toThrow(expect.objectContaining({ code: 'QUEUE_FULL' }));
     for (const run of [0, 1, 2]) await end(run);
 
     await Promise.all(results);

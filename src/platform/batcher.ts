@@ -1,8 +1,6 @@
 import { type Context, context } from '@opentelemetry/api';
-import { isUnavailable, Problem } from './problem.js';
+import { isUnavailable, Problem } from './problems/problem.js';
 import { tracedTogether } from './telemetry/tracing.js';
-
-const RETRY_AFTER_SECONDS = 1;
 
 /** What became of one command: its own result, or its own error. */
 export type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
@@ -49,9 +47,7 @@ export class Batcher<Command, Result> {
   /** @throws Problem `unavailable` when the line is full */
   submit(command: Command): Promise<Result> {
     if (this.waitingWeight >= this.bounds.waitingMax) {
-      throw new Problem('unavailable', 'LINE_FULL', 'The service has more to do than it can take on; try again.', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
+      throw new Problem('QUEUE_FULL');
     }
     const weight = this.bounds.weightOf?.(command) ?? 1;
     this.waitingWeight += weight;

@@ -7,12 +7,11 @@ import { SharedCounts } from './limits/shared-counts.js';
 import { Metrics } from './telemetry/metrics.js';
 import { MetricsController } from './telemetry/metrics.controller.js';
 import { PoolMetrics } from './telemetry/pool-metrics.js';
-import { QueueMetrics } from './telemetry/queue-metrics.js';
 
 @Global()
 @Module({
   controllers: [HealthController, MetricsController],
-  providers: [Metrics, QueueMetrics, PoolMetrics, PageHeaders, Presence, Readiness, SharedCounts],
-  exports: [QueueMetrics, PageHeaders, SharedCounts],
+  providers: [Metrics, PoolMetrics, PageHeaders, Presence, Readiness, SharedCounts],
+  exports: [Metrics, PageHeaders, SharedCounts],
 })
 export class PlatformModule {}

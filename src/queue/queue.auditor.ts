@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, UNHURRIED } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 import { BucketStore } from './bucket.store.js';
 import {
   AXES,
@@ -171,7 +171,7 @@ export class QueueAuditor {
   /** What is known of a line whose row is gone. @throws Problem `not_found` without such a waitlist */
   private async lostQueue(session: Session, waitlistId: number): Promise<QueueEntity> {
     if (!(await this.queues.isExpected(session, waitlistId)))
-      throw new Problem('not_found', 'WAITLIST_NOT_FOUND', `There is no waitlist ${waitlistId}.`);
+      throw new Problem('WAITLIST_NOT_FOUND', { detail: `There is no waitlist ${waitlistId}.` });
     const witness = await this.waiters.findCredited(session, waitlistId);
     const spots = witness ? spotsPerReferralBy(witness, witness.rankKey) : SPOTS_PER_REFERRAL_DEFAULT;
     return emptyQueue(waitlistId, Number.isInteger(spots) && spots >= 0 ? spots : SPOTS_PER_REFERRAL_DEFAULT);

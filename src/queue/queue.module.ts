@@ -5,6 +5,7 @@ import { QueueEntity } from './queue.entity.js';
 import { WaiterEntity } from './waiter.entity.js';
 import { QueueAuditor } from './queue.auditor.js';
 import { QueuePurger } from './queue.purger.js';
+import { QueueMetrics } from './queue.metrics.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueSeeder } from './queue.seeder.js';
 import { QueueService } from './queue.service.js';
@@ -18,6 +19,7 @@ import { WaiterStore } from './waiter.store.js';
     QueueService,
     QueueReader,
     QueueWriter,
+    QueueMetrics,
     QueueStore,
     WaiterStore,
     BucketStore,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { Database } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
-import { isUnavailable } from '../platform/problem.js';
+import { isUnavailable } from '../platform/problems/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { AXES } from './counters.js';
 import { QueueStore } from './queue.store.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Batcher, newWorkLine, type Outcome } from '../platform/batcher.js';
 import { Database } from '../platform/database/database.js';
 import type { Exchange, Session } from '../platform/database/session.js';
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { type Axis, firstKeyOf, JOINED_AXES, keptAxes, leafOf, QUEUE_AXIS, REFERRED_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';

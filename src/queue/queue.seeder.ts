@@ -4,7 +4,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database, UNHURRIED } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { CounterChanges, keptAxes } from './counters.js';
 import type { OnProgress } from './queue.auditor.js';
@@ -41,11 +41,9 @@ export class QueueSeeder {
         await this.database.exchange((session) => this.join(session, waitlistId, people), UNHURRIED);
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
-        throw new Problem(
-          'conflict',
-          'WAITLIST_NOT_EMPTY',
-          `Somebody signed up on waitlist ${waitlistId} with the email or the token of an invented person: ${start} of ${count} joined, and no more can.`,
-        );
+        throw new Problem('WAITLIST_NOT_EMPTY', {
+          detail: `A signup on waitlist ${waitlistId} already has the email or the token of an invented person: ${start} of ${count} joined, and no more can.`,
+        });
       }
       onProgress(start + people.length, count);
     }
@@ -60,8 +58,7 @@ export class QueueSeeder {
     ]);
     // The answer to the commit was lost, and this is its repeat.
     if (stored.length > 0) return;
-    if (first.number === 0 && queue.nextSeq > 0)
-      throw new Problem('conflict', 'WAITLIST_NOT_EMPTY', 'Only an empty waitlist can be seeded.');
+    if (first.number === 0 && queue.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
     const changes = new CounterChanges(keptAxes(queue, counted));
     const createdAt = new Date();
     const rows = people.map(({ number, ...person }, index) => {

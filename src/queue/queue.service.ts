@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { COUNTED_AXIS, CounterChanges, firstKeyOf, keptAxes, QUEUE_AXIS, timesCounted } from './counters.js';
 import { type AuditReport, type OnProgress, QueueAuditor, type RebuildReport } from './queue.auditor.js';
@@ -48,7 +48,7 @@ export class QueueService implements BeforeApplicationShutdown {
     if (joined) return { waiter: joined, newcomer, rules };
     const { waiter } = await this.reader.find(waitlistId, newcomer, applicant.readRules);
     // A record that exists goes with its waitlist alone.
-    if (!waiter) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
+    if (!waiter) throw new Problem('WAITLIST_NOT_FOUND');
     return { waiter, newcomer, rules };
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isEmbedded, placeholders, upsert } from '../platform/database/dialect.js';
 import type { Session } from '../platform/database/session.js';
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 import { QueueEntity } from './queue.entity.js';
 
 const COLUMNS = 'waitlist_id, next_seq, spots_per_referral, active, offboarded, referred_active, referred_offboarded';
@@ -19,7 +19,7 @@ export class QueueStore {
    */
   async lock(session: Session, waitlistId: number): Promise<QueueEntity> {
     const queue = await this.findLocked(session, waitlistId);
-    if (!queue) throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
+    if (!queue) throw new Problem('WAITLIST_NOT_FOUND');
     return queue;
   }
 

@@ -4,8 +4,8 @@ import { Batcher, type Outcome } from '../platform/batcher.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
-import { isUnavailable, Problem } from '../platform/problem.js';
-import { QueueMetrics } from '../platform/telemetry/queue-metrics.js';
+import { isUnavailable, Problem } from '../platform/problems/problem.js';
+import { QueueMetrics } from './queue.metrics.js';
 import { BucketStore, type Siblings } from './bucket.store.js';
 import { type Axis, COUNTED_AXIS, CounterChanges, familyId, keptAxes, placeOf } from './counters.js';
 import { QueueStore } from './queue.store.js';
@@ -116,9 +116,7 @@ export class QueueWriter {
 
   private async submit(waitlistId: number, command: Command): Promise<Result> {
     if (this.isClosed) {
-      throw new Problem('unavailable', 'SHUTTING_DOWN', 'This instance is shutting down; try again.', {
-        retryAfterSeconds: 1,
-      });
+      throw new Problem('SHUTTING_DOWN');
     }
     let line = this.lines.get(waitlistId);
     if (!line) {
@@ -135,7 +133,7 @@ export class QueueWriter {
     try {
       return await line.submit(command);
     } catch (error) {
-      if (error instanceof Problem && error.code === 'LINE_FULL') this.metrics.refused();
+      if (error instanceof Problem && error.code === 'QUEUE_FULL') this.metrics.refused();
       throw error;
     }
   }

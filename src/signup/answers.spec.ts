@@ -11,7 +11,7 @@ function faultsOf(questions: Question[], given: unknown): unknown {
   try {
     return checkAnswers(questions, given);
   } catch (error) {
-    return (error as { details: { fields: unknown } }).details.fields;
+    return (error as { fields: unknown }).fields;
   }
 }
 

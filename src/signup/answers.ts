@@ -1,4 +1,4 @@
-import { type FieldFault, Problem } from '../platform/problem.js';
+import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import type { Answer } from '../queue/waiter.js';
 import type { Question } from '../waitlist/waitlist.entity.js';
 

@@ -1,6 +1,6 @@
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { emailKey } from '../platform/email.js';
-import { Problem } from '../platform/problem.js';
+import { emailKey } from '../platform/contract/email.js';
+import { Problem } from '../platform/problems/problem.js';
 import type { ContactKeys } from '../queue/waiter.js';
 
 /** What a person says of themselves; empty text counts as not said. */

@@ -1,4 +1,4 @@
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 import type { JsonObject } from '../queue/waiter.js';
 
 const SIZE_MAX_BYTES = 16 * 1024;

@@ -2,8 +2,8 @@ import { Body, Controller, Get, HttpCode, Post, Query, Req } from '@nestjs/commo
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Public } from '../platform/http/public.js';
-import { ApiProblems } from '../platform/http/api-problems.js';
-import { RateLimited } from '../platform/http/rate-limited.js';
+import { ApiProblems } from '../platform/problems/api-problems.js';
+import { RateLimited } from '../platform/limits/rate-limited.js';
 import { CreateSignupDto, GetSignupDto, SignupDto } from './signup.dto.js';
 import { SignupService } from './signup.service.js';
 

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { TEXT_PATTERN } from '../platform/http/patterns.js';
-import { COUNT_SCHEMA, ID_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/http/schemas.js';
-import { timestamp, TIMESTAMP_SCHEMA } from '../platform/http/timestamp.js';
+import { TEXT_PATTERN } from '../platform/contract/patterns.js';
+import { COUNT_SCHEMA, ID_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/schemas.js';
+import { timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/timestamp.js';
 import type { JsonObject } from '../queue/waiter.js';
 import { referralLink } from '../waitlist/referral-link.js';
 import type { Signup, SignupRequest } from './signup.service.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { ContactKeys, JsonObject, Newcomer, ReadRules, Waiter } from '../queue/waiter.js';
 import { referrerTokens } from '../waitlist/referral-link.js';
@@ -57,7 +57,7 @@ export class SignupService {
       return { waiter, waitlist: rules, asked: newcomer, isLookup: false };
     } catch (error) {
       // Who joined under other rules is on the waitlist all the same.
-      if (!(error instanceof Problem) || error.kind !== 'rule_broken') throw error;
+      if (!(error instanceof Problem) || error.code !== 'WAITLIST_RULE_BROKEN') throw error;
       const waitlist = await this.waitlists.getPublic(waitlistId);
       const asked = contactKeys(collected(request, waitlist.requiredContact), region);
       const { waiter } = await this.queue.find(waitlistId, asked, this.rulesOf(waitlistId));
@@ -74,8 +74,7 @@ export class SignupService {
       throw Problem.invalid([{ field: 'email', message: 'must be given, or a phone' }]);
     const asked = contactKeys({ email, phone }, await this.regionFor({ waitlistId, phone }));
     const { waiter, rules } = await this.queue.find(waitlistId, asked, this.rulesOf(waitlistId));
-    if (!waiter)
-      throw new Problem('not_found', 'NO_WAITER_FOUND', 'Nobody with this email or phone is on this waitlist.');
+    if (!waiter) throw new Problem('NO_WAITER_FOUND');
     return { waiter, waitlist: rules, asked, isLookup: true };
   }
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { AccessTokenGuard } from '../auth/token.guard.js';
 import { AccessTokenStrategy } from '../auth/token.strategy.js';
 import type { Session } from '../platform/database/session.js';
-import { Problem } from '../platform/problem.js';
+import { Problem } from '../platform/problems/problem.js';
 import { type OwnedWaitlist as Owned, WaitlistService } from '../waitlist/waitlist.service.js';
 
 type Request = FastifyRequest & { ownedWaitlist?: Owned | null };
@@ -24,8 +24,7 @@ export class OwnedWaitlistGuard extends AccessTokenGuard {
     if (apiKeyOf(request) === null) {
       throw Problem.invalid([{ field: 'api_key', message: 'must be the API key of the waitlist' }]);
     }
-    if (!request.ownedWaitlist)
-      throw new Problem('forbidden', 'WRONG_API_KEY', 'This API key opens no waitlist of yours.');
+    if (!request.ownedWaitlist) throw new Problem('WRONG_API_KEY');
     return true;
   }
 

@@ -4,7 +4,7 @@ import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags, getS
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/auth.decorators.js';
 import type { Caller } from '../auth/token.guard.js';
-import { ApiProblems } from '../platform/http/api-problems.js';
+import { ApiProblems } from '../platform/problems/api-problems.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';

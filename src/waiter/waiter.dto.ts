@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { COUNT_SCHEMA, ID_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/http/schemas.js';
-import { timestamp, TIMESTAMP_SCHEMA } from '../platform/http/timestamp.js';
+import { COUNT_SCHEMA, ID_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/schemas.js';
+import { timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/timestamp.js';
 import type { Answer, JsonObject, ListedWaiter, PageRequest, Waiter } from '../queue/waiter.js';
 import { referralLink } from '../waitlist/referral-link.js';
 import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';

@@ -2,9 +2,9 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, OwnerOrPublic } from '../auth/auth.decorators.js';
 import type { Caller } from '../auth/token.guard.js';
-import { ApiProblems } from '../platform/http/api-problems.js';
-import { IdParam } from '../platform/http/id-param.js';
-import { RateLimited } from '../platform/http/rate-limited.js';
+import { ApiProblems } from '../platform/problems/api-problems.js';
+import { IdParam } from '../platform/contract/id-param.js';
+import { RateLimited } from '../platform/limits/rate-limited.js';
 import { PublicWaitlistDto, WaitlistDto, WaitlistViewDto } from './waitlist.dto.js';
 import { WaitlistService } from './waitlist.service.js';
 

@@ -3,8 +3,8 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, OwnerOnly } from '../auth/auth.decorators.js';
 import type { Caller } from '../auth/token.guard.js';
-import { ApiProblems } from '../platform/http/api-problems.js';
-import { IdParam } from '../platform/http/id-param.js';
+import { ApiProblems } from '../platform/problems/api-problems.js';
+import { IdParam } from '../platform/contract/id-param.js';
 import {
   ApiKeyDto,
   CreatedWaitlistDto,

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
-import { TEXT_PATTERN } from '../platform/http/patterns.js';
-import { COUNT_SCHEMA, ID_SCHEMA } from '../platform/http/schemas.js';
-import { timestamp, TIMESTAMP_SCHEMA } from '../platform/http/timestamp.js';
+import { TEXT_PATTERN } from '../platform/contract/patterns.js';
+import { COUNT_SCHEMA, ID_SCHEMA } from '../platform/contract/schemas.js';
+import { timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/timestamp.js';
 import { type Question, REQUIREMENTS, type Requirement, type WaitlistEntity } from './waitlist.entity.js';
 import type { Waitlist, WaitlistSettings } from './waitlist.service.js';
 

@@ -4,7 +4,7 @@ import { isSupportedCountry } from 'libphonenumber-js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database, type Terms } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
-import { type FieldFault, Problem } from '../platform/problem.js';
+import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { QueueService } from '../queue/queue.service.js';
 import { SPOTS_PER_REFERRAL_DEFAULT } from '../queue/rank-key.js';
 import type { QueueTotals } from '../queue/waiter.js';
@@ -180,7 +180,7 @@ export class WaitlistService {
 }
 
 function fail(): never {
-  throw new Problem('not_found', 'WAITLIST_NOT_FOUND', 'There is no such waitlist.');
+  throw new Problem('WAITLIST_NOT_FOUND');
 }
 
 function newApiKey(): string {

@@ -269,7 +269,7 @@ describe('a rush of logins', () => {
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.length).toBeLessThan(RUSH);
     for (const { status, headers, body } of refused) {
-      expect([status, body.error_code]).toEqual([503, 'LINE_FULL']);
+      expect([status, body.error_code]).toEqual([503, 'QUEUE_FULL']);
       expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     }
   });

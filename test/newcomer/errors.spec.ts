@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PROBLEMS } from '../../src/platform/http/problem-catalog.js';
+import { PROBLEMS } from '../../src/platform/problems/problem-catalog.js';
 import { type Service, startService } from '../support/service.js';
 
 describe('the page of errors', () => {

@@ -155,7 +155,7 @@ it.each([
   ['where npm started it, takes two signals at once for one: the other is npm that passes it on', { npm_lifecycle_event: 'start' }, 0],
 ])('a process %s', async (_, environment, exitCode) => {
   const program = `
-    import { onStopSignal } from './dist/src/platform/shutdown.js';
+    import { onStopSignal } from './dist/src/boot/shutdown.js';
     onStopSignal(Promise.resolve({ delayMs: 0, stop: () => new Promise((resolve) => setTimeout(resolve, 0)) }));
     process.emit('SIGTERM');
     process.emit('SIGTERM');`;

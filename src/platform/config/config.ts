@@ -3,9 +3,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { emailKey } from '../email.js';
-import { HTTP_URL_RULE, isHttpUrl } from '../http-url.js';
-import { fitsPasswordRule, PASSWORD_RULE } from '../password-rule.js';
+import { emailKey } from '../contract/email.js';
+import { HTTP_URL_RULE, isHttpUrl } from '../contract/http-url.js';
+import { fitsPasswordRule, PASSWORD_RULE } from '../contract/password-rule.js';
 
 const SECRET_BYTES_MIN = 32;
 const DATA_DIRECTORY = 'data';

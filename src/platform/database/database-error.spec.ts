@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
-import { isUnavailable } from '../problem.js';
+import { isUnavailable } from '../problems/problem.js';
 import { asProblem, isAway, reasonToRepeat } from './database-error.js';
 
 type Fields = Readonly<Record<string, unknown>>;

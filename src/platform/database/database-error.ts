@@ -1,5 +1,5 @@
 import { QueryFailedError } from 'typeorm';
-import { Problem } from '../problem.js';
+import { Problem } from '../problems/problem.js';
 
 /** What the system or the driver says where a connection can't be made, or ended before it was of use. */
 export const UNREACHABLE = [
@@ -57,7 +57,6 @@ const SQLITE_UNABLE = new Set<number | undefined>([8, 10, 13]);
 const DUPLICATE_KEY = new Set<string | number>([1062, 'ERR_SQLITE_CONSTRAINT_UNIQUE']);
 const INDEX_EXISTS = new Set<string | number>([1061]);
 const SQLITE_BUSY = 5;
-const RETRY_AFTER_SECONDS = 2;
 
 /** The code for which the same may succeed when it is tried again, one of those above; undefined for any other error. */
 export function reasonToRepeat(error: unknown): string | undefined {
@@ -89,10 +88,7 @@ export function isIndexThere(error: unknown): boolean {
 export function asProblem(error: unknown): unknown {
   const isAble = codeIn(error, UNABLE) === undefined && !SQLITE_UNABLE.has(sqliteCode(error));
   if (isAble && reasonToRepeat(error) === undefined) return error;
-  return new Problem('unavailable', 'DATABASE_UNAVAILABLE', 'The service cannot reach its database; try again.', {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-    cause: error,
-  });
+  return new Problem('DATABASE_UNAVAILABLE', { cause: error });
 }
 
 function codeIn(error: unknown, codes: ReadonlySet<string | number>): string | number | undefined {

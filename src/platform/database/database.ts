@@ -5,7 +5,7 @@ import { SpanKind } from '@opentelemetry/api';
 import { Mutex } from 'async-mutex';
 import pRetry from 'p-retry';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { Problem } from '../problem.js';
+import { Problem } from '../problems/problem.js';
 import { traced } from '../telemetry/tracing.js';
 import { SILENCE_MAX_SECONDS } from './data-source-options.js';
 import { asProblem, isAway, reasonToRepeat } from './database-error.js';
@@ -16,7 +16,7 @@ import { SqliteConnection } from './sqlite-driver.js';
 const ATTEMPTS_MAX = 6;
 const BACKOFF_MIN_MS = 5;
 const BACKOFF_MAX_MS = 200;
-/** Of one piece of work, whatever became of the database; of a request there may be several (platform/http/answer-in-time.ts). */
+/** Of one piece of work, whatever became of the database; of a request there may be several (platform/limits/request-deadline.ts). */
 const DEADLINE_MS = 4_000;
 /** For work that is as long as a waitlist: it ends when it is done. */
 export const UNHURRIED: Terms = { deadlineMs: 24 * 3_600_000 };

@@ -1,7 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../http/public.js';
-import { Problem } from '../problem.js';
+import { Problem } from '../problems/problem.js';
 import { Presence } from './presence.js';
 import { Readiness } from './readiness.js';
 
@@ -25,7 +25,7 @@ export class HealthController {
   @Header('Cache-Control', 'no-store')
   async ready() {
     if (this.presence.isLeaving) {
-      throw new Problem('unavailable', 'SHUTTING_DOWN', 'This instance is shutting down.', { retryAfterSeconds: 1 });
+      throw new Problem('SHUTTING_DOWN');
     }
     await this.readiness.check();
     return { status: 'ok' };

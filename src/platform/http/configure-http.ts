@@ -9,19 +9,19 @@ import type { Config } from '../config/config.js';
 import { Presence } from '../health/presence.js';
 import { isWithin } from '../limits/address.js';
 import { SharedCounts } from '../limits/shared-counts.js';
-import { answerInTime, overloaded, PunctualAdapter } from './answer-in-time.js';
-import { type BodyBounds, boundBodies } from './bound-bodies.js';
-import { boundClosing } from './bound-closing.js';
-import { ContractPipe } from './contract.pipe.js';
+import { answerInTime, overloaded, PunctualAdapter } from '../limits/request-deadline.js';
+import { type BodyBounds, boundBodies } from '../limits/bodies.js';
+import { boundClosing } from '../limits/closing.js';
+import { ContractPipe } from '../contract/contract.pipe.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { Problem } from '../problem.js';
-import { serveDocs } from './docs-page.js';
-import { createDocument, publishable } from './document.js';
+import { Problem } from '../problems/problem.js';
+import { serveDocs } from '../contract/docs-page.js';
+import { createDocument, publishable } from '../contract/document.js';
 import { readJsonBodies } from './json-body.js';
 import { traceRequests } from './trace-requests.js';
-import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter, safeError } from './problem.filter.js';
-import { type ConnectionBounds, limitConnections } from './limit-connections.js';
-import { limitRates } from './rate-limits.js';
+import { answerUnreadablePath, answerUnreadableRequest, ProblemFilter, safeError } from '../problems/problem.filter.js';
+import { type ConnectionBounds, limitConnections } from '../limits/connections.js';
+import { limitRates } from '../limits/rate-limits.js';
 import { DATA_HEADERS } from './safe-headers.js';
 
 const BODY_MAX_BYTES = 256 * 1024;
@@ -38,7 +38,7 @@ export interface ServerBounds extends ConnectionBounds, BodyBounds {
   readonly answerMs: number;
   /** Of the mean turn of the event loop; beyond it requests are turned away. */
   readonly loopDelayMs: number;
-  /** From when the server closes to when all of a request is there; less than a stop may take (platform/shutdown.ts). */
+  /** From when the server closes to when all of a request is there; less than a stop may take (boot/shutdown.ts). */
   readonly unsentMs: number;
 }
 export const SERVER_BOUNDS: ServerBounds = {

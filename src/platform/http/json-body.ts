@@ -3,7 +3,7 @@ import { UnsupportedMediaTypeException } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { visit } from 'jsonc-parser';
 import { parse } from 'secure-json-parse';
-import { Problem } from '../problem.js';
+import { Problem } from '../problems/problem.js';
 import { isRepeated } from './repeated-header.js';
 
 /** Far beyond any body of the contract, and what a recursive reader takes without a thought. */
@@ -132,5 +132,5 @@ function fault(path: string, message: string): Problem {
 }
 
 function malformed(message: string): Problem {
-  return new Problem('invalid', 'MALFORMED_JSON', `The body ${message}.`, { fields: [{ field: 'body', message }] });
+  return new Problem('MALFORMED_JSON', { detail: `The body ${message}.`, fields: [{ field: 'body', message }] });
 }

@@ -1,0 +1,132 @@
+/**
+ * A node of a three-node cluster is killed, hangs, or hands over, under load: through haproxy, which sends all to one node
+ * that takes writes. On Galera, whose nodes all do, three services write to a node each, too: there conflicts come at COMMIT.
+ *   npm run test:cluster -- galera|group-replication [fault…]
+ * It needs haproxy and CLUSTER_PROGRAM (docs/scaling.md).
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { isFree, ServiceProcess, until } from '../test/support/service-process.js';
+import { Cluster, Pin } from './cluster.js';
+import { programFrom } from './database-server.js';
+import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
+import { migrate, openWaitlist, Traffic } from './traffic.js';
+
+const VISITORS = 4;
+const WRITERS_MS = 20_000;
+const WRITERS_VISITORS = 12;
+const SEVERAL_WRITERS = 'several writers';
+/** Where ports for the nodes are looked for: below those that a system gives out by itself. */
+const PORTS_FROM = 25_300;
+const PORTS_TO = 32_000;
+/** A cluster takes so many, from one on. */
+const PORTS_COUNT = 40;
+
+const [kind = '', ...asked] = process.argv.slice(2);
+if (kind !== 'galera' && kind !== 'group-replication') throw new Error('Which cluster: galera or group-replication?');
+
+async function freePorts(): Promise<number> {
+  for (let first = PORTS_FROM; first < PORTS_TO; first += PORTS_COUNT) {
+    const ports = Array.from({ length: PORTS_COUNT }, (_, index) => isFree(first + index));
+    if ((await Promise.all(ports)).every(Boolean)) return first;
+  }
+  throw new Error('There are no ports free in a row.');
+}
+
+/** What happens to the node that has the connections; `mend` makes the cluster whole, when the cells were judged. */
+type ClusterFault = Fault & { readonly mend: () => Promise<unknown> };
+
+function faultsOf(cluster: Cluster, pin: Pin): ClusterFault[] {
+  let node = 0;
+  const fault = (name: string, begin: () => Promise<unknown>, mend: () => Promise<unknown>): ClusterFault => ({
+    name,
+    // The cluster mends itself: nothing ends.
+    expected: EXPECTED.PASSING,
+    lastsMs: 0,
+    begin: async () => {
+      node = await cluster.nodeAt(pin.url);
+      await begin();
+    },
+    end: async () => undefined,
+    mend,
+  });
+  const restart = () => cluster.node('restart-node', node);
+  return [
+    fault('node killed', () => cluster.node('kill-node', node), restart),
+    fault('node hanging', () => cluster.node('pause-node', node), () => cluster.node('resume-node', node)), // prettier-ignore
+    fault('node stopped', () => cluster.node('stop-node', node), restart),
+    kind === 'galera'
+      ? fault('node isolated', () => cluster.node('isolate-node', node), () => cluster.node('heal-node', node)) // prettier-ignore
+      : fault('primary changed', () => cluster.node('primary', (node % 3) + 1), async () => undefined), // prettier-ignore
+  ];
+}
+
+async function serve(databaseUrl: string): Promise<ServiceProcess> {
+  const service = await ServiceProcess.spawn({ DATABASE_URL: databaseUrl, RATE_LIMIT_LOGIN: '0' });
+  services.push(service);
+  await service.started();
+  return service;
+}
+
+async function pinned(names: readonly string[]): Promise<boolean> {
+  const pin = await Pin.start(cluster.urls, directory);
+  try {
+    await migrate(pin.url);
+    const service = await serve(pin.url);
+    const other = await serve(pin.url);
+    const matrix = await Matrix.open(service, pin.url);
+    const traffic = new Traffic(() => [service, other], await openWaitlist(service));
+    traffic.start(VISITORS);
+    const tally = new Tally();
+    for (const fault of chosen(faultsOf(cluster, pin), names)) {
+      tally.add(fault.name, await matrix.endure(fault));
+      await fault.mend();
+      await until(() => cluster.isWhole());
+    }
+    matrix.close();
+    await traffic.stop();
+    const isSound = await traffic.conclude(`${kind}, one writer: ${tally.toString()}`, service, pin.url);
+    return isSound && tally.wrong === 0;
+  } finally {
+    pin.stop();
+  }
+}
+
+async function everywhere(): Promise<boolean> {
+  const [url = ''] = cluster.urls;
+  await migrate(url);
+  const each: ServiceProcess[] = [];
+  for (const node of cluster.urls) each.push(await serve(node));
+  const [service] = each as [ServiceProcess];
+  const place = await openWaitlist(service);
+  const traffic = new Traffic(() => each, place);
+  traffic.start(WRITERS_VISITORS, each.length);
+  await setTimeout(WRITERS_MS);
+  await traffic.stop();
+  const metrics = await Promise.all(each.map((one) => one.call('GET', '/metrics')));
+  const conflicts = metrics
+    .flatMap(({ text }) => [...text.matchAll(/^waitlist_queue_retries_total\{reason="1213"\} (\d+)$/gm)])
+    .reduce((sum, [, count]) => sum + Number(count), 0);
+  const name = `${kind}, ${each.length} writers for ${WRITERS_MS / 1000} s: ${conflicts} certification conflicts met`;
+  const isSound = await traffic.conclude(name, service, url);
+  return isSound && traffic.failures.size === 0 && conflicts > 0;
+}
+
+const services: ServiceProcess[] = [];
+const directory = await mkdtemp(join(tmpdir(), 'waitlist-cluster-'));
+const cluster = new Cluster(programFrom('CLUSTER_PROGRAM'), join(directory, 'nodes'), await freePorts());
+try {
+  await cluster.start();
+  const results: boolean[] = [];
+  const takesSeveral = kind === 'galera' && (asked.length === 0 || asked.includes(SEVERAL_WRITERS));
+  const faults = takesSeveral ? asked.filter((name) => name !== SEVERAL_WRITERS) : asked;
+  if (asked.length === 0 || faults.length > 0) results.push(await pinned(faults));
+  if (takesSeveral) results.push(await everywhere());
+  process.exitCode = results.every(Boolean) ? 0 : 1;
+} finally {
+  for (const service of services) service.signal('SIGKILL');
+  await cluster.wipe();
+  await rm(directory, { recursive: true, force: true });
+}

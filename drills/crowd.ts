@@ -1,0 +1,153 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import type { Connection } from 'mysql2/promise';
+import { during } from '../test/support/during.js';
+import type { ServiceProcess } from '../test/support/service-process.js';
+import type { DatabaseServer } from './database-server.js';
+import { listWaiters, openWaitlist, read, verify } from './traffic.js';
+
+/** Commands that one waitlist's line may hold. */
+const LINE_MAX = 10_000;
+/** Of a process with a full line: what those who wait have sent is some kilobytes each. */
+const MEMORY_MAX_MIB = 512;
+const LOOK_MS = 50;
+
+/** People who sign up at the same moment, while something may be in their way. */
+interface Crowd {
+  readonly name: string;
+  readonly connections: number;
+  /** Sent on a connection without waiting for an answer. */
+  readonly signupsEach: number;
+  readonly begin: () => Promise<unknown>;
+  readonly lastsMs: number;
+  readonly end: () => Promise<unknown>;
+  readonly fillsLine: boolean;
+}
+
+export function crowdsOf(database: DatabaseServer): Crowd[] {
+  const nothing = async () => undefined;
+  // More than the line holds; by few connections, for a process takes no more of them than that.
+  const throng = { connections: 100, signupsEach: 120, lastsMs: 20_000 };
+  let root: Connection | undefined;
+  return [
+    { name: 'rush', connections: 5_000, signupsEach: 1, begin: nothing, lastsMs: 0, end: nothing, fillsLine: false },
+    {
+      ...throng,
+      name: 'stalled',
+      begin: () => database.signal('SIGSTOP'),
+      end: () => database.signal('SIGCONT'),
+      // It may be: how many come before those who wait are refused is the machine's pace.
+      fillsLine: false,
+    },
+    {
+      ...throng,
+      name: 'line blocked',
+      begin: async () => {
+        root = await database.connectAsRoot();
+        await root.query('START TRANSACTION');
+        await root.query('SELECT * FROM waitlist.queue FOR UPDATE');
+      },
+      end: async () => root?.end(),
+      fillsLine: true,
+    },
+  ];
+}
+
+interface Reply {
+  readonly status: number;
+  readonly retryAfterSeconds: number;
+  readonly body: { readonly uuid: string; readonly priority: number; readonly error_code?: string };
+}
+
+/**
+ * A crowd signs up on a new waitlist, each until they are answered 200. The line must hold no more than its bound, and
+ * who was answered be in it once, at the place they were told. Gives whether it is so.
+ */
+export async function endure(crowd: Crowd, service: ServiceProcess, databaseUrl: string): Promise<boolean> {
+  const { name, connections, signupsEach, lastsMs, fillsLine } = crowd;
+  const place = await openWaitlist(service);
+  const answered = new Map<string, Reply['body']>();
+  const outcomes = new Map<string, number>();
+  const differences: string[] = [];
+  const find = (isWrong: boolean, words: string) => isWrong && differences.push(words);
+
+  const signUp = async (connection: number) => {
+    let left = Array.from({ length: signupsEach }, (_, index) => `crowd${connection}-${index}@example.com`);
+    while (left.length > 0) {
+      const replies = await sendTogether(service.port, left.map((email) => ({ waitlist_id: place.waitlistId, email }))); // prettier-ignore
+      left.forEach((email, index) => {
+        const reply = replies[index];
+        const outcome = reply ? `${reply.status} ${reply.body.error_code ?? ''}`.trim() : 'unanswered';
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+        if (reply?.status === 200) answered.set(email, reply.body);
+        // Behind a refusal the connection may end, and with it what was sent on it after.
+        else if (reply === undefined) find(index === 0, `${email}: ${outcome}`);
+        else find(!(reply.status === 503 && reply.retryAfterSeconds > 0), `${email}: ${outcome}`);
+      });
+      left = left.filter((email) => !answered.has(email));
+      const patienceSeconds = Math.max(1, ...replies.map(({ retryAfterSeconds }) => retryAfterSeconds));
+      if (left.length > 0) await setTimeout(patienceSeconds * 1000);
+    }
+  };
+  const startMs = performance.now();
+  await crowd.begin();
+  const signups = Promise.all(Array.from({ length: connections }, (_, connection) => signUp(connection)));
+  const end = setTimeout(lastsMs).then(crowd.end);
+  const { longest, memoryMib, refusals } = await watch(service, Promise.all([signups, end]));
+
+  const count = connections * signupsEach;
+  const waiters = await listWaiters(service, place, false);
+  const uuids = new Map(waiters.map(({ email, uuid }) => [email, uuid]));
+  find(waiters.length !== count, `${waiters.length} records of ${count} people`);
+  for (const [email, { uuid }] of answered) find(uuids.get(email) !== uuid, `${email} was answered, and is lost`);
+  const places = new Set([...answered.values()].map(({ priority }) => priority));
+  find(places.size !== count || Math.max(...places) !== count - 1, 'the places answered are no permutation');
+  find(!(longest <= LINE_MAX), `the line held ${longest}`);
+  find(fillsLine && !(refusals > 0), 'the line was never full');
+  find(!(memoryMib <= MEMORY_MAX_MIB), `it took ${memoryMib} MiB`);
+  await verify(databaseUrl).catch((error: unknown) => differences.push(String(error)));
+  const seconds = Math.round((performance.now() - startMs) / 1000);
+  process.stdout.write(
+    `${JSON.stringify({ scene: name, people: count, answers: Object.fromEntries(outcomes), longestLine: longest, refusedByLine: refusals, memoryMib, differences: differences.slice(0, 20), seconds })}\n`,
+  );
+  return differences.length === 0;
+}
+
+/** Signs up all of them on one connection, without waiting in between; those behind a connection's end have no reply. */
+async function sendTogether(port: number, bodies: readonly object[]): Promise<Reply[]> {
+  const socket = connect(port, '127.0.0.1');
+  bodies.forEach((body, index) => {
+    const json = JSON.stringify(body);
+    const close = index === bodies.length - 1 ? 'connection: close\r\n' : '';
+    socket.write(
+      `POST /api/v1/signup HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${close}content-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
+    );
+  });
+  const replies = (await text(socket).catch(() => '')).split(/(?=HTTP\/1\.1 \d{3} )/).filter(Boolean);
+  return replies.map((reply) => {
+    const [head = '', body = ''] = reply.split('\r\n\r\n');
+    return {
+      status: Number(head.split(' ', 2)[1]),
+      retryAfterSeconds: Number(/^retry-after: (\d+)/im.exec(head)?.[1] ?? 0),
+      body: JSON.parse(body) as Reply['body'],
+    };
+  });
+}
+
+/** The longest that the line was, the most memory, and how many the line refused, while work was under way. */
+async function watch(service: ServiceProcess, work: Promise<unknown>) {
+  const looks = await during(work, async () => {
+    const { text: metrics } = await service.call('GET', '/metrics');
+    read(await service.call('GET', '/livez'));
+    await setTimeout(LOOK_MS);
+    const value = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(metrics)?.[1]);
+    return {
+      longest: value('waitlist_queue_waiting_commands'),
+      memoryMib: Math.round(value('process_resident_memory_bytes') / 2 ** 20),
+      refusals: value('waitlist_queue_refusals_total'),
+    };
+  });
+  const most = (name: keyof (typeof looks)[number]) => Math.max(...looks.map((look) => look[name]));
+  return { longest: most('longest'), memoryMib: most('memoryMib'), refusals: most('refusals') };
+}

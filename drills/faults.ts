@@ -1,0 +1,206 @@
+/**
+ * The database fails in every way we know of, under load: what becomes of each operation, how fast, and how soon after its
+ * return. Nothing that was answered may be lost.
+ *   npm run test:faults [-- fault…]
+ * It needs root, to make a disk that can be full, and DATABASE_PROGRAM (docs/scaling.md).
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
+import type { Answer } from '../test/support/api.js';
+import { freePort, ServiceProcess, until } from '../test/support/service-process.js';
+import { DatabaseServer, programFrom } from './database-server.js';
+import { crowdsOf, endure } from './crowd.js';
+import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
+import { migrate, openWaitlist, Traffic } from './traffic.js';
+
+const VISITORS = 4;
+const DISK_SIZE = '700m';
+const LASTS_MS = 5_000;
+/** Longer than any deadline of ours, several times. */
+const PAUSE_MS = 20_000;
+/** A slow server stands still for most of a deadline and then runs for a moment: enough for some work, not for a request's all. */
+const STILL_MS = 2_500;
+const RUNNING_MS = 5;
+/** The least that both servers take. */
+const CONNECTIONS_MIN = 10;
+const CONNECTIONS_MAX = 151;
+
+const FLOOD_PROBES = 500;
+/** One a second, on a machine that takes some seconds for so many probes. */
+const FLOOD_STATEMENTS_MAX = 10;
+
+const run = promisify(execFile);
+
+/** `fillsRoom` is a signup that is refused once the database has no room left, and `hasLog` whether every change goes through a log. */
+function faultsOf(
+  database: DatabaseServer,
+  disk: string,
+  { fillsRoom, hasLog }: { readonly fillsRoom: () => Promise<Answer>; readonly hasLog: boolean },
+): Fault[] {
+  const filler = join(disk, 'filler');
+  const hogs: Connection[] = [];
+  let root: Connection | undefined;
+  let speedUp: () => Promise<void>;
+  return [
+    {
+      name: 'stopped',
+      expected: EXPECTED.GONE,
+      lastsMs: LASTS_MS,
+      begin: () => database.stop(),
+      end: () => database.start(),
+    },
+    {
+      name: 'killed',
+      expected: EXPECTED.GONE,
+      lastsMs: LASTS_MS,
+      begin: () => database.kill(),
+      end: () => database.start(),
+    },
+    {
+      name: 'hanging',
+      expected: EXPECTED.GONE,
+      lastsMs: PAUSE_MS,
+      begin: () => database.signal('SIGSTOP'),
+      end: () => database.signal('SIGCONT'),
+    },
+    {
+      name: 'slow',
+      expected: EXPECTED.PASSING,
+      lastsMs: LASTS_MS * 2,
+      begin: async () => (speedUp = slowDown(database)),
+      end: () => speedUp(),
+    },
+    {
+      name: 'disk full',
+      expected: hasLog ? EXPECTED.LOG_FULL : EXPECTED.TABLES_FULL,
+      lastsMs: LASTS_MS * 2,
+      begin: async () => {
+        const { bavail, bsize } = await statfs(disk);
+        // More than fits, for the database fills it too.
+        await writeFile(filler, Buffer.alloc((bavail + 1) * bsize)).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ENOSPC') throw error;
+        });
+        // What the database has reserved for itself is used up first.
+        await until(async () => (await fillsRoom()).status === 503);
+      },
+      // A server may give itself up for want of room; then it is started as a supervisor would.
+      end: async () => {
+        await rm(filler);
+        await database.start();
+      },
+    },
+    {
+      name: 'connections used up',
+      expected: EXPECTED.GONE,
+      lastsMs: LASTS_MS,
+      begin: async () => {
+        // Root's own is one of those.
+        root = await database.connectAsRoot();
+        await root.query(`SET GLOBAL max_connections = ${CONNECTIONS_MIN}`);
+        await until(async () => {
+          for (let hog; (hog = await createConnection(database.url).catch(() => null)) !== null;) hogs.push(hog);
+          const taken = new Set(hogs.map(({ threadId }) => threadId));
+          const [all] = (await root?.query<RowDataPacket[]>('SHOW PROCESSLIST')) ?? [[]];
+          const free = all.filter(({ Id, User }) => User === 'waitlist' && !taken.has(Id as number));
+          // Some have ended by themselves since.
+          for (const { Id } of free) await root?.query(`KILL ${Id}`).catch(() => undefined);
+          return free.length === 0 && hogs.length === CONNECTIONS_MIN - 1;
+        });
+      },
+      end: async () => {
+        for (const hog of hogs.splice(0)) hog.destroy();
+        await root?.query(`SET GLOBAL max_connections = ${CONNECTIONS_MAX}`);
+        await root?.end();
+      },
+    },
+    {
+      name: 'read-only',
+      expected: EXPECTED.READ_ONLY,
+      lastsMs: LASTS_MS,
+      begin: () => database.asRoot('SET GLOBAL read_only = 1'),
+      end: () => database.asRoot('SET GLOBAL read_only = 0'),
+    },
+  ];
+}
+
+/** Until what it returns is called. */
+function slowDown(database: DatabaseServer): () => Promise<void> {
+  const over = new AbortController();
+  const slow = async () => {
+    while (!over.signal.aborted) {
+      await database.signal('SIGSTOP');
+      await setTimeout(STILL_MS);
+      await database.signal('SIGCONT');
+      await setTimeout(RUNNING_MS);
+    }
+  };
+  const done = slow();
+  // Thrown by the end.
+  done.catch(() => undefined);
+  return async () => {
+    over.abort();
+    await done;
+  };
+}
+
+/** How many statements a flood of probes makes, of which the first may be answered from before. */
+async function flood(service: ServiceProcess, database: DatabaseServer): Promise<number> {
+  const root = await database.connectAsRoot();
+  const updates = async () => {
+    const [[row]] = await root.query<RowDataPacket[]>("SHOW GLOBAL STATUS LIKE 'Com_update'");
+    return Number(row?.Value);
+  };
+  const before = await updates();
+  let statements = 0;
+  while (statements === 0) {
+    await Promise.all(Array.from({ length: FLOOD_PROBES }, () => service.call('GET', '/readyz')));
+    statements = (await updates()) - before;
+  }
+  await root.end();
+  return statements;
+}
+
+const program = programFrom('DATABASE_PROGRAM');
+const directory = await mkdtemp(join(tmpdir(), 'waitlist-faults-'));
+const disk = join(directory, 'disk');
+await run('mkdir', [disk]);
+await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_SIZE}`, 'tmpfs', disk]);
+const database = new DatabaseServer(program, join(disk, 'server'), await freePort());
+let service: ServiceProcess | undefined;
+try {
+  await database.start();
+  await migrate(database.url);
+  const running = await ServiceProcess.spawn({
+    DATABASE_URL: database.url,
+    RATE_LIMIT_LOGIN: '0',
+    // A crowd has many addresses, and here comes from one, as through a proxy.
+    TRUST_PROXY: '127.0.0.1',
+  });
+  service = running;
+  await running.started();
+  const matrix = await Matrix.open(running, database.url);
+  const scene = { fillsRoom: () => matrix.call('createSignup'), hasLog: await database.hasLog() };
+  const asked = chosen([...faultsOf(database, disk, scene), ...crowdsOf(database)], process.argv.slice(2));
+  const traffic = new Traffic(() => [running], await openWaitlist(running));
+  traffic.start(VISITORS);
+  const tally = new Tally();
+  for (const one of asked) if (!('connections' in one)) tally.add(one.name, await matrix.endure(one));
+  matrix.close();
+  await traffic.stop();
+  const statements = await flood(running, database);
+  let isSound = statements <= FLOOD_STATEMENTS_MAX;
+  for (const one of asked) if ('connections' in one) isSound = (await endure(one, running, database.url)) && isSound;
+  const name = `${basename(program)}: ${tally.toString()}; ${statements} statements for ${FLOOD_PROBES} probes at once`;
+  isSound = (await traffic.conclude(name, running, database.url)) && isSound;
+  process.exitCode = isSound && tally.wrong === 0 ? 0 : 1;
+} finally {
+  service?.signal('SIGKILL');
+  await database.wipe();
+  await run('umount', [disk]);
+  await rm(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,254 @@
+import { Agent } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { createConnection } from 'mysql2/promise';
+import type { Answer } from '../test/support/api.js';
+import type { ServiceProcess } from '../test/support/service-process.js';
+import { type Need, openOperations, type Operation } from './operations.js';
+import { verify } from './traffic.js';
+
+/**
+ * What becomes of an operation while a fault lasts: it is done, or refused with 503; `either` of the two, and nothing else,
+ * where it depends on chance.
+ */
+type Verdict = 'served' | 'refused' | 'either';
+
+export interface Fault {
+  readonly name: string;
+  readonly expected: Readonly<Record<Need, Verdict>>;
+  readonly lastsMs: number;
+  /** Returns when the fault is there, and when its cause is gone. */
+  begin(): Promise<unknown>;
+  end(): Promise<unknown>;
+}
+
+const GONE = {
+  nothing: 'served',
+  readiness: 'refused',
+  reading: 'refused',
+  writing: 'refused',
+  room: 'refused',
+} as const;
+const READ_ONLY = { ...GONE, reading: 'served' } as const;
+/** A log that every change goes through has no room: who writes waits, with a connection, and where all do there is none to read. */
+const LOG_FULL = { ...GONE, readiness: 'either', reading: 'either' } as const;
+/** No table can grow: what finds a place in its pages is stored. MariaDB may give itself up over it. */
+const TABLES_FULL = { nothing: 'served', readiness: 'either', reading: 'either', writing: 'either', room: 'refused' } as const; // prettier-ignore
+const PASSING = { ...TABLES_FULL, room: 'either' } as const;
+export const EXPECTED = { GONE, READ_ONLY, LOG_FULL, TABLES_FULL, PASSING };
+
+/** Any answer, where the operation has no bound of its own. */
+const ANSWER_MAX_MS = 5_000;
+/** From the fault to when readiness must have noticed. */
+const NOTICE_MAX_MS = 2_500;
+/** From the database's return to when all is served again. */
+const HEAL_MAX_MS = 2_000;
+const WATCHED_AFTER_MS = 2_000;
+const PAUSE_MS = 50;
+const WRITE_MAX_MS = 1_000;
+const ROOM_BYTES = 2_000_000;
+const RETURN_MAX_MS = 120_000;
+/** Of one operation: beyond, more tell nothing new. */
+const BROKEN_MAX = 5;
+
+interface Sample extends Pick<Answer, 'status'> {
+  readonly atMs: number;
+  readonly ms: number;
+  readonly isServed: boolean;
+  /** What is wrong with it at any time. */
+  readonly fault: string | undefined;
+}
+
+export interface Cell {
+  readonly operation: string;
+  readonly answers: string;
+  readonly slowestMs: number;
+  readonly healedMs: number;
+  readonly faults: readonly string[];
+}
+
+/** Every operation of the service, over and over, each in a loop of its own; and what their answers promised, held against the rest. */
+export class Matrix {
+  private constructor(
+    private readonly databaseUrl: string,
+    private readonly agent: Agent,
+    private readonly operations: readonly Operation[],
+  ) {}
+
+  static async open(service: ServiceProcess, databaseUrl: string): Promise<Matrix> {
+    const agent = new Agent({ keepAlive: true });
+    return new Matrix(databaseUrl, agent, await openOperations(service, databaseUrl, agent));
+  }
+
+  /** One operation once, outside of its loop. */
+  async call(name: string): Promise<Answer> {
+    const operation = this.operations.find((one) => one.name === name);
+    if (!operation) throw new Error(`No such operation: ${name}`);
+    return operation.call();
+  }
+
+  /** Puts the fault on, takes it off, and says of each operation what was wrong. */
+  async endure(fault: Fault): Promise<Cell[]> {
+    const connection = await createConnection(this.databaseUrl);
+    await connection.query('CREATE TABLE IF NOT EXISTS room (id INT PRIMARY KEY, filler LONGBLOB)');
+    await connection.end();
+    for (const operation of this.operations) await operation.prepare?.();
+    let isOver = false;
+    const watches = this.operations.map((operation) => this.watch(operation, () => isOver));
+    await setTimeout(PAUSE_MS);
+    let times: Times;
+    try {
+      await fault.begin();
+      const begunMs = performance.now();
+      await setTimeout(fault.lastsMs);
+      const endingMs = performance.now();
+      await fault.end();
+      const backMs = await returned(this.databaseUrl);
+      times = { noticedMs: begunMs + NOTICE_MAX_MS, endingMs, backMs };
+      await setTimeout(HEAL_MAX_MS + WATCHED_AFTER_MS);
+    } finally {
+      isOver = true;
+    }
+    const samples = await Promise.all(watches);
+    const cells: Cell[] = [];
+    for (const [index, operation] of this.operations.entries()) {
+      const broken = (await operation.findBroken?.()) ?? [];
+      const cell = judge(operation, fault.expected[operation.need], samples[index] ?? [], times);
+      cells.push({ ...cell, faults: [...cell.faults, ...broken.slice(0, BROKEN_MAX)] });
+    }
+    return [...cells, await this.verified()];
+  }
+
+  /** What the command line finds of all waitlists, the ones that a fault's cells were about among them. */
+  private async verified(): Promise<Cell> {
+    const startMs = performance.now();
+    const faults = await verify(this.databaseUrl).then(
+      () => [],
+      (error: unknown) => [String(error)],
+    );
+    return {
+      operation: 'verify',
+      answers: '',
+      slowestMs: Math.round(performance.now() - startMs),
+      healedMs: 0,
+      faults,
+    };
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private async watch(operation: Operation, isOver: () => boolean): Promise<Sample[]> {
+    const { pauseMs = PAUSE_MS, answerMaxMs = ANSWER_MAX_MS, success } = operation;
+    const samples: Sample[] = [];
+    while (!isOver()) {
+      const atMs = performance.now();
+      try {
+        const answer = await operation.call();
+        const ms = performance.now() - atMs;
+        const fault = ms > answerMaxMs ? `took ${Math.round(ms)} ms` : faultOf(operation, answer);
+        samples.push({ atMs, ms, status: answer.status, isServed: answer.status === success, fault });
+      } catch (error) {
+        const ms = performance.now() - atMs;
+        samples.push({ atMs, ms, status: 0, isServed: false, fault: `no answer: ${String(error)}` });
+      }
+      await setTimeout(pauseMs);
+    }
+    return samples;
+  }
+}
+
+interface Times {
+  readonly noticedMs: number;
+  readonly endingMs: number;
+  readonly backMs: number;
+}
+
+/** Done and right, or refused with a word of when to come back: no other answer is allowed at any time. */
+function faultOf({ need, success, isRight }: Operation, answer: Answer): string | undefined {
+  const { status, headers } = answer;
+  if (status === success) return isRight === undefined || isRight(answer) ? undefined : 'answered something else';
+  if (status !== 503 || need === 'nothing') return `answered ${status}`;
+  return Number(headers['retry-after']) > 0 ? undefined : 'said nothing of when to come back';
+}
+
+function judge({ name }: Operation, expected: Verdict, samples: readonly Sample[], times: Times): Cell {
+  const { noticedMs, endingMs, backMs } = times;
+  const faults = new Set(samples.flatMap(({ fault }) => fault ?? []));
+  const during = samples.filter(({ atMs, ms }) => atMs > noticedMs && atMs + ms < endingMs);
+  const after = samples.filter(({ atMs }) => atMs > backMs + HEAL_MAX_MS);
+  const healed = samples.find(({ atMs, isServed }) => atMs > backMs && isServed);
+  if (expected !== 'either') {
+    const wrong = during.find(({ isServed }) => isServed !== (expected === 'served'));
+    if (wrong) faults.add(`answered ${wrong.status} in the middle of it`);
+    if (during.length === 0 && endingMs > noticedMs) faults.add('was not asked in the middle of it');
+  }
+  const late = after.find(({ isServed }) => !isServed);
+  if (late) faults.add(`answered ${late.status} ${Math.round(late.atMs - backMs)} ms after the return`);
+  if (after.length === 0) faults.add('was not asked after the return');
+  const counts = new Map<number, number>();
+  for (const { status } of samples) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return {
+    operation: name,
+    answers: [...counts].sort().map(([status, count]) => `${status}×${count}`).join(' '), // prettier-ignore
+    slowestMs: Math.round(Math.max(...samples.map(({ ms }) => ms))),
+    healedMs: healed ? Math.round(healed.atMs + healed.ms - backMs) : Infinity,
+    faults: [...faults],
+  };
+}
+
+/** When the database took a write that needs room, from a newcomer. */
+async function returned(databaseUrl: string): Promise<number> {
+  const deadlineMs = performance.now() + RETURN_MAX_MS;
+  for (;;) {
+    try {
+      const connection = await createConnection({ uri: databaseUrl, connectTimeout: 500 });
+      try {
+        await connection.query({ sql: "REPLACE INTO room VALUES (1, REPEAT('x', ?))", timeout: WRITE_MAX_MS }, [
+          ROOM_BYTES,
+        ]);
+        await connection.query('DELETE FROM room');
+        return performance.now();
+      } finally {
+        connection.destroy();
+      }
+    } catch (error) {
+      if (performance.now() > deadlineMs) throw error;
+      await setTimeout(PAUSE_MS);
+    }
+  }
+}
+
+/** Those of the faults that are asked for by name; all where none is. */
+export function chosen<Named extends Pick<Fault, 'name'>>(
+  faults: readonly Named[],
+  names: readonly string[],
+): readonly Named[] {
+  const unknown = names.filter((name) => !faults.some((fault) => fault.name === name));
+  if (unknown.length > 0) throw new Error(`No such fault: ${unknown.join(', ')}`);
+  return names.length === 0 ? faults : faults.filter(({ name }) => names.includes(name));
+}
+
+/** Prints a row a cell, and counts what a run came to. */
+export class Tally {
+  private cells = 0;
+  private slowestMs = 0;
+  private healedMs = 0;
+  wrong = 0;
+
+  add(fault: string, cells: readonly Cell[]): void {
+    for (const { operation, answers, slowestMs, healedMs, faults } of cells) {
+      process.stdout.write(
+        `${fault.padEnd(18)} ${operation.padEnd(19)} ${answers.padEnd(22)} slowest ${String(slowestMs).padStart(5)} ms  back ${String(healedMs).padStart(5)} ms  ${faults.join('; ') || 'ok'}\n`,
+      );
+      this.cells += 1;
+      if (faults.length > 0) this.wrong += 1;
+      if (operation !== 'verify') this.slowestMs = Math.max(this.slowestMs, slowestMs);
+      this.healedMs = Math.max(this.healedMs, healedMs);
+    }
+  }
+
+  toString(): string {
+    return `${this.cells} cells, ${this.wrong} wrong, the slowest answer ${this.slowestMs} ms, back within ${this.healedMs} ms`;
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * A replica that follows semi-synchronously takes over under load, behind haproxy: handed to, and after the primary was
+ * killed. What was answered must be there.
+ *   npm run test:replicas
+ * It needs haproxy, and DATABASE_PROGRAM (docs/scaling.md) for MySQL.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RowDataPacket } from 'mysql2/promise';
+import { freePort, ServiceProcess, until } from '../test/support/service-process.js';
+import { Pin } from './cluster.js';
+import { DatabaseServer, programFrom } from './database-server.js';
+import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
+import { migrate, openWaitlist, Traffic } from './traffic.js';
+
+const VISITORS = 4;
+/** Longer than a run: it never goes on without its replica. */
+const FALLBACK_MS = 3_600_000;
+const CATCH_UP_SECONDS = 10;
+/** It goes from one to the next alone. */
+const GTID_MODES = ['OFF', 'OFF_PERMISSIVE', 'ON_PERMISSIVE', 'ON'];
+
+const program = programFrom('DATABASE_PROGRAM');
+const directory = await mkdtemp(join(tmpdir(), 'waitlist-replicas-'));
+const servers = [await server('one'), await server('two')] as const;
+let [primary, replica] = servers;
+
+async function server(name: string): Promise<DatabaseServer> {
+  return new DatabaseServer(program, join(directory, name), await freePort());
+}
+
+/** A server that can be either, and has written nothing so far. */
+async function prepare(one: DatabaseServer, id: number): Promise<void> {
+  await one.start();
+  const [row] = await one.queryAsRoot<RowDataPacket & { mode: string }>('SELECT @@GLOBAL.gtid_mode AS mode');
+  await one.asRoot(
+    `SET GLOBAL server_id = ${id}`,
+    'SET GLOBAL enforce_gtid_consistency = ON',
+    ...GTID_MODES.slice(GTID_MODES.indexOf(row?.mode ?? '') + 1).map((mode) => `SET GLOBAL gtid_mode = ${mode}`),
+    "INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'",
+    "INSTALL PLUGIN rpl_semi_sync_replica SONAME 'semisync_replica.so'",
+    `SET GLOBAL rpl_semi_sync_source_timeout = ${FALLBACK_MS}`,
+    "CREATE USER IF NOT EXISTS 'replica'@'%' IDENTIFIED BY 'replica'",
+    "GRANT REPLICATION SLAVE ON *.* TO 'replica'@'%'",
+    'RESET BINARY LOGS AND GTIDS',
+  );
+}
+
+/** Returns when each commit of the primary waits for the replica. */
+async function follow(): Promise<void> {
+  await replica.asRoot(
+    'SET GLOBAL super_read_only = 1',
+    'SET GLOBAL rpl_semi_sync_replica_enabled = 1',
+    `CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = ${new URL(primary.url).port},
+       SOURCE_USER = 'replica', SOURCE_PASSWORD = 'replica', SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1`,
+    'START REPLICA',
+  );
+  await primary.asRoot('SET GLOBAL rpl_semi_sync_source_enabled = 1');
+  await until(async () => {
+    const status = await variables(primary, 'Rpl_semi_sync_source_%');
+    return status.Rpl_semi_sync_source_status === 'ON' && status.Rpl_semi_sync_source_clients === '1';
+  });
+}
+
+async function variables(one: DatabaseServer, pattern: string): Promise<Record<string, string>> {
+  const rows = await one.queryAsRoot<RowDataPacket & { Variable_name: string; Value: string }>(
+    `SHOW GLOBAL STATUS LIKE '${pattern}'`,
+  );
+  return Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
+}
+
+/** The replica carries out what it has received, and takes writes from then on. */
+async function promote(): Promise<void> {
+  await replica.asRoot('STOP REPLICA IO_THREAD');
+  const [status] = await replica.queryAsRoot<RowDataPacket & { received: string }>(
+    'SELECT RECEIVED_TRANSACTION_SET AS received FROM performance_schema.replication_connection_status',
+  );
+  await replica.asRoot(
+    `SELECT WAIT_FOR_EXECUTED_GTID_SET('${status?.received.replaceAll('\n', '')}', ${CATCH_UP_SECONDS})`,
+    'STOP REPLICA',
+    'RESET REPLICA ALL',
+    'SET GLOBAL rpl_semi_sync_replica_enabled = 0',
+    'SET GLOBAL super_read_only = 0',
+    'SET GLOBAL read_only = 0',
+  );
+  [primary, replica] = [replica, primary];
+}
+
+/** All that the primary has committed, and it takes no more. */
+async function handOver(): Promise<void> {
+  await primary.asRoot('SET GLOBAL super_read_only = 1');
+  const [row] = await primary.queryAsRoot<RowDataPacket & { all: string }>('SELECT @@GLOBAL.gtid_executed AS `all`');
+  await replica.asRoot(`SELECT WAIT_FOR_EXECUTED_GTID_SET('${row?.all.replaceAll('\n', '')}', ${CATCH_UP_SECONDS})`);
+  await primary.asRoot('SET GLOBAL rpl_semi_sync_source_enabled = 0');
+  await promote();
+}
+
+function faults(): Fault[] {
+  const fault = (name: string, begin: () => Promise<unknown>): Fault => ({
+    name,
+    // Nothing ends: the other is the primary from then on.
+    expected: EXPECTED.PASSING,
+    lastsMs: 0,
+    begin,
+    end: async () => undefined,
+  });
+  return [
+    fault('primary changed', handOver),
+    fault('primary killed', async () => {
+      await primary.kill();
+      await promote();
+    }),
+  ];
+}
+
+let pin: Pin | undefined;
+let service: ServiceProcess | undefined;
+try {
+  for (const [index, one] of servers.entries()) await prepare(one, index + 1);
+  await follow();
+  pin = await Pin.start(servers.map(({ url }) => url), directory); // prettier-ignore
+  const { url } = pin;
+  await migrate(url);
+  const running = await ServiceProcess.spawn({ DATABASE_URL: url, RATE_LIMIT_LOGIN: '0' });
+  service = running;
+  await running.started();
+  const matrix = await Matrix.open(running, url);
+  const traffic = new Traffic(() => [running], await openWaitlist(running));
+  traffic.start(VISITORS);
+  const tally = new Tally();
+  const asked = chosen(faults(), process.argv.slice(2));
+  for (const [index, one] of asked.entries()) {
+    tally.add(one.name, await matrix.endure(one));
+    if (index < asked.length - 1) await follow();
+  }
+  matrix.close();
+  await traffic.stop();
+  const isSound = await traffic.conclude(`semi-synchronous replica: ${tally.toString()}`, running, url);
+  process.exitCode = isSound && tally.wrong === 0 ? 0 : 1;
+} finally {
+  service?.signal('SIGKILL');
+  pin?.stop();
+  for (const one of servers) await one.wipe();
+  await rm(directory, { recursive: true, force: true });
+}

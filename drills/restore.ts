@@ -1,0 +1,123 @@
+/**
+ * A backup of a service under load, restored: every signup that was answered before the backup began is in it, `verify`
+ * finds nothing, and a service runs on it. The commands are those of docs/operations.md.
+ *   npm run test:restore
+ * With TEST_DATABASE_URL it takes that server, on which it makes two databases of its own, and needs mysqldump and mysql
+ * (or what MYSQLDUMP and MYSQL name); without, the embedded database and sqlite3.
+ */
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { openDatabase } from '../test/support/database.js';
+import { OWNER, ServiceProcess, until } from '../test/support/service-process.js';
+
+const VISITORS = 8;
+const SIGNUPS_BEFORE = 300;
+const { MYSQLDUMP = 'mysqldump', MYSQL = 'mysql' } = process.env;
+
+async function shell(command: string): Promise<void> {
+  await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', command]);
+}
+
+/** Arguments of a client program for the database of a URL. */
+function clientArguments(url: string): string {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  return `-h${hostname} -P${port} -u${username} -p${password} ${pathname.slice(1)}`;
+}
+
+async function backUp(url: string, file: string): Promise<void> {
+  if (url.startsWith('sqlite:')) return shell(`sqlite3 ${url.slice('sqlite:'.length)} "VACUUM INTO '${file}'"`);
+  return shell(
+    `${MYSQLDUMP} --single-transaction --no-tablespaces --hex-blob ${clientArguments(url)} | gzip > ${file}`,
+  );
+}
+
+async function restore(file: string, url: string): Promise<void> {
+  const path = url.slice('sqlite:'.length);
+  if (url.startsWith('sqlite:')) return shell(`rm -f ${path}-wal ${path}-shm && cp ${file} ${path}`);
+  return shell(`gunzip < ${file} | ${MYSQL} ${clientArguments(url)}`);
+}
+
+async function runCli(url: string, command: string): Promise<string> {
+  const running = await ServiceProcess.spawn({ DATABASE_URL: url }, 'dist/src/cli.js', command);
+  if ((await running.exit) !== 0) throw new Error(`${command}: ${running.output}`);
+  return running.output.trim();
+}
+
+async function makeWaitlist(service: ServiceProcess): Promise<number> {
+  const { text } = await service.call('POST', '/api/v1/auth/create_tokens', OWNER);
+  const { access_token: token } = JSON.parse(text) as { access_token: string };
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const sent = service.begin('POST', '/api/v1/waitlist', headers);
+  sent.end(JSON.stringify({ waitlist_name: 'Restore', waitlist_url_location: 'https://example.com/join' }));
+  return (JSON.parse((await ServiceProcess.answerOf(sent)).text) as { id: number }).id;
+}
+
+async function run(live: string, restored: string, file: string): Promise<void> {
+  await runCli(live, 'migrate');
+  const service = await ServiceProcess.spawn({ DATABASE_URL: live, SHUTDOWN_DELAY: '0' });
+  const agent = new Agent({ keepAlive: true });
+  const answered: string[] = [];
+  let isOver = false;
+  try {
+    await service.started();
+    const waitlist_id = await makeWaitlist(service);
+    const visitor = async () => {
+      let link = '';
+      while (!isOver) {
+        const email = `${randomUUID()}@example.com`;
+        const body = { waitlist_id, email, referral_link: link };
+        const { status, text } = await service.call('POST', '/api/v1/signup', body, { agent });
+        if (status !== 200) throw new Error(`A signup was answered with ${status}: ${text}`);
+        if (answered.push(email) % 3 === 0) link = (JSON.parse(text) as { referral_link: string }).referral_link;
+      }
+    };
+    const visitors = Promise.all(Array.from({ length: VISITORS }, visitor));
+    await Promise.race([visitors, until(() => answered.length >= SIGNUPS_BEFORE)]);
+    const before = [...answered];
+    await backUp(live, file);
+    const during = answered.length - before.length;
+    isOver = true;
+    await visitors;
+    // Who restores has had a crash: it leaves a log of what was written beside an embedded database.
+    service.signal('SIGKILL');
+    await service.exit;
+
+    await restore(file, restored);
+    const verdict = await runCli(restored, 'verify');
+    const next = await ServiceProcess.spawn({ DATABASE_URL: restored, SHUTDOWN_DELAY: '0' });
+    try {
+      await next.started();
+      const look = (email: string) =>
+        next.call('GET', `/api/v1/signup?waitlist_id=${waitlist_id}&email=${email}`, undefined, { agent });
+      const missing = (await Promise.all(before.map(look))).filter(({ status }) => status !== 200);
+      const { status } = await next.call('POST', '/api/v1/signup', { waitlist_id, email: 'after@example.com' });
+      process.stdout.write(
+        `${before.length} signups before the backup, ${during} while it ran; restored: ${verdict}\n`,
+      );
+      if (missing.length > 0 || status !== 200) throw new Error(`${missing.length} are missing; a signup: ${status}`);
+      if (!(await runCli(restored, 'verify')).endsWith('all right'))
+        throw new Error('The restored database has changed');
+    } finally {
+      next.signal('SIGKILL');
+    }
+  } finally {
+    service.signal('SIGKILL');
+    agent.destroy();
+  }
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'waitlist-restore-'));
+const [live, restored] = await Promise.all([openDatabase(true), openDatabase(true)]);
+try {
+  // The embedded one is restored in its own place, a server's into an empty database.
+  const place = live.url.startsWith('sqlite:') ? live.url : restored.url;
+  await run(live.url, place, join(directory, 'backup'));
+} finally {
+  await Promise.all([live.drop(), restored.drop()]);
+  await rm(directory, { recursive: true, force: true });
+}

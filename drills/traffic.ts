@@ -1,0 +1,298 @@
+import { Agent } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import type { Answer } from '../test/support/api.js';
+import { inOrder } from '../test/support/oracle.js';
+import { OWNER, ServiceProcess, until } from '../test/support/service-process.js';
+
+export const SETTINGS = { waitlist_name: 'Faults', waitlist_url_location: 'https://example.com/join' };
+const VISITOR_PAUSE_MS = 10;
+/** Where nobody answers, asking again costs the machine that the services need to come back. */
+const UNANSWERED_PAUSE_MS = 100;
+const OFFBOARDER_PAUSE_MS = 100;
+const REORDER_PAUSE_MS = 300;
+const DELETION_PAUSE_MS = 50;
+/** On a waitlist that is made to be deleted. */
+const SHORT_LIVED_PEOPLE = 5;
+/** What a referral is worth, in turns. */
+const SPOTS = [3, 0, 50, 1] as const;
+const PAGE_SIZE = 100;
+const DIFFERENCES_MAX = 20;
+
+interface Signup {
+  readonly uuid: string;
+  readonly referral_token: string;
+  readonly referred_by_signup_token: string | null;
+}
+
+interface Waiter {
+  readonly id: number;
+  readonly uuid: string;
+  readonly email: string;
+  readonly priority: number;
+  readonly amount_referred: number;
+  readonly referral_token: string;
+  readonly referred_by_waiter_token: string | null;
+  readonly removed_priority: number | null;
+}
+
+export interface Place {
+  readonly waitlistId: number;
+  readonly apiKey: string;
+  readonly token: string;
+}
+
+/** Logs in as the first account of a service and makes a waitlist. */
+export async function openWaitlist(service: ServiceProcess): Promise<Place> {
+  const { access_token: token } = read(await service.call('POST', '/api/v1/auth/create_tokens', OWNER));
+  const { id, api_key } = read(await service.call('POST', '/api/v1/waitlist', SETTINGS, { token }));
+  return { waitlistId: id, apiKey: api_key, token };
+}
+
+/** The schema, by the command that people use. */
+export async function migrate(databaseUrl: string): Promise<void> {
+  await cli(databaseUrl, 'migrate');
+}
+
+/** Puts invented people on an empty waitlist, by the command that people use. */
+export async function seed(databaseUrl: string, waitlistId: number, count: number): Promise<void> {
+  await cli(databaseUrl, 'waitlist', 'seed', String(waitlistId), '--count', String(count));
+}
+
+/**
+ * What is derived against what was stored, by the command that people use, once what was to be deleted is; throws where
+ * they differ.
+ */
+export async function verify(databaseUrl: string): Promise<void> {
+  await until(async () => !(await cli(databaseUrl, 'verify')).includes('being deleted'));
+}
+
+/**
+ * People who sign up, refer each other and come back when they got no answer, and an owner who lets them in; with a
+ * record of every answer, against which `audit` holds what the database has in the end.
+ */
+export class Traffic {
+  /** How many answers of each kind, such as `join 200`. */
+  readonly outcomes = new Map<string, number>();
+  slowestMs = 0;
+  private readonly answered = new Map<string, Signup>();
+  private readonly tokens: string[] = [];
+  /** Who got no answer, or was told to come back, with the token by which they came. */
+  private readonly unsure = new Map<string, string | null>();
+  private readonly offboarded = new Map<number, number>();
+  private readonly deleted: number[] = [];
+  private readonly contradictions: string[] = [];
+  private readonly agent = new Agent({ keepAlive: true });
+  private readonly actors: Promise<void>[] = [];
+  private people = 0;
+  private isOver = false;
+
+  /** `services` gives those that may be asked at the moment; actors take turns over them. */
+  constructor(
+    private readonly services: () => readonly ServiceProcess[],
+    private readonly place: Place,
+    private readonly prefix = 'p',
+  ) {}
+
+  start(visitors: number, offboarders = 1): void {
+    for (let index = 0; index < visitors; index += 1) this.actors.push(this.visit(index));
+    for (let index = 0; index < offboarders; index += 1) this.actors.push(this.letIn(index));
+  }
+
+  /** The owner changes what a referral is worth, again and again. */
+  startReordering(): void {
+    this.actors.push(this.reorder());
+  }
+
+  /** The owner makes waitlists that people join, and deletes them. */
+  startDeleting(): void {
+    this.actors.push(this.delete());
+  }
+
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await Promise.all(this.actors);
+    this.agent.destroy();
+  }
+
+  get signups(): number {
+    return this.answered.size;
+  }
+
+  get failures(): ReadonlyMap<string, number> {
+    return new Map([...this.outcomes].filter(([outcome]) => !/ 20\d$/.test(outcome)));
+  }
+
+  /** Prints what an audit finds, and a line of figures that begins with `name`; whether all is well. Call after `stop`. */
+  async conclude(name: string, service: ServiceProcess, databaseUrl: string): Promise<boolean> {
+    const differences = await this.audit(service, databaseUrl);
+    for (const difference of differences) process.stdout.write(`${difference}\n`);
+    const outcomes = [...this.outcomes].sort().map(([outcome, count]) => `${outcome}×${count}`);
+    process.stdout.write(
+      `${name}; ${outcomes.join(' ')}, at the slowest in ${Math.round(this.slowestMs)} ms; ${this.signups} people answered, ${differences.length} differences\n`,
+    );
+    return differences.length === 0 && this.signups > 0;
+  }
+
+  /** What the database and the answers disagree about; empty when all is well. */
+  private async audit(service: ServiceProcess, databaseUrl: string): Promise<string[]> {
+    const active = await listWaiters(service, this.place, false);
+    const offboarded = await listWaiters(service, this.place, true);
+    const all = [...active, ...offboarded];
+    const byEmail = new Map(all.map((waiter) => [waiter.email, waiter]));
+    const differences = [...this.contradictions];
+    const find = (isWrong: boolean, words: string) => isWrong && differences.push(words);
+
+    find(byEmail.size !== all.length, `${all.length} records of ${byEmail.size} people`);
+    for (const [email, signup] of this.answered) {
+      const waiter = byEmail.get(email);
+      find(waiter === undefined, `${email} was answered and is lost`);
+      if (waiter === undefined) continue;
+      find(waiter.uuid !== signup.uuid, `${email} was answered another uuid`);
+      find(waiter.referral_token !== signup.referral_token, `${email} was answered another token`);
+      find(waiter.referred_by_waiter_token !== signup.referred_by_signup_token, `${email} lost the referrer`);
+    }
+    for (const { email } of all) find(!this.answered.has(email) && !this.unsure.has(email), `${email} never signed up`);
+    const referrals = new Map<string, number>();
+    for (const { referred_by_waiter_token: token } of all)
+      if (token !== null) referrals.set(token, (referrals.get(token) ?? 0) + 1);
+    for (const { email, referral_token, amount_referred } of all)
+      find(amount_referred !== (referrals.get(referral_token) ?? 0), `${email} has ${amount_referred} referrals, not ${referrals.get(referral_token) ?? 0}`); // prettier-ignore
+    const places = active.map(({ priority }) => priority).sort((a, b) => a - b);
+    find(places.some((place, index) => place !== index), 'the places are no permutation'); // prettier-ignore
+    const spots = await this.spotsPerReferral(service);
+    for (const [place, { email, priority }] of line(active, all, spots).entries())
+      find(priority !== place, `${email} is at ${priority}, and earned ${place}`);
+    const removedAt = new Map(offboarded.map(({ id, removed_priority }) => [id, removed_priority]));
+    for (const [id, priority] of this.offboarded)
+      find(removedAt.get(id) !== priority, `${id} was offboarded at ${priority}, and is at ${removedAt.get(id)}`);
+    for (const id of this.deleted) {
+      const { status } = await service.call('GET', `/api/v1/waitlist/${id}`);
+      find(status !== 404, `waitlist ${id} was deleted, and is answered ${status}`);
+    }
+    await verify(databaseUrl).catch((error: unknown) => differences.push(String(error)));
+    return differences.slice(0, DIFFERENCES_MAX);
+  }
+
+  private async visit(turn: number): Promise<void> {
+    for (; !this.isOver; turn += 1) {
+      const back = turn % 4 === 0 ? [...this.unsure.keys()].at(0) : undefined;
+      const email = back ?? `${this.prefix}${(this.people += 1)}@example.com`;
+      const referrer = back === undefined ? this.someReferrer() : (this.unsure.get(email) ?? null);
+      this.unsure.delete(email);
+      const body = {
+        waitlist_id: this.place.waitlistId,
+        email,
+        ...(referrer && { referral_link: `https://example.com/?ref_id=${referrer}` }),
+      };
+      const answer = await this.ask(turn, 'join', 'POST', '/api/v1/signup', body);
+      if (answer?.status === 200) this.note(email, referrer, read(answer));
+      else this.unsure.set(email, referrer);
+      await setTimeout(answer ? VISITOR_PAUSE_MS : UNANSWERED_PAUSE_MS);
+    }
+  }
+
+  private note(email: string, referrer: string | null, signup: Signup): void {
+    if (signup.referred_by_signup_token !== referrer)
+      this.contradictions.push(`${email} was not referred by ${referrer}`);
+    if (!this.answered.has(email)) this.tokens.push(signup.referral_token);
+    this.answered.set(email, signup);
+  }
+
+  /** Two of three come by somebody's link. */
+  private someReferrer(): string | null {
+    if (this.people % 3 === 0 || this.tokens.length === 0) return null;
+    return this.tokens[(this.people * 7919) % this.tokens.length] ?? null;
+  }
+
+  private async letIn(turn: number): Promise<void> {
+    for (; !this.isOver; turn += 1) {
+      const { apiKey, token } = this.place;
+      const path = `/api/v1/waiter?api_key=${apiKey}&order=queue&limit=3`;
+      const page = await this.ask(turn, 'list', 'GET', path, undefined, token);
+      const waiters = page?.status === 200 ? (read(page) as Waiter[]).map(({ id }) => ({ id })) : [];
+      if (waiters.length > 0) {
+        const body = { api_key: apiKey, offboard_request: true, waiters };
+        const answer = await this.ask(turn, 'offboard', 'PATCH', '/api/v1/waiter', body, token);
+        for (const { id, removed_priority } of answer?.status === 200 ? (read(answer) as Waiter[]) : []) {
+          if (this.offboarded.has(id)) this.contradictions.push(`${id} was offboarded twice`);
+          this.offboarded.set(id, removed_priority as number);
+        }
+      }
+      await setTimeout(OFFBOARDER_PAUSE_MS);
+    }
+  }
+
+  private async reorder(): Promise<void> {
+    for (let turn = 0; !this.isOver; turn += 1) {
+      const { waitlistId, token } = this.place;
+      const settings = { spots_to_move_upon_referral: SPOTS[turn % SPOTS.length] };
+      await this.ask(turn, 'reorder', 'PATCH', `/api/v1/waitlist/${waitlistId}`, settings, token);
+      await setTimeout(REORDER_PAUSE_MS);
+    }
+  }
+
+  private async delete(): Promise<void> {
+    const { token } = this.place;
+    for (let turn = 0; !this.isOver; turn += 1) {
+      await setTimeout(DELETION_PAUSE_MS);
+      const made = await this.ask(turn, 'make', 'POST', '/api/v1/waitlist', SETTINGS, token);
+      if (made?.status !== 201) continue;
+      const { id } = read(made) as { id: number };
+      for (let person = 0; person < SHORT_LIVED_PEOPLE; person += 1)
+        await this.ask(turn, 'join', 'POST', '/api/v1/signup', { waitlist_id: id, email: `${person}@example.com` });
+      const path = `/api/v1/waitlist/${id}`;
+      const answer = await this.ask(turn, 'delete', 'DELETE', path, undefined, token);
+      if (answer?.status === 204) this.deleted.push(id);
+    }
+  }
+
+  private async spotsPerReferral(service: ServiceProcess): Promise<number> {
+    const { waitlistId, token } = this.place;
+    const waitlist = read(await service.call('GET', `/api/v1/waitlist/${waitlistId}`, undefined, { token }));
+    return waitlist.spots_to_move_upon_referral as number;
+  }
+
+  /** Null where no answer came. */
+  private async ask(turn: number, name: string, method: string, path: string, body?: unknown, token?: string) {
+    const services = this.services();
+    const service = services[turn % services.length] as ServiceProcess;
+    const startMs = performance.now();
+    const answer = await service.callIfAlive(method, path, body, { agent: this.agent, token });
+    const outcome = `${name} ${answer?.status ?? 'unanswered'}`;
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+    this.slowestMs = Math.max(this.slowestMs, performance.now() - startMs);
+    return answer;
+  }
+}
+
+/** All who are in line, or who were. */
+export async function listWaiters(service: ServiceProcess, place: Place, isOffboarded: boolean): Promise<Waiter[]> {
+  const { apiKey, token } = place;
+  const waiters: Waiter[] = [];
+  for (;;) {
+    const after = waiters.length > 0 ? `&after_id=${waiters.at(-1)?.id}` : '';
+    const path = `/api/v1/waiter?api_key=${apiKey}&offboarded_request=${isOffboarded}&limit=${PAGE_SIZE}${after}`;
+    const page = read(await service.call('GET', path, undefined, { token })) as Waiter[];
+    waiters.push(...page);
+    if (page.length < PAGE_SIZE) return waiters;
+  }
+}
+
+/** The active in the order as it is meant. Ids rise as people join. */
+function line(active: readonly Waiter[], all: readonly Waiter[], spots: number): Waiter[] {
+  const seqs = new Map(all.map(({ id }) => id).sort((a, b) => a - b).map((id, seq) => [id, seq])); // prettier-ignore
+  const earned = active.map((waiter) => ({ waiter, seq: seqs.get(waiter.id) as number, referrals: waiter.amount_referred })); // prettier-ignore
+  return inOrder(earned, spots).map(({ waiter }) => waiter);
+}
+
+async function cli(databaseUrl: string, ...args: string[]): Promise<string> {
+  const running = await ServiceProcess.spawn({ DATABASE_URL: databaseUrl }, 'dist/src/cli.js', ...args);
+  if ((await running.exit) !== 0) throw new Error(`${args.join(' ')}: ${running.output}`);
+  return running.output;
+}
+
+/** The body of an answer that must be a success. */
+export function read({ status, text, body }: Answer) {
+  if (status >= 300) throw new Error(`Answered ${status}: ${text}`);
+  return body;
+}

@@ -1,0 +1,35 @@
+import 'reflect-metadata';
+import { randomBytes } from 'node:crypto';
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from '../app.module.js';
+import { AuthService } from '../auth/auth.service.js';
+import { readConfig } from '../platform/config/config.js';
+import { Database } from '../platform/database/database.js';
+import { QueueService } from '../queue/queue.service.js';
+import { WaitlistService } from '../waitlist/waitlist.service.js';
+
+/** What the commands of the terminal work with. */
+export interface Rooms {
+  readonly auth: AuthService;
+  readonly waitlists: WaitlistService;
+  readonly queue: QueueService;
+  readonly database: Database;
+}
+
+/**
+ * Runs one command on the service's own rooms, without its HTTP server.
+ * @throws ConfigError, SchemaError where a shared database is behind and the command `needsSchema`, and what the command throws
+ */
+export async function withRooms(command: (rooms: Rooms) => Promise<void>, { needsSchema = true } = {}): Promise<void> {
+  // No command signs a token, so none needs the real secret.
+  const config = readConfig({ ...process.env, JWT_SECRET: randomBytes(32).toString('hex') });
+  const app = await NestFactory.createApplicationContext(AppModule.of(config), { logger: false, abortOnError: false });
+  try {
+    const database = app.get(Database);
+    if (needsSchema) await database.prepareSchema();
+    const [auth, waitlists, queue] = [app.get(AuthService), app.get(WaitlistService), app.get(QueueService)];
+    await command({ auth, waitlists, queue, database });
+  } finally {
+    await app.close();
+  }
+}

@@ -1,0 +1,177 @@
+export interface ProblemEntry {
+  readonly status: number;
+  /** The message, or an example where the message depends on the request. */
+  readonly detail: string;
+  /** What the caller can do. */
+  readonly remedy: string;
+  readonly retryAfterSeconds?: number;
+  /** An example of `errors`. */
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+}
+
+/**
+ * Every `error_code` of the API. Clients compare these codes. The examples of the OpenAPI document and the page
+ * `/docs/errors` come from this catalog, and the tests hold each answer to it.
+ */
+export const PROBLEMS = {
+  INVALID_REQUEST: {
+    status: 400,
+    detail: 'email must be an email address',
+    remedy: 'Fix the fields listed in `errors`.',
+    errors: [{ field: 'email', message: 'must be an email address' }],
+  },
+  MALFORMED_JSON: {
+    status: 400,
+    detail: 'The body must be JSON in UTF-8.',
+    remedy: 'Send well-formed JSON, in UTF-8, of at most 64 levels and 20,000 values.',
+    errors: [{ field: 'body', message: 'must be JSON in UTF-8' }],
+  },
+  MALFORMED_REQUEST: {
+    status: 400,
+    detail: 'The request is malformed.',
+    remedy: 'Check the path and its percent-encoding.',
+  },
+  MISSING_TOKEN: {
+    status: 401,
+    detail: 'This operation needs a token, sent as `Authorization: Bearer <token>`.',
+    remedy: 'Create tokens and send `Authorization: Bearer <token>`.',
+  },
+  INVALID_TOKEN: {
+    status: 401,
+    detail: 'The token is invalid, expired or revoked; log in again.',
+    remedy:
+      'Refresh with the refresh token, or create new tokens. An access token cannot be used as a refresh token, or the reverse.',
+  },
+  WRONG_CREDENTIALS: {
+    status: 401,
+    detail: 'The email or the password is wrong.',
+    remedy: 'Check both. The answer does not say which one is wrong.',
+  },
+  WRONG_API_KEY: {
+    status: 403,
+    detail: 'This API key does not belong to one of your waitlists.',
+    remedy: 'Send the key of a waitlist that belongs to the account of the token.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    detail: 'There is nothing at this path.',
+    remedy: 'Check the path: the API is below `/api/v1`.',
+  },
+  WAITLIST_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such waitlist.',
+    remedy: 'Check the id. Waitlists of other owners are not found either.',
+  },
+  NO_WAITER_FOUND: {
+    status: 404,
+    detail: 'This waitlist has no record with this email or phone.',
+    remedy: 'Create a signup, or check the email, the phone and the waitlist.',
+  },
+  ACCOUNT_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no account with this email.',
+    remedy: 'Returned by the CLI only. Create the account with `npm run cli -- owner create <email>`.',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    detail: 'This path does not support this method.',
+    remedy: 'Use one of the methods in the `Allow` header.',
+  },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    detail: 'The request took too long to arrive.',
+    remedy: 'Send it again.',
+  },
+  ACCOUNT_EXISTS: {
+    status: 409,
+    detail: 'An account with this email already exists.',
+    remedy: 'Returned by the CLI only. `npm run cli -- owner set-password <email>` sets a new password.',
+  },
+  WAITLIST_NOT_EMPTY: {
+    status: 409,
+    detail: 'Only an empty waitlist can be seeded.',
+    remedy: 'Returned by the CLI only. Seed a new waitlist instead.',
+  },
+  BODY_TOO_LARGE: {
+    status: 413,
+    detail: 'The body is larger than this operation accepts.',
+    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding.',
+  },
+  PATH_TOO_LONG: {
+    status: 414,
+    detail: 'The path is too long.',
+    remedy: 'Shorten it.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    detail: 'The body must be JSON in UTF-8, sent as application/json and without a Content-Encoding.',
+    remedy: 'Send `Content-Type: application/json`, and the body uncompressed.',
+  },
+  WAITLIST_RULE_BROKEN: {
+    status: 422,
+    detail: 'email is required by this waitlist',
+    remedy: 'The request is well-formed but breaks a rule of this waitlist. Fix the fields listed in `errors`.',
+    errors: [{ field: 'email', message: 'is required by this waitlist' }],
+  },
+  RATE_LIMITED: {
+    status: 429,
+    detail: 'Too many requests from this address; wait before the next.',
+    remedy: 'Wait for the number of seconds in `Retry-After`.',
+  },
+  TOO_MANY_MISSES: {
+    status: 429,
+    detail: 'Too many lookups from this address found no record; wait before the next.',
+    remedy:
+      'Wait for the number of seconds in `Retry-After`. Signups still work, and signing up again returns the existing record.',
+  },
+  TOO_MANY_ATTEMPTS: {
+    status: 429,
+    detail: 'Too many failed logins; wait before the next.',
+    remedy: 'Wait for the number of seconds in `Retry-After`, and check the password.',
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    detail: 'The headers are too large.',
+    remedy: 'Send fewer or shorter headers.',
+  },
+  INTERNAL_ERROR: {
+    status: 500,
+    detail: 'Something went wrong on the server.',
+    remedy: 'Report the `instance` to the operator: it is the id of the request in the log.',
+  },
+  OVERLOADED: {
+    status: 503,
+    retryAfterSeconds: 2,
+    detail: 'The service has more to do than it can take on; try again.',
+    remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
+  },
+  QUEUE_FULL: {
+    status: 503,
+    retryAfterSeconds: 1,
+    detail: 'The service has more to do than it can take on; try again.',
+    remedy: 'Wait for the number of seconds in `Retry-After`.',
+  },
+  SHUTTING_DOWN: {
+    status: 503,
+    retryAfterSeconds: 1,
+    detail: 'This instance is shutting down; try again.',
+    remedy: 'Wait for the number of seconds in `Retry-After`; another instance answers.',
+  },
+  DATABASE_UNAVAILABLE: {
+    status: 503,
+    retryAfterSeconds: 2,
+    detail: 'The service cannot reach its database; try again.',
+    remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
+  },
+} as const satisfies Readonly<Record<string, ProblemEntry>>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export function problemEntry(code: ProblemCode): ProblemEntry {
+  return PROBLEMS[code];
+}
+
+/** Where a code is explained; also the `type` of its problem details. */
+export function problemType(code: string): string {
+  return `/docs/errors#${code.toLowerCase()}`;
+}

@@ -1,0 +1,69 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { FAULTS_MAX, FIELD_LENGTH_MAX } from './problem.js';
+
+export class FieldFaultDto {
+  @ApiProperty({ description: 'The field, as the request wrote it.', maxLength: FIELD_LENGTH_MAX, example: 'email' })
+  field!: string;
+
+  @ApiProperty({ description: 'The rule that it breaks.', maxLength: 2048, example: 'must be an email address' })
+  message!: string;
+}
+
+/** Problem details (RFC 9457), with the fields that existing clients of this API read. */
+export class ProblemDto {
+  @ApiProperty({
+    description: 'Where this kind of problem is explained.',
+    format: 'uri-reference',
+    maxLength: 200,
+    example: '/docs/errors#invalid_request',
+  })
+  type!: string;
+
+  @ApiProperty({ description: 'The name of the status.', maxLength: 100, example: 'Bad Request' })
+  title!: string;
+
+  @ApiProperty({
+    type: 'integer',
+    format: 'int32',
+    minimum: 400,
+    maximum: 599,
+    description: 'The HTTP status.',
+    example: 400,
+  })
+  status!: number;
+
+  @ApiProperty({
+    description: 'What went wrong, for people.',
+    maxLength: 16384,
+    example: 'email must be an email address',
+  })
+  detail!: string;
+
+  @ApiProperty({
+    description: 'The id of the request, also in the logs.',
+    maxLength: 64,
+    example: '0199f2a4-5b6c-7def-8a90-123456789abc',
+  })
+  instance!: string;
+
+  @ApiPropertyOptional({
+    type: [FieldFaultDto],
+    description: `The fields at fault. Of more than ${FAULTS_MAX} the first; \`detail\` ends with how many more there are.`,
+    maxItems: FAULTS_MAX,
+  })
+  errors?: FieldFaultDto[];
+
+  @ApiProperty({
+    description: 'Stable, for programs.',
+    pattern: '^[A-Z][A-Z0-9_]*$',
+    maxLength: 64,
+    example: 'INVALID_REQUEST',
+  })
+  error_code!: string;
+
+  @ApiProperty({ description: 'The same as `detail`.', maxLength: 16384, example: 'email must be an email address' })
+  error_string!: string;
+
+  @ApiProperty({ description: 'The same as `detail`.', maxLength: 16384, example: 'email must be an email address' })
+  message!: string;
+}

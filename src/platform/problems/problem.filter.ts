@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { QueryFailedError } from 'typeorm';
+import { isUnavailable, Problem } from './problem.js';
+import { type ProblemCode, problemType } from './problem-catalog.js';
+import type { ProblemDto } from './problem.dto.js';
+import { DATA_HEADERS } from '../http/safe-headers.js';
+
+/** Faults that the HTTP machinery finds before any of our code runs, by status. */
+const HTTP_FAULTS: Readonly<Record<number, ProblemCode>> = {
+  400: 'MALFORMED_REQUEST',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  408: 'REQUEST_TIMEOUT',
+  413: 'BODY_TOO_LARGE',
+  414: 'PATH_TOO_LONG',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  431: 'HEADERS_TOO_LARGE',
+};
+
+/** The methods that a path takes, empty where there is no such path. */
+export type AllowedMethods = (path: string) => readonly string[];
+
+/** Writes every failure as problem details; what nobody foresaw is logged whole and answered with a bare 500. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(private readonly allowedMethods: AllowedMethods) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    if (error instanceof Problem) {
+      this.setHeaders(reply, error);
+      if (isUnavailable(error))
+        request.log.warn({ code: error.code, reason: error.cause && safeError(error.cause) }, 'unavailable');
+      send(request, reply, error);
+      return;
+    }
+    const status = this.statusOf(error, request, reply);
+    const code = HTTP_FAULTS[status] ?? (isCallersFault(status) ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR');
+    if (code === 'INTERNAL_ERROR') request.log.error({ error: safeError(error) }, 'unforeseen error');
+    // RFC 9110, 12.5.3: tells a fault of coding from one of media type.
+    if (status === 415 && request.headers['content-encoding']) void reply.header('Accept-Encoding', 'identity');
+    send(request, reply, new Problem(code));
+  }
+
+  private statusOf(error: unknown, request: FastifyRequest, reply: FastifyReply): number {
+    const status =
+      error instanceof HttpException
+        ? error.getStatus()
+        : ((error as { statusCode?: number } | null)?.statusCode ?? 500);
+    // The documentation's files refuse a path that leads out of them: there is nothing for the caller there.
+    if (status === 403) return 404;
+    if (status !== 404) return status;
+    const allowed = this.allowedMethods(request.url.split('?', 1)[0] ?? '/');
+    // A path that takes this method has nothing to show for it: a file of the documentation that is not there.
+    if (allowed.length === 0 || allowed.includes(request.method)) return 404;
+    void reply.header('Allow', allowed.join(', '));
+    return 405;
+  }
+
+  private setHeaders(reply: FastifyReply, { status, code, retryAfterSeconds }: Problem): void {
+    if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds);
+    // RFC 6750, 3: no error code where the request carried no token at all.
+    if (status === 401)
+      void reply.header('WWW-Authenticate', code === 'INVALID_TOKEN' ? 'Bearer error="invalid_token"' : 'Bearer');
+  }
+}
+
+/** Answers a path that the router can't read; no hook and no filter runs for those. */
+export function answerUnreadablePath(
+  { statusCode = 400 }: { readonly statusCode?: number },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const code = HTTP_FAULTS[statusCode] ?? 'MALFORMED_REQUEST';
+  void reply.headers(DATA_HEADERS).header('x-request-id', request.id);
+  send(request, reply, new Problem(code));
+}
+
+/** What Node.js itself can't read as HTTP; there is no request yet, so the answer is written to the socket. */
+export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const code = HTTP_FAULTS[status] ?? 'MALFORMED_REQUEST';
+  const requestId = randomUUID();
+  const body = JSON.stringify(problemDetails(new Problem(code), requestId));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/problem+json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    ...Object.entries(DATA_HEADERS).map(([name, value]) => `${name}: ${String(value)}`),
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function isCallersFault(status: number): boolean {
+  return status >= 400 && status < 500;
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
+  // The request deadline may have answered already.
+  if (reply.sent) return;
+  void reply
+    .status(problem.status)
+    .header('Content-Type', 'application/problem+json; charset=utf-8')
+    .send(problemDetails(problem, request.id));
+}
+
+/** A failed query's message and parameters hold people's data, so only its code and its stack's frames are kept. */
+export function safeError(error: unknown) {
+  if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
+  const isQuery = error instanceof QueryFailedError;
+  const { code, errno } = (isQuery ? error.driverError : error) as { code?: string; errno?: number };
+  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)).join('\n'); // prettier-ignore
+  const message = isQuery ? '' : error.message;
+  return { type: error.name, code, errno, message, stack: frames ?? '' };
+}
+
+function problemDetails({ status, code, message, fields }: Problem, instance: string): ProblemDto {
+  return {
+    type: problemType(code),
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: message,
+    instance,
+    ...(fields && { errors: fields.map(({ field, message }) => ({ field, message })) }),
+    error_code: code,
+    error_string: message,
+    message,
+  };
+}

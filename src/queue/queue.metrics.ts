@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { Metrics } from '../platform/telemetry/metrics.js';
+
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+const COMMIT_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** What the writer of the lines tells about its work. */
+@Injectable()
+export class QueueMetrics {
+  private waiting: () => number = () => 0;
+  private readonly batchCommands: Histogram;
+  private readonly commitDuration: Histogram;
+  private readonly retries: Counter<'reason'>;
+  private readonly refusals: Counter;
+
+  constructor({ registry }: Metrics) {
+    const registers = [registry];
+    const waiting: Gauge = new Gauge({
+      name: 'waitlist_queue_waiting_commands',
+      help: 'Signups and offboardings that wait for a transaction, over all waitlists.',
+      registers,
+      collect: () => waiting.set(this.waiting()),
+    });
+    this.batchCommands = new Histogram({
+      name: 'waitlist_queue_batch_commands',
+      help: 'Commands that shared one transaction.',
+      buckets: BATCH_BUCKETS,
+      registers,
+    });
+    this.commitDuration = new Histogram({
+      name: 'waitlist_queue_commit_duration_seconds',
+      help: 'Time of one such transaction, from its begin to its commit, retries included.',
+      buckets: COMMIT_BUCKETS_SECONDS,
+      registers,
+    });
+    this.retries = new Counter({
+      name: 'waitlist_queue_retries_total',
+      help: 'Transactions begun again, by the reason why.',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.refusals = new Counter({
+      name: 'waitlist_queue_refusals_total',
+      help: 'Commands turned away because the line was full.',
+      registers,
+    });
+  }
+
+  /** `count` gives how many commands wait at the moment; it is asked whenever the metrics are read. */
+  watchWaiting(count: () => number): void {
+    this.waiting = count;
+  }
+
+  committed(commandCount: number, durationMs: number): void {
+    this.batchCommands.observe(commandCount);
+    this.commitDuration.observe(durationMs / 1000);
+  }
+
+  /** `reason` is a database's error code or another word of a small set. */
+  retried(reason: string): void {
+    this.retries.inc({ reason });
+  }
+
+  refused(): void {
+    this.refusals.inc();
+  }
+}

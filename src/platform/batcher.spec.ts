@@ -113,9 +113,7 @@ describe('a batcher', () => {
     const { batcher } = controlled();
     for (const command of [1, 2, 3, 4, 5, 6]) void batcher.submit(command);
 
-    expect(() => batcher.submit(7)).toThrow(
-      expect.objectContaining({ kind: 'unavailable', code: 'QUEUE_FULL', details: { retryAfterSeconds: 1 } }),
-    );
+    expect(() => batcher.submit(7)).toThrow(expect.objectContaining({ code: 'QUEUE_FULL', retryAfterSeconds: 1 }));
   });
 
   it('lets heavy commands fill a run, and the line, sooner', async () => {

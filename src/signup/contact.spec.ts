@@ -35,7 +35,7 @@ describe('contact data', () => {
     ['of a plus sign', '+', null],
   ])('refuses a phone number %s', (_, phone, region) => {
     expect(() => contactKeys({ email: null, phone }, region)).toThrow(
-      expect.objectContaining({ kind: 'invalid', details: { fields: [expect.objectContaining({ field: 'phone' })] } }),
+      expect.objectContaining({ code: 'INVALID_REQUEST', fields: [expect.objectContaining({ field: 'phone' })] }),
     );
   });
 

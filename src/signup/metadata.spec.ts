@@ -32,7 +32,7 @@ describe('metadata', () => {
     ['a list of 200,000', { a: Array(200_000).fill(0) }, 'at most 16384 bytes'],
   ])('must not have %s', (_, metadata, rule) => {
     expect(() => checkMetadata(metadata as never)).toThrow(
-      expect.objectContaining({ kind: 'invalid', message: expect.stringContaining(rule) }),
+      expect.objectContaining({ code: 'INVALID_REQUEST', message: expect.stringContaining(rule) }),
     );
   });
 });

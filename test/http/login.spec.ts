@@ -353,14 +353,14 @@ describe('a password', () => {
     ['more than 256 characters', 'kd jhx qwz '.repeat(24)],
   ])('may not have %s', async (_, password) => {
     await expect(make(password)).rejects.toMatchObject({
-      kind: 'invalid',
+      code: 'INVALID_REQUEST',
       message: 'password must have 15 to 256 characters',
     });
   });
 
   it.each(rows(EASILY_GUESSED))('may not be %s: %j', async (_, password) => {
     await expect(make(password, 'grace.hopper@navy.example')).rejects.toMatchObject({
-      kind: 'invalid',
+      code: 'INVALID_REQUEST',
       message: expect.stringContaining('must not be easily guessed'),
     });
   });
@@ -373,9 +373,9 @@ describe('a password', () => {
     const { email } = await service.world.owner();
     const auth = service.app.get(AuthService);
 
-    await expect(auth.setPassword(email, 'vnqzt rowkd jh')).rejects.toMatchObject({ kind: 'invalid' });
-    await expect(auth.setPassword(email, 'passwordpassword')).rejects.toMatchObject({ kind: 'invalid' });
-    await expect(auth.setPassword(email, email)).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(auth.setPassword(email, 'vnqzt rowkd jh')).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await expect(auth.setPassword(email, 'passwordpassword')).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await expect(auth.setPassword(email, email)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     expect((await service.api.post(CREATE, { email, password: PASSWORD })).status).toBe(200);
   });
 

@@ -40,7 +40,7 @@ export class Batcher<Command, Result> {
 
   /** `run` answers with one outcome a command, in their order. */
   constructor(
-    private readonly run: (commands: Command[]) => Promise<Outcome<Result>[]>,
+    private readonly run: (commands: Command[]) => Promise<readonly Outcome<Result>[]>,
     private readonly bounds: BatchBounds<Command>,
   ) {}
 

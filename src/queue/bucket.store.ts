@@ -7,7 +7,6 @@ import {
   bucketId,
   type BucketPlace,
   changedBuckets,
-  COUNTED_AXIS,
   CounterChanges,
   covers,
   FAN_OUT,
@@ -107,31 +106,14 @@ export class BucketStore {
     return last + 1;
   }
 
-  /** What tells, by `keptAxes`, which counters hold. */
-  async findCounted(session: Session, waitlistId: number): Promise<readonly Bucket[]> {
-    const rows: BucketRow[] = await session.query(`SELECT ${COLUMNS.join(', ')} FROM queue_bucket WHERE ${IN_FAMILY}`, [
-      waitlistId,
-      COUNTED_AXIS.code,
-      0,
-      0,
-    ]);
-    return rows.map(toBucket);
-  }
-
-  /** Buckets of an axis into which nothing falls any more. */
-  async deleteEmptied(session: Session, waitlistId: number, axis: Axis): Promise<void> {
-    await session.query('DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND amount = 0', [
-      waitlistId,
-      axis.code,
-    ]);
-  }
-
   async findAll(session: Session, waitlistId: number, axis: Axis): Promise<Bucket[]> {
+    // As text, because node:sqlite throws on an integer beyond 2^53, which only foreign SQL stores.
     const rows: BucketRow[] = await session.query(
-      `SELECT ${COLUMNS.join(', ')} FROM queue_bucket WHERE waitlist_id = ? AND axis = ?`,
+      `SELECT axis, level, parent, slot, CAST(amount AS CHAR) AS amount, CAST(before_in_parent AS CHAR) AS before_in_parent
+       FROM queue_bucket WHERE waitlist_id = ? AND axis = ?`,
       [waitlistId, axis.code],
     );
-    return rows.map(toBucket);
+    return rows.map((row) => ({ ...toBucket(row), amount: Number(row.amount), before: Number(row.before_in_parent) }));
   }
 
   /**

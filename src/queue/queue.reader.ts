@@ -4,7 +4,7 @@ import { Database } from '../platform/database/database.js';
 import type { Exchange, Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problems/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { type Axis, firstKeyOf, JOINED_AXES, keptAxes, leafOf, QUEUE_AXIS, REFERRED_AXIS } from './counters.js';
+import { type Axis, firstKeyOf, JOINED_AXES, leafOf, QUEUE_AXIS, REFERRED_AXIS } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
 import type { ContactKeys, Found, ListedWaiter, Page, PageRequest, QueueTotals, ReadRules, Waiter } from './waiter.js';
@@ -63,11 +63,10 @@ export class QueueReader {
     const listing = listingOf(request);
     return this.database.snapshot(async (session) => {
       const axis = axisOf({ ...listing, order: 'joined' });
-      const line = this.queues.find(session, [waitlistId]).then(([queue]) => queue);
-      const [queue, referrals, records] = await Promise.all([
-        line,
+      const [[queue], referrals, records] = await Promise.all([
+        this.queues.find(session, [waitlistId]),
         axis ? 0 : this.waiters.countReferredBy(session, waitlistId, listing),
-        this.records(session, line, waitlistId, listing, request),
+        this.records(session, waitlistId, listing, request),
       ]);
       if (!queue) return { waiters: [], total: 0, active: 0, hasMore: false };
       return {
@@ -99,15 +98,14 @@ export class QueueReader {
   /** A page and one record beyond it. */
   private async records(
     session: Session,
-    line: Promise<QueueEntity | undefined>,
     waitlistId: number,
     listing: Listing,
     { start, limit, withAnswers }: PageRequest,
   ): Promise<ListedRecord[]> {
-    const isAmongReferred = axisOf(listing) === REFERRED_AXIS && (await this.countsReferred(session, line, waitlistId));
-    const window = isAmongReferred
-      ? await this.windowAmongReferred(session, waitlistId, start, limit)
-      : await this.windowOf(session, waitlistId, listing, start);
+    const window =
+      axisOf(listing) === REFERRED_AXIS
+        ? await this.windowAmongReferred(session, waitlistId, start, limit)
+        : await this.windowOf(session, waitlistId, listing, start);
     return window ? this.waiters.findPage(session, waitlistId, listing, { ...window, limit: limit + 1, withAnswers }) : []; // prettier-ignore
   }
 
@@ -152,7 +150,7 @@ export class QueueReader {
     const { offset } = start;
     if (offset === 0) return WHOLE;
     const axis = axisOf(listing);
-    if (axis === REFERRED_AXIS || (!axis && listing.order === 'queue')) return { ...WHOLE, skip: offset };
+    if (!axis && listing.order === 'queue') return { ...WHOLE, skip: offset };
     if (!axis) {
       const from = await this.waiters.findReferredAt(session, waitlistId, listing, offset);
       return from && { ...WHOLE, from };
@@ -186,15 +184,6 @@ export class QueueReader {
       this.waiters.countReferredWithin(session, waitlistId, place),
     ]);
     return before + within;
-  }
-
-  private async countsReferred(
-    session: Session,
-    line: Promise<QueueEntity | undefined>,
-    waitlistId: number,
-  ): Promise<boolean> {
-    const [queue, counted] = await Promise.all([line, this.buckets.findCounted(session, waitlistId)]);
-    return queue !== undefined && keptAxes(queue, counted).includes(REFERRED_AXIS);
   }
 
   /** Waitlists are looked up beside each other, so that none waits for another's. */

@@ -6,7 +6,7 @@ import { Database, UNHURRIED } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problems/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { CounterChanges, keptAxes } from './counters.js';
+import { CounterChanges } from './counters.js';
 import type { OnProgress } from './queue.auditor.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey } from './rank-key.js';
@@ -51,15 +51,14 @@ export class QueueSeeder {
 
   private async join(session: Session, waitlistId: number, people: readonly Invented[]): Promise<void> {
     const [first] = people as [Invented];
-    const [queue, stored, counted] = await Promise.all([
+    const [queue, stored] = await Promise.all([
       this.queues.lock(session, waitlistId),
       this.waiters.findStandings(session, waitlistId, [first.referralToken]),
-      this.buckets.findCounted(session, waitlistId),
     ]);
     // The answer to the commit was lost, and this is its repeat.
     if (stored.length > 0) return;
     if (first.number === 0 && queue.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
-    const changes = new CounterChanges(keptAxes(queue, counted));
+    const changes = new CounterChanges();
     const createdAt = new Date();
     const rows = people.map(({ number, ...person }, index) => {
       const facts = { seq: queue.nextSeq + index, creditedReferrals: person.amountReferred, spotsAdvanced: 0 };
@@ -77,7 +76,7 @@ export class QueueSeeder {
         rankKey: rankKey(facts, queue.spotsPerReferral),
         createdAt,
       };
-      changes.join(row, queue.spotsPerReferral);
+      changes.join(row);
       return row;
     });
     const referred = rows.filter((row) => row.referred).length;

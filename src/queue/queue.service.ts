@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Problem } from '../platform/problems/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { COUNTED_AXIS, CounterChanges, firstKeyOf, keptAxes, QUEUE_AXIS, timesCounted } from './counters.js';
+import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
 import { type AuditReport, type OnProgress, QueueAuditor, type RebuildReport } from './queue.auditor.js';
 import { QueuePurger } from './queue.purger.js';
 import { QueueReader } from './queue.reader.js';
@@ -89,19 +89,14 @@ export class QueueService implements BeforeApplicationShutdown {
   async setSpotsPerReferral(manager: EntityManager, waitlistId: number, spotsPerReferral: number): Promise<number> {
     const queue = await this.queues.lock(manager, waitlistId);
     if (queue.spotsPerReferral === spotsPerReferral) return 0;
-    const counted = await this.buckets.findCounted(manager, waitlistId);
-    const changes = new CounterChanges(keptAxes(queue, counted));
+    const changes = new CounterChanges();
     let moved = 0;
     for (const { from, to, referred, amount } of await this.waiters.countMoves(manager, waitlistId, spotsPerReferral)) {
       changes.move(firstKeyOf(QUEUE_AXIS, from), firstKeyOf(QUEUE_AXIS, to), referred, amount);
       moved += amount;
     }
-    changes.remove(COUNTED_AXIS, queue.spotsPerReferral, timesCounted(queue));
-    changes.add(COUNTED_AXIS, spotsPerReferral, timesCounted(queue));
     await this.waiters.rekey(manager, waitlistId, spotsPerReferral);
     await this.buckets.apply(manager, waitlistId, changes);
-    // Else one would be left of each worth that there ever was, and all are read with each referral.
-    await this.buckets.deleteEmptied(manager, waitlistId, COUNTED_AXIS);
     await this.queues.update(manager, { ...queue, spotsPerReferral });
     return moved;
   }

@@ -7,7 +7,7 @@ import type { Session } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
 import { QueueMetrics } from './queue.metrics.js';
 import { BucketStore, type Siblings } from './bucket.store.js';
-import { type Axis, COUNTED_AXIS, CounterChanges, familyId, keptAxes, placeOf } from './counters.js';
+import { CounterChanges } from './counters.js';
 import { QueueStore } from './queue.store.js';
 import type { QueueEntity } from './queue.entity.js';
 import { rankKey } from './rank-key.js';
@@ -23,8 +23,6 @@ const WEIGHTY_TEXT_BYTES = 8 * 1024;
 const WAITING_MAX = 10_000;
 /** A record that another process inserted at the same moment is found by the next attempt. */
 const DUPLICATE_ATTEMPTS_MAX = 3;
-
-const COUNTED_FAMILY = familyId(placeOf(COUNTED_AXIS, 0, 0));
 
 /** Lines whose end is remembered: a number each. */
 const ENDS_MAX = 10_000;
@@ -58,8 +56,6 @@ interface Facts {
   readonly phoneKeys: Set<string | null>;
   /** By their token. */
   readonly referrers: ReadonlyMap<string, Standing>;
-  /** Those whose counters hold. */
-  readonly axes: readonly Axis[];
   /** Counters that were read ahead. */
   readonly siblings: Siblings;
 }
@@ -161,7 +157,7 @@ export class QueueWriter {
       const outcomes = await this.database.exchange(
         async (session) => {
           const facts = await this.readFacts(session, waitlistId, commands);
-          const changes = new CounterChanges(facts.axes);
+          const changes = new CounterChanges();
           // First those who leave: their places are as they were before the batch.
           const removals = offboardAll(facts, changes, commands);
           const admissions = admitAll(facts, commands);
@@ -208,8 +204,6 @@ export class QueueWriter {
     const ids = commands.flatMap((command) => (command.kind === 'offboard' ? command.waiterIds : []));
     const tokens = applicants.flatMap(({ referrerTokens }) => referrerTokens);
     const expected = newcomersFrom(this.ends.get(waitlistId), applicants);
-    // Only a referral or an offboarding can change who is referred, so others need not know whether those are counted.
-    if (ids.length + tokens.length > 0) expected.add(COUNTED_AXIS, 0);
     const [queue, rules, leaving, taken, referrers, siblings] = await Promise.all([
       this.queues.lock(session, waitlistId),
       applicants[0]?.readRules(session),
@@ -225,7 +219,6 @@ export class QueueWriter {
       emailKeys: new Set(taken.map(({ emailKey }) => emailKey)),
       phoneKeys: new Set(taken.map(({ phoneKey }) => phoneKey)),
       referrers: new Map(referrers.map((standing) => [standing.referralToken, standing])),
-      axes: keptAxes(queue, siblings.get(COUNTED_FAMILY) ?? []),
       siblings,
     };
   }
@@ -264,7 +257,7 @@ function offboardAll(
       known.set(waiter.id, waiter);
       queue.active -= 1;
       queue.offboarded += 1;
-      changes.leave(waiter, queue.spotsPerReferral);
+      changes.leave(waiter);
       if (!waiter.referred) continue;
       queue.referredActive -= 1;
       queue.referredOffboarded += 1;
@@ -313,7 +306,7 @@ function joinAll(
     joined.set(command, waiter);
     queue.nextSeq += 1;
     queue.active += 1;
-    changes.join(waiter, queue.spotsPerReferral);
+    changes.join(waiter);
     if (referrerToken === null) continue;
     queue.referredActive += 1;
     const referrer = credited.get(referrerToken) ?? referrers.get(referrerToken);
@@ -327,16 +320,13 @@ function joinAll(
   return { joined, credited: [...credited.values()] };
 }
 
-/**
- * What counts when newcomers join a line that ends at `end`; nothing where that is not known. Nor is what a referral is
- * worth there: at 0, all of COUNTED_AXIS is read.
- */
+/** The counters that change when newcomers join a queue that ends at `end`; none where the end is not known. */
 function newcomersFrom(end: number | undefined, applicants: readonly Applicant[]): CounterChanges {
   const changes = new CounterChanges();
   if (end === undefined) return changes;
   applicants.forEach(({ referrerTokens }, index) => {
     const facts = { seq: end + index, creditedReferrals: 0, spotsAdvanced: 0 };
-    changes.join({ ...facts, rankKey: rankKey(facts, 0), referred: referrerTokens.length > 0 }, 0);
+    changes.join({ ...facts, rankKey: rankKey(facts, 0), referred: referrerTokens.length > 0 });
   });
   return changes;
 }

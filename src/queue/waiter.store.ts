@@ -44,9 +44,6 @@ function prioritySql(dataSource: DataSource): string {
 /** Records in one UPDATE: its cases are searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
 
-/** No number of a record is below. */
-export const SEQ_LOWEST = -(2 ** 63);
-
 const STANDING_COLUMNS =
   'id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referred, referral_token';
 
@@ -107,17 +104,14 @@ export interface Standing {
   readonly referralToken: string;
 }
 
-/** A flag as it is stored: a number where it is neither of the two that it may be. */
-export type Flag = boolean | number;
-
-/** A record as an audit sees it. */
+/** A record as `verify` and `rebuild` read it: stored values, whatever they are. */
 export interface AuditedFacts extends Omit<Standing, 'active' | 'referred'> {
-  readonly active: Flag;
-  readonly referred: Flag;
+  readonly active: number;
+  readonly referred: number;
   readonly referredByToken: string | null;
   readonly removedPriority: number | null;
-  /** Whether it is known when it left. */
   readonly isDated: boolean;
+  /** Records that name this one as their referrer. */
   readonly referrals: number;
 }
 
@@ -177,24 +171,31 @@ export class WaiterStore {
     return rows.map(toStanding);
   }
 
-  /** Records in the order of joining, with how many others name each as their referrer. */
-  async findFacts(session: Session, waitlistId: number, fromSeq: number, limit: number): Promise<AuditedFacts[]> {
+  /**
+   * Records in join order after a `seq`, or from the first. Numbers are read as text, because node:sqlite throws on an
+   * integer beyond 2^53, which only foreign SQL stores and which `verify` must name.
+   */
+  async findFacts(session: Session, waitlistId: number, after: number | null, limit: number): Promise<AuditedFacts[]> {
+    const { dataSource } = session;
+    const numbers = ['seq', 'amount_referred', 'credited_referrals', 'spots_advanced', 'rank_key', 'removed_priority'];
     const rows: Record<string, number | string | null>[] = await session.query(
-      `SELECT w.id, w.seq, w.amount_referred, w.credited_referrals, w.spots_advanced, w.rank_key, w.active, w.referral_token,
-         w.referred, w.referred_by_token, w.removed_priority, w.removed_at IS NOT NULL AS is_dated, (
-           SELECT COUNT(*) FROM waiter r ${byIndex(session.dataSource, 'waiter_referrer')} WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
+      `SELECT w.id, ${numbers.map((column) => `CAST(w.${column} AS CHAR) AS ${column}`).join(', ')}, w.active, w.referred,
+         w.referral_token, w.referred_by_token, w.removed_at IS NOT NULL AS is_dated, (
+           SELECT COUNT(*) FROM waiter r ${byIndex(dataSource, 'waiter_referrer')}
+           WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
          ) AS referrals
-       FROM waiter w ${byIndex(session.dataSource, 'waiter_seq')} WHERE w.waitlist_id = ? AND w.seq >= ? ORDER BY w.seq LIMIT ?`,
-      [waitlistId, fromSeq, limit],
+       FROM waiter w ${byIndex(dataSource, 'waiter_seq')}
+       WHERE w.waitlist_id = ? ${after === null ? '' : 'AND w.seq > ?'} ORDER BY w.seq LIMIT ?`,
+      [waitlistId, ...(after === null ? [] : [after]), limit],
     );
     return rows.map((row) => ({
       ...toStanding(row),
-      active: toFlag(row.active),
-      referred: toFlag(row.referred),
+      active: row.active as number,
+      referred: row.referred as number,
       referredByToken: row.referred_by_token as string | null,
       removedPriority: row.removed_priority === null ? null : Number(row.removed_priority),
       isDated: row.is_dated === 1,
-      referrals: row.referrals as number,
+      referrals: Number(row.referrals),
     }));
   }
 
@@ -236,7 +237,11 @@ export class WaiterStore {
     await Promise.all(chunksOf(standings, UPDATES_MAX).map((some) => this.updateSome(session, waitlistId, some)));
   }
 
-  private async updateSome(session: Session, waitlistId: number, standings: readonly Standing[]): Promise<void> {
+  private async updateSome(
+    session: Session,
+    waitlistId: number,
+    standings: readonly Omit<Standing, 'active' | 'referred'>[],
+  ): Promise<void> {
     const cases = standings.map(() => 'WHEN ? THEN ?').join(' ');
     await session.query(
       `UPDATE waiter ${byId(session.dataSource)} SET amount_referred = CASE id ${cases} END, credited_referrals = CASE id ${cases} END,
@@ -251,93 +256,20 @@ export class WaiterStore {
     );
   }
 
-  /** Says of records anew whether somebody referred them; and whether they are active, where that is neither yes nor no. */
-  async deriveFlags(session: Session, waitlistId: number, ids: readonly number[]): Promise<void> {
-    if (ids.length === 0) return;
-    await session.query(
-      `UPDATE waiter ${byId(session.dataSource)} SET referred = (referred_by_token IS NOT NULL),
-         active = CASE WHEN active IN (0, 1) THEN active ELSE removed_at IS NULL END
-       WHERE waitlist_id = ? AND id IN (${placeholders(ids.length)})`,
-      [waitlistId, ...ids],
-    );
-  }
-
-  /**
-   * Gives the offboarded among records what they lack: a place below `placesEnd`, the one that they would have in the line as
-   * it stands, and a moment, `at`. The others never left.
-   */
-  async deriveRemovals(
+  /** Writes the derived columns of records. */
+  async updateDerived(
     session: Session,
     waitlistId: number,
-    ids: readonly number[],
-    { placesEnd, at }: { readonly placesEnd: number; readonly at: Date },
+    standings: readonly Omit<Standing, 'active' | 'referred'>[],
   ): Promise<void> {
-    const { dataSource } = session;
-    for (const some of chunksOf(ids, UPDATES_MAX)) {
-      const rows: { id: number; place: number | null }[] = await session.query(
-        `SELECT w.id, CASE WHEN w.active = 1 THEN NULL WHEN w.removed_priority >= 0 AND w.removed_priority < ?
-           THEN w.removed_priority ELSE ${aheadSql(dataSource)} END AS place
-         FROM waiter w ${byId(dataSource)} WHERE w.waitlist_id = ? AND w.id IN (${placeholders(some.length)})`,
-        [placesEnd, waitlistId, ...some],
-      );
+    for (const some of chunksOf(standings, UPDATES_MAX)) {
+      await this.updateSome(session, waitlistId, some);
       await session.query(
-        `UPDATE waiter ${byId(dataSource)} SET removed_priority = CASE id ${rows.map(() => 'WHEN ? THEN ?').join(' ')} END,
-           removed_at = CASE WHEN active = 0 THEN COALESCE(removed_at, ?) END, removed_by = CASE WHEN active = 0 THEN removed_by END
-         WHERE waitlist_id = ? AND id IN (${placeholders(rows.length)})`,
-        [...rows.flatMap(({ id, place }) => [id, place]), toSqlTime(at), waitlistId, ...rows.map(({ id }) => id)],
+        `UPDATE waiter ${byId(session.dataSource)} SET referred = (referred_by_token IS NOT NULL)
+         WHERE waitlist_id = ? AND id IN (${placeholders(some.length)})`,
+        [waitlistId, ...some.map(({ id }) => id)],
       );
     }
-  }
-
-  /** Some record with credit whose key tells what a referral is worth; null where nobody has any. */
-  async findCredited(session: Session, waitlistId: number): Promise<Standing | null> {
-    const [row]: Record<string, number | string | null>[] = await session.query(
-      `SELECT ${STANDING_COLUMNS}
-       FROM waiter ${byIndex(session.dataSource, 'waiter_credited')}
-       WHERE waitlist_id = ? AND credited_referrals > 0 AND rank_key > 0 LIMIT 1`,
-      [waitlistId],
-    );
-    return row ? toStanding(row) : null;
-  }
-
-  /** Numbers the records anew in their order, where numbers are missing or below 0. */
-  async closeGaps(session: Session, waitlistId: number): Promise<void> {
-    const { first, end } = await this.findSpan(session, waitlistId);
-    const [row]: { total: number }[] = await session.query(
-      'SELECT COUNT(*) AS total FROM waiter WHERE waitlist_id = ?',
-      [waitlistId],
-    );
-    const total = Number(row?.total);
-    if (first === 0 && end === total) return;
-    // By way of numbers that nobody has, for at no time may two be equal.
-    let base = total;
-    while (await this.hasAny(session, waitlistId, base, base + total)) base += total;
-    let place = 0;
-    for (let from = SEQ_LOWEST; ;) {
-      const records: { id: number; seq: number }[] = await session.query(
-        'SELECT id, seq FROM waiter WHERE waitlist_id = ? AND seq >= ? AND (seq < ? OR seq >= ?) ORDER BY seq LIMIT ?',
-        [waitlistId, from, base, base + total, UPDATES_MAX],
-      );
-      const last = records.at(-1);
-      if (!last) break;
-      await session.query(
-        `UPDATE waiter ${byId(session.dataSource)} SET seq = CASE id ${records.map(() => 'WHEN ? THEN ?').join(' ')} END
-         WHERE waitlist_id = ? AND id IN (${placeholders(records.length)})`,
-        [...records.flatMap(({ id }, index) => [id, base + place + index]), waitlistId, ...records.map(({ id }) => id)],
-      );
-      place += records.length;
-      // Only to step over what was moved: from a number that is not exact, records would be left out.
-      if (Number.isSafeInteger(last.seq)) from = last.seq + 1;
-    }
-    await session.query('UPDATE waiter SET seq = seq - ? WHERE waitlist_id = ? AND seq >= ?', [base, waitlistId, base]);
-  }
-
-  private async hasAny(session: Session, waitlistId: number, from: number, to: number): Promise<boolean> {
-    const rows: unknown[] = await session.query(
-      'SELECT id FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ? LIMIT 1',
-      [waitlistId, from, to],
-    );
-    return rows.length > 0;
   }
 
   /** Takes records out of the line for good. */
@@ -385,8 +317,8 @@ export class WaiterStore {
 
   /** The first `seq` and the one after the last; the same where there is no record. */
   async findSpan(session: Session, waitlistId: number): Promise<{ readonly first: number; readonly end: number }> {
-    const [row]: { first: number | null; last: number | null }[] = await session.query(
-      'SELECT MIN(seq) AS first, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
+    const [row]: { first: string | null; last: string | null }[] = await session.query(
+      'SELECT CAST(MIN(seq) AS CHAR) AS first, CAST(MAX(seq) AS CHAR) AS last FROM waiter WHERE waitlist_id = ?',
       [waitlistId],
     );
     return { first: Number(row?.first ?? 0), end: Number(row?.last ?? -1) + 1 };
@@ -574,7 +506,7 @@ function toListed(row: WaiterRow): ListedRecord {
 function toStanding(row: Record<string, number | string | null>): Standing {
   return {
     id: row.id as number,
-    // Drivers give as text what is beyond a number: damage, which an audit names.
+    // Text where `findFacts` reads it, and from MySQL beyond 2^53.
     seq: Number(row.seq),
     amountReferred: Number(row.amount_referred),
     creditedReferrals: Number(row.credited_referrals),
@@ -584,10 +516,6 @@ function toStanding(row: Record<string, number | string | null>): Standing {
     referred: row.referred === 1,
     referralToken: row.referral_token as string,
   };
-}
-
-function toFlag(value: string | number | null | undefined): Flag {
-  return value === 0 || value === 1 ? value === 1 : Number(value);
 }
 
 function priorityOf({ id, waitlist_id, priority }: WaiterRow): number {

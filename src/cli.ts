@@ -105,11 +105,11 @@ program
     withRooms(async ({ queue }) => {
       let isSound = true;
       await withWaitlists(queue, id, async (waitlist) => {
-        const { records, findings, differences, remarks } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
+        const { records, findings, differences } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           queue.verify(waitlist, onProgress),
         );
         print(`Waitlist ${waitlist}: ${records} records, ${differences === 0 ? 'all right' : `${differences} differ`}`);
-        for (const line of [...findings, ...remarks]) print(`  ${line}`);
+        for (const line of findings) print(`  ${line}`);
         isSound &&= differences === 0;
       });
       for (const closed of id === undefined ? await queue.closedIds() : [])
@@ -131,11 +131,10 @@ program
   .action((id: number | undefined) =>
     withRooms(async ({ queue }) => {
       await withWaitlists(queue, id, async (waitlist) => {
-        const { changed, remarks } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
+        const { changed } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           queue.rebuild(waitlist, onProgress),
         );
         print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
-        for (const remark of remarks) print(`  ${remark}`);
       });
       for (const gone of id === undefined ? [...(await queue.closedIds()), ...(await queue.orphanIds())] : []) {
         const isDone = await queue.purge(gone);
@@ -144,15 +143,19 @@ program
     }),
   );
 
-/** The one that was named, or all; of all, one that is deleted meanwhile is passed over. */
+/** Does the work for the waitlist named, or for all: one that was deleted meanwhile or is damaged does not stop the rest. */
 async function withWaitlists(queue: QueueService, id: number | undefined, work: (id: number) => Promise<void>) {
   if (id !== undefined) return work(id);
   for (const waitlist of await queue.waitlistIds()) {
     try {
       await work(waitlist);
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'WAITLIST_NOT_FOUND') throw error;
-      print(`Waitlist ${waitlist}: was deleted meanwhile`);
+      if (!(error instanceof Problem)) throw error;
+      if (error.code === 'WAITLIST_NOT_FOUND') print(`Waitlist ${waitlist}: was deleted meanwhile`);
+      else if (error.code === 'DAMAGED_BEYOND_REBUILD') {
+        print(error.message);
+        process.exitCode = 1;
+      } else throw error;
     }
   }
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { chunksOf, placeholders, upsert } from '../platform/database/dialect.js';
-import type { Session } from '../platform/database/session.js';
+import { Database } from '../platform/database/database.js';
+import { chunksOf, placeholders } from '../platform/database/dialect.js';
+import { known, mapped, type Query, select, type Session, together, write } from '../platform/database/session.js';
 import {
   type Axis,
   type Bucket,
   bucketId,
   type BucketPlace,
   changedBuckets,
-  COUNTED_AXIS,
   CounterChanges,
   covers,
   FAN_OUT,
@@ -16,6 +16,7 @@ import {
   firstKeyOf,
   pathOf,
 } from './counters.js';
+import type { WaitlistEntity } from './waitlist.entity.js';
 
 /** Families in one statement; SQLite takes an expression of at most 1,000 levels. */
 const FAMILIES_MAX = 200;
@@ -43,46 +44,29 @@ export type Siblings = ReadonlyMap<string, readonly Bucket[]>;
 /** The rows of `counters.ts`. They change only under the lock of their line. */
 @Injectable()
 export class BucketStore {
-  async apply(session: Session, waitlistId: number, changes: CounterChanges): Promise<void> {
-    const buckets = await this.findChanged(session, waitlistId, changes);
-    // One after the other, for the session may be one that sends the next though the last one failed.
-    for (const some of chunksOf(buckets, ROWS_MAX)) await this.save(session, waitlistId, some);
-  }
+  constructor(private readonly database: Database) {}
 
   /** The buckets that differ after changes, as they are to be saved; reads what `known` leaves out. */
   async findChanged(
     session: Session,
-    waitlistId: number,
+    { id: waitlistId }: WaitlistEntity,
     changes: CounterChanges,
-    known: Siblings = new Map(),
   ): Promise<Bucket[]> {
     const families = changes.families();
-    const without = (siblings: Siblings, some: readonly Family[]) =>
-      some.filter((family) => !covers(siblings.get(familyId(family)) ?? [], family));
-    const unread = families.filter((family) => !known.has(familyId(family)));
-    const readAhead = families.filter((family) => known.has(familyId(family)));
-    const [near, wholly] = await Promise.all([
-      this.findSiblings(session, waitlistId, unread),
-      this.read(session, waitlistId, without(known, readAhead), () => 0),
-    ]);
-    const all = new Map([...wholly, ...(await this.read(session, waitlistId, without(near, unread), () => 0))]);
-    const siblings = new Map([...known, ...near, ...all]);
+    const near = await session.one(this.findSiblings(waitlistId, families));
+    const uncovered = families.filter((family) => !covers(near.get(familyId(family)) ?? [], family));
+    const whole = await session.one(this.read(waitlistId, uncovered, () => 0));
+    const siblings = new Map([...near, ...whole]);
     return families.flatMap((family) => changedBuckets(family, siblings.get(familyId(family)) ?? []));
   }
 
   /** Of each family what its changes are about: who comes before them is nearly always told by the eldest or the one before. */
-  async findSiblings(session: Session, waitlistId: number, families: readonly Family[]): Promise<Siblings> {
-    return this.read(session, waitlistId, families, ({ changes }) => Math.min(...changes.keys()) - 1);
+  findSiblings(waitlistId: number, families: readonly Family[]): Query<Siblings> {
+    return this.read(waitlistId, families, ({ changes }) => Math.min(...changes.keys()) - 1);
   }
 
-  /** Puts these buckets in the place of all that the waitlist has. */
-  async replaceAll(session: Session, waitlistId: number, buckets: readonly Bucket[]): Promise<void> {
-    await this.deleteAll(session, waitlistId);
-    await this.save(session, waitlistId, buckets);
-  }
-
-  async deleteAll(session: Session, waitlistId: number): Promise<void> {
-    await session.query('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
+  deleteAll(waitlistId: number): Query<void> {
+    return write('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
   }
 
   /** Deletes the buckets of some parents, from `parent` on; gives the parent to go on from, or null at the level's end. */
@@ -91,47 +75,37 @@ export class BucketStore {
     waitlistId: number,
     { axis, level, parent }: Pick<BucketRow, 'axis' | 'level' | 'parent'>,
   ): Promise<number | null> {
-    const [row]: { last: number | null }[] = await session.query(
-      `SELECT MAX(parent) AS last FROM (
-         SELECT DISTINCT parent FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ?
-         ORDER BY parent LIMIT ?
-       ) some`,
-      [waitlistId, axis, level, parent, PARENTS_MAX],
+    const last = await session.one(
+      select<{ last: number | null }, number | null>(
+        `SELECT MAX(parent) AS last FROM (
+           SELECT DISTINCT parent FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ?
+           ORDER BY parent LIMIT ?
+         ) some`,
+        [waitlistId, axis, level, parent, PARENTS_MAX],
+        ([row]) => row?.last ?? null,
+      ),
     );
-    const last = row?.last ?? null;
     if (last === null) return null;
-    await session.query(
-      'DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent <= ?',
-      [waitlistId, axis, level, parent, last],
+    await session.one(
+      write('DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent <= ?', [
+        waitlistId,
+        axis,
+        level,
+        parent,
+        last,
+      ]),
     );
     return last + 1;
   }
 
-  /** What tells, by `keptAxes`, which counters hold. */
-  async findCounted(session: Session, waitlistId: number): Promise<readonly Bucket[]> {
-    const rows: BucketRow[] = await session.query(`SELECT ${COLUMNS.join(', ')} FROM queue_bucket WHERE ${IN_FAMILY}`, [
-      waitlistId,
-      COUNTED_AXIS.code,
-      0,
-      0,
-    ]);
-    return rows.map(toBucket);
-  }
-
-  /** Buckets of an axis into which nothing falls any more. */
-  async deleteEmptied(session: Session, waitlistId: number, axis: Axis): Promise<void> {
-    await session.query('DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND amount = 0', [
-      waitlistId,
-      axis.code,
-    ]);
-  }
-
-  async findAll(session: Session, waitlistId: number, axis: Axis): Promise<Bucket[]> {
-    const rows: BucketRow[] = await session.query(
-      `SELECT ${COLUMNS.join(', ')} FROM queue_bucket WHERE waitlist_id = ? AND axis = ?`,
+  findAll(waitlistId: number, axis: Axis): Query<Bucket[]> {
+    return select<BucketRow, Bucket[]>(
+      // As text, because node:sqlite throws on an integer beyond 2^53, which only foreign SQL stores.
+      `SELECT axis, level, parent, slot, CAST(amount AS CHAR) AS amount, CAST(before_in_parent AS CHAR) AS before_in_parent
+       FROM queue_bucket WHERE waitlist_id = ? AND axis = ?`,
       [waitlistId, axis.code],
+      (rows) => rows.map((row) => ({ ...toBucket(row), amount: Number(row.amount), before: Number(row.before_in_parent) })),
     );
-    return rows.map(toBucket);
   }
 
   /**
@@ -158,82 +132,82 @@ export class BucketStore {
     const holds = levels.map(
       (level) => `${before(level)} <= ? AND ${before(level)} + b${level}.amount > ? AND b${level}.amount > 0`,
     );
-    const rows: { leaf: number; total_before: number }[] = await session.query(
+    const rows = await session.one(select<{ leaf: number; total_before: number }, { leaf: number; total_before: number }[]>(
       `SELECT ${numberSql(axis, 0)} AS leaf, ${before(0)} AS total_before
        FROM queue_bucket b${top} ${joins.join(' ')}
        WHERE b${top}.waitlist_id = ? AND b${top}.axis = ? AND b${top}.level = ${top} AND b${top}.parent = 0
          AND ${holds.join(' AND ')}`,
       [waitlistId, axis.code, ...holds.flatMap(() => [last, first])],
-    );
+      (found) => [...found],
+    ));
     const [start, ...others] = rows.sort((a, b) => a.leaf - b.leaf);
     return start ? { leaves: [start.leaf, ...others.map(({ leaf }) => leaf)], rest: first - start.total_before } : null;
   }
 
   /** How many records come before a narrowest bucket, which need not be there. */
-  async countBefore(session: Session, waitlistId: number, axis: Axis, leaf: number): Promise<number> {
+  countBefore(waitlistId: number, axis: Axis, leaf: number): Query<number> {
     const path = pathOf(axis, firstKeyOf(axis, leaf));
     const elders = path.map(
       () => `COALESCE((SELECT before_in_parent + amount FROM queue_bucket WHERE ${IN_FAMILY} AND slot < ?
         ORDER BY slot DESC LIMIT 1), 0)`,
     );
-    const [row]: { total: number }[] = await session.query(
+    return select<{ total: number }, number>(
       `SELECT ${elders.join(' + ')} AS total`,
       path.flatMap(({ level, parent, slot }) => [waitlistId, axis.code, level, parent, slot]),
+      ([row]) => Number(row?.total),
     );
-    return Number(row?.total);
   }
 
   /** How many records come before narrowest buckets. One is left out where a row on its path is missing. */
-  async findBefore(
-    session: Session,
-    waitlistId: number,
-    axis: Axis,
-    leaves: readonly number[],
-  ): Promise<ReadonlyMap<number, number>> {
-    if (leaves.length === 0) return new Map();
+  findBefore(waitlistId: number, axis: Axis, leaves: readonly number[]): Query<ReadonlyMap<number, number>> {
+    if (leaves.length === 0) return known(new Map());
     const paths = leaves.map((leaf) => pathOf(axis, firstKeyOf(axis, leaf)));
     const places = new Map(paths.flat().map((place) => [bucketId(place), place]));
-    const rows: Omit<BucketRow, 'amount'>[] = await session.query(
-      // As rows in a list they take MySQL two thirds of the time that they take as terms of an OR.
+    return select<Omit<BucketRow, 'amount'>, ReadonlyMap<number, number>>(
+      // A list of rows takes MySQL two thirds of the time of as many terms of an OR.
       `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
        WHERE waitlist_id = ? AND axis = ? AND (level, parent, slot) IN (${Array.from(places, () => '(?, ?, ?)').join(', ')})`,
       [waitlistId, axis.code, ...[...places.values()].flatMap(({ level, parent, slot }) => [level, parent, slot])],
+      (rows) => {
+        const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
+        const total = (path: readonly BucketPlace[]) =>
+          path.reduce((sum, place) => sum + (before.get(bucketId(place)) ?? NaN), 0);
+        const sums = leaves.map((leaf, index) => [leaf, total(paths[index] ?? [])] as const);
+        return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
+      },
     );
-    const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
-    const total = (path: readonly BucketPlace[]) =>
-      path.reduce((sum, place) => sum + (before.get(bucketId(place)) ?? NaN), 0);
-    const sums = leaves.map((leaf, index) => [leaf, total(paths[index] ?? [])] as const);
-    return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
   }
 
   /** The buckets of each family from a slot on, in their order. */
-  private async read(
-    session: Session,
+  private read(
     waitlistId: number,
     families: readonly Family[],
     fromSlot: (family: Family) => number,
-  ): Promise<Siblings> {
-    const chunks: BucketRow[][] = await Promise.all(
+  ): Query<Siblings> {
+    const chunks = together(
       chunksOf(families, FAMILIES_MAX).map((some) =>
-        session.query<BucketRow[]>(
+        select<BucketRow, Bucket[]>(
           `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket
            WHERE ${some.map(() => `(${IN_FAMILY} AND slot >= ?)`).join(' OR ')}
            ORDER BY axis, level, parent, slot`,
           some.flatMap((family) => [waitlistId, family.axis, family.level, family.parent, fromSlot(family)]),
+          (rows) => rows.map(toBucket),
         ),
       ),
     );
-    const siblings = new Map<string, Bucket[]>(families.map((family) => [familyId(family), []]));
-    for (const bucket of chunks.flat().map(toBucket)) siblings.get(familyId(bucket))?.push(bucket);
-    return siblings;
+    return mapped(chunks, (found) => {
+      const siblings = new Map<string, Bucket[]>(families.map((family) => [familyId(family), []]));
+      for (const bucket of found.flat()) siblings.get(familyId(bucket))?.push(bucket);
+      return siblings;
+    });
   }
 
-  async save(session: Session, waitlistId: number, buckets: readonly Bucket[]): Promise<void> {
-    await Promise.all(
+  save(waitlistId: number, buckets: readonly Bucket[]): Query<unknown> {
+    return together(
       chunksOf(buckets, ROWS_MAX).map((some) =>
-        session.query(
+        write(
           `INSERT INTO queue_bucket (${COLUMNS.join(', ')}) VALUES ${some.map(() => `(${placeholders(COLUMNS.length)})`).join(', ')}
-           ${upsert(session.dataSource, KEY, ['amount', 'before_in_parent'])}`,
+           ${this.database.dialect.upsert(KEY, ['amount', 'before_in_parent'])}`,
           some.flatMap(({ axis, level, parent, slot, amount, before }) => [waitlistId, axis, level, parent, slot, amount, before]), // prettier-ignore
         ),
       ),

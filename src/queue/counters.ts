@@ -14,8 +14,6 @@
  * This file is the arithmetic; `bucket.store.ts` keeps the rows. Widths were chosen by measurement: see
  * docs/decisions/counters.md.
  */
-import type { QueueEntity } from './queue.entity.js';
-
 /** Siblings of one parent, but for the widest level. */
 const FAN_OUT_BITS = 6;
 export const FAN_OUT = 2 ** FAN_OUT_BITS;
@@ -45,31 +43,7 @@ export const JOINED_AXES = {
 /** Those of the active that somebody referred, by rank key: for offsets among them in the order of the line. */
 export const REFERRED_AXIS = axis(5, 5, 4);
 
-/**
- * What REFERRED_AXIS has counted: a bucket at the worth of a referral, in which fall as many as have joined or left among
- * the referred. A program from before that axis changes a line without it, and so tells nothing here: what `queue` says
- * then differs, for joining and leaving have no way back. The axis is of no use until a rebuild.
- */
-export const COUNTED_AXIS = axis(6, 0, 1);
-
-const FIRST_AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES)];
-export const AXES: readonly Axis[] = [...FIRST_AXES, REFERRED_AXIS, COUNTED_AXIS];
-
-type ReferredTotals = Pick<QueueEntity, 'referredActive' | 'referredOffboarded'>;
-
-/** How often somebody referred has joined or left: who left has done both. */
-export function timesCounted({ referredActive, referredOffboarded }: ReferredTotals): number {
-  return referredActive + 2 * referredOffboarded;
-}
-
-/** The axes that hold of a line, by its buckets of COUNTED_AXIS. */
-export function keptAxes(
-  queue: ReferredTotals & Pick<QueueEntity, 'spotsPerReferral'>,
-  counted: readonly Bucket[],
-): readonly Axis[] {
-  const amount = counted.find(({ slot }) => slot === queue.spotsPerReferral)?.amount ?? 0;
-  return amount === timesCounted(queue) ? AXES : FIRST_AXES;
-}
+export const AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES), REFERRED_AXIS];
 
 /** Where a bucket stands: among the children of `parent`, in the order of `slot`. */
 export interface BucketPlace {
@@ -117,14 +91,11 @@ interface Placed {
   readonly referred: boolean;
 }
 
-/** Changes gathered from many records, by axis and by their narrowest bucket; `axes` are those that are kept. */
+/** Changes gathered from many records, by axis and by their narrowest bucket. */
 export class CounterChanges {
   private readonly byAxis = new Map<Axis, Map<number, number>>();
 
-  constructor(private readonly axes: readonly Axis[] = AXES) {}
-
   add(axis: Axis, key: number, amount = 1): void {
-    if (!this.axes.includes(axis)) return;
     const leaf = leafOf(axis, key);
     const leaves = this.byAxis.get(axis) ?? new Map<number, number>();
     this.byAxis.set(axis, leaves.set(leaf, (leaves.get(leaf) ?? 0) + amount));
@@ -134,18 +105,17 @@ export class CounterChanges {
     this.add(axis, key, -amount);
   }
 
-  /** Of somebody who joins a line in which a referral is worth `spotsPerReferral`. */
-  join({ seq, rankKey, referred }: Placed, spotsPerReferral: number): void {
+  /** One record joins the queue. */
+  join({ seq, rankKey, referred }: Placed): void {
     this.add(QUEUE_AXIS, rankKey);
     this.add(JOINED_AXES.active, seq);
     if (!referred) return;
     this.add(REFERRED_AXIS, rankKey);
     this.add(JOINED_AXES.referredActive, seq);
-    this.add(COUNTED_AXIS, spotsPerReferral);
   }
 
-  /** The same of somebody who leaves it, but for what was counted: that one joined, and that one left. */
-  leave({ seq, rankKey, referred }: Placed, spotsPerReferral: number): void {
+  /** One record leaves the queue. */
+  leave({ seq, rankKey, referred }: Placed): void {
     this.remove(QUEUE_AXIS, rankKey);
     this.remove(JOINED_AXES.active, seq);
     this.add(JOINED_AXES.offboarded, seq);
@@ -153,7 +123,6 @@ export class CounterChanges {
     this.remove(REFERRED_AXIS, rankKey);
     this.remove(JOINED_AXES.referredActive, seq);
     this.add(JOINED_AXES.referredOffboarded, seq);
-    this.add(COUNTED_AXIS, spotsPerReferral);
   }
 
   /** Of somebody, or as many as `amount`, who goes to another place in the line. */

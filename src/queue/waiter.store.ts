@@ -98,8 +98,8 @@ export class WaiterStore {
     if (tokens.length === 0) return known([]);
     return select<Row, Standing[]>(
       `SELECT ${STANDING_COLUMNS} FROM waiter ${this.database.dialect.byIndex('waiter_token')}
-       WHERE referral_token IN (${placeholders(tokens.length)}) AND waitlist_id = ?`,
-      [...tokens, waitlistId],
+       WHERE waitlist_id = ? AND referral_token IN (${placeholders(tokens.length)})`,
+      [waitlistId, ...tokens],
       (rows) => rows.map(toStanding),
     );
   }
@@ -110,7 +110,10 @@ export class WaiterStore {
   }
 
   /** Stores the counts and rank keys that referrals changed. */
-  updateStandings(waitlistId: number, standings: readonly Standing[]): Query<unknown> {
+  updateStandings(
+    waitlistId: number,
+    standings: readonly Omit<Standing, 'active' | 'referred'>[],
+  ): Query<unknown> {
     return together(
       chunksOf(standings, UPDATES_MAX).map((some) => {
         const cases = some.map(() => 'WHEN ? THEN ?').join(' ');

@@ -2,9 +2,9 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { TEXT_PATTERN } from '../platform/contract/patterns.js';
 import { COUNT_SCHEMA, ID_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/schemas.js';
 import { timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/timestamp.js';
-import type { JsonObject } from '../queue/waiter.js';
-import { referralLink } from '../waitlist/referral-link.js';
-import type { Signup, SignupRequest } from './signup.service.js';
+import type { Found, JsonObject } from '../queue/waiter.js';
+import { referralLink } from '../queue/referral-link.js';
+import type { SignupRequest } from './signup.service.js';
 
 const EMAIL = {
   type: String,
@@ -216,7 +216,7 @@ export class SignupDto {
   @ApiProperty({ ...ID_SCHEMA, description: 'The waitlist.', example: 1 })
   waitlist_id!: number;
 
-  static from({ waiter, waitlist, asked }: Signup): SignupDto {
+  static from({ waiter, waitlist, keys }: Found): SignupDto {
     return {
       amount_referred: waiter.amountReferred,
       answers: waitlist.questions.map(({ text, optional }) => {
@@ -233,8 +233,8 @@ export class SignupDto {
       uuid: waiter.uuid,
       verified: waiter.verified,
       waitlist_id: waiter.waitlistId,
-      ...(asked.emailKey !== null && asked.emailKey === waiter.emailKey && { email: waiter.email ?? undefined }),
-      ...(asked.phoneKey !== null && asked.phoneKey === waiter.phoneKey && { phone: waiter.phone ?? undefined }),
+      ...(keys.emailKey !== null && keys.emailKey === waiter.emailKey && { email: waiter.email ?? undefined }),
+      ...(keys.phoneKey !== null && keys.phoneKey === waiter.phoneKey && { phone: waiter.phone ?? undefined }),
     };
   }
 }

@@ -33,6 +33,6 @@ export class PublicWaitlistController {
   ): Promise<WaitlistViewDto> {
     return caller
       ? WaitlistDto.from(await this.waitlists.get(caller.account.id, id))
-      : PublicWaitlistDto.from(await this.waitlists.getPublicWithTotals(id));
+      : PublicWaitlistDto.from(await this.waitlists.getPublic(id));
   }
 }

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType, PartialTy
 import { TEXT_PATTERN } from '../platform/contract/patterns.js';
 import { COUNT_SCHEMA, ID_SCHEMA } from '../platform/contract/schemas.js';
 import { timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/timestamp.js';
-import { type Question, REQUIREMENTS, type Requirement, type WaitlistEntity } from './waitlist.entity.js';
+import { type Question, REQUIREMENTS, type Requirement, type WaitlistEntity } from '../queue/waitlist.entity.js';
 import type { Waitlist, WaitlistSettings } from './waitlist.service.js';
 
 /** The specification's own bound: a listing has three question columns. */

@@ -150,7 +150,7 @@ describe('the migrations', () => {
   it('go on where a migrator was killed after its index was built and before that was noted', async () => {
     await dataSource.runMigrations();
     const newest = await readSchema(dataSource);
-    await dataSource.query(`DELETE FROM migrations WHERE name LIKE 'Index%'`);
+    await dataSource.query(`DELETE FROM migrations WHERE name LIKE 'index%'`);
 
     const ran = await dataSource.runMigrations();
 
@@ -165,7 +165,7 @@ onServer('a migrator (needs TEST_DATABASE_URL: the embedded database is a file)'
     const [first, second] = [await openDatabase(true), await openDatabase(true)];
     const [ofFirst, ofSecond] = [await openDataSource(first.url), await openDataSource(second.url)];
     await new Database(ofFirst).migrate();
-    await ofFirst.query(`DELETE FROM migrations WHERE name LIKE 'Index%'`);
+    await ofFirst.query(`DELETE FROM migrations WHERE name LIKE 'index%'`);
     const locker = ofFirst.createQueryRunner();
     await locker.query('LOCK TABLES migrations READ');
     const waiting = new Database(ofFirst).migrate();

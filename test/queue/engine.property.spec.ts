@@ -33,17 +33,12 @@ type Command =
 /** A command, amid which a process may be killed. */
 interface Step {
   readonly command: Command;
-  /** By a replica of before the counters of LATER_AXES. */
-  readonly byOlder?: boolean;
   readonly kill?: Kill;
 }
 interface Kill {
   readonly victim: number;
   readonly afterMs: number;
 }
-
-/** How the referred are counted in the order of the line came later than the other counters. */
-const LATER_AXES = 'waitlist_id = ? AND axis IN (5, 6)';
 
 /** Carries out commands: gives what was answered, or null where it is not known whether the command was carried out. */
 interface Door {
@@ -88,10 +83,6 @@ const commandOf = (crowdMin: number): fc.Arbitrary<Command> =>
     },
   );
 const step: fc.Arbitrary<Step> = fc.record({ command: commandOf(1) });
-const stepOfAnyReplica: fc.Arbitrary<Step> = fc.record({
-  command: commandOf(1),
-  byOlder: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
-});
 const killedStep: fc.Arbitrary<Step> = fc.record({
   command: commandOf(KILLED_CROWD_MIN),
   kill: fc.record({ victim: fc.nat(), afterMs: fc.noBias(fc.nat({ max: LIFE_MAX_MS })) }),
@@ -112,7 +103,7 @@ describe('the engine against the order as it is meant', () => {
     afterAll(() => running.stop());
 
     it(`gives every place, page and total exactly, whatever happened (seed ${SEED})`, async () => {
-      const history = fc.array(stepOfAnyReplica, { minLength: 3, maxLength: 12 });
+      const history = fc.array(step, { minLength: 3, maxLength: 12 });
       await fc.assert(fc.asyncProperty(history, (steps) => live(steps, engines, engines)), { numRuns: RUNS, seed: SEED }); // prettier-ignore
     });
   });
@@ -223,8 +214,7 @@ async function live(history: readonly Step[], door: Door, engines: Engines): Pro
     (await engines.next().find(id, contact, noRules)).waiter;
   const people: Person[] = [];
   let spots = 3;
-  for (const { command, byOlder, kill } of history) {
-    const restore = byOlder ? await keepCounters(service!, id) : undefined;
+  for (const { command, kill } of history) {
     const killing = kill && door.kill(kill);
     /** What the killed had begun is done after this, or never: a server may carry out what it was sent last. */
     const settle = async () => {
@@ -267,15 +257,11 @@ async function live(history: readonly Step[], door: Door, engines: Engines): Pro
       expect(answer ? [command.spots] : [spots, command.spots]).toContain(spotsPerReferral);
       spots = spotsPerReferral!;
     }
-    await restore?.();
   }
   expect(people.map(({ seq }) => seq)).toEqual(people.map((_, index) => index));
   await expectListings(engines, id, people, spots);
   for (const [place, { waiter }] of line(people, spots).entries())
     expect(await find(waiter)).toMatchObject({ uuid: waiter.uuid, priority: place });
-  expect(await engines.next().verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
-  // What an older replica has left uncounted, this counts.
-  await engines.next().rebuild(id, () => undefined);
   expect(await engines.next().verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
   await expectReferred(engines, id, people, spots);
 }
@@ -313,25 +299,6 @@ async function expectReferred(engines: Engines, id: number, people: readonly Per
     expect(waiters.map(({ uuid, priority }) => ({ uuid, priority }))).toEqual(rest.slice(0, request.limit));
     expect(hasMore).toBe(rest.length > request.limit);
   }
-}
-
-/** Puts counters back as they are when this is called, whatever happens to the line until then. */
-async function keepCounters({ app }: Service, id: number): Promise<() => Promise<void>> {
-  const database = app.get(Database);
-  const rows: Record<string, number>[] = await database.read((manager) =>
-    manager.query(`SELECT * FROM queue_bucket WHERE ${LATER_AXES}`, [id]),
-  );
-  return () =>
-    database.transaction(async (manager) => {
-      await manager.query(`DELETE FROM queue_bucket WHERE ${LATER_AXES}`, [id]);
-      for (const row of rows) {
-        const columns = Object.keys(row);
-        await manager.query(
-          `INSERT INTO queue_bucket (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-          Object.values(row),
-        );
-      }
-    });
 }
 
 /** The listing by small pages, by offset and by the last id, equals the list. */

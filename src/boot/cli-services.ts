@@ -5,14 +5,18 @@ import { AppModule } from '../app.module.js';
 import { AuthService } from '../auth/auth.service.js';
 import { readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
-import { QueueService } from '../queue/queue.service.js';
+import { QueueAuditor } from '../queue/maintenance/auditor.js';
+import { QueuePurger } from '../queue/maintenance/purger.js';
+import { QueueSeeder } from '../queue/maintenance/seeder.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 
 /** What the commands of the terminal work with. */
 export interface Rooms {
   readonly auth: AuthService;
   readonly waitlists: WaitlistService;
-  readonly queue: QueueService;
+  readonly auditor: QueueAuditor;
+  readonly purger: QueuePurger;
+  readonly seeder: QueueSeeder;
   readonly database: Database;
 }
 
@@ -27,8 +31,14 @@ export async function withRooms(command: (rooms: Rooms) => Promise<void>, { need
   try {
     const database = app.get(Database);
     if (needsSchema) await database.prepareSchema();
-    const [auth, waitlists, queue] = [app.get(AuthService), app.get(WaitlistService), app.get(QueueService)];
-    await command({ auth, waitlists, queue, database });
+    await command({
+      auth: app.get(AuthService),
+      waitlists: app.get(WaitlistService),
+      auditor: app.get(QueueAuditor),
+      purger: app.get(QueuePurger),
+      seeder: app.get(QueueSeeder),
+      database,
+    });
   } finally {
     await app.close();
   }

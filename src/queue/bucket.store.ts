@@ -47,11 +47,7 @@ export class BucketStore {
   constructor(private readonly database: Database) {}
 
   /** The buckets that differ after changes, as they are to be saved; reads what `known` leaves out. */
-  async findChanged(
-    session: Session,
-    { id: waitlistId }: WaitlistEntity,
-    changes: CounterChanges,
-  ): Promise<Bucket[]> {
+  async findChanged(session: Session, { id: waitlistId }: WaitlistEntity, changes: CounterChanges): Promise<Bucket[]> {
     const families = changes.families();
     const near = await session.one(this.findSiblings(waitlistId, families));
     const uncovered = families.filter((family) => !covers(near.get(familyId(family)) ?? [], family));
@@ -87,13 +83,10 @@ export class BucketStore {
     );
     if (last === null) return null;
     await session.one(
-      write('DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent <= ?', [
-        waitlistId,
-        axis,
-        level,
-        parent,
-        last,
-      ]),
+      write(
+        'DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent <= ?',
+        [waitlistId, axis, level, parent, last],
+      ),
     );
     return last + 1;
   }
@@ -104,7 +97,8 @@ export class BucketStore {
       `SELECT axis, level, parent, slot, CAST(amount AS CHAR) AS amount, CAST(before_in_parent AS CHAR) AS before_in_parent
        FROM queue_bucket WHERE waitlist_id = ? AND axis = ?`,
       [waitlistId, axis.code],
-      (rows) => rows.map((row) => ({ ...toBucket(row), amount: Number(row.amount), before: Number(row.before_in_parent) })),
+      (rows) =>
+        rows.map((row) => ({ ...toBucket(row), amount: Number(row.amount), before: Number(row.before_in_parent) })),
     );
   }
 
@@ -132,14 +126,16 @@ export class BucketStore {
     const holds = levels.map(
       (level) => `${before(level)} <= ? AND ${before(level)} + b${level}.amount > ? AND b${level}.amount > 0`,
     );
-    const rows = await session.one(select<{ leaf: number; total_before: number }, { leaf: number; total_before: number }[]>(
-      `SELECT ${numberSql(axis, 0)} AS leaf, ${before(0)} AS total_before
+    const rows = await session.one(
+      select<{ leaf: number; total_before: number }, { leaf: number; total_before: number }[]>(
+        `SELECT ${numberSql(axis, 0)} AS leaf, ${before(0)} AS total_before
        FROM queue_bucket b${top} ${joins.join(' ')}
        WHERE b${top}.waitlist_id = ? AND b${top}.axis = ? AND b${top}.level = ${top} AND b${top}.parent = 0
          AND ${holds.join(' AND ')}`,
-      [waitlistId, axis.code, ...holds.flatMap(() => [last, first])],
-      (found) => [...found],
-    ));
+        [waitlistId, axis.code, ...holds.flatMap(() => [last, first])],
+        (found) => [...found],
+      ),
+    );
     const [start, ...others] = rows.sort((a, b) => a.leaf - b.leaf);
     return start ? { leaves: [start.leaf, ...others.map(({ leaf }) => leaf)], rest: first - start.total_before } : null;
   }
@@ -179,11 +175,7 @@ export class BucketStore {
   }
 
   /** The buckets of each family from a slot on, in their order. */
-  private read(
-    waitlistId: number,
-    families: readonly Family[],
-    fromSlot: (family: Family) => number,
-  ): Query<Siblings> {
+  private read(waitlistId: number, families: readonly Family[], fromSlot: (family: Family) => number): Query<Siblings> {
     const chunks = together(
       chunksOf(families, FAMILIES_MAX).map((some) =>
         select<BucketRow, Bucket[]>(

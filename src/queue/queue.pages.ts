@@ -9,7 +9,6 @@ import { QueueStore } from './queue.store.js';
 import type { Page, PageRequest, StoredWaiter, Waiter } from './waiter.js';
 import { MissingBucketError } from './waiter.store.js';
 
-
 /** Beyond these, a page would be late for its answer if all were of records that referred a hundred thousand. */
 const PAGES_WAITING_MAX = 64;
 

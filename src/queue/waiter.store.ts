@@ -86,10 +86,7 @@ export class WaiterStore {
             [waitlistId, ...keys],
             (rows) => [...rows],
           );
-    const both = together([
-      find('email_key', 'waiter_email', emailKeys),
-      find('phone_key', 'waiter_phone', phoneKeys),
-    ]);
+    const both = together([find('email_key', 'waiter_email', emailKeys), find('phone_key', 'waiter_phone', phoneKeys)]);
     return mapped(both, (taken) => taken.flat());
   }
 
@@ -110,10 +107,7 @@ export class WaiterStore {
   }
 
   /** Stores the counts and rank keys that referrals changed. */
-  updateStandings(
-    waitlistId: number,
-    standings: readonly Omit<Standing, 'active' | 'referred'>[],
-  ): Query<unknown> {
+  updateStandings(waitlistId: number, standings: readonly Omit<Standing, 'active' | 'referred'>[]): Query<unknown> {
     return together(
       chunksOf(standings, UPDATES_MAX).map((some) => {
         const cases = some.map(() => 'WHEN ? THEN ?').join(' ');

@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { COUNT_SCHEMA, ID_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/schemas.js';
 import { timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/timestamp.js';
-import type { Answer, JsonObject, ListedWaiter, PageRequest, Waiter } from '../queue/waiter.js';
-import { referralLink } from '../waitlist/referral-link.js';
+import type { Answer, JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
+import { referralLink } from '../queue/referral-link.js';
 import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 
 export const PAGE_SIZE_MAX = 100;
@@ -180,12 +180,7 @@ export class WaiterDto extends WaiterBaseDto {
   @ApiPropertyOptional(ANSWER)
   answer_3?: string;
 
-  static from(
-    waiter: ListedWaiter,
-    waitlist: OwnedWaitlist,
-    totalCurrently: number,
-    withQuestions: boolean,
-  ): WaiterDto {
+  static from(waiter: Waiter, waitlist: OwnedWaitlist, totalCurrently: number, withQuestions: boolean): WaiterDto {
     const own: Own<WaiterDto> = {
       priority: waiter.priority,
       total_waiters_currently: totalCurrently,
@@ -277,7 +272,7 @@ export class OffboardWaitersDto {
   waiters!: WaiterIdDto[];
 }
 
-function baseFields(waiter: ListedWaiter, waitlist: OwnedWaitlist): WaiterBaseDto {
+function baseFields(waiter: Waiter, waitlist: OwnedWaitlist): WaiterBaseDto {
   return {
     amount_referred: waiter.amountReferred,
     created_at: timestamp(waiter.createdAt),
@@ -294,7 +289,7 @@ function baseFields(waiter: ListedWaiter, waitlist: OwnedWaitlist): WaiterBaseDt
   };
 }
 
-function questionFields(waiter: ListedWaiter, { questions }: OwnedWaitlist) {
+function questionFields(waiter: Waiter, { questions }: OwnedWaitlist) {
   const [first, second, third] = questions;
   const answerTo = (text: string | undefined) => answerText(waiter.answers?.find(({ question }) => question === text));
   return {

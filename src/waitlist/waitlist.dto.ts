@@ -219,7 +219,7 @@ export class PublicWaitlistDto {
   static from(waitlist: Waitlist): PublicWaitlistDto {
     return {
       ...commonFields(waitlist),
-      statistics: { total_signups: waitlist.totals.active + waitlist.totals.offboarded },
+      statistics: { total_signups: waitlist.active + waitlist.offboarded },
     };
   }
 }
@@ -251,7 +251,7 @@ export class WaitlistDto extends PublicWaitlistDto {
   declare statistics: StatisticsDto;
 
   static override from(waitlist: Waitlist): WaitlistDto {
-    const { active, offboarded, referred } = waitlist.totals;
+    const { active, offboarded, referredActive, referredOffboarded } = waitlist;
     return {
       ...commonFields(waitlist),
       spots_to_move_upon_referral: waitlist.spotsPerReferral,
@@ -261,7 +261,7 @@ export class WaitlistDto extends PublicWaitlistDto {
         current_signups: active,
         offboarded_signups: offboarded,
         total_signups: active + offboarded,
-        referred_signups: referred,
+        referred_signups: referredActive + referredOffboarded,
       },
     };
   }

@@ -108,10 +108,7 @@ export class Database {
   }
 
   /** Reads that all see one moment, and block no writer. */
-  async snapshot<Result>(
-    work: (transaction: Transaction) => Promise<Result>,
-    options?: RunOptions,
-  ): Promise<Result> {
+  async snapshot<Result>(work: (transaction: Transaction) => Promise<Result>, options?: RunOptions): Promise<Result> {
     return this.run('snapshot', (connection) => inPipelinedTransaction(connection, BEGIN_SNAPSHOT[connection.kind], work), options); // prettier-ignore
   }
 

@@ -120,13 +120,3 @@ export const initial = migrationsOf(1763683200000, [
       waitlist_id ${is.id} NOT NULL PRIMARY KEY`,
   ),
 ]);
-
-export const familiarOrigins = migrationsOf(1763683300000, [
-  table(
-    'familiar_origin',
-    (is) => `
-      id ${is.code(43)} NOT NULL PRIMARY KEY,
-      seen_at ${is.time} NOT NULL`,
-  ),
-  index('familiar_origin_seen', 'familiar_origin', 'seen_at'),
-]);

@@ -65,7 +65,7 @@ export default {
       name: 'entry-points-see-modules-and-services',
       severity: 'error',
       from: { path: '^src/([^/]+|boot/[^/]+)\\.ts$' },
-      to: { path: `^src/(${rooms})/`, pathNot: '\\.(module|service)\\.ts$' },
+      to: { path: `^src/(${rooms})/`, pathNot: '\\.(module|service)\\.ts$|^src/queue/maintenance/' },
     },
     {
       name: 'main-hears-signals-before-it-imports-the-rest',

@@ -102,7 +102,7 @@ program
   .description('hold every counter, key and count of a waitlist, or of all, against its records; on a live database')
   .argument('[waitlist]', 'its number; all if left out', waitlistId)
   .action((id: number | undefined) =>
-    withRooms(async ({ auditor }) => {
+    withRooms(async ({ auditor, purger }) => {
       let isSound = true;
       await withWaitlists(auditor, id, async (waitlist) => {
         const { records, findings, differences } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
@@ -112,9 +112,9 @@ program
         for (const line of findings) print(`  ${line}`);
         isSound &&= differences === 0;
       });
-      for (const closed of id === undefined ? await auditor.closedIds() : [])
+      for (const closed of id === undefined ? await purger.closedIds() : [])
         print(`Waitlist ${closed} is being deleted`);
-      for (const orphan of id === undefined ? await auditor.orphanIds() : []) {
+      for (const orphan of id === undefined ? await purger.orphanIds() : []) {
         print(`Waitlist ${orphan} is gone, but not all of its records: rebuild deletes them`);
         isSound = false;
       }
@@ -136,7 +136,7 @@ program
         );
         print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
       });
-      for (const gone of id === undefined ? [...(await auditor.closedIds()), ...(await auditor.orphanIds())] : []) {
+      for (const gone of id === undefined ? [...(await purger.closedIds()), ...(await purger.orphanIds())] : []) {
         const isDone = await purger.purge(gone);
         print(`Waitlist ${gone}: ${isDone ? 'deleted what remained of it' : 'is being deleted by another process'}`);
       }

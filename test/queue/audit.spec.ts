@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
-import { QueueService } from '../../src/queue/queue.service.js';
 import { type Service, startService } from '../support/service.js';
+import { type Queue, queueOf } from '../support/queue.js';
 import type { OwnedWaitlist, Owner } from '../support/world.js';
 
 const PEOPLE = 80;
@@ -60,17 +60,17 @@ function surplus(slot: number, amount: number, before: number): string {
 
 describe('an audit', () => {
   let service: Service;
-  let queue: QueueService;
+  let queue: Queue;
   let owner: Owner;
   beforeAll(async () => {
     service = await startService();
-    queue = service.app.get(QueueService);
+    queue = queueOf(service.app);
     owner = await service.world.owner();
   });
   afterAll(() => service.stop());
 
-  const verify = ({ id }: OwnedWaitlist) => queue.verify(id, () => undefined);
-  const rebuild = ({ id }: OwnedWaitlist) => queue.rebuild(id, () => undefined);
+  const verify = ({ id }: OwnedWaitlist) => queue.auditor.verify(id, () => undefined);
+  const rebuild = ({ id }: OwnedWaitlist) => queue.auditor.rebuild(id, () => undefined);
   const damage = ({ id }: OwnedWaitlist, sql: string, column = 'waitlist_id') =>
     service.app.get(Database).transaction((manager) => manager.query(`${sql} ${column} = ?`, [id]));
 
@@ -149,14 +149,14 @@ describe('an audit', () => {
     await damage(waitlist, 'DELETE FROM waitlist WHERE', 'id');
     const finding = 'waitlist: the row of this waitlist is missing, but its queue is there';
 
-    expect(await queue.waitlistIds()).toContain(waitlist.id);
+    expect(await queue.auditor.waitlistIds()).toContain(waitlist.id);
     expect(await verify(waitlist)).toEqual({ records: PEOPLE, findings: [finding], differences: 1 });
     await expect(rebuild(waitlist)).rejects.toThrow(finding);
-    expect(await queue.orphanIds()).not.toContain(waitlist.id);
+    expect(await queue.purger.orphanIds()).not.toContain(waitlist.id);
 
     // As docs/operations.md says.
     await damage(waitlist, 'DELETE FROM queue WHERE');
-    expect(await queue.orphanIds()).toContain(waitlist.id);
+    expect(await queue.purger.orphanIds()).toContain(waitlist.id);
   });
 
   it.each(['waiter', 'queue_bucket'])('names a waitlist of which only %s is left, until it is purged', async (left) => {
@@ -165,9 +165,9 @@ describe('an audit', () => {
     for (const table of ['queue', 'waiter', 'queue_bucket'])
       if (table !== left) await damage(waitlist, `DELETE FROM ${table} WHERE`);
 
-    expect(await queue.orphanIds()).toContain(waitlist.id);
-    await queue.purge(waitlist.id);
-    expect(await queue.orphanIds()).not.toContain(waitlist.id);
+    expect(await queue.purger.orphanIds()).toContain(waitlist.id);
+    await queue.purger.purge(waitlist.id);
+    expect(await queue.purger.orphanIds()).not.toContain(waitlist.id);
   });
 
   /** All that is stored of a waitlist's queue. */

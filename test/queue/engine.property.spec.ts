@@ -2,13 +2,13 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Database } from '../../src/platform/database/database.js';
-import { QueueService } from '../../src/queue/queue.service.js';
 import type { Applicant, Page, PageRequest, Waiter } from '../../src/queue/waiter.js';
 import type { Answer } from '../support/api.js';
-import { applicant, noRules } from '../support/applicant.js';
+import { applicant } from '../support/applicant.js';
 import { type Earned, inOrder } from '../support/oracle.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService, startServices } from '../support/service.js';
+import { type Queue, queueOf } from '../support/queue.js';
 import { Replica } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
@@ -144,21 +144,21 @@ class Engines implements Door {
 
   constructor(readonly services: readonly Service[]) {}
 
-  next(): QueueService {
-    return this.services[(this.turns += 1) % this.services.length]!.app.get(QueueService);
+  next(): Queue {
+    return queueOf(this.services[(this.turns += 1) % this.services.length]!.app);
   }
 
   async join({ id }: OwnedWaitlist, guest: Applicant): Promise<string> {
-    return (await this.next().join(id, guest)).waiter.uuid;
+    return (await this.next().writer.join(id, guest)).waiter.uuid;
   }
 
   async offboard({ id }: OwnedWaitlist, ids: readonly number[]): Promise<readonly (number | null)[]> {
-    return (await this.next().offboard(id, ids)).map(({ removedPriority }) => removedPriority);
+    return (await this.next().writer.offboard(id, ids)).map(({ removedPriority }) => removedPriority);
   }
 
   async setSpots({ id }: OwnedWaitlist, spots: number): Promise<true> {
     const { app } = this.services[0]!;
-    await app.get(Database).transaction((manager) => this.next().setSpotsPerReferral(manager, id, spots));
+    await app.get(Database).transaction((_, session) => this.next().writer.setSpotsPerReferral(session, id, spots));
     return true;
   }
 
@@ -173,9 +173,9 @@ class Processes implements Door {
 
   constructor(private readonly replicas: readonly Replica[]) {}
 
-  async join({ id }: OwnedWaitlist, { emailKey, referrerTokens: [token] }: Applicant): Promise<string | null> {
+  async join({ id }: OwnedWaitlist, { email, referrerTokens: [token] }: Applicant): Promise<string | null> {
     const link = token === undefined ? {} : { referral_link: `https://example.com/?ref_id=${token}` };
-    const answer = await this.ask('POST', '/api/v1/signup', { waitlist_id: id, email: emailKey, ...link });
+    const answer = await this.ask('POST', '/api/v1/signup', { waitlist_id: id, email, ...link });
     return answer && answer.body.uuid;
   }
 
@@ -210,8 +210,8 @@ async function live(history: readonly Step[], door: Door, engines: Engines): Pro
   const [service] = engines.services;
   const waitlist = await service!.world.waitlist();
   const { id } = waitlist;
-  const find = async (contact: Pick<Waiter, 'emailKey' | 'phoneKey'>) =>
-    (await engines.next().find(id, contact, noRules)).waiter;
+  const find = async ({ email }: Pick<Waiter, 'email'>) =>
+    (await engines.next().reader.find(id, { emailKey: email, phoneKey: null })).waiter;
   const people: Person[] = [];
   let spots = 3;
   for (const { command, kill } of history) {
@@ -219,7 +219,7 @@ async function live(history: readonly Step[], door: Door, engines: Engines): Pro
     /** What the killed had begun is done after this, or never: a server may carry out what it was sent last. */
     const settle = async () => {
       await killing;
-      await engines.next().offboard(id, []);
+      await engines.next().writer.offboard(id, []);
     };
     if (command.kind === 'join') {
       const guests = command.referrers.map((number) => {
@@ -253,16 +253,19 @@ async function live(history: readonly Step[], door: Door, engines: Engines): Pro
     } else {
       const answer = await door.setSpots(waitlist, command.spots);
       await settle();
-      const { spotsPerReferral } = (await engines.next().totals([id])).get(id) ?? {};
+      const { spotsPerReferral } = await engines.next().reader.waitlist(id);
       expect(answer ? [command.spots] : [spots, command.spots]).toContain(spotsPerReferral);
-      spots = spotsPerReferral!;
+      spots = spotsPerReferral;
     }
   }
   expect(people.map(({ seq }) => seq)).toEqual(people.map((_, index) => index));
   await expectListings(engines, id, people, spots);
   for (const [place, { waiter }] of line(people, spots).entries())
     expect(await find(waiter)).toMatchObject({ uuid: waiter.uuid, priority: place });
-  expect(await engines.next().verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
+  expect(await engines.next().auditor.verify(id, () => undefined)).toMatchObject({
+    records: people.length,
+    findings: [],
+  });
   await expectReferred(engines, id, people, spots);
 }
 
@@ -294,7 +297,7 @@ async function expectReferred(engines: Engines, id: number, people: readonly Per
   await expectPages(engines, id, shown(everyone), request);
   for (let index = 0; index < everyone.length; index += 1 + Math.floor(everyone.length / CURSORS)) {
     const afterId = everyone[index]!.waiter.id;
-    const { waiters, hasMore } = await engines.next().page(id, { ...request, start: { afterId } });
+    const { waiters, hasMore } = await engines.next().pages.page(id, { ...request, start: { afterId } });
     const rest = shown(everyone.slice(index + 1));
     expect(waiters.map(({ uuid, priority }) => ({ uuid, priority }))).toEqual(rest.slice(0, request.limit));
     expect(hasMore).toBe(rest.length > request.limit);
@@ -314,10 +317,10 @@ async function expectPages(
   const shown = ({ waiters }: Page) => waiters.map(({ uuid, priority }) => ({ uuid, priority }));
   let lastId: number | undefined;
   for (let offset = 0; offset < expected.length + ALL.limit; offset += ALL.limit) {
-    const page = await engines.next().page(id, { ...request, start: { offset } });
+    const page = await engines.next().pages.page(id, { ...request, start: { offset } });
     byOffset.push(...shown(page));
     expect(page.total).toBe(expected.length);
-    const following = await engines.next().page(id, {
+    const following = await engines.next().pages.page(id, {
       ...request,
       start: lastId === undefined ? { offset: 0 } : { afterId: lastId },
     });

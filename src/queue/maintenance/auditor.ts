@@ -50,14 +50,6 @@ export class QueueAuditor {
     return this.database.one(this.queues.listIds());
   }
 
-  async closedIds(): Promise<number[]> {
-    return this.database.one(this.queues.listClosed());
-  }
-
-  async orphanIds(): Promise<number[]> {
-    return this.database.one(this.queues.listOrphans());
-  }
-
   /**
    * Checks all derived data and all facts of a waitlist in one snapshot; blocks no writer.
    * @throws Problem `WAITLIST_NOT_FOUND`

@@ -32,6 +32,16 @@ export class QueuePurger implements BeforeApplicationShutdown {
     private readonly buckets: BucketStore,
   ) {}
 
+  /** Deleted waitlists that still have records. */
+  async closedIds(): Promise<number[]> {
+    return this.database.one(this.queues.listClosed());
+  }
+
+  /** Waitlists that are gone without a mark, but have records: `purge` ends them. */
+  async orphanIds(): Promise<number[]> {
+    return this.database.one(this.queues.listOrphans());
+  }
+
   /** Looks for closed lines, whoever closed them, from now on. A failure that is not the database's absence is told. */
   watch(onFailure: (error: unknown) => void): void {
     this.onFailure = onFailure;

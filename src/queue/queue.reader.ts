@@ -4,7 +4,7 @@ import { Database } from '../platform/database/database.js';
 import type { Exchange, Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problems/problem.js';
 import { BucketStore } from './bucket.store.js';
-import { type Axis, firstKeyOf, JOINED_AXES, leafOf, QUEUE_AXIS, REFERRED_AXIS } from './counters.js';
+import { type Axis, EMPTY, firstKeyOf, JOINED_AXES, leafOf, QUEUE_AXIS, REFERRED_AXIS, totalOf } from './counters.js';
 import type { QueueEntity } from './queue.entity.js';
 import { QueueStore } from './queue.store.js';
 import type { ContactKeys, Found, ListedWaiter, Page, PageRequest, QueueTotals, ReadRules, Waiter } from './waiter.js';
@@ -63,15 +63,16 @@ export class QueueReader {
     const listing = listingOf(request);
     return this.database.snapshot(async (session) => {
       const axis = axisOf({ ...listing, order: 'joined' });
-      const [[queue], referrals, records] = await Promise.all([
-        this.queues.find(session, [waitlistId]),
+      const stored = this.queues.find(session, [waitlistId]).then(([queue]) => queue);
+      const [queue, referrals, records] = await Promise.all([
+        stored,
         axis ? 0 : this.waiters.countReferredBy(session, waitlistId, listing),
-        this.records(session, waitlistId, listing, request),
+        this.records(session, stored, waitlistId, listing, request),
       ]);
       if (!queue) return { waiters: [], total: 0, active: 0, hasMore: false };
       return {
         waiters: await this.inPlace(session, waitlistId, records.slice(0, request.limit)),
-        total: axis ? amountOf(queue, axis) : referrals,
+        total: axis ? totalOf(queue, axis) : referrals,
         active: queue.active,
         hasMore: records.length > request.limit,
       };
@@ -98,14 +99,15 @@ export class QueueReader {
   /** A page and one record beyond it. */
   private async records(
     session: Session,
+    queue: Promise<QueueEntity | undefined>,
     waitlistId: number,
     listing: Listing,
     { start, limit, withAnswers }: PageRequest,
   ): Promise<ListedRecord[]> {
     const window =
       axisOf(listing) === REFERRED_AXIS
-        ? await this.windowAmongReferred(session, waitlistId, start, limit)
-        : await this.windowOf(session, waitlistId, listing, start);
+        ? await this.windowAmongReferred(session, queue, waitlistId, start, limit)
+        : await this.windowOf(session, queue, waitlistId, listing, start);
     return window ? this.waiters.findPage(session, waitlistId, listing, { ...window, limit: limit + 1, withAnswers }) : []; // prettier-ignore
   }
 
@@ -139,6 +141,7 @@ export class QueueReader {
   /** Where a page starts, found without stepping over what comes before where counters tell that; null beyond the end. */
   private async windowOf(
     session: Session,
+    queue: Promise<QueueEntity | undefined>,
     waitlistId: number,
     listing: Listing,
     start: PageRequest['start'],
@@ -155,7 +158,7 @@ export class QueueReader {
       const from = await this.waiters.findReferredAt(session, waitlistId, listing, offset);
       return from && { ...WHOLE, from };
     }
-    const found = await this.buckets.findLeaves(session, waitlistId, axis, offset, offset);
+    const found = await this.buckets.findLeaves(session, waitlistId, axis, totalIn(queue, axis), offset, offset);
     if (!found) return null;
     const key = firstKeyOf(axis, found.leaves[0]);
     return { ...WHOLE, from: { seq: key, rankKey: key }, skip: found.rest };
@@ -164,23 +167,31 @@ export class QueueReader {
   /** Those whom anyone referred may be few among many in the order of the line, so only the buckets that hold them are read. */
   private async windowAmongReferred(
     session: Session,
+    queue: Promise<QueueEntity | undefined>,
     waitlistId: number,
     start: PageRequest['start'],
     limit: number,
   ): Promise<Window | null> {
-    const offset = 'offset' in start ? start.offset : await this.countReferredUpTo(session, waitlistId, start.afterId);
+    const total = totalIn(queue, REFERRED_AXIS);
+    const offset =
+      'offset' in start ? start.offset : await this.countReferredUpTo(session, total, waitlistId, start.afterId);
     if (offset === null) return null;
-    const found = await this.buckets.findLeaves(session, waitlistId, REFERRED_AXIS, offset, offset + limit);
+    const found = await this.buckets.findLeaves(session, waitlistId, REFERRED_AXIS, total, offset, offset + limit);
     return found && { ...WHOLE, leaves: found.leaves, skip: found.rest };
   }
 
   /** How many of the referred stand up to a record in the line, whatever became of it; null for an id that this waitlist never had. */
-  private async countReferredUpTo(session: Session, waitlistId: number, id: number): Promise<number | null> {
+  private async countReferredUpTo(
+    session: Session,
+    total: Promise<number>,
+    waitlistId: number,
+    id: number,
+  ): Promise<number | null> {
     const place = await this.waiters.findAfter(session, waitlistId, id);
     if (!place) return null;
     const leaf = leafOf(REFERRED_AXIS, place.rankKey);
     const [before, within] = await Promise.all([
-      this.buckets.countBefore(session, waitlistId, REFERRED_AXIS, leaf),
+      this.buckets.countBefore(session, waitlistId, REFERRED_AXIS, total, leaf),
       this.waiters.countReferredWithin(session, waitlistId, place),
     ]);
     return before + within;
@@ -233,11 +244,8 @@ function axisOf({ offboarded, referredBy, order }: Listing): Axis | null {
   return offboarded ? JOINED_AXES.referredOffboarded : JOINED_AXES.referredActive;
 }
 
-function amountOf(queue: QueueEntity, axis: Axis): number {
-  if (axis === JOINED_AXES.offboarded) return queue.offboarded;
-  if (axis === JOINED_AXES.referredActive) return queue.referredActive;
-  if (axis === JOINED_AXES.referredOffboarded) return queue.referredOffboarded;
-  return queue.active;
+async function totalIn(queue: Promise<QueueEntity | undefined>, axis: Axis): Promise<number> {
+  return totalOf((await queue) ?? EMPTY, axis);
 }
 
 type ByKey = ReadonlyMap<string | null, Waiter>;

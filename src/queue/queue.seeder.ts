@@ -58,7 +58,7 @@ export class QueueSeeder {
     // The answer to the commit was lost, and this is its repeat.
     if (stored.length > 0) return;
     if (first.number === 0 && queue.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
-    const changes = new CounterChanges();
+    const changes = new CounterChanges(queue);
     const createdAt = new Date();
     const rows = people.map(({ number, ...person }, index) => {
       const facts = { seq: queue.nextSeq + index, creditedReferrals: person.amountReferred, spotsAdvanced: 0 };

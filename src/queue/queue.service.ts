@@ -89,7 +89,7 @@ export class QueueService implements BeforeApplicationShutdown {
   async setSpotsPerReferral(manager: EntityManager, waitlistId: number, spotsPerReferral: number): Promise<number> {
     const queue = await this.queues.lock(manager, waitlistId);
     if (queue.spotsPerReferral === spotsPerReferral) return 0;
-    const changes = new CounterChanges();
+    const changes = new CounterChanges(queue);
     let moved = 0;
     for (const { from, to, referred, amount } of await this.waiters.countMoves(manager, waitlistId, spotsPerReferral)) {
       changes.move(firstKeyOf(QUEUE_AXIS, from), firstKeyOf(QUEUE_AXIS, to), referred, amount);

@@ -7,7 +7,7 @@ import type { Session } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
 import { QueueMetrics } from './queue.metrics.js';
 import { BucketStore, type Siblings } from './bucket.store.js';
-import { CounterChanges } from './counters.js';
+import { CounterChanges, EMPTY } from './counters.js';
 import { QueueStore } from './queue.store.js';
 import type { QueueEntity } from './queue.entity.js';
 import { rankKey } from './rank-key.js';
@@ -157,7 +157,7 @@ export class QueueWriter {
       const outcomes = await this.database.exchange(
         async (session) => {
           const facts = await this.readFacts(session, waitlistId, commands);
-          const changes = new CounterChanges();
+          const changes = new CounterChanges(facts.queue);
           // First those who leave: their places are as they were before the batch.
           const removals = offboardAll(facts, changes, commands);
           const admissions = admitAll(facts, commands);
@@ -322,7 +322,7 @@ function joinAll(
 
 /** The counters that change when newcomers join a queue that ends at `end`; none where the end is not known. */
 function newcomersFrom(end: number | undefined, applicants: readonly Applicant[]): CounterChanges {
-  const changes = new CounterChanges();
+  const changes = new CounterChanges({ ...EMPTY, nextSeq: end ?? 0 });
   if (end === undefined) return changes;
   applicants.forEach(({ referrerTokens }, index) => {
     const facts = { seq: end + index, creditedReferrals: 0, spotsAdvanced: 0 };

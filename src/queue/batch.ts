@@ -77,7 +77,7 @@ export function decide(facts: Facts, commands: readonly Command[]): Decision {
     takenPhones: new Set(facts.taken.map(({ phoneKey }) => phoneKey)),
     referrers: new Map(facts.referrers.map((standing) => [standing.referralToken, standing])),
     credited: new Map(),
-    counters: new CounterChanges(),
+    counters: new CounterChanges(facts.waitlist),
     removals: [],
     joined: [],
   };

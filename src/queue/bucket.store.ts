@@ -7,16 +7,14 @@ import {
   type Bucket,
   bucketId,
   type BucketPlace,
-  changedBuckets,
-  CounterChanges,
-  covers,
-  FAN_OUT,
+  type CounterChanges,
   type Family,
   familyId,
+  type FamilyPlace,
   firstKeyOf,
+  numberOf,
   pathOf,
 } from './counters.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
 
 /** Families in one statement; SQLite takes an expression of at most 1,000 levels. */
 const FAMILIES_MAX = 200;
@@ -25,8 +23,8 @@ const ROWS_MAX = 1_000;
 const PARENTS_MAX = 50;
 
 const KEY = ['waitlist_id', 'axis', 'level', 'parent', 'slot'];
-const COLUMNS = [...KEY, 'amount', 'before_in_parent'];
-/** Whole in each term of an OR: what is said once for all terms, SQLite would take alone, and read all it leaves. */
+const COLUMNS = [...KEY, 'before_in_parent'];
+/** Repeated in each term of an OR: SQLite would search by a condition outside of it alone, and scan the rest. */
 const IN_FAMILY = 'waitlist_id = ? AND axis = ? AND level = ? AND parent = ?';
 
 interface BucketRow {
@@ -34,133 +32,92 @@ interface BucketRow {
   readonly level: number;
   readonly parent: number;
   readonly slot: number;
-  readonly amount: number;
   readonly before_in_parent: number;
 }
 
-/** The buckets of some families, by {@link familyId}. */
+/** Buckets of each family from a slot on, in order, by {@link familyId}. */
 export type Siblings = ReadonlyMap<string, readonly Bucket[]>;
 
-/** The rows of `counters.ts`. They change only under the lock of their line. */
+/** A bucket found on the way down: its number on its level, and its records among all of the axis. */
+interface Span {
+  readonly bucket: number;
+  readonly before: number;
+  readonly amount: number;
+}
+
+/** The rows of `counters.ts`. They change only under the lock of their queue. */
 @Injectable()
 export class BucketStore {
   constructor(private readonly database: Database) {}
 
-  /** The buckets that differ after changes, as they are to be saved; reads what `known` leaves out. */
-  async findChanged(session: Session, { id: waitlistId }: WaitlistEntity, changes: CounterChanges): Promise<Bucket[]> {
-    const families = changes.families();
-    const near = await session.one(this.findSiblings(waitlistId, families));
-    const uncovered = families.filter((family) => !covers(near.get(familyId(family)) ?? [], family));
-    const whole = await session.one(this.read(waitlistId, uncovered, () => 0));
-    const siblings = new Map([...near, ...whole]);
-    return families.flatMap((family) => changedBuckets(family, siblings.get(familyId(family)) ?? []));
-  }
-
-  /** Of each family what its changes are about: who comes before them is nearly always told by the eldest or the one before. */
-  findSiblings(waitlistId: number, families: readonly Family[]): Query<Siblings> {
-    return this.read(waitlistId, families, ({ changes }) => Math.min(...changes.keys()) - 1);
-  }
-
-  deleteAll(waitlistId: number): Query<void> {
-    return write('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
-  }
-
-  /** Deletes the buckets of some parents, from `parent` on; gives the parent to go on from, or null at the level's end. */
-  async deleteSome(
-    session: Session,
-    waitlistId: number,
-    { axis, level, parent }: Pick<BucketRow, 'axis' | 'level' | 'parent'>,
-  ): Promise<number | null> {
-    const last = await session.one(
-      select<{ last: number | null }, number | null>(
-        `SELECT MAX(parent) AS last FROM (
-           SELECT DISTINCT parent FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ?
-           ORDER BY parent LIMIT ?
-         ) some`,
-        [waitlistId, axis, level, parent, PARENTS_MAX],
-        ([row]) => row?.last ?? null,
-      ),
+  /** The rows that `changes` needs: of each family, from its first changed slot on. Those before it stay as they are. */
+  findSiblings(waitlistId: number, changes: CounterChanges): Query<Siblings> {
+    return this.read(
+      waitlistId,
+      changes.families().map((family) => ({ ...family, from: firstSlotOf(family) })),
     );
-    if (last === null) return null;
-    await session.one(
-      write(
-        'DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent <= ?',
-        [waitlistId, axis, level, parent, last],
-      ),
-    );
-    return last + 1;
   }
 
   findAll(waitlistId: number, axis: Axis): Query<Bucket[]> {
     return select<BucketRow, Bucket[]>(
       // As text, because node:sqlite throws on an integer beyond 2^53, which only foreign SQL stores.
-      `SELECT axis, level, parent, slot, CAST(amount AS CHAR) AS amount, CAST(before_in_parent AS CHAR) AS before_in_parent
+      `SELECT axis, level, parent, slot, CAST(before_in_parent AS CHAR) AS before_in_parent
        FROM queue_bucket WHERE waitlist_id = ? AND axis = ?`,
       [waitlistId, axis.code],
-      (rows) =>
-        rows.map((row) => ({ ...toBucket(row), amount: Number(row.amount), before: Number(row.before_in_parent) })),
+      (rows) => rows.map(toBucket),
     );
   }
 
   /**
-   * The narrowest buckets that hold the records at positions from `first` to `last`, counted from 0, in their order, and
-   * how many records of the first bucket come before. Null beyond the last record.
+   * The narrowest buckets that hold the records at positions from `first` to `last`, counted from 0, in order, and how
+   * many records of the first bucket come before. Null beyond the last record. `total` is the number of records of the
+   * axis. Makes one round trip per level.
    */
   async findLeaves(
     session: Session,
     waitlistId: number,
     axis: Axis,
-    first: number,
-    last: number,
+    { total, first, last }: { readonly total: number; readonly first: number; readonly last: number },
   ): Promise<{ readonly leaves: readonly [number, ...number[]]; readonly rest: number } | null> {
-    const levels = axis.widthBits.map((_, level) => level).reverse();
-    const [top = 0] = levels;
-    // Each level's siblings are few; those of them that hold a position lead to the next level's, and empty ones nowhere.
-    // Of a CROSS JOIN SQLite keeps the order, else it may begin in the middle, with all of a level.
-    const joins = levels.slice(1).map(
-      (level) =>
-        `CROSS JOIN queue_bucket b${level} ON b${level}.waitlist_id = b${top}.waitlist_id AND b${level}.axis = b${top}.axis
-           AND b${level}.level = ${level} AND b${level}.parent = ${numberSql(axis, level + 1)}`,
-    );
-    const before = (from: number) => levels.filter((level) => level >= from).map((level) => `b${level}.before_in_parent`).join(' + '); // prettier-ignore
-    const holds = levels.map(
-      (level) => `${before(level)} <= ? AND ${before(level)} + b${level}.amount > ? AND b${level}.amount > 0`,
-    );
-    const rows = await session.one(
-      select<{ leaf: number; total_before: number }, { leaf: number; total_before: number }[]>(
-        `SELECT ${numberSql(axis, 0)} AS leaf, ${before(0)} AS total_before
-       FROM queue_bucket b${top} ${joins.join(' ')}
-       WHERE b${top}.waitlist_id = ? AND b${top}.axis = ? AND b${top}.level = ${top} AND b${top}.parent = 0
-         AND ${holds.join(' AND ')}`,
-        [waitlistId, axis.code, ...holds.flatMap(() => [last, first])],
-        (found) => [...found],
-      ),
-    );
-    const [start, ...others] = rows.sort((a, b) => a.leaf - b.leaf);
-    return start ? { leaves: [start.leaf, ...others.map(({ leaf }) => leaf)], rest: first - start.total_before } : null;
+    let parents: readonly Span[] = [{ bucket: 0, before: 0, amount: total }];
+    for (const level of [...axis.widthBits.keys()].reverse()) {
+      const families = parents.map(({ bucket }) => ({ axis: axis.code, level, parent: bucket }));
+      const siblings = await session.one(this.read(waitlistId, families));
+      parents = parents
+        .flatMap((parent, index) => childrenOf(axis, parent, siblings.get(familyId(families[index] as FamilyPlace))))
+        .filter(({ before, amount }) => amount > 0 && before <= last && before + amount > first);
+    }
+    const [start, ...others] = parents;
+    return start ? { leaves: [start.bucket, ...others.map(({ bucket }) => bucket)], rest: first - start.before } : null;
   }
 
-  /** How many records come before a narrowest bucket, which need not be there. */
-  countBefore(waitlistId: number, axis: Axis, leaf: number): Query<number> {
-    const path = pathOf(axis, firstKeyOf(axis, leaf));
-    const elders = path.map(
-      () => `COALESCE((SELECT before_in_parent + amount FROM queue_bucket WHERE ${IN_FAMILY} AND slot < ?
-        ORDER BY slot DESC LIMIT 1), 0)`,
+  /** How many of the axis's `total` records come before a narrowest bucket, which may be missing. */
+  countBefore(waitlistId: number, axis: Axis, leaf: number, total: number): Query<number> {
+    const path = pathOf(axis, firstKeyOf(axis, leaf)).reverse();
+    const siblings = this.read(
+      waitlistId,
+      path.map(({ slot, ...family }) => ({ ...family, from: slot })),
     );
-    return select<{ total: number }, number>(
-      `SELECT ${elders.join(' + ')} AS total`,
-      path.flatMap(({ level, parent, slot }) => [waitlistId, axis.code, level, parent, slot]),
-      ([row]) => Number(row?.total),
-    );
+    return mapped(siblings, (found) => {
+      let before = 0;
+      let end = total;
+      for (const place of path) {
+        const [bucket, following] = found.get(familyId(place)) ?? [];
+        if (bucket?.slot !== place.slot) return before + (bucket?.before ?? end);
+        before += bucket.before;
+        end = (following?.before ?? end) - bucket.before;
+      }
+      return before;
+    });
   }
 
-  /** How many records come before narrowest buckets. One is left out where a row on its path is missing. */
+  /** How many records come before narrowest buckets, by bucket; leaves out buckets of which a row on the path is missing. */
   findBefore(waitlistId: number, axis: Axis, leaves: readonly number[]): Query<ReadonlyMap<number, number>> {
     if (leaves.length === 0) return known(new Map());
     const paths = leaves.map((leaf) => pathOf(axis, firstKeyOf(axis, leaf)));
     const places = new Map(paths.flat().map((place) => [bucketId(place), place]));
-    return select<Omit<BucketRow, 'amount'>, ReadonlyMap<number, number>>(
-      // A list of rows takes MySQL two thirds of the time of as many terms of an OR.
+    return select<BucketRow, ReadonlyMap<number, number>>(
+      // MySQL takes two thirds of the time that terms of an OR would take.
       `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
        WHERE waitlist_id = ? AND axis = ? AND (level, parent, slot) IN (${Array.from(places, () => '(?, ?, ?)').join(', ')})`,
       [waitlistId, axis.code, ...[...places.values()].flatMap(({ level, parent, slot }) => [level, parent, slot])],
@@ -174,15 +131,49 @@ export class BucketStore {
     );
   }
 
-  /** The buckets of each family from a slot on, in their order. */
-  private read(waitlistId: number, families: readonly Family[], fromSlot: (family: Family) => number): Query<Siblings> {
+  save(waitlistId: number, buckets: readonly Bucket[]): Query<unknown> {
+    const row = `(${placeholders(COLUMNS.length)})`;
+    return together(
+      chunksOf(buckets, ROWS_MAX).map((some) =>
+        write(
+          `INSERT INTO queue_bucket (${COLUMNS.join(', ')}) VALUES ${some.map(() => row).join(', ')}
+           ${this.database.dialect.upsert(KEY, ['before_in_parent'])}`,
+          some.flatMap(({ axis, level, parent, slot, before }) => [waitlistId, axis, level, parent, slot, before]),
+        ),
+      ),
+    );
+  }
+
+  deleteAll(waitlistId: number): Query<void> {
+    return write('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
+  }
+
+  /** Deletes the buckets of some parents, from `parent` on; returns the parent to go on from, or null at the level's end. */
+  async deleteSome(session: Session, waitlistId: number, { axis, level, parent }: FamilyPlace): Promise<number | null> {
+    const family = 'waitlist_id = ? AND axis = ? AND level = ? AND parent >= ?';
+    const values = [waitlistId, axis, level, parent];
+    const last = await session.one(
+      select<{ last: number | null }, number | null>(
+        `SELECT MAX(parent) AS last FROM (
+           SELECT DISTINCT parent FROM queue_bucket WHERE ${family} ORDER BY parent LIMIT ?
+         ) some`,
+        [...values, PARENTS_MAX],
+        ([row]) => row?.last ?? null,
+      ),
+    );
+    if (last === null) return null;
+    await session.one(write(`DELETE FROM queue_bucket WHERE ${family} AND parent <= ?`, [...values, last]));
+    return last + 1;
+  }
+
+  private read(waitlistId: number, families: readonly (FamilyPlace & { readonly from?: number })[]): Query<Siblings> {
     const chunks = together(
       chunksOf(families, FAMILIES_MAX).map((some) =>
         select<BucketRow, Bucket[]>(
-          `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket
+          `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
            WHERE ${some.map(() => `(${IN_FAMILY} AND slot >= ?)`).join(' OR ')}
            ORDER BY axis, level, parent, slot`,
-          some.flatMap((family) => [waitlistId, family.axis, family.level, family.parent, fromSlot(family)]),
+          some.flatMap(({ axis, level, parent, from = 0 }) => [waitlistId, axis, level, parent, from]),
           (rows) => rows.map(toBucket),
         ),
       ),
@@ -193,27 +184,23 @@ export class BucketStore {
       return siblings;
     });
   }
-
-  save(waitlistId: number, buckets: readonly Bucket[]): Query<unknown> {
-    return together(
-      chunksOf(buckets, ROWS_MAX).map((some) =>
-        write(
-          `INSERT INTO queue_bucket (${COLUMNS.join(', ')}) VALUES ${some.map(() => `(${placeholders(COLUMNS.length)})`).join(', ')}
-           ${this.database.dialect.upsert(KEY, ['amount', 'before_in_parent'])}`,
-          some.flatMap(({ axis, level, parent, slot, amount, before }) => [waitlistId, axis, level, parent, slot, amount, before]), // prettier-ignore
-        ),
-      ),
-    );
-  }
 }
 
-/** In SQL, the number of the bucket `b<level>` on its level: the `parent` that its children carry. */
-function numberSql({ widthBits }: Axis, level: number): string {
-  return level === widthBits.length - 1 ? `b${level}.slot` : `b${level}.parent * ${FAN_OUT} + b${level}.slot`;
+/** The buckets of a family, in order. */
+function childrenOf(axis: Axis, parent: Span, buckets: readonly Bucket[] = []): Span[] {
+  return buckets.map((bucket, index) => ({
+    bucket: numberOf(axis, bucket),
+    before: parent.before + bucket.before,
+    amount: (buckets[index + 1]?.before ?? parent.amount) - bucket.before,
+  }));
 }
 
-function toBucket({ axis, level, parent, slot, amount, before_in_parent }: BucketRow): Bucket {
-  return { axis, level, parent, slot, amount, before: before_in_parent };
+function firstSlotOf({ changes }: Family): number {
+  return Math.min(...changes.keys());
+}
+
+function toBucket({ axis, level, parent, slot, before_in_parent }: BucketRow): Bucket {
+  return { axis, level, parent, slot, before: Number(before_in_parent) };
 }
 
 /** In SQL, `before` of the bucket that holds a key: one row by the primary key. `key` is a column or an expression. */

@@ -3,11 +3,12 @@ import { Database } from '../platform/database/database.js';
 import { known, type Session, type Transaction } from '../platform/database/session.js';
 import { boundedQueue } from '../platform/limits/bounded-queue.js';
 import { BucketStore } from './bucket.store.js';
-import { type Axis, firstKeyOf, JOINED_AXES, leafOf, QUEUE_AXIS, REFERRED_AXIS } from './counters.js';
+import { type Axis, firstKeyOf, JOINED_AXES, leafOf, QUEUE_AXIS, REFERRED_AXIS, totalOf } from './counters.js';
 import { type Listing, ListingStore, type Window } from './listing.store.js';
 import { QueueStore } from './queue.store.js';
 import type { Page, PageRequest, StoredWaiter, Waiter } from './waiter.js';
 import { MissingBucketError } from './waiter.store.js';
+import type { WaitlistEntity } from './waitlist.entity.js';
 
 /** Beyond these, a page would be late for its answer if all were of records that referred a hundred thousand. */
 const PAGES_WAITING_MAX = 64;
@@ -42,16 +43,16 @@ export class QueuePages {
     const { offboarded, referredBy, limit } = request;
     const listing: Listing = { offboarded, referredBy, order: offboarded ? 'joined' : request.order };
     const window = await this.findWindow(session, waitlistId, listing, request);
-    const total = totalOf(listing);
+    const axis = axisOf(listing);
     const [waitlist, counted, records] = await session.all([
       this.queues.find(waitlistId),
-      total === null ? this.listings.count(waitlistId, listing) : known(0),
+      axis === null ? this.listings.count(waitlistId, listing) : known(0),
       // One record beyond the page tells whether there is more.
       window ? this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }) : known([]),
     ]);
     return {
       waiters: await this.withPositions(session, waitlistId, records.slice(0, limit)),
-      total: total === null ? counted : waitlist[total],
+      total: axis === null ? counted : totalOf(waitlist, axis),
       active: waitlist.active,
       hasMore: records.length > limit,
     };
@@ -100,7 +101,9 @@ export class QueuePages {
     const { offset } = start;
     if (offset === 0) return ALL;
     if (axis) {
-      const found = await this.buckets.findLeaves(session, waitlistId, axis, offset, offset);
+      const waitlist = await session.one(this.queues.find(waitlistId));
+      const total = totalOf(waitlist, axis);
+      const found = await this.buckets.findLeaves(session, waitlistId, axis, { total, first: offset, last: offset });
       if (!found) return null;
       const key = firstKeyOf(axis, found.leaves[0]);
       return { ...ALL, from: { seq: key, rankKey: key, isAfter: false }, skip: found.rest };
@@ -117,19 +120,23 @@ export class QueuePages {
     start: PageRequest['start'],
     limit: number,
   ): Promise<Window | null> {
-    const offset = 'offset' in start ? start.offset : await this.countReferredUpTo(session, waitlistId, start.afterId);
-    if (offset === null) return null;
-    const found = await this.buckets.findLeaves(session, waitlistId, REFERRED_AXIS, offset, offset + limit);
+    const waitlist = await session.one(this.queues.find(waitlistId));
+    const total = totalOf(waitlist, REFERRED_AXIS);
+    const first = 'offset' in start ? start.offset : await this.countReferredUpTo(session, waitlist, start.afterId);
+    if (first === null) return null;
+    const range = { total, first, last: first + limit };
+    const found = await this.buckets.findLeaves(session, waitlistId, REFERRED_AXIS, range);
     return found && { ...ALL, leaves: found.leaves, skip: found.rest };
   }
 
   /** How many of the referred records are in the queue up to this one, active or not; null for an unknown id. */
-  private async countReferredUpTo(session: Session, waitlistId: number, id: number): Promise<number | null> {
-    const record = await session.one(this.listings.findAfter(waitlistId, id));
+  private async countReferredUpTo(session: Session, waitlist: WaitlistEntity, id: number): Promise<number | null> {
+    const record = await session.one(this.listings.findAfter(waitlist.id, id));
     if (!record) return null;
+    const leaf = leafOf(REFERRED_AXIS, record.rankKey);
     const [before, within] = await session.all([
-      this.buckets.countBefore(waitlistId, REFERRED_AXIS, leafOf(REFERRED_AXIS, record.rankKey)),
-      this.listings.countReferredWithin(waitlistId, record),
+      this.buckets.countBefore(waitlist.id, REFERRED_AXIS, leaf, totalOf(waitlist, REFERRED_AXIS)),
+      this.listings.countReferredWithin(waitlist.id, record),
     ]);
     return before + within;
   }
@@ -142,11 +149,4 @@ function axisOf({ offboarded, referredBy, order }: Listing): Axis | null {
   if (referredBy !== 'anyone') return null;
   if (order === 'queue') return REFERRED_AXIS;
   return offboarded ? JOINED_AXES.referredOffboarded : JOINED_AXES.referredActive;
-}
-
-/** The total of the waitlist that counts a listing; null for the referrals of one record. */
-function totalOf({ offboarded, referredBy }: Listing) {
-  if (referredBy === null) return offboarded ? 'offboarded' : 'active';
-  if (referredBy !== 'anyone') return null;
-  return offboarded ? 'referredOffboarded' : 'referredActive';
 }

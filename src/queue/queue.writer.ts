@@ -78,13 +78,13 @@ export class QueueWriter implements BeforeApplicationShutdown {
     const waitlist = await session.one(this.states.lock(waitlistId));
     if (waitlist.spotsPerReferral === spotsPerReferral) return 0;
     const moves = await session.one(this.waiters.countMoves(waitlistId, spotsPerReferral));
-    const counters = new CounterChanges();
+    const counters = new CounterChanges(waitlist);
     for (const { from, to, referred, amount } of moves)
       counters.move(firstKeyOf(QUEUE_AXIS, from), firstKeyOf(QUEUE_AXIS, to), referred, amount);
-    const changed = await this.buckets.findChanged(session, waitlist, counters);
+    const siblings = await session.one(this.buckets.findSiblings(waitlistId, counters));
     await session.all([
       this.waiters.rekey(waitlistId, spotsPerReferral),
-      this.buckets.save(waitlistId, changed),
+      this.buckets.save(waitlistId, counters.changedBuckets(siblings)),
       this.states.update({ ...waitlist, spotsPerReferral }),
     ]);
     return moves.reduce((sum, { amount }) => sum + amount, 0);
@@ -146,7 +146,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
         async (session) => {
           const facts = await this.readFacts(session, waitlistId, commands);
           const decision = decide(facts, commands);
-          await this.store(session, facts, decision);
+          await this.store(session, decision);
           return decision;
         },
         { onRetry: (reason) => this.metrics.retried(reason) },
@@ -178,15 +178,17 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /** Stores a decision; writes nothing, and so waits for no disk, if nothing changes. */
-  private async store(session: Transaction, { waitlist: before }: Facts, decision: Decision): Promise<void> {
-    const { waitlist, removals, joined, credited, counters } = decision;
+  private async store(
+    session: Transaction,
+    { waitlist, removals, joined, credited, counters }: Decision,
+  ): Promise<void> {
     if (removals.length === 0 && joined.length === 0) return;
-    const changed = await this.buckets.findChanged(session, before, counters);
+    const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));
     await session.commit([
       ...removals.map((removal) => this.waiters.remove(waitlist.id, removal)),
       this.waiters.insert(joined),
       this.waiters.updateStandings(waitlist.id, credited),
-      this.buckets.save(waitlist.id, changed),
+      this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
       this.states.update(waitlist),
     ]);
   }

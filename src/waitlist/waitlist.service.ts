@@ -4,6 +4,7 @@ import { isSupportedCountry } from 'libphonenumber-js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database, type RunOptions } from '../platform/database/database.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
+import { EMPTY } from '../queue/counters.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
@@ -20,8 +21,6 @@ const REQUIRED_CONTACT_DEFAULT: RequiredContact = {
   first_name: 'optional',
   last_name: 'optional',
 };
-
-const EMPTY_QUEUE = { nextSeq: 0, active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
 
 /** What an owner may say of a waitlist; what is left out keeps its value, or its default on a new one. */
 export interface WaitlistSettings {
@@ -69,7 +68,7 @@ export class WaitlistService {
           questions: settings.questions ?? [],
           createdAt: new Date(),
           spotsPerReferral: settings.spotsPerReferral ?? SPOTS_PER_REFERRAL_DEFAULT,
-          ...EMPTY_QUEUE,
+          ...EMPTY,
         });
       });
     } catch (error) {

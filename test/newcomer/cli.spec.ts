@@ -204,7 +204,7 @@ describe('the command line', () => {
 
     expect(verified).toContain(`Waitlist ${large}: 5000 records, all right\n`);
     expect(verified).toContain(`Waitlist ${gone}: was deleted meanwhile\n`);
-    expect(await fail(['verify', gone])).toBe(`There is no waitlist ${gone}.\n`);
+    expect(await fail(['verify', gone])).toBe('There is no such waitlist.\n');
   });
 
   it('leaves a shorter waitlist that is sound where it is killed while seeding', async () => {
@@ -240,11 +240,13 @@ describe('the command line', () => {
 
     expect(await succeed(['waitlist', 'seed', id, '--count', '2000'])).toContain('Put 2000 people');
 
-    await damage(`UPDATE queue_bucket SET amount = amount + 1 WHERE waitlist_id = ${id} AND axis = 0 AND level = 1`);
+    await damage(
+      `UPDATE queue_bucket SET before_in_parent = before_in_parent + 1 WHERE waitlist_id = ${id} AND axis = 0 AND level = 1`,
+    );
     await damage(`UPDATE waiter SET amount_referred = amount_referred + 1 WHERE waitlist_id = ${id} AND seq = 7`);
     const damaged = await cli(['verify', id]);
     expect(damaged.exitCode).toBe(1);
-    expect(damaged.stdout).toMatch(/bucket 0\/1\/.*: amount is \d+, the records give \d+/);
+    expect(damaged.stdout).toMatch(/bucket 0\/1\/.*: before is \d+, the records give \d+/);
     expect(damaged.stdout).toMatch(/record \d+: amountReferred is \d+, the facts give \d+/);
 
     expect(await succeed(['rebuild', id])).toBe(`Waitlist ${id}: rebuilt, 1 records changed\n`);

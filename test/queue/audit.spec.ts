@@ -12,21 +12,20 @@ const LEAVES = `axis = 0 AND level = 0 AND parent = ${PARENT}`;
 
 /** Damage to derived data, which only foreign SQL does, and the finding. Each statement ends where the waitlist is named. */
 const DERIVED: [string, string, RegExp][] = [
-  ['a bucket that counts one record too many', `UPDATE queue_bucket SET amount = amount + 1 WHERE ${LEAVES} AND slot = 1 AND`, /bucket 0\/0\/.*\/1: amount is/],
-  ['a bucket that counts one record too few', `UPDATE queue_bucket SET amount = amount - 1 WHERE ${LEAVES} AND slot = 1 AND`, /bucket 0\/0\/.*\/1: amount is/],
-  ['a sum of preceding siblings that is off by one', `UPDATE queue_bucket SET before_in_parent = before_in_parent + 1 WHERE ${LEAVES} AND slot = 2 AND`, /bucket 0\/0\/.*\/2: before is/],
-  ['a missing narrow bucket', `DELETE FROM queue_bucket WHERE ${LEAVES} AND slot = 1 AND`, /bucket 0\/0\/.*\/1: amount is 0/],
-  ['a missing wide bucket', 'DELETE FROM queue_bucket WHERE axis = 0 AND level = 3 AND', /bucket 0\/3\/0\/.*: amount is 0/],
-  ['no bucket at all', 'DELETE FROM queue_bucket WHERE', /bucket 4\/2\/.*: amount is 0/],
-  ...[1, 2, 3, 4].map((axis): [string, string, RegExp] => [`a wrong bucket of listing ${axis}`, `UPDATE queue_bucket SET amount = amount + 1 WHERE axis = ${axis} AND level = 0 AND`, new RegExp(`bucket ${axis}/0/0/0: amount is`)]),
-  ['a surplus bucket', surplus(50, 3, 0), /bucket 0\/0\/.*\/50: amount is 3, the records give 0/],
-  ['a surplus bucket that is wrong only for later records', surplus(50, 0, 5), /bucket 0\/0\/.*\/50: before is 5, the records give/],
-  ['a wrong bucket of the referred in queue order', 'UPDATE queue_bucket SET amount = amount + 1 WHERE axis = 5 AND level = 0 AND slot = 1 AND', /bucket 5\/0\/.*\/1: amount is/],
-  ['a wrong sum of preceding siblings of the referred in queue order', 'UPDATE queue_bucket SET before_in_parent = before_in_parent + 1 WHERE axis = 5 AND level = 0 AND slot = 2 AND', /bucket 5\/0\/.*\/2: before is/],
-  ['no bucket of the referred in queue order', 'DELETE FROM queue_bucket WHERE axis = 5 AND', /bucket 5\/3\/.*: amount is 0/],
-  ['a bucket beyond 2^53', `UPDATE queue_bucket SET amount = 4611686018427387904 WHERE ${LEAVES} AND slot = 1 AND`, /bucket 0\/0\/.*\/1: amount is 4611686018427388000/],
-  ...['active', 'offboarded', 'referred_active', 'referred_offboarded'].map((column): [string, string, RegExp] => [`a wrong total: ${column}`, `UPDATE queue SET ${column} = ${column} + 1 WHERE`, /queue: \w+ is/]),
-  ['a next number that is taken', `UPDATE queue SET next_seq = ${PEOPLE - 1} WHERE`, /queue: nextSeq is 79, but records go up to seq 79/],
+  ['a bucket that is one too high', `UPDATE queue_bucket SET before_in_parent = before_in_parent + 1 WHERE ${LEAVES} AND slot = 2 AND`, /bucket 0\/0\/.*\/2: before is \d+, the records give \d+/],
+  ['a bucket that is one too low', `UPDATE queue_bucket SET before_in_parent = before_in_parent - 1 WHERE ${LEAVES} AND slot = 1 AND`, /bucket 0\/0\/.*\/1: before is/],
+  ['a first bucket that is not 0', 'UPDATE queue_bucket SET before_in_parent = 1 WHERE axis = 0 AND level = 3 AND', /bucket 0\/3\/0\/.*: before is 1, the records give 0/],
+  ['a missing narrow bucket', `DELETE FROM queue_bucket WHERE ${LEAVES} AND slot = 1 AND`, /bucket 0\/0\/.*\/1: it is missing/],
+  ['a missing wide bucket', 'DELETE FROM queue_bucket WHERE axis = 0 AND level = 3 AND', /bucket 0\/3\/0\/.*: it is missing/],
+  ['no bucket at all', 'DELETE FROM queue_bucket WHERE', /bucket 4\/2\/.*: it is missing/],
+  ...[1, 2, 3, 4].map((axis): [string, string, RegExp] => [`a wrong bucket of listing ${axis}`, `UPDATE queue_bucket SET before_in_parent = before_in_parent + 1 WHERE axis = ${axis} AND level = 0 AND`, new RegExp(`bucket ${axis}/0/0/0: before is 1`)]),
+  ['a surplus bucket, wrong for later records', surplus(50, 5), /bucket 0\/0\/.*\/50: before is 5, the records give/],
+  ['a bucket where none can be', surplus(64, 0), /bucket 0\/0\/.*\/64: before is 0, the records give no such bucket/],
+  ['a wrong bucket of the referred in queue order', 'UPDATE queue_bucket SET before_in_parent = before_in_parent + 1 WHERE axis = 5 AND level = 0 AND slot = 2 AND', /bucket 5\/0\/.*\/2: before is/],
+  ['no bucket of the referred in queue order', 'DELETE FROM queue_bucket WHERE axis = 5 AND', /bucket 5\/3\/.*: it is missing/],
+  ['a bucket beyond 2^53', `UPDATE queue_bucket SET before_in_parent = 4611686018427387904 WHERE ${LEAVES} AND slot = 1 AND`, /bucket 0\/0\/.*\/1: before is 4611686018427388000/],
+  ...['active', 'offboarded', 'referred_active', 'referred_offboarded'].map((column): [string, string, RegExp] => [`a wrong total: ${column}`, `UPDATE waitlist SET ${column} = ${column} + 1 WHERE`, /queue: \w+ is/]),
+  ['a next number that is taken', `UPDATE waitlist SET next_seq = ${PEOPLE - 1} WHERE`, /queue: nextSeq is 79, but records go up to seq 79/],
   ['a wrong key', 'UPDATE waiter SET rank_key = rank_key - 1 WHERE seq = 7 AND', /record .*: rankKey is/],
   ['a wrong count of referrals', 'UPDATE waiter SET amount_referred = amount_referred + 1 WHERE seq = 7 AND', /record .*: amountReferred is/],
   ...['9223372036854775807', '-1', '-9223372036854775808'].map((key): [string, string, RegExp] => [`the key ${key}`, `UPDATE waiter SET rank_key = ${key} WHERE seq = 7 AND`, /record .*: rankKey is -?\d+, the facts give/]),
@@ -50,12 +49,11 @@ const FACTS: [string, string, string][] = [
   ['an offboarded record without its time', 'UPDATE waiter SET removed_at = NULL WHERE active = 0 AND', 'removed_at is missing, but the record is offboarded'],
   ['an active record with a time of offboarding', 'UPDATE waiter SET removed_at = created_at WHERE seq = 7 AND', 'removed_at is set, but the record is active'],
   ['an active record with a last position', 'UPDATE waiter SET removed_priority = 3 WHERE seq = 7 AND', 'removed_priority is set, but the record is active'],
-  ['a missing row of the queue', 'DELETE FROM queue WHERE', 'queue: the row of this waitlist is missing'],
 ]; // prettier-ignore
 
-function surplus(slot: number, amount: number, before: number): string {
-  return `INSERT INTO queue_bucket (waitlist_id, axis, level, parent, slot, amount, before_in_parent)
-    SELECT waitlist_id, 0, 0, ${PARENT}, ${slot}, ${amount}, ${before} FROM queue WHERE`;
+function surplus(slot: number, before: number): string {
+  return `INSERT INTO queue_bucket (waitlist_id, axis, level, parent, slot, before_in_parent)
+    SELECT id, 0, 0, ${PARENT}, ${slot}, ${before} FROM waitlist WHERE`;
 }
 
 describe('an audit', () => {
@@ -71,8 +69,10 @@ describe('an audit', () => {
 
   const verify = ({ id }: OwnedWaitlist) => queue.auditor.verify(id, () => undefined);
   const rebuild = ({ id }: OwnedWaitlist) => queue.auditor.rebuild(id, () => undefined);
-  const damage = ({ id }: OwnedWaitlist, sql: string, column = 'waitlist_id') =>
-    service.app.get(Database).transaction((manager) => manager.query(`${sql} ${column} = ?`, [id]));
+  const damage = ({ id }: OwnedWaitlist, sql: string) => {
+    const column = / waitlist (SET|WHERE)/.test(sql) ? 'id' : 'waitlist_id';
+    return service.app.get(Database).transaction((manager) => manager.query(`${sql} ${column} = ?`, [id]));
+  };
 
   /** Half of them referred by the other half; some are offboarded. */
   async function crowd(settings: Parameters<typeof service.world.waitlist>[0] = {}): Promise<OwnedWaitlist> {
@@ -133,37 +133,37 @@ describe('an audit', () => {
 
   it('accepts gaps in the sequence, and keeps the next number above them', async () => {
     const waitlist = await crowd();
-    await damage(waitlist, 'UPDATE queue SET next_seq = next_seq + 1000 WHERE');
+    await damage(waitlist, 'DELETE FROM waiter WHERE seq IN (40, 79) AND');
+    await damage(waitlist, 'UPDATE waitlist SET next_seq = next_seq + 1000 WHERE');
+    await rebuild(waitlist);
+    for (const records of [PEOPLE - 1, PEOPLE]) {
+      await service.world.signup(waitlist);
+      expect(await verify(waitlist)).toEqual({ records, findings: [], differences: 0 });
+    }
+    expect(await rebuild(waitlist)).toEqual({ changed: 0 });
+    expect(await rows(waitlist)).toMatchObject({ waitlist: [{ next_seq: PEOPLE + 1002 }] });
+
+    await damage(waitlist, 'UPDATE waitlist SET next_seq = 0 WHERE');
+    await rebuild(waitlist);
+
+    expect(await rows(waitlist)).toMatchObject({ waitlist: [{ next_seq: PEOPLE + 1002 }] });
+  });
+
+  it('keeps the end of the queue open where nobody stands there', async () => {
+    const waitlist = await crowd();
+    const everyone = (await service.world.list(waitlist, { limit: 100 })).map(({ id }) => id);
+    await service.world.offboard(waitlist, everyone);
+
+    await rebuild(waitlist);
     await service.world.signup(waitlist);
 
     expect(await verify(waitlist)).toEqual({ records: PEOPLE + 1, findings: [], differences: 0 });
-    expect(await rebuild(waitlist)).toEqual({ changed: 0 });
-    await damage(waitlist, 'UPDATE queue SET next_seq = 0 WHERE');
-    await rebuild(waitlist);
-
-    expect(await rows(waitlist)).toMatchObject({ queue: [{ next_seq: PEOPLE + 1001 }] });
-  });
-
-  it('names a waitlist whose own row is missing, which a rebuild refuses', async () => {
-    const waitlist = await crowd();
-    await damage(waitlist, 'DELETE FROM waitlist WHERE', 'id');
-    const finding = 'waitlist: the row of this waitlist is missing, but its queue is there';
-
-    expect(await queue.auditor.waitlistIds()).toContain(waitlist.id);
-    expect(await verify(waitlist)).toEqual({ records: PEOPLE, findings: [finding], differences: 1 });
-    await expect(rebuild(waitlist)).rejects.toThrow(finding);
-    expect(await queue.purger.orphanIds()).not.toContain(waitlist.id);
-
-    // As docs/operations.md says.
-    await damage(waitlist, 'DELETE FROM queue WHERE');
-    expect(await queue.purger.orphanIds()).toContain(waitlist.id);
   });
 
   it.each(['waiter', 'queue_bucket'])('names a waitlist of which only %s is left, until it is purged', async (left) => {
     const waitlist = await crowd();
-    await damage(waitlist, 'DELETE FROM waitlist WHERE', 'id');
-    for (const table of ['queue', 'waiter', 'queue_bucket'])
-      if (table !== left) await damage(waitlist, `DELETE FROM ${table} WHERE`);
+    await damage(waitlist, 'DELETE FROM waitlist WHERE');
+    await damage(waitlist, `DELETE FROM ${left === 'waiter' ? 'queue_bucket' : 'waiter'} WHERE`);
 
     expect(await queue.purger.orphanIds()).toContain(waitlist.id);
     await queue.purger.purge(waitlist.id);
@@ -173,12 +173,12 @@ describe('an audit', () => {
   /** All that is stored of a waitlist's queue. */
   async function rows({ id }: OwnedWaitlist): Promise<Record<string, readonly object[]>> {
     const database = service.app.get(Database);
-    const read = async (table: string, columns: string) => [
+    const read = async (table: string, columns: string, key = 'waitlist_id') => [
       table,
-      await database.read((manager) => manager.query(`SELECT ${columns} FROM ${table} WHERE waitlist_id = ? ORDER BY 1, 2, 3`, [id])), // prettier-ignore
+      await database.read((manager) => manager.query(`SELECT ${columns} FROM ${table} WHERE ${key} = ? ORDER BY 1, 2, 3`, [id])), // prettier-ignore
     ];
     return Object.fromEntries([
-      await read('queue', '*'),
+      await read('waitlist', 'next_seq, active, offboarded, referred_active, referred_offboarded', 'id'),
       await read('queue_bucket', 'axis, level, parent, slot, before_in_parent'),
       await read('waiter', 'id, CAST(seq AS CHAR) AS seq, rank_key, referred, active, removed_at'),
     ]);

@@ -13,24 +13,24 @@ import { Replica } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const RUNS = 25;
-/** Records after which a page is asked for, through all of the line. */
+/** Cursors tried in each queue. */
 const CURSORS = 15;
-/** Each takes seconds, for a killed service has to start again. */
+/** Each takes seconds, because a killed service has to start again. */
 const KILLED_RUNS = Number(process.env.HISTORY_RUNS ?? 1);
-/** Ends one that hangs, and none that is slow. */
+/** Well above the time of a slow run: ends one that hangs. */
 const KILLED_RUN_MAX_MS = 240_000;
-/** From before a command is heard to after it is answered. */
+/** A kill comes at most this long after the command was sent: from before it arrives to after its answer. */
 const LIFE_MAX_MS = 100;
-/** So many come, or leave, amid a kill at least: some are done then, and some are not. */
+/** Records in the command of a kill, at least: enough that the kill finds some done and some not. */
 const KILLED_CROWD_MIN = 20;
 
-/** People are named by a number; what refers to nobody yet is skipped. */
+/** People are named by number; numbers that nobody has yet are skipped. */
 type Command =
   | { readonly kind: 'join'; readonly referrers: readonly number[] }
   | { readonly kind: 'offboard'; readonly people: readonly number[] }
   | { readonly kind: 'spots'; readonly spots: number };
 
-/** A command, amid which a process may be killed. */
+/** A command, during which a process may be killed. */
 interface Step {
   readonly command: Command;
   readonly kill?: Kill;
@@ -40,11 +40,11 @@ interface Kill {
   readonly afterMs: number;
 }
 
-/** Carries out commands: gives what was answered, or null where it is not known whether the command was carried out. */
-interface Door {
-  /** The record's uuid. */
+/** Carries out commands. An answer of null means that the command may or may not have been carried out. */
+interface EntryPoint {
+  /** Returns the record's uuid. */
   join(waitlist: OwnedWaitlist, guest: Applicant): Promise<string | null>;
-  /** The places that were left. */
+  /** Returns the last positions. */
   offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<readonly (number | null)[] | null>;
   setSpots(waitlist: OwnedWaitlist, spots: number): Promise<true | null>;
   /** Resolves when the victim serves again. */
@@ -56,8 +56,8 @@ interface Person extends Earned {
   readonly referrer: Person | undefined;
   referrals: number;
   active: boolean;
-  /** Of one who left the line, the place left. */
-  placeLeft?: number;
+  /** The last position of an offboarded person. */
+  lastPosition?: number;
 }
 
 const someone = fc.nat({ max: 400 });
@@ -87,13 +87,13 @@ const killedStep: fc.Arbitrary<Step> = fc.record({
   command: commandOf(KILLED_CROWD_MIN),
   kill: fc.record({ victim: fc.nat(), afterMs: fc.noBias(fc.nat({ max: LIFE_MAX_MS })) }),
 });
-/** Two or three kills, each after some time in which all is well. */
+/** Two or three kills, each after some steps without one. */
 const killedHistory = fc
   .array(fc.tuple(fc.array(step, { minLength: 1, maxLength: 4 }), killedStep), { minLength: 2, maxLength: 3 })
   .map((parts) => parts.flatMap(([steps, last]) => [...steps, last]));
 
-describe('the engine against the order as it is meant', () => {
-  describe('in one process, with an engine or two', () => {
+describe('the queue against the sorted list of its facts', () => {
+  describe('in one process, with one engine or two', () => {
     let running: Awaited<ReturnType<typeof startServices>>;
     let engines: Engines;
     beforeAll(async () => {
@@ -102,9 +102,9 @@ describe('the engine against the order as it is meant', () => {
     });
     afterAll(() => running.stop());
 
-    it(`gives every place, page and total exactly, whatever happened (seed ${SEED})`, async () => {
+    it(`returns every position, page and total exactly after any history (seed ${SEED})`, async () => {
       const history = fc.array(step, { minLength: 3, maxLength: 12 });
-      await fc.assert(fc.asyncProperty(history, (steps) => live(steps, engines, engines)), { numRuns: RUNS, seed: SEED }); // prettier-ignore
+      await fc.assert(fc.asyncProperty(history, (steps) => run(steps, engines, engines)), { numRuns: RUNS, seed: SEED }); // prettier-ignore
     });
   });
 
@@ -125,12 +125,12 @@ describe('the engine against the order as it is meant', () => {
     });
 
     it(
-      `loses and doubles nothing, and gives the same, though they are killed (seed ${SEED})`,
+      `loses and doubles nothing when processes are killed (seed ${SEED})`,
       async () => {
         const property = fc.asyncProperty(killedHistory, (steps) =>
-          live(steps, new Processes(replicas), new Engines([observer])),
+          run(steps, new Processes(replicas), new Engines([observer])),
         );
-        // A kill comes at another moment each time, so there is no smaller history to be found.
+        // Kills are not reproducible, so there is no point in shrinking the history.
         await fc.assert(property, { numRuns: KILLED_RUNS, seed: SEED, endOnFailure: true });
       },
       KILLED_RUNS * KILLED_RUN_MAX_MS,
@@ -138,8 +138,8 @@ describe('the engine against the order as it is meant', () => {
   });
 });
 
-/** Engines of this process, which take turns; through them a history is looked at, too. */
-class Engines implements Door {
+/** Engines of this process, which take turns. They also read the results of every history. */
+class Engines implements EntryPoint {
   private turns = 0;
 
   constructor(readonly services: readonly Service[]) {}
@@ -167,8 +167,8 @@ class Engines implements Door {
   }
 }
 
-/** Services that take turns too, and can be killed. */
-class Processes implements Door {
+/** Services that take turns, and can be killed. */
+class Processes implements EntryPoint {
   private turns = 0;
 
   constructor(private readonly replicas: readonly Replica[]) {}
@@ -205,8 +205,8 @@ class Processes implements Door {
   }
 }
 
-/** Lives a history through a door, asks after each step what came of it, and in the end compares all that there is. */
-async function live(history: readonly Step[], door: Door, engines: Engines): Promise<void> {
+/** Runs a history through an entry point, reads the result of each step, and compares everything at the end. */
+async function run(history: readonly Step[], entryPoint: EntryPoint, engines: Engines): Promise<void> {
   const [service] = engines.services;
   const waitlist = await service!.world.waitlist();
   const { id } = waitlist;
@@ -215,8 +215,8 @@ async function live(history: readonly Step[], door: Door, engines: Engines): Pro
   const people: Person[] = [];
   let spots = 3;
   for (const { command, kill } of history) {
-    const killing = kill && door.kill(kill);
-    /** What the killed had begun is done after this, or never: a server may carry out what it was sent last. */
+    const killing = kill && entryPoint.kill(kill);
+    /** Takes the queue's lock, so that a transaction of a killed process has ended: the server may still have run it. */
     const settle = async () => {
       await killing;
       await engines.next().writer.offboard(id, []);
@@ -226,7 +226,7 @@ async function live(history: readonly Step[], door: Door, engines: Engines): Pro
         const referrer = people[number];
         return { referrer, ...applicant(referrer?.waiter.referralToken) };
       });
-      const answers = await Promise.all(guests.map((guest) => door.join(waitlist, guest)));
+      const answers = await Promise.all(guests.map((guest) => entryPoint.join(waitlist, guest)));
       await settle();
       const found = await Promise.all(guests.map(find));
       for (const [index, waiter] of found.entries()) {
@@ -241,17 +241,17 @@ async function live(history: readonly Step[], door: Door, engines: Engines): Pro
       const before = line(people, spots);
       const leaving = [...new Set(command.people)].flatMap((number) => people[number] ?? []).filter(({ active }) => active); // prettier-ignore
       const places = leaving.map((person) => before.indexOf(person));
-      const removed = leaving.length > 0 ? await door.offboard(waitlist, leaving.map(({ waiter }) => waiter.id)) : []; // prettier-ignore
+      const removed = leaving.length > 0 ? await entryPoint.offboard(waitlist, leaving.map(({ waiter }) => waiter.id)) : []; // prettier-ignore
       await settle();
       const found = await Promise.all(leaving.map(({ waiter }) => find(waiter)));
       const isDone = found.some((waiter) => !waiter?.active);
       if (removed !== null) expect([isDone, removed]).toEqual([leaving.length > 0, places]);
-      // All of them, or none.
+      // All of them or none.
       expect(found.map((waiter) => waiter?.removedPriority)).toEqual(places.map((place) => (isDone ? place : null)));
       if (isDone)
-        leaving.forEach((person, index) => Object.assign(person, { active: false, placeLeft: places[index] }));
+        leaving.forEach((person, index) => Object.assign(person, { active: false, lastPosition: places[index] }));
     } else {
-      const answer = await door.setSpots(waitlist, command.spots);
+      const answer = await entryPoint.setSpots(waitlist, command.spots);
       await settle();
       const { spotsPerReferral } = await engines.next().reader.waitlist(id);
       expect(answer ? [command.spots] : [spots, command.spots]).toContain(spotsPerReferral);
@@ -269,7 +269,7 @@ async function live(history: readonly Step[], door: Door, engines: Engines): Pro
   await expectReferred(engines, id, people, spots);
 }
 
-/** All of them, and what each filter leaves of them. */
+/** Every listing: each filter in each order. */
 async function expectListings(engines: Engines, id: number, people: readonly Person[], spots: number): Promise<void> {
   const ordered = line(people, spots);
   const listed = listedIn(ordered);
@@ -288,7 +288,7 @@ async function expectListings(engines: Engines, id: number, people: readonly Per
   }
 }
 
-/** Also after a record that nobody referred, or that has left: as far in the line as it would be. */
+/** Pages of the referred in queue order, also after records that are not referred or no longer in the queue. */
 async function expectReferred(engines: Engines, id: number, people: readonly Person[], spots: number): Promise<void> {
   const everyone = inOrder(people, spots);
   const listed = listedIn(line(people, spots));
@@ -304,7 +304,7 @@ async function expectReferred(engines: Engines, id: number, people: readonly Per
   }
 }
 
-/** The listing by small pages, by offset and by the last id, equals the list. */
+/** Small pages, by offset and by cursor, add up to the list. */
 async function expectPages(
   engines: Engines,
   id: number,
@@ -337,8 +337,8 @@ function line(people: readonly Person[], spots: number): Person[] {
 
 const ALL: Omit<PageRequest, 'start'> = { offboarded: false, referredBy: null, order: 'joined', limit: 11, withAnswers: false }; // prettier-ignore
 
-/** What a page shows of people, beside whom this line stands. */
+/** What a page shows of people, given the queue in order. */
 function listedIn(ordered: readonly Person[]) {
   return (some: readonly Person[]) =>
-    some.map((person) => ({ uuid: person.waiter.uuid, priority: person.placeLeft ?? ordered.indexOf(person) }));
+    some.map((person) => ({ uuid: person.waiter.uuid, priority: person.lastPosition ?? ordered.indexOf(person) }));
 }

@@ -3,7 +3,7 @@ import { Database, NO_DEADLINE } from '../../platform/database/database.js';
 import type { Session } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { BucketStore } from '../bucket.store.js';
-import { AXES, bucketId, CounterChanges } from '../counters.js';
+import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY, numberOf } from '../counters.js';
 import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
 import type { WaitlistEntity } from '../waitlist.entity.js';
@@ -72,17 +72,10 @@ export class QueueAuditor {
         if (waitlist[field] !== derived.totals[field])
           findings.add(`queue: ${field} is ${waitlist[field]}, the records give ${derived.totals[field]}`);
       }
+      derived.openEnd(isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end);
       for (const axis of AXES) {
         const stored = await session.one(this.buckets.findAll(waitlistId, axis));
-        const byId = new Map(stored.map((bucket) => [bucketId(bucket), bucket]));
-        // Surplus buckets too: a record that falls into one later is counted from its `before`.
-        for (const bucket of derived.counters.buckets(axis, stored)) {
-          const { amount = 0, before = 0 } = byId.get(bucketId(bucket)) ?? {};
-          if (amount !== bucket.amount)
-            findings.add(`bucket ${bucketId(bucket)}: amount is ${amount}, the records give ${bucket.amount}`);
-          if (before !== bucket.before)
-            findings.add(`bucket ${bucketId(bucket)}: before is ${before}, the records give ${bucket.before}`);
-        }
+        for (const finding of derived.bucketFindings(axis, stored)) findings.add(finding);
       }
       return { records: derived.records, ...findings.report() };
     }, NO_DEADLINE);
@@ -116,11 +109,11 @@ export class QueueAuditor {
         );
       });
       if (damaged.size > 0) throw refusal(waitlistId, Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`)); // prettier-ignore
-      const buckets = AXES.flatMap((axis) => derived.counters.buckets(axis));
       const nextSeq = isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end;
+      derived.openEnd(nextSeq);
       await session.commit([
         this.buckets.deleteAll(waitlistId),
-        this.buckets.save(waitlistId, buckets),
+        this.buckets.save(waitlistId, derived.buckets(AXES)),
         this.queues.update({ ...waitlist, ...derived.totals, nextSeq }),
       ]);
       return { changed };
@@ -154,7 +147,7 @@ const TOTALS = ['active', 'offboarded', 'referredActive', 'referredOffboarded'] 
 /** Totals and counters, gathered from one record after the other. */
 class Derived {
   readonly totals = { active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
-  readonly counters = new CounterChanges();
+  private readonly counters = new CounterChanges(EMPTY);
 
   constructor(private readonly waitlist: WaitlistEntity) {}
 
@@ -166,10 +159,34 @@ class Derived {
     const isActive = facts.active === 1;
     const isReferred = facts.referredByToken !== null;
     const record = { seq: facts.seq, rankKey: derivedOf(facts, this.waitlist).rankKey, referred: isReferred };
-    this.counters.join(record);
-    if (!isActive) this.counters.leave(record);
+    this.counters.count(record, isActive, 1);
     this.totals[isActive ? 'active' : 'offboarded'] += 1;
     if (isReferred) this.totals[isActive ? 'referredActive' : 'referredOffboarded'] += 1;
+  }
+
+  openEnd(nextSeq: number): void {
+    if (nextSeq > 0) this.counters.openEnd(nextSeq - 1);
+  }
+
+  buckets(axes: readonly Axis[]): Bucket[] {
+    return this.counters.changedBuckets(new Map(), axes);
+  }
+
+  /** Differences of all stored buckets of an axis. Empty ones count too: later records are counted from their `before`. */
+  bucketFindings(axis: Axis, stored: readonly Bucket[]): string[] {
+    const storedIds = new Set(stored.map(bucketId));
+    const missing = this.buckets([axis]).filter((bucket) => !storedIds.has(bucketId(bucket)));
+    for (const place of stored) {
+      const bits = axis.widthBits[place.level];
+      if (bits !== undefined) this.counters.add(axis, numberOf(axis, place) * 2 ** bits, 0);
+    }
+    const right = new Map(this.buckets([axis]).map((bucket) => [bucketId(bucket), bucket.before]));
+    return [
+      ...missing.map((bucket) => `bucket ${bucketId(bucket)}: it is missing, the records give ${bucket.before} before`),
+      ...stored
+        .filter((bucket) => bucket.before !== right.get(bucketId(bucket)))
+        .map((bucket) => `bucket ${bucketId(bucket)}: before is ${bucket.before}, the records give ${right.get(bucketId(bucket)) ?? 'no such bucket'}`), // prettier-ignore
+    ];
   }
 }
 

@@ -58,7 +58,7 @@ export class QueueSeeder {
     // The answer to the commit was lost, and this is its repeat.
     if (stored.length > 0) return;
     if (first.number === 0 && waitlist.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
-    const changes = new CounterChanges();
+    const changes = new CounterChanges(waitlist);
     const createdAt = new Date();
     const rows = people.map(({ number, ...person }, index) => {
       const facts = { seq: waitlist.nextSeq + index, creditedReferrals: person.amountReferred, spotsAdvanced: 0 };
@@ -80,10 +80,10 @@ export class QueueSeeder {
       return row;
     });
     const referred = rows.filter((row) => row.referred).length;
-    const changed = await this.buckets.findChanged(session, waitlist, changes);
+    const siblings = await session.one(this.buckets.findSiblings(waitlistId, changes));
     await session.commit([
       this.waiters.insert(rows),
-      this.buckets.save(waitlistId, changed),
+      this.buckets.save(waitlistId, changes.changedBuckets(siblings)),
       this.queues.update({
         ...waitlist,
         nextSeq: waitlist.nextSeq + rows.length,

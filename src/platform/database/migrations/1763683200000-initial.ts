@@ -110,7 +110,6 @@ export const initial = migrationsOf(1763683200000, [
       level ${is.flag} NOT NULL,
       parent ${is.id} NOT NULL,
       slot ${is.id} NOT NULL,
-      amount ${is.id} NOT NULL,
       before_in_parent ${is.id} NOT NULL,
       PRIMARY KEY (waitlist_id, axis, level, parent, slot)`,
   ),

@@ -172,10 +172,10 @@ export class QueueReader {
     start: PageRequest['start'],
     limit: number,
   ): Promise<Window | null> {
-    const total = totalIn(queue, REFERRED_AXIS);
     const offset =
-      'offset' in start ? start.offset : await this.countReferredUpTo(session, total, waitlistId, start.afterId);
+      'offset' in start ? start.offset : await this.countReferredUpTo(session, queue, waitlistId, start.afterId);
     if (offset === null) return null;
+    const total = totalIn(queue, REFERRED_AXIS);
     const found = await this.buckets.findLeaves(session, waitlistId, REFERRED_AXIS, total, offset, offset + limit);
     return found && { ...WHOLE, leaves: found.leaves, skip: found.rest };
   }
@@ -183,7 +183,7 @@ export class QueueReader {
   /** How many of the referred stand up to a record in the line, whatever became of it; null for an id that this waitlist never had. */
   private async countReferredUpTo(
     session: Session,
-    total: Promise<number>,
+    queue: Promise<QueueEntity | undefined>,
     waitlistId: number,
     id: number,
   ): Promise<number | null> {
@@ -191,7 +191,7 @@ export class QueueReader {
     if (!place) return null;
     const leaf = leafOf(REFERRED_AXIS, place.rankKey);
     const [before, within] = await Promise.all([
-      this.buckets.countBefore(session, waitlistId, REFERRED_AXIS, total, leaf),
+      this.buckets.countBefore(session, waitlistId, REFERRED_AXIS, totalIn(queue, REFERRED_AXIS), leaf),
       this.waiters.countReferredWithin(session, waitlistId, place),
     ]);
     return before + within;

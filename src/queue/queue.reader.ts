@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher, newWorkLine, type Outcome } from '../platform/batcher.js';
+import { Batcher, type Outcome } from '../platform/batcher.js';
 import { Database } from '../platform/database/database.js';
 import type { Exchange, Session } from '../platform/database/session.js';
+import { boundedQueue } from '../platform/limits/bounded-queue.js';
 import { Problem } from '../platform/problems/problem.js';
 import { BucketStore } from './bucket.store.js';
 import { type Axis, firstKeyOf, JOINED_AXES, keptAxes, leafOf, QUEUE_AXIS, REFERRED_AXIS } from './counters.js';
@@ -34,7 +35,7 @@ export class QueueReader {
     runsMax: LOOKUP_RUNS_MAX,
   });
 
-  private readonly pages: Batcher<() => Promise<Page>, Page>;
+  private readonly enqueuePage: ReturnType<typeof boundedQueue>;
 
   constructor(
     private readonly database: Database,
@@ -44,7 +45,7 @@ export class QueueReader {
   ) {
     // Half of the connections are left to signups and lookups, however many pages are asked for and however long those take.
     const runsMax = Math.ceil(database.connections / 2);
-    this.pages = newWorkLine({ name: 'list page', waitingMax: PAGES_WAITING_MAX, runsMax });
+    this.enqueuePage = boundedQueue({ name: 'list page', waitingMax: PAGES_WAITING_MAX, runsMax });
   }
 
   async find<Rules>(waitlistId: number, contact: ContactKeys, readRules: ReadRules<Rules>): Promise<Found<Rules>> {
@@ -56,7 +57,7 @@ export class QueueReader {
    * @throws Problem `unavailable` when too many wait or the database is away
    */
   async page(waitlistId: number, request: PageRequest): Promise<Page> {
-    return this.pages.submit(() => this.readPage(waitlistId, request));
+    return this.enqueuePage(() => this.readPage(waitlistId, request));
   }
 
   private async readPage(waitlistId: number, request: PageRequest): Promise<Page> {

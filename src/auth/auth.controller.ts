@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Ip, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { Public } from '../platform/http/public.js';
-import { RateLimited } from '../platform/limits/rate-limited.js';
+import { RateLimited } from '../platform/limits/rate-limits.js';
 import { CurrentCaller, RefreshTokenOnly } from './auth.decorators.js';
 import { CreateTokensDto, TokenPairDto } from './auth.dto.js';
 import { AuthService } from './auth.service.js';

@@ -126,11 +126,3 @@ export class Batcher<Command, Result> {
     if (failure && 'error' in failure) for (const { reject } of this.take(this.waiting.length)) reject(failure.error);
   }
 }
-
-/** A line of pieces of work that share nothing but the room there is: `runsMax` of them at once, each by itself. */
-export function newWorkLine<Result>(
-  bounds: Pick<BatchBounds<unknown>, 'name' | 'waitingMax' | 'runsMax'>,
-): Batcher<() => Promise<Result>, Result> {
-  const run = async ([work]: (() => Promise<Result>)[]) => [{ result: await work!() }];
-  return new Batcher<() => Promise<Result>, Result>(run, { ...bounds, batchMax: 1 });
-}

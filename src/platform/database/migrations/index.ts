@@ -4,13 +4,12 @@ import * as accounts from './1763683200000-accounts.js';
 import * as waitlists from './1763683200100-waitlists.js';
 import * as queues from './1763683200200-queues.js';
 import * as counters from './1763690000000-counters.js';
-import * as logins from './1763700000000-logins.js';
 import * as closures from './1763710000000-closures.js';
 
 type MigrationClass = new () => MigrationInterface;
 
 /** All migrations; TypeORM runs them in the order of the timestamps in their names. */
-export const migrations = [accounts, waitlists, queues, counters, logins, closures]
+export const migrations = [accounts, waitlists, queues, counters, closures]
   .flatMap((module) => Object.values<MigrationClass>(module))
   .map(resumable);
 

@@ -9,7 +9,7 @@ export class AccountStore {
   constructor(private readonly database: Database) {}
 
   async findById(session: Session, id: number): Promise<AccountEntity | null> {
-    // Written out, for every request of an owner asks it: see WaitlistStore.
+    // Plain SQL, because every request of an owner runs it: see WaitlistStore.
     const [row]: Record<string, number | string | Date | null>[] = await session.query(
       `SELECT id, uuid, email, email_key, password_hash, token_version, disabled_at, created_at FROM account WHERE id = ?`,
       [id],
@@ -35,7 +35,7 @@ export class AccountStore {
     return this.database.read(async (manager) => !(await manager.existsBy(AccountEntity, {})));
   }
 
-  /** A repeat after a lost answer to the commit finds, by its UUID, the account that it made. */
+  /** A repeat after a lost answer to COMMIT finds the account of the first run by its UUID. */
   async insert(account: Omit<AccountEntity, 'id'>): Promise<AccountEntity> {
     return this.database.transaction(async (manager) => {
       const { uuid } = account;

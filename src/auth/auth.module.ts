@@ -25,6 +25,6 @@ import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
     AccessTokenStrategy,
     RefreshTokenStrategy,
   ],
-  exports: [AuthService, AccessTokenStrategy],
+  exports: [AuthService, TokenService],
 })
 export class AuthModule {}

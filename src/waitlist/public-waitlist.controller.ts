@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, OwnerOrPublic } from '../auth/auth.decorators.js';
-import type { Caller } from '../auth/token.guard.js';
+import { CurrentCaller, OwnerOrPublic } from '../auth/access.js';
+import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { IdParam } from '../platform/contract/id-param.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';

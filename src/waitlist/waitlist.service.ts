@@ -159,9 +159,11 @@ export class WaitlistService {
     return isDone ? apiKey : fail();
   }
 
-  /** The caller's waitlist that a key opens, or null: for an unknown key and for another owner's alike. */
-  async readByKey(session: Session, accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
-    const waitlist = await this.waitlists.findOwnedByKey(session, accountId, hashApiKey(apiKey));
+  /** The owner's waitlist with this API key; null for an unknown key and for another owner's. */
+  async findByKey(accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
+    const waitlist = await this.database.readTogether((session) =>
+      this.waitlists.findOwnedByKey(session, accountId, hashApiKey(apiKey)),
+    );
     return waitlist && { ...waitlist, apiKey };
   }
 

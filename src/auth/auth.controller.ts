@@ -6,12 +6,15 @@ import { RateLimited } from '../platform/limits/rate-limits.js';
 import { CurrentCaller, RefreshTokenOnly } from './access.js';
 import { CreateTokensDto, TokenPairDto } from './auth.dto.js';
 import { AuthService } from './auth.service.js';
-import type { Caller } from './token.service.js';
+import { type Caller, TokenService } from './token.service.js';
 
 @ApiTags('Auth')
 @Controller('api/v1/auth')
 export class AuthController {
-  constructor(private readonly auth: AuthService) {}
+  constructor(
+    private readonly auth: AuthService,
+    private readonly tokens: TokenService,
+  ) {}
 
   @Post('create_tokens')
   @HttpCode(200)
@@ -38,6 +41,6 @@ export class AuthController {
   @ApiOkResponse({ description: 'The next pair of tokens.', type: TokenPairDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
   async refreshAccessToken(@CurrentCaller() caller: Caller): Promise<TokenPairDto> {
-    return TokenPairDto.from(await this.auth.renew(caller.claims));
+    return TokenPairDto.from(await this.tokens.renew(caller.claims));
   }
 }

@@ -9,7 +9,7 @@ import { AccountStore } from './account.store.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordHasher } from './password-hasher.js';
 import { isEasilyGuessed, STRENGTH_RULE } from './password-strength.js';
-import { type TokenClaims, type TokenPair, TokenService } from './token.service.js';
+import { type TokenPair, TokenService } from './token.service.js';
 
 /** Service accounts and their tokens. */
 @Injectable()
@@ -36,11 +36,6 @@ export class AuthService {
     }
     await this.throttle.forgetFailures(key, address);
     return this.tokens.issue(account);
-  }
-
-  /** @throws Problem `INVALID_TOKEN` for a refresh token that is used, revoked or expired (but see the retry grace) */
-  async renew(claims: TokenClaims): Promise<TokenPair> {
-    return this.tokens.renew(claims);
   }
 
   /** @throws Problem `INVALID_REQUEST` for a bad email or password, `ACCOUNT_EXISTS` */

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
 import { addressKey } from '../platform/limits/address.js';
@@ -24,13 +24,13 @@ export class LoginThrottle {
   private readonly isOn: boolean;
   private readonly byAddress: RateLimiterAbstract;
   private readonly byEmail: RateLimiterAbstract;
-  private readonly secret: Buffer;
+  private readonly hashKey: Buffer;
 
   constructor(@Inject(CONFIG) { rateLimits, jwtSecrets: [secret = ''] }: Config, counts: SharedCounts) {
     this.isOn = rateLimits.login > 0;
     this.byAddress = counts.counter('login-address', ADDRESS_WINDOW_SECONDS);
     this.byEmail = counts.counter('login-email', EMAIL_WINDOW_SECONDS);
-    this.secret = Buffer.from(hkdfSync('sha256', secret, '', 'login-throttle', 32));
+    this.hashKey = Buffer.from(hkdfSync('sha256', secret, '', 'login-throttle', 32));
   }
 
   /** @throws Problem `TOO_MANY_ATTEMPTS`, the same for emails with and without an account */
@@ -40,11 +40,7 @@ export class LoginThrottle {
       this.byAddress.get(addressKey(address)),
       this.byEmail.get(this.emailAtAddress(emailKey, address)),
     ]);
-    const waitsMs = [
-      atAddress && atAddress.consumedPoints >= ADDRESS_FAILURES_MAX ? atAddress.msBeforeNext : 0,
-      ofEmail && ofEmail.consumedPoints >= EMAIL_FAILURES_MAX ? ofEmail.msBeforeNext : 0,
-    ];
-    const waitMs = Math.max(...waitsMs);
+    const waitMs = Math.max(waitOf(atAddress, ADDRESS_FAILURES_MAX), waitOf(ofEmail, EMAIL_FAILURES_MAX));
     if (waitMs > 0) throw new Problem('TOO_MANY_ATTEMPTS', { retryAfterSeconds: Math.ceil(waitMs / 1000) });
   }
 
@@ -63,8 +59,12 @@ export class LoginThrottle {
 
   /** Keyed, so that the counts in Redis reveal no email, not even to a guess. */
   private emailAtAddress(emailKey: string, address: string): string {
-    return createHmac('sha256', this.secret)
+    return createHmac('sha256', this.hashKey)
       .update(`${emailKey} ${addressKey(address)}`)
       .digest('base64url');
   }
+}
+
+function waitOf(failures: RateLimiterRes | null, failuresMax: number): number {
+  return failures && failures.consumedPoints >= failuresMax ? failures.msBeforeNext : 0;
 }

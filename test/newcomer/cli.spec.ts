@@ -109,13 +109,13 @@ describe('the command line', () => {
       'an account that exists',
       ['owner', 'create', 'twice@example.com'],
       { input: PASSWORD },
-      'There is an account with this email already.',
+      'An account with this email already exists.',
     ],
     [
       'an easily guessed password',
       ['owner', 'create', 'common@example.com'],
       { input: 'passwordpassword' },
-      'password must not be easily guessed: a common password or phrase, a few words, a repetition, a row of keys, or made from the email',
+      'password must not be easily guessed: a common password, a few words, a repetition, a row of keys, or made from the email',
     ],
     [
       'waitlists of nobody',

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import passport from 'passport';
 import type { Session } from '../platform/database/session.js';
-import { isRepeated } from '../platform/http/repeated-header.js';
+import { isRepeated } from '../platform/http/headers.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { AccountEntity } from './account.entity.js';
 import { invalidToken, type TokenClaims } from './token.service.js';

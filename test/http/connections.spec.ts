@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
-import type { ServerBounds } from '../../src/platform/http/configure-http.js';
+import type { ServerBounds } from '../../src/platform/http/server.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
 

@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
-import { SERVER_BOUNDS } from '../../src/platform/http/configure-http.js';
+import { SERVER_BOUNDS } from '../../src/platform/http/server.js';
 import type { Answer } from '../support/api.js';
 import { isTableAwaited, openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';

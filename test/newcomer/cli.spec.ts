@@ -72,16 +72,16 @@ describe('the command line', () => {
   };
 
   it('migrates, and says so when there is nothing left to do', async () => {
-    expect(await succeed(['migrate'])).toBe('The schema is the newest.\n');
+    expect(await succeed(['migrate'])).toBe('The schema is up to date.\n');
   });
 
   it('makes an account, sets another password and disables it, each at once for the service that runs', async () => {
     const email = 'life@example.com';
-    expect(await succeed(['owner', 'create', email], { input: `${PASSWORD}\n` })).toBe(`Made the account ${email}.\n`);
+    expect(await succeed(['owner', 'create', email], { input: `${PASSWORD}\n` })).toBe(`Created the account ${email}.\n`);
     expect(await loginStatuses(email, [PASSWORD, OTHER_PASSWORD])).toEqual([200, 401]);
 
     expect(await succeed(['owner', 'set-password', email], { OWNER_PASSWORD: OTHER_PASSWORD })).toBe(
-      'Set the password and ended all tokens.\n',
+      'Set the password and revoked all tokens.\n',
     );
     expect(await loginStatuses(email, [PASSWORD, OTHER_PASSWORD])).toEqual([401, 200]);
 
@@ -98,7 +98,7 @@ describe('the command line', () => {
       ['waitlist', 'create', 'Launch', '--owner', 'maker@example.com', '--url', 'https://example.com/join'],
     ); // prettier-ignore
 
-    const { id } = /^Made waitlist (?<id>\d+) with the API key [\da-f]{40}\n$/.exec(made)?.groups ?? {};
+    const { id } = /^Created waitlist (?<id>\d+) with the API key [\da-f]{40}\n$/.exec(made)?.groups ?? {};
     expect(await succeed(['waitlist', 'list', '--owner', 'Maker@Example.com'])).toBe(
       `${id}\tLaunch\t0 active\t0 offboarded\n`,
     );
@@ -109,7 +109,7 @@ describe('the command line', () => {
       'an account that exists',
       ['owner', 'create', 'twice@example.com'],
       { input: PASSWORD },
-      'There is an account with this email already.',
+      'An account with this email already exists.',
     ],
     [
       'an easily guessed password',
@@ -142,7 +142,7 @@ describe('the command line', () => {
     const [first, ...rest] = (await fail(args, options)).split('\n').filter(Boolean);
 
     expect(first).toBe(line);
-    expect(rest).toEqual(line.startsWith('error: ') ? ['(add --help to see what there is)'] : []);
+    expect(rest).toEqual(line.startsWith('error: ') ? ['(add --help for usage)'] : []);
   });
 
   it('names a database that cannot be reached', async () => {
@@ -238,7 +238,7 @@ describe('the command line', () => {
     const id = await makeWaitlist('Big');
     const damage = (sql: string) => withDataSource(database.url, (dataSource) => dataSource.query(sql));
 
-    expect(await succeed(['waitlist', 'seed', id, '--count', '2000'])).toContain('Put 2000 people');
+    expect(await succeed(['waitlist', 'seed', id, '--count', '2000'])).toContain('Added 2000 people');
 
     await damage(`UPDATE queue_bucket SET amount = amount + 1 WHERE waitlist_id = ${id} AND axis = 0 AND level = 1`);
     await damage(`UPDATE waiter SET amount_referred = amount_referred + 1 WHERE waitlist_id = ${id} AND seq = 7`);

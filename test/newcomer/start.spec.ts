@@ -81,7 +81,7 @@ describe('a first start', () => {
     const [, link] = /^ {2}(http\S+#.+)$/m.exec(screen) ?? [];
     expect(link?.split('#')[0]).toBe(`${base}/docs`);
     expect(Object.fromEntries(new URLSearchParams(link?.split('#')[1]))).toEqual({ email, password, api_key: key });
-    expect(screen).toContain('Everything is kept in data/waitlist.sqlite.');
+    expect(screen).toContain('All data is kept in data/waitlist.sqlite.');
   });
 
   it('prints two lines that work when pasted', async () => {
@@ -174,9 +174,9 @@ describe('a start that cannot succeed', () => {
     [
       'DATABASE_URL',
       `sqlite:${process.execPath}/waitlist.sqlite`,
-      `the embedded database needs ${process.execPath}, which cannot be used (EEXIST).`,
+      `the embedded database cannot use ${process.execPath} (EEXIST).`,
     ],
-    ['HOST', 'no-such-host.invalid', 'no-such-host.invalid is no address of this machine.'],
+    ['HOST', 'no-such-host.invalid', 'no-such-host.invalid is not an address of this machine.'],
   ])('says in one line what is wrong with %s=%s', async (name, value, message) => {
     expect(await failure({ [name]: value })).toBe(`${name}: ${message}\n`);
   });
@@ -191,7 +191,7 @@ describe('a start that cannot succeed', () => {
 
   it('names a taken port, and makes no account whose password nobody would see', async () => {
     expect(await failure({ PORT: String(takenPort), HOST: '::' })).toBe(
-      `PORT: ${takenPort} is taken by another program; set PORT to a free one.\n`,
+      `PORT: ${takenPort} is in use by another program; set PORT to a free port.\n`,
     );
 
     const program = startMain({ folder: folder.path, environment: { PORT: String(await freePort()) } });
@@ -202,7 +202,7 @@ describe('a start that cannot succeed', () => {
 
   it('asks for a JWT_SECRET with MySQL, before it looks for the server', async () => {
     expect(await failure({ DATABASE_URL: 'mysql://u:p@no-such-host.invalid/waitlist' })).toBe(
-      'JWT_SECRET: is required with MySQL (32 bytes or more)\n',
+      'JWT_SECRET: is required with MySQL (at least 32 bytes)\n',
     );
     expect(existsSync(join(folder.path, 'data'))).toBe(false);
   });
@@ -250,8 +250,8 @@ describe('a start that cannot succeed', () => {
 
       expect(await failure({ ...environment, DATABASE_URL: url.href })).toContain(
         authority === undefined
-          ? 'DATABASE_URL: the server speaks no TLS; leave out ssl=true (HANDSHAKE_NO_SSL_SUPPORT).\n'
-          : 'DATABASE_URL: the certificate of the server is for another name than the URL has, or is not trusted; ',
+          ? 'DATABASE_URL: the server does not support TLS; remove ssl=true (HANDSHAKE_NO_SSL_SUPPORT).\n'
+          : 'DATABASE_URL: the server certificate does not match the host name or is not trusted; ',
       );
     });
 
@@ -275,7 +275,7 @@ describe('a start that cannot succeed', () => {
           OWNER_PASSWORD: PASSWORD,
         },
       });
-      expect(await program.printed('Made the account')).toMatch(/\nMade the account ada@example\.com\.\n$/);
+      expect(await program.printed('Created the account')).toMatch(/\nCreated the account ada@example\.com\.\n$/);
       program.signal('SIGTERM');
       expect(await program.ended).toMatchObject({ stderr: '', exitCode: 0 });
     });

@@ -1,23 +1,25 @@
 import { BlockList, isIP } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 
-/** The least that a subscriber is given, and can pick addresses from at will. */
+/** The smallest network that an IPv6 subscriber gets, who can use any address in it. */
 const IPV6_SUBSCRIBER_BITS = 64;
 
-/** By what an address is counted: an IPv6 one by its network; an IPv4 one that is written as IPv6 as itself. */
+/** The key by which an address is counted: the network of an IPv6 address; an IPv4-mapped IPv6 address as IPv4. */
 export function addressKey(address: string, ipv6Bits = IPV6_SUBSCRIBER_BITS): string {
   return rateLimit.normalizeIP(address, ipv6Bits);
 }
 
-/** What requests or connections hold at present, counted by their address. */
-export class HeldByAddress {
+/** Bounds what each address holds at the same time: connections or bytes. */
+export class PerAddressQuota {
   private readonly held = new Map<string, number>();
 
-  /** Null where the address would then hold more than `max`; else it holds that much more, until what this gives is called. */
-  take(address: string, amount: number, max: number): (() => void) | null {
+  constructor(private readonly max: number) {}
+
+  /** Takes `amount` for the address and returns the function that releases it, or null beyond the quota. */
+  take(address: string, amount: number): (() => void) | null {
     const key = addressKey(address);
     const sum = (this.held.get(key) ?? 0) + amount;
-    if (sum > max) return null;
+    if (sum > this.max) return null;
     this.held.set(key, sum);
     return () => {
       const left = (this.held.get(key) ?? 0) - amount;
@@ -27,7 +29,7 @@ export class HeldByAddress {
   }
 }
 
-/** Whether an address is one of these addresses or in one of these networks. */
+/** Tests whether an address belongs to a list of addresses and networks. */
 export function isWithin(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {

@@ -24,5 +24,5 @@ export function collectAllowedMethods(fastify: FastifyInstance): AllowedMethods 
     }
     methods.push(...[method].flat());
   });
-  return (path) => (paths.find('GET', path)?.store ?? []) as string[];
+  return (path) => ((paths.find('GET', path)?.store ?? []) as string[]).toSorted();
 }

@@ -196,7 +196,7 @@ describe('the signing secret', () => {
     writeFileSync(file, 'x');
 
     expect(() => readConfig({ DATABASE_URL: `sqlite:${join(directory, 'line.sqlite')}` })).toThrow(
-      `${file}: must hold 32 bytes or more`,
+      `${file}: must have at least 32 bytes`,
     );
   });
 });

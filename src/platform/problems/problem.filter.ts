@@ -12,8 +12,6 @@ import { DATA_HEADERS } from '../http/headers.js';
 /** The codes of errors that Node.js, Fastify and Nest raise, by status. */
 const HTTP_FAULTS: Readonly<Record<number, ProblemCode>> = {
   400: 'MALFORMED_REQUEST',
-  404: 'NOT_FOUND',
-  405: 'METHOD_NOT_ALLOWED',
   408: 'REQUEST_TIMEOUT',
   413: 'BODY_TOO_LARGE',
   414: 'PATH_TOO_LONG',
@@ -24,7 +22,7 @@ const HTTP_FAULTS: Readonly<Record<number, ProblemCode>> = {
 /** The methods that a path accepts; empty for an unknown path. */
 export type AllowedMethods = (path: string) => readonly string[];
 
-/** Writes every failure as problem details. An unexpected error is logged in full and answered with a bare 500. */
+/** Answers every failure with problem details. An unexpected error is logged in full and answered with a bare 500. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(private readonly allowedMethods: AllowedMethods) {}
@@ -33,41 +31,32 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    if (error instanceof Problem) {
-      this.setHeaders(reply, error);
-      if (isUnavailable(error))
-        request.log.warn({ code: error.code, reason: error.cause && safeError(error.cause) }, 'unavailable');
-      send(request, reply, error);
-      return;
-    }
-    const status = this.statusOf(error, request, reply);
-    const code = HTTP_FAULTS[status] ?? (isCallersFault(status) ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR');
+    const problem = error instanceof Problem ? error : this.problemOf(error, request, reply);
+    const { code, cause } = problem;
     if (code === 'INTERNAL_ERROR') request.log.error({ error: safeError(error) }, 'unexpected error');
-    // RFC 9110, 12.5.3: tells the caller that the encoding is the fault, not the media type.
-    if (status === 415 && request.headers['content-encoding']) void reply.header('Accept-Encoding', 'identity');
-    send(request, reply, new Problem(code));
+    else if (isUnavailable(problem)) request.log.warn({ code, reason: cause && safeError(cause) }, 'unavailable');
+    send(request, reply, problem);
   }
 
-  private statusOf(error: unknown, request: FastifyRequest, reply: FastifyReply): number {
+  private problemOf(error: unknown, request: FastifyRequest, reply: FastifyReply): Problem {
     const status =
       error instanceof HttpException
         ? error.getStatus()
         : ((error as { statusCode?: number } | null)?.statusCode ?? 500);
+    if (status === 404) return this.notFound(request, reply);
     // @fastify/static answers 403 for a path outside its folder.
-    if (status === 403) return 404;
-    if (status !== 404) return status;
-    const allowed = this.allowedMethods(request.url.split('?', 1)[0] ?? '/');
-    // The path accepts the method, but has no such resource, as with an unknown file of the documentation.
-    if (allowed.length === 0 || allowed.includes(request.method)) return 404;
-    void reply.header('Allow', allowed.join(', '));
-    return 405;
+    if (status === 403) return new Problem('NOT_FOUND');
+    // RFC 9110, 12.5.3: tells the caller that the encoding is the fault, not the media type.
+    if (status === 415 && request.headers['content-encoding']) void reply.header('Accept-Encoding', 'identity');
+    return new Problem(HTTP_FAULTS[status] ?? (status >= 400 && status < 500 ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR'));
   }
 
-  private setHeaders(reply: FastifyReply, { status, code, retryAfterSeconds }: Problem): void {
-    if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds);
-    // RFC 6750, 3: no error code if the request has no token.
-    if (status === 401)
-      void reply.header('WWW-Authenticate', code === 'INVALID_TOKEN' ? 'Bearer error="invalid_token"' : 'Bearer');
+  private notFound(request: FastifyRequest, reply: FastifyReply): Problem {
+    const allowed = this.allowedMethods(request.url.split('?', 1)[0] ?? '/');
+    // A path can accept the method but have no such resource, as with an unknown file of the documentation.
+    if (allowed.length === 0 || allowed.includes(request.method)) return new Problem('NOT_FOUND');
+    void reply.header('Allow', allowed.join(', '));
+    return new Problem('METHOD_NOT_ALLOWED');
   }
 }
 
@@ -100,15 +89,16 @@ export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: So
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function isCallersFault(status: number): boolean {
-  return status >= 400 && status < 500;
-}
-
 function send(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
   // The request deadline may have answered already.
   if (reply.sent) return;
+  const { status, code, retryAfterSeconds } = problem;
+  if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds);
+  // RFC 6750, 3: no error code if the request has no token.
+  if (status === 401)
+    void reply.header('WWW-Authenticate', code === 'INVALID_TOKEN' ? 'Bearer error="invalid_token"' : 'Bearer');
   void reply
-    .status(problem.status)
+    .status(status)
     .header('Content-Type', 'application/problem+json; charset=utf-8')
     .send(ProblemDto.from(problem, request.id));
 }

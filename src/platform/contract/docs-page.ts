@@ -30,16 +30,12 @@ const PAGE_HEADERS = {
  */
 export async function serveDocs(fastify: FastifyInstance, document: OpenAPIObject, basePath: string): Promise<void> {
   const docs = `${basePath.replace(/\/$/, '')}/docs`;
-  const page = (name: string, values: Record<string, string> = {}) =>
-    Object.entries({ docs, ...values }).reduce(
-      (html, [key, value]) => html.replaceAll(`{{${key}}}`, () => value),
-      readFileSync(new URL(name, PAGES), 'utf8'),
-    );
+  const page = (name: string) => readFileSync(new URL(name, PAGES), 'utf8').replaceAll('{{docs}}', docs);
   const serve = (path: string, type: string, text: string) =>
     fastify.get(path, async (_, reply) => reply.headers(PAGE_HEADERS).type(type).send(text));
   serve('/openapi.json', 'application/json; charset=utf-8', JSON.stringify(document));
   serve('/docs', 'text/html; charset=utf-8', page('index.html'));
-  serve('/docs/errors', 'text/html; charset=utf-8', page('errors.html', { errors: errorSections() }));
+  serve('/docs/errors', 'text/html; charset=utf-8', page('errors.html').replace('{{errors}}', errorSections));
   await fastify.register(fastifyStatic, {
     root: [fileURLToPath(PAGES), SWAGGER_UI],
     prefix: '/docs/assets/',

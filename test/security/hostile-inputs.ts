@@ -421,6 +421,7 @@ const lookups: HostileInput[] = [
     ['&email=%u0061da@example.com', 'email', 'an escape of old scripts'],
     ['&x=%ff&email=a@example.com', 'x', 'no UTF-8 in a parameter that would be ignored'],
     ['&%ff=1&email=a@example.com', '%ff', 'no UTF-8 in the name of a parameter'],
+    ['&email=a@example.com&x=?%ff', 'x', 'no UTF-8 after a second question mark'],
     [`&email=${'a'.repeat(300)}`, 'email', 'too long'],
     ['&email=nobody', 'email', 'no address'],
     ['&phone=+1415555%000123', 'phone', 'NUL'],

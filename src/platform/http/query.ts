@@ -20,10 +20,11 @@ export function readQueryFromBody(fastify: FastifyInstance): void {
 
 /** Refuses a query that is not percent-encoded UTF-8. The router checks the path, but the query parser accepts anything. */
 export function requireReadableQuery(fastify: FastifyInstance): void {
-  fastify.addHook('onRequest', (request, _, done) => {
-    const query = request.url.split('?', 2)[1] ?? '';
-    if (!query.includes('%')) return done();
-    const faults = query
+  fastify.addHook('onRequest', ({ url }, _, done) => {
+    const start = url.indexOf('?');
+    if (start < 0 || !url.includes('%', start)) return done();
+    const faults = url
+      .slice(start + 1)
       .split('&')
       .filter((parameter) => !isPercentEncoded(parameter))
       .map((parameter) => ({ field: parameter.split('=', 1)[0] || 'query', message: 'must be percent-encoded UTF-8' }));

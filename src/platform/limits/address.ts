@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 
-/** The smallest network that an IPv6 subscriber gets, who can use any address in it. */
+/** The smallest network that an IPv6 subscriber gets. The subscriber can use any address in it. */
 const IPV6_SUBSCRIBER_BITS = 64;
 
 /** The key by which an address is counted: the network of an IPv6 address; an IPv4-mapped IPv6 address as IPv4. */

@@ -2,35 +2,35 @@ import { type Context, context } from '@opentelemetry/api';
 import { isUnavailable, Problem } from './problems/problem.js';
 import { tracedTogether } from './telemetry/tracing.js';
 
-/** What became of one command: its own result, or its own error. */
+/** The result or the error of one command. */
 export type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
 
 export interface BatchBounds<Command> {
-  /** What a run is called in a trace. */
+  /** The name of a run in a trace. */
   readonly name: string;
-  /** Weight that one run carries; a heavier command runs alone. */
+  /** The total weight of a run; a heavier command runs alone. */
   readonly batchMax: number;
-  /** How much a command weighs; 1 if not said. */
+  /** The weight of a command; 1 by default. */
   readonly weightOf?: (command: Command) => number;
-  /** Weight that may wait. */
+  /** The total weight that may wait. */
   readonly waitingMax: number;
   readonly runsMax: number;
-  /** Called when all that was submitted has been carried out. */
+  /** Called when no command is left. */
   readonly onIdle?: () => void;
 }
 
 interface Waiting<Command, Result> {
   readonly command: Command;
   readonly weight: number;
-  /** Whose trace it belongs to: a run is for several. */
+  /** The trace of the caller: a run has several callers. */
   readonly context: Context;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Gathers the commands that arrive while a run is under way and carries them out together in the next: group commit at
- * the level of the application. There is no timer, so an idle line runs a command at once and alone.
+ * Collects the commands that arrive during a run and carries them out together in the next: group commit at the level of
+ * the application. There is no timer, so an idle batcher runs a command at once and alone.
  */
 export class Batcher<Command, Result> {
   private readonly waiting: Waiting<Command, Result>[] = [];
@@ -38,13 +38,13 @@ export class Batcher<Command, Result> {
   private runs = 0;
   private readonly whenIdle: (() => void)[] = [];
 
-  /** `run` answers with one outcome a command, in their order. */
+  /** `run` returns one outcome per command, in the same order. */
   constructor(
     private readonly run: (commands: Command[]) => Promise<readonly Outcome<Result>[]>,
     private readonly bounds: BatchBounds<Command>,
   ) {}
 
-  /** @throws Problem `unavailable` when the line is full */
+  /** @throws Problem `QUEUE_FULL` */
   submit(command: Command): Promise<Result> {
     if (this.waitingWeight >= this.bounds.waitingMax) {
       throw new Problem('QUEUE_FULL');
@@ -58,7 +58,7 @@ export class Batcher<Command, Result> {
     return result;
   }
 
-  /** How many commands wait for their run. */
+  /** The number of commands that wait for their run. */
   get length(): number {
     return this.waiting.length;
   }
@@ -67,7 +67,7 @@ export class Batcher<Command, Result> {
     return this.runs === 0;
   }
 
-  /** Resolves when all that was submitted has been answered. */
+  /** Resolves when all submitted commands have been answered. */
   async drained(): Promise<void> {
     if (!this.isIdle) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
   }
@@ -103,7 +103,7 @@ export class Batcher<Command, Result> {
         batch.map(({ context: caller }) => caller),
         () => this.run(batch.map(({ command }) => command)),
       );
-      this.giveUpWaiting(outcomes.find((outcome) => 'error' in outcome && isUnavailable(outcome.error)));
+      this.failWaiting(outcomes.find((outcome) => 'error' in outcome && isUnavailable(outcome.error)));
       batch.forEach(({ resolve, reject }, index) => {
         const outcome = outcomes[index];
         if (outcome === undefined) reject(new Error('A batch answered fewer outcomes than it had commands'));
@@ -111,18 +111,18 @@ export class Batcher<Command, Result> {
         else resolve(outcome.result);
       });
     } catch (error) {
-      this.giveUpWaiting(isUnavailable(error) ? { error } : undefined);
+      this.failWaiting(isUnavailable(error) ? { error } : undefined);
       for (const { reject } of batch) reject(error);
     }
   }
 
   /**
-   * Where one run found the database away, or did not end in its time, those who wait are refused with it, however short
-   * they have waited: they want the same database, and writers the same lock of it. Tried in turn while it stands still,
-   * each batch would take a run's whole time, all but the first be answered too late, and the line be full of commands
-   * whose callers are gone when the database is back. Where only this run was slow, they come again after `Retry-After`.
+   * If a run found the database away, or exceeded its deadline, all waiting commands fail with it, because they need the
+   * same database and often the same lock. Run one after the other against a dead database, each batch would take a whole
+   * deadline: the callers would be gone before their turn, and the queue would stay full of their commands. If only this
+   * run was slow, callers retry after `Retry-After`.
    */
-  private giveUpWaiting(failure: Outcome<Result> | undefined): void {
+  private failWaiting(failure: Outcome<Result> | undefined): void {
     if (failure && 'error' in failure) for (const { reject } of this.take(this.waiting.length)) reject(failure.error);
   }
 }

@@ -5,7 +5,7 @@ import { Metrics } from '../platform/telemetry/metrics.js';
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const COMMIT_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What the writer of the lines tells about its work. */
+/** Metrics of the queue writer. */
 @Injectable()
 export class QueueMetrics {
   private waiting: () => number = () => 0;
@@ -30,24 +30,24 @@ export class QueueMetrics {
     });
     this.commitDuration = new Histogram({
       name: 'waitlist_queue_commit_duration_seconds',
-      help: 'Time of one such transaction, from its begin to its commit, retries included.',
+      help: 'Time of such a transaction from begin to commit, retries included.',
       buckets: COMMIT_BUCKETS_SECONDS,
       registers,
     });
     this.retries = new Counter({
       name: 'waitlist_queue_retries_total',
-      help: 'Transactions begun again, by the reason why.',
+      help: 'Transactions that were retried, by reason.',
       labelNames: ['reason'],
       registers,
     });
     this.refusals = new Counter({
       name: 'waitlist_queue_refusals_total',
-      help: 'Commands turned away because the line was full.',
+      help: 'Commands refused because the queue was full.',
       registers,
     });
   }
 
-  /** `count` gives how many commands wait at the moment; it is asked whenever the metrics are read. */
+  /** `count` returns the number of waiting commands; called whenever the metrics are read. */
   watchWaiting(count: () => number): void {
     this.waiting = count;
   }

@@ -1,15 +1,15 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** A JSON object as it was given. */
+/** A JSON object as the request had it. */
 export type JsonObject = Record<string, unknown>;
 
-/** What a record answered to one configured question. */
+/** The answer to one question of the waitlist. */
 export interface Answer {
   readonly question: string;
   readonly value: string | readonly string[];
 }
 
-/** One record, seen as Signup by the public and as Waiter by the owner. */
+/** One record: a Signup to the public, a Waiter to the owner. */
 @Entity('waiter')
 export class WaiterEntity {
   @PrimaryGeneratedColumn({ type: 'bigint' })
@@ -65,18 +65,18 @@ export class WaiterEntity {
   @Column({ name: 'amount_referred', type: 'bigint' })
   amountReferred!: number;
 
-  /** Those of them that count for the order. */
+  /** Those referrals that count in the order. */
   @Column({ name: 'credited_referrals', type: 'bigint' })
   creditedReferrals!: number;
 
-  /** Places that the owner granted. */
+  /** Positions that the owner granted. */
   @Column({ name: 'spots_advanced', type: 'bigint' })
   spotsAdvanced!: number;
 
   @Column({ name: 'rank_key', type: 'bigint' })
   rankKey!: number;
 
-  /** The narrowest bucket of the key, which the database derives. */
+  /** The narrowest bucket of the rank key, a generated column. */
   @Column({ name: 'rank_bucket', type: 'bigint', nullable: true, insert: false, update: false, select: false })
   rankBucket?: number;
 
@@ -92,7 +92,7 @@ export class WaiterEntity {
   @Column({ name: 'removed_priority', type: 'bigint', nullable: true })
   removedPriority!: number | null;
 
-  /** The offboarding command that removed it, so that a repeat of the command knows its own work. */
+  /** The offboarding command that removed it, so that a repeat of the command recognizes its own work. */
   @Column({ name: 'removed_by', type: 'varchar', nullable: true })
   removedBy!: string | null;
 

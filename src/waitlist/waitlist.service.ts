@@ -13,7 +13,7 @@ import type { Question, RequiredContact, WaitlistEntity } from '../queue/waitlis
 import { WaitlistStore } from './waitlist.store.js';
 
 const API_KEY_BYTES = 20;
-/** Millions of records that referred someone may get another place; whoever signs up meanwhile is told to come back. */
+/** A change can move millions of records; signups are refused meanwhile. */
 const REORDERING: RunOptions = { deadlineMs: 10 * 60_000 };
 const REQUIRED_CONTACT_DEFAULT: RequiredContact = {
   email: 'required',
@@ -22,7 +22,7 @@ const REQUIRED_CONTACT_DEFAULT: RequiredContact = {
   last_name: 'optional',
 };
 
-/** What an owner may say of a waitlist; what is left out keeps its value, or its default on a new one. */
+/** What an owner can set. An omitted setting keeps its value, or gets its default on a new waitlist. */
 export interface WaitlistSettings {
   readonly name?: string;
   readonly urlLocation?: string;
@@ -50,7 +50,7 @@ export class WaitlistService {
     private readonly purger: QueuePurger,
   ) {}
 
-  /** The new waitlist and its API key, which is stored only as a hash and so can't be shown again. */
+  /** Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again. */
   async create(accountId: number, settings: WaitlistSettings & { name: string; urlLocation: string }) {
     const requiredContact = { ...REQUIRED_CONTACT_DEFAULT, ...settings.requiredContact };
     requireSound({ ...settings, requiredContact });
@@ -72,19 +72,19 @@ export class WaitlistService {
         });
       });
     } catch (error) {
-      // Nobody else makes this key: the first run was stored and its answer lost, and a repeat met its own row.
+      // The key is random, so this is a retry after a lost answer to the commit: the first attempt stored the row.
       if (!isDuplicateKey(error)) throw error;
     }
     const waitlist = await this.database.one(this.waitlists.findOwnedByKey(accountId, apiKeyHash));
     return { waitlist: waitlist ?? throwNotFound(), apiKey };
   }
 
-  /** All of the owner's, oldest first. */
+  /** The owner's waitlists, oldest first. */
   async list(accountId: number): Promise<Waitlist[]> {
     return this.waitlists.listOwned(accountId);
   }
 
-  /** @throws Problem `not_found`, for another owner's too */
+  /** @throws Problem `WAITLIST_NOT_FOUND`, also for another owner's waitlist */
   async get(accountId: number, id: number): Promise<Waitlist> {
     return (await this.waitlists.findOwned(accountId, id)) ?? throwNotFound();
   }
@@ -94,7 +94,7 @@ export class WaitlistService {
     return this.reader.waitlist(id);
   }
 
-  /** The waitlist as it then is, and how many records the change moved. @throws Problem `not_found`, `invalid` */
+  /** Returns the changed waitlist, and how many records moved. @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST` */
   async update(
     accountId: number,
     id: number,
@@ -118,7 +118,7 @@ export class WaitlistService {
       async (manager, session) => {
         await this.waitlists.update(manager, accountId, id, changes);
         if (spotsPerReferral === undefined) return;
-        // A repeat after a lost answer to the commit finds that they were moved already.
+        // A retry after a lost answer to the commit finds the records moved already.
         recordsMoved = (await this.writer.setSpotsPerReferral(session, id, spotsPerReferral)) || recordsMoved;
       },
       spotsPerReferral === undefined ? undefined : REORDERING,
@@ -126,11 +126,11 @@ export class WaitlistService {
     return { waitlist: await this.get(accountId, id), recordsMoved };
   }
 
-  /** Ends the waitlist, and begins to delete its records. @throws Problem `not_found` */
+  /** Deletes the waitlist; its records are deleted in the background. @throws Problem `WAITLIST_NOT_FOUND` */
   async delete(accountId: number, id: number): Promise<void> {
     let isDeleted = false;
     await this.database.transaction(async (manager, session) => {
-      // A repeat after a lost answer to the commit finds that it was deleted already.
+      // A retry after a lost answer to the commit finds the waitlist deleted already.
       if (!(await this.waitlists.delete(manager, accountId, id))) return isDeleted ? undefined : throwNotFound();
       await this.purger.mark(session, id);
       isDeleted = true;
@@ -138,7 +138,7 @@ export class WaitlistService {
     this.purger.wake();
   }
 
-  /** A new key; the old one ends at once. @throws Problem `not_found` */
+  /** Returns a new key; the old one stops working at once. @throws Problem `WAITLIST_NOT_FOUND` */
   async renewApiKey(accountId: number, id: number): Promise<string> {
     const apiKey = newApiKey();
     const isDone = await this.database.transaction((manager) =>
@@ -147,7 +147,7 @@ export class WaitlistService {
     return isDone ? apiKey : throwNotFound();
   }
 
-  /** The caller's waitlist that a key opens, or null: for an unknown key and for another owner's alike. */
+  /** The caller's waitlist with this key; null for an unknown key and for another owner's alike. */
   async findByKey(accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
     const waitlist = await this.database.one(this.waitlists.findOwnedByKey(accountId, hashApiKey(apiKey)));
     return waitlist && { ...waitlist, apiKey };
@@ -166,7 +166,7 @@ function hashApiKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');
 }
 
-/** What the fields' own types can't say. */
+/** Rules that concern several fields. */
 function requireSound({ requiredContact, defaultRegion, questions = [] }: WaitlistSettings): void {
   const faults: FieldFault[] = [];
   if (requiredContact?.email === 'off' && requiredContact.phone === 'off') {

@@ -5,7 +5,7 @@ import { type Query, select } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { WaitlistEntity } from '../queue/waitlist.entity.js';
 
-/** An owner's queries carry the owner, so that another's waitlist can't be found by mistake. */
+/** Owners' queries. Each names the owner, so that it cannot find another owner's waitlist. */
 @Injectable()
 export class WaitlistStore {
   private readonly waitlists: Table<WaitlistEntity>;
@@ -36,7 +36,7 @@ export class WaitlistStore {
     return manager.save(manager.create(WaitlistEntity, waitlist));
   }
 
-  /** Whether there was such a waitlist. */
+  /** Returns whether the waitlist exists. */
   async update(
     manager: EntityManager,
     accountId: number,
@@ -48,7 +48,7 @@ export class WaitlistStore {
     return affected === 1;
   }
 
-  /** Whether there was such a waitlist. */
+  /** Returns whether the waitlist exists. */
   async delete(manager: EntityManager, accountId: number, id: number): Promise<boolean> {
     const { affected } = await manager.delete(WaitlistEntity, { id, accountId });
     return affected === 1;

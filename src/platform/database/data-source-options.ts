@@ -5,13 +5,13 @@ import { SqliteConnection } from './sqlite-driver.js';
 
 const CONNECT_TIMEOUT_MS = 3_000;
 /**
- * A server ends a connection that has been silent for so long, and the transaction in it. The locks of a process that
- * hangs or was cut off, and so can't say that it is gone, would else hold up a line for hours.
+ * The server closes a connection that is silent for this long, and rolls its transaction back. Otherwise the locks of a
+ * process that hangs, or lost its network, could block a queue for hours.
  */
 export const SILENCE_MAX_SECONDS = 30;
-/** The pool itself closes earlier what it does not use. */
+/** The pool closes idle connections before the server does. */
 const IDLE_MAX_MS = 10_000;
-/** The driver waits in the event loop's own thread, so it waits briefly, and the transaction is tried again. */
+/** SQLite waits in the event loop's thread, so it waits briefly; then the transaction is retried. */
 const SQLITE_BUSY_TIMEOUT_MS = 100;
 
 /** The same tables on the embedded database and on MySQL or MariaDB. */
@@ -36,7 +36,7 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
     username: config.username,
     password: config.password,
     database: config.database,
-    // Else whoever has any certificate of any authority that is trusted could stand in for the server.
+    // Without this, a server with any trusted certificate could impersonate ours.
     ssl: config.tls ? { verifyIdentity: true } : undefined,
     charset: 'utf8mb4',
     timezone: 'Z',
@@ -45,11 +45,11 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
     connectTimeout: CONNECT_TIMEOUT_MS,
     poolSize: config.poolSize,
     multipleStatements: true,
-    // Without `trace` the driver does not record where each query was called from, which it would for no error at all.
+    // With `trace`, the driver would record a stack for each query.
     extra: {
       enableKeepAlive: true,
       trace: false,
-      // The driver looks at idle times only where not all connections may be idle.
+      // mysql2 applies `idleTimeout` only if `maxIdle` is below the limit of connections.
       maxIdle: config.poolSize - 1,
       idleTimeout: IDLE_MAX_MS,
       gracefulEnd: true,

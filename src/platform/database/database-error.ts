@@ -1,7 +1,7 @@
 import { QueryFailedError } from 'typeorm';
 import { Problem } from '../problems/problem.js';
 
-/** What the system or the driver says where a connection can't be made, or ended before it was of use. */
+/** Codes of the system or the driver for a connection that could not be made, or ended too early. */
 export const UNREACHABLE = [
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -13,7 +13,7 @@ export const UNREACHABLE = [
   'PROTOCOL_CONNECTION_LOST',
 ] as const;
 
-/** The transaction was given up by the database, not refused: the same again may succeed. Source: docs/decisions/retries.md. */
+/** The database gave the transaction up; a repeat may succeed. Source: docs/decisions/retries.md. */
 const GIVEN_UP = new Set<string | number>([
   1213, // deadlock; in a Galera cluster also a certification conflict at COMMIT
   1205, // lock wait timeout
@@ -24,7 +24,7 @@ const GIVEN_UP = new Set<string | number>([
   3101, // certification conflict (Group Replication)
 ]);
 
-/** The connection or the server is of no use now; another may be. Whatever the driver calls fatal is so too. */
+/** This connection or server cannot be used now; another may. So is any error that the driver calls fatal. */
 const AWAY = new Set<string | number>([
   1040, // too many connections
   1047, // node not yet part of its cluster
@@ -42,7 +42,7 @@ const AWAY = new Set<string | number>([
   'EPIPE',
 ]);
 
-/** A repeat would find the same, or make it worse: it can't store, or this took longer than its owner lets a statement take. */
+/** A repeat would fail too: storage is full or broken, or the statement exceeded the server's time limit. */
 const UNABLE = new Set<string | number>([
   1021, // disk full
   1026, // error writing file
@@ -51,14 +51,14 @@ const UNABLE = new Set<string | number>([
   1969, // max_statement_time (MariaDB)
   3024, // max_execution_time (MySQL)
 ]);
-/** The same of the embedded database: read-only, error of input or output, full. */
+/** The same for SQLite: read-only, I/O error, full. */
 const SQLITE_UNABLE = new Set<number | undefined>([8, 10, 13]);
 
 const DUPLICATE_KEY = new Set<string | number>([1062, 'ERR_SQLITE_CONSTRAINT_UNIQUE']);
 const INDEX_EXISTS = new Set<string | number>([1061]);
 const SQLITE_BUSY = 5;
 
-/** The code for which the same may succeed when it is tried again, one of those above; undefined for any other error. */
+/** The code because of which a repeat may succeed, one of those above; undefined for any other error. */
 export function reasonToRepeat(error: unknown): string | undefined {
   if (sqliteCode(error) === SQLITE_BUSY) return 'SQLITE_BUSY';
   const code = codeIn(error, GIVEN_UP) ?? codeIn(error, AWAY);
@@ -84,7 +84,7 @@ export function isIndexThere(error: unknown): boolean {
   );
 }
 
-/** The database's absence as a {@link Problem}; any other error as it came. */
+/** A {@link Problem} if the database is away; otherwise the error itself. */
 export function asProblem(error: unknown): unknown {
   const isAble = codeIn(error, UNABLE) === undefined && !SQLITE_UNABLE.has(sqliteCode(error));
   if (isAble && reasonToRepeat(error) === undefined) return error;
@@ -96,12 +96,12 @@ function codeIn(error: unknown, codes: ReadonlySet<string | number>): string | n
   return [errno, code].find((known) => known !== undefined && codes.has(known));
 }
 
-/** The driver's own word for a connection that is lost, where it has no code: a handshake that failed, a closed state. */
+/** mysql2 marks a lost connection that has no code, such as a failed handshake, as fatal. */
 function isFatal(error: unknown): boolean {
   return driverError<{ fatal?: boolean }>(error).fatal === true;
 }
 
-/** The low byte of SQLite's code says what happened; busy is where another program, such as the command line, writes. */
+/** The low byte of SQLite's extended code. BUSY means that another program, such as the CLI, is writing. */
 function sqliteCode(error: unknown): number | undefined {
   const { errcode } = driverError<{ errcode?: number }>(error);
   return errcode === undefined ? undefined : errcode & 0xff;

@@ -9,8 +9,8 @@ interface PreparedStatement {
 }
 
 /**
- * The face of `better-sqlite3` that TypeORM's driver of that name calls, over `node:sqlite`'s API in a package that
- * ships its binaries: no compiler and no download at install.
+ * The part of `better-sqlite3`'s API that TypeORM's driver calls, over a package with the API of `node:sqlite`. That package
+ * ships its binaries, so an installation needs no compiler and no download.
  */
 export class SqliteConnection {
   private readonly database: DatabaseSyncInstance;

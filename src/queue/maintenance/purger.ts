@@ -8,14 +8,14 @@ import { AXES } from '../counters.js';
 import { QueueStore } from '../queue.store.js';
 import { AuditStore } from './audit.store.js';
 
-/** Records of one transaction: some ten milliseconds of the database, so that those who sign up do not notice. */
+/** Records deleted in one transaction: it takes some ten milliseconds, so that signups are not delayed. */
 const CHUNK_SIZE = 1_000;
-/** How long a deletion rests at most when the process that was at it has died, or the database was away. */
+/** How often each process looks for deletions that another process or an outage left unfinished. */
 const LOOK_MS = 5_000;
 
 /**
- * Deletes the records of lines that were closed, in the background. What is still to do is in the database, so any process
- * goes on where one was killed: a transaction a chunk, under the lock of the closed line, which at each moment one process has.
+ * Deletes the records of deleted waitlists in the background, one transaction per chunk. The mark of a deleted waitlist is
+ * in the database, and its row is the lock, so any process can go on where another was killed.
  */
 @Injectable()
 export class QueuePurger implements BeforeApplicationShutdown {
@@ -37,12 +37,12 @@ export class QueuePurger implements BeforeApplicationShutdown {
     return this.database.one(this.queues.listClosed());
   }
 
-  /** Waitlists that are gone without a mark, but have records: `purge` ends them. */
+  /** Waitlists whose row was lost without a mark, while records remain. */
   async orphanIds(): Promise<number[]> {
     return this.database.one(this.queues.listOrphans());
   }
 
-  /** Looks for closed lines, whoever closed them, from now on. A failure that is not the database's absence is told. */
+  /** Starts to look for deleted waitlists. `onFailure` gets every error but that of a database that is away. */
   watch(onFailure: (error: unknown) => void): void {
     this.onFailure = onFailure;
     this.timer = setInterval(() => this.wake(), LOOK_MS).unref();
@@ -54,38 +54,32 @@ export class QueuePurger implements BeforeApplicationShutdown {
     await session.one(this.queues.markClosed(waitlistId));
   }
 
-  /** There is a closed line to be deleted. */
+  /** Looks for deleted waitlists now. */
   wake(): void {
     this.isWanted = true;
-    // The request that closed it is answered, and its trace ends with it.
+    // Outside of the request's trace, which ends with its answer.
     this.running ??= context.with(ROOT_CONTEXT, () => this.work());
   }
 
-  /** Begins nothing more, and resolves when nothing is under way. */
+  /** Starts nothing more, and resolves when the current transaction has ended. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.timer);
     await this.running;
   }
 
-  /** Deletes all that a line without its waitlist has left; false where another process is at it. */
-  async purge(waitlistId: number): Promise<boolean> {
-    await this.database.pipelinedTransaction((session) => session.commit([this.queues.markClosed(waitlistId)]));
-    return this.purgeClosed(waitlistId);
-  }
-
   private async work(): Promise<void> {
     while (this.isWanted && !this.isClosed) {
       this.isWanted = false;
       const waitlistIds = await this.attempt(() => this.database.one(this.queues.listClosed()));
-      // Each by itself, so that one that can't be deleted does not hold up those behind it.
-      for (const waitlistId of waitlistIds ?? []) await this.attempt(() => this.purgeClosed(waitlistId));
+      // A waitlist that cannot be deleted must not block the next ones.
+      for (const waitlistId of waitlistIds ?? []) await this.attempt(() => this.purge(waitlistId));
     }
-    // At once: a wish between the last look and this would be lost.
+    // No `await` may come between the last check of `isWanted` and this, or a `wake` would be lost.
     this.running = undefined;
   }
 
-  /** What fails is tried again at the next look. */
+  /** A failure is retried at the next look. */
   private async attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     try {
       return await work();
@@ -95,7 +89,8 @@ export class QueuePurger implements BeforeApplicationShutdown {
     }
   }
 
-  private async purgeClosed(waitlistId: number): Promise<boolean> {
+  /** Deletes the remaining records of a deleted waitlist; false if another process is doing that. */
+  async purge(waitlistId: number): Promise<boolean> {
     if (this.isClosed) return false;
     const { first, end } = await this.database.one(this.records.findSpan(waitlistId));
     for (let seq = first; seq < end; seq += CHUNK_SIZE) {
@@ -124,7 +119,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
     return isForgotten ?? false;
   }
 
-  /** One transaction of a deletion; undefined where this process ends, another is at it, or it is done. */
+  /** One transaction; undefined if this process is stopping, another one has the lock, or nothing is left. */
   private async step<Result>(
     waitlistId: number,
     work: (session: Session) => Promise<Result>,

@@ -13,11 +13,11 @@ import { rankKey } from '../rank-key.js';
 import { TOKEN_ALPHABET } from '../referral-link.js';
 import { WaiterStore } from '../waiter.store.js';
 
-/** People in one transaction: their rows are one statement, within SQLite's 32,766 parameters. */
+/** Records in one transaction. Their INSERT must fit SQLite's 32,766 parameters. */
 const CHUNK_SIZE = 1_000;
 const REFERRED_SHARE = 0.3;
 
-/** Fills an empty waitlist with invented people, past the writer's own path: for trials and measurements. */
+/** Fills an empty waitlist with generated people, for trials and benchmarks. It does not use the writer. */
 @Injectable()
 export class QueueSeeder {
   constructor(
@@ -28,10 +28,9 @@ export class QueueSeeder {
   ) {}
 
   /**
-   * `count` people, of whom three in ten were referred by someone before them: `seed-<n>@example.com`, n from 0. They
-   * join some at a time, each time with their counters and under the lock of the line: it is exact for whoever is on it
-   * meanwhile, and where this ends early.
-   * @throws Problem `not_found`, or `conflict` where someone is on the waitlist already, or comes with an email of theirs
+   * Adds `count` people, `seed-<n>@example.com` with n from 0; three in ten are referred by an earlier one. Each chunk is a
+   * transaction with its counters, under the lock of the queue, so that the queue is exact at every moment.
+   * @throws Problem `WAITLIST_NOT_FOUND`; `WAITLIST_NOT_EMPTY`, also if a real signup has one of these emails
    */
   async seed(waitlistId: number, count: number, onProgress: OnProgress): Promise<void> {
     const token = tokensOf(randomInt(2 ** 20));
@@ -55,7 +54,7 @@ export class QueueSeeder {
       this.queues.lock(waitlistId),
       this.waiters.findStandings(waitlistId, [first.referralToken]),
     ]);
-    // The answer to the commit was lost, and this is its repeat.
+    // A retry after a lost answer to the commit finds its own records.
     if (stored.length > 0) return;
     if (first.number === 0 && waitlist.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
     const changes = new CounterChanges(waitlist);
@@ -94,7 +93,7 @@ export class QueueSeeder {
   }
 }
 
-/** What is known of a person before the line is. */
+/** A generated person, before the queue's state is known. */
 interface Invented {
   readonly number: number;
   readonly referralToken: string;
@@ -116,7 +115,7 @@ const NOBODY = {
   removedBy: null,
 } as const;
 
-/** A referrer is among those who join together: then nobody is changed who is on the line already. */
+/** Referrers are taken from the same chunk, so that no stored record changes. */
 function inventPeople(from: number, count: number, token: (number: number) => string): Invented[] {
   const referrers = Array.from({ length: count }, (_, index) =>
     index > 0 && Math.random() < REFERRED_SHARE ? Math.floor(Math.random() * index) : null,
@@ -131,7 +130,7 @@ function inventPeople(from: number, count: number, token: (number: number) => st
   }));
 }
 
-/** A token for each number: one random beginning for all, so that two seeded waitlists don't collide. */
+/** A token for each number, all with one random beginning. */
 function tokensOf(beginning: number): (number: number) => string {
   const write = (value: number, length: number) =>
     Array.from({ length }, (_, index) => TOKEN_ALPHABET[Math.floor(value / 32 ** (length - 1 - index)) % 32]).join('');

@@ -4,11 +4,10 @@ import { text } from 'node:stream/consumers';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import type * as administration from './boot/cli-services.js';
-import { HTTP_URL_RULE, isHttpUrl } from './platform/contract/http-url.js';
+import { ID_RULE, parseId } from './platform/contract/formats.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueService } from './queue/queue.service.js';
 
-const WAITLIST_NAME_LENGTH_MAX = 200;
 /** As many as were tried. */
 const SEED_MAX = 10_000_000;
 
@@ -49,13 +48,14 @@ const waitlist = program.command('waitlist').description('waitlists');
 waitlist
   .command('create')
   .description('make a waitlist; its API key is shown this once')
-  .argument('<name>', 'what it is called', waitlistName)
+  .argument('<name>', 'its name')
   .requiredOption('--owner <email>', 'the account that owns it')
-  .requiredOption('--url <url>', 'the page where people sign up', httpUrl)
+  .requiredOption('--url <url>', 'the page where people sign up')
   .action((name: string, options: { owner: string; url: string }) =>
-    withRooms(async ({ auth, waitlists }) => {
+    withRooms(async ({ auth, waitlists, readSettings }) => {
+      const settings = readSettings({ waitlist_name: name, waitlist_url_location: options.url });
       const account = await auth.getAccount(options.owner);
-      const made = await waitlists.create(account.id, { name, urlLocation: options.url });
+      const made = await waitlists.create(account.id, settings);
       print(`Made waitlist ${made.waitlist.id} with the API key ${made.apiKey}`);
     }),
   );
@@ -178,9 +178,9 @@ async function withProgress<Result>(what: string, work: (onProgress: OnProgress)
 }
 
 function waitlistId(value: string): number {
-  const id = Number(value);
-  if (/^[1-9]\d*$/.test(value) && Number.isSafeInteger(id)) return id;
-  throw new InvalidArgumentError('A waitlist is named by its number.');
+  const id = parseId(value);
+  if (id === null) throw new InvalidArgumentError(`It ${ID_RULE}.`);
+  return id;
 }
 
 function seedCount(value: string): number {
@@ -209,16 +209,6 @@ async function askPassword(): Promise<string> {
   terminal.close();
   process.stderr.write('\n');
   return password;
-}
-
-function waitlistName(value: string): string {
-  if (value.trim() && [...value].length <= WAITLIST_NAME_LENGTH_MAX) return value;
-  throw new InvalidArgumentError(`It must have 1 to ${WAITLIST_NAME_LENGTH_MAX} characters.`);
-}
-
-function httpUrl(value: string): string {
-  if (isHttpUrl(value)) return value;
-  throw new InvalidArgumentError(`It ${HTTP_URL_RULE}.`);
 }
 
 function print(line: string): void {

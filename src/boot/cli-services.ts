@@ -4,8 +4,10 @@ import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import { AuthService } from '../auth/auth.service.js';
 import { readConfig } from '../platform/config/config.js';
+import { readRequest } from '../platform/contract/request.pipe.js';
 import { Database } from '../platform/database/database.js';
 import { QueueService } from '../queue/queue.service.js';
+import { CreateWaitlistDto } from '../waitlist/waitlist.dto.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 
 /** What the commands of the terminal work with. */
@@ -14,6 +16,7 @@ export interface Rooms {
   readonly waitlists: WaitlistService;
   readonly queue: QueueService;
   readonly database: Database;
+  readonly readSettings: typeof readSettings;
 }
 
 /**
@@ -28,8 +31,13 @@ export async function withRooms(command: (rooms: Rooms) => Promise<void>, { need
     const database = app.get(Database);
     if (needsSchema) await database.prepareSchema();
     const [auth, waitlists, queue] = [app.get(AuthService), app.get(WaitlistService), app.get(QueueService)];
-    await command({ auth, waitlists, queue, database });
+    await command({ auth, waitlists, queue, database, readSettings });
   } finally {
     await app.close();
   }
+}
+
+/** Settings of a new waitlist, held to the rules of the API. @throws Problem `INVALID_REQUEST` */
+function readSettings(body: Partial<CreateWaitlistDto>) {
+  return CreateWaitlistDto.toSettings(readRequest(CreateWaitlistDto, body));
 }

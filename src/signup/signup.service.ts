@@ -7,7 +7,6 @@ import type { RequiredContact, WaitlistEntity } from '../waitlist/waitlist.entit
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 import { checkAnswers } from './answers.js';
 import { type Contact, contactKeys, isInternational, knownKeys, said } from './contact.js';
-import { checkMetadata } from './metadata.js';
 
 /** What someone says when signing up, as it came; `answers` is held against the waitlist's questions. */
 export interface SignupRequest {
@@ -44,7 +43,6 @@ export class SignupService {
    */
   async join(request: SignupRequest): Promise<Signup> {
     const { waitlistId } = request;
-    checkMetadata(request.metadata);
     const region = await this.regionFor(request);
     try {
       const { waiter, newcomer, rules } = await this.queue.join(waitlistId, {

@@ -1,8 +1,9 @@
+import { isToken } from '../platform/contract/formats.js';
+
 /** The parameter that carries a referral token; existing clients cut the link after it, so it comes last. */
 const PARAMETER = 'ref_id';
 /** A link has one; a few more are looked at, for other parameters can look like it. */
 const TOKENS_MAX = 4;
-const TOKEN = /^[0-9A-HJKMNP-TV-Z]{12}$/;
 
 /** The page where people sign up, with a token as its last parameter: its own query kept, its fragment dropped. */
 export function referralLink(urlLocation: string, token: string): string {
@@ -22,7 +23,7 @@ export function referrerTokens(link: string): string[] {
   const parameters = [...(query ?? []), ...(fragmentQuery ?? [])];
   const named = parameters.filter(([name]) => name === PARAMETER);
   const values = [...named, ...parameters].map(([, value]) => value);
-  return [...new Set(values.filter((value) => TOKEN.test(value)))].slice(0, TOKENS_MAX);
+  return [...new Set(values.filter((value) => isToken(value)))].slice(0, TOKENS_MAX);
 }
 
 function splitOnce(text: string, separator: string): [string, string] {

@@ -4,7 +4,7 @@ import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, 
 import { CurrentCaller, OwnerOnly } from '../auth/auth.decorators.js';
 import type { Caller } from '../auth/token.guard.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
-import { IdParam } from '../platform/contract/id-param.js';
+import { IdParam } from '../platform/contract/fields.js';
 import {
   ApiKeyDto,
   CreatedWaitlistDto,

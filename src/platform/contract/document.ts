@@ -60,12 +60,8 @@ export function publishable(document: OpenAPIObject): OpenAPIObject {
   const published = { ...document, components: { ...document.components, schemas: Object.fromEntries(renamed) } };
   return JSON.parse(
     JSON.stringify(published).replaceAll(/"(#\/components\/schemas\/\w+)Dto"/g, '"$1"'),
-    (key, value: unknown) => (MARKS_FOR_VALIDATION.has(key) ? undefined : value),
   ) as OpenAPIObject;
 }
-
-/** They tell `ContractPipe` what to understand or to leave alone; a reader of the contract has no use for them. */
-const MARKS_FOR_VALIDATION = new Set(['x-checked-by-service', 'x-numeric-string', 'x-plus']);
 
 function operationsOf(document: OpenAPIObject): Operation[] {
   return Object.values(document.paths).flatMap(({ get, post, patch, delete: remove }) =>

@@ -12,7 +12,7 @@ import { SharedCounts } from '../limits/shared-counts.js';
 import { answerInTime, overloaded, PunctualAdapter } from '../limits/request-deadline.js';
 import { type BodyBounds, boundBodies } from '../limits/bodies.js';
 import { boundClosing } from '../limits/closing.js';
-import { ContractPipe } from '../contract/contract.pipe.js';
+import { RequestPipe } from '../contract/request.pipe.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Problem } from '../problems/problem.js';
 import { serveDocs } from '../contract/docs-page.js';
@@ -210,7 +210,7 @@ export async function configureHttp(
   );
   const { pathname } = new URL(config.publicBaseUrl);
   const document = createDocument(app, pathname);
-  app.useGlobalPipes(new ContractPipe(document));
+  app.useGlobalPipes(new RequestPipe());
   await serveDocs(fastify, publishable(document), pathname);
   // Its hook holds for the routes above too.
   await fastify.register(underPressure, {

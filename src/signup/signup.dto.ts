@@ -1,16 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  AnyText,
-  CheckedByService,
-  Email,
-  EMAIL_SCHEMA,
-  Id,
-  Metadata,
-  PersonName,
-  Phone,
-  PHONE_SCHEMA,
-} from '../platform/contract/fields.js';
-import { COUNT_SCHEMA, ID_SCHEMA, TOKEN_SCHEMA } from '../platform/contract/formats.js';
+import { AnyText, CheckedByService, Email, Id, Metadata, PersonName, Phone } from '../platform/contract/fields.js';
+import { COUNT_SCHEMA, EMAIL_SCHEMA, ID_SCHEMA, PHONE_SCHEMA, TOKEN_SCHEMA } from '../platform/contract/formats.js';
 import type { JsonObject } from '../queue/waiter.js';
 import { type Besides, RecordDto, recordFields } from '../waitlist/record.dto.js';
 import type { Signup, SignupRequest } from './signup.service.js';
@@ -54,11 +44,7 @@ export class GivenAnswerDto extends AnswerDto {
 }
 
 export class CreateSignupDto {
-  @Id({
-    description: 'The waitlist to join. A numeric string is accepted too.',
-    numericString: true,
-    example: 1,
-  })
+  @Id({ description: 'The waitlist to join. A numeric string is accepted too.', lenient: true, example: 1 })
   waitlist_id!: number;
 
   @Email({ optional: true, nullable: true, description: 'Required unless the waitlist says otherwise.' })
@@ -120,20 +106,20 @@ export class CreateSignupDto {
 }
 
 export class GetSignupDto {
-  @Id({ description: 'The waitlist to search.', numericString: true, example: 1 })
+  @Id({ description: 'The waitlist to search.', lenient: true, example: 1 })
   waitlist_id!: number;
 
   @Email({
     optional: true,
     description: 'Give an email or a phone. A plus sign that was not percent-encoded is accepted.',
-    unencodedPlus: true,
+    lenient: true,
   })
   email?: string;
 
   @Phone({
     optional: true,
     description: 'In any notation of the same number. With its country code, unless the waitlist has a default region.',
-    unencodedPlus: true,
+    lenient: true,
   })
   phone?: string;
 }

@@ -19,14 +19,14 @@ export class ListWaitersDto {
   @AnyText(API_KEY)
   api_key?: string;
 
-  @Count({ optional: true, default: 0, description: 'Number of Waiters to skip.', numericString: true })
+  @Count({ optional: true, default: 0, description: 'Number of Waiters to skip.', lenient: true })
   offset?: number;
 
   @AnyText({
     optional: true,
     maxLength: 64,
     description: 'A token: only Waiters whom that one referred. The word `true`: only Waiters whom anyone referred.',
-    booleanAsText: true,
+    lenient: true,
   })
   referral_token?: string;
 
@@ -34,7 +34,7 @@ export class ListWaitersDto {
     optional: true,
     default: false,
     description: 'Adds question_1..3 and answer_1..3 to each Waiter.',
-    booleanString: true,
+    lenient: true,
   })
   questions_request?: boolean;
 
@@ -42,7 +42,7 @@ export class ListWaitersDto {
     optional: true,
     default: false,
     description: 'The offboarded Waiters instead of the active ones.',
-    booleanString: true,
+    lenient: true,
   })
   offboarded_request?: boolean;
 
@@ -52,7 +52,7 @@ export class ListWaitersDto {
     maximum: PAGE_SIZE_MAX,
     default: PAGE_SIZE_MAX,
     description: 'Page size.',
-    numericString: true,
+    lenient: true,
   })
   limit?: number;
 
@@ -60,7 +60,7 @@ export class ListWaitersDto {
     optional: true,
     description:
       'Starts after the Waiter with this id, whatever was offboarded in the meantime; `offset` is then ignored.',
-    numericString: true,
+    lenient: true,
   })
   after_id?: number;
 

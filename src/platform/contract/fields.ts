@@ -8,19 +8,29 @@ import {
   ArrayUnique,
   IsArray,
   IsBoolean,
+  IsDefined,
   IsIn,
   IsInt,
-  IsOptional,
+  IsObject,
   isObject,
   Max,
   Min,
   ValidateBy,
   ValidateIf,
   ValidateNested,
-  type ValidationArguments,
 } from 'class-validator';
 import { Problem } from '../problems/problem.js';
-import { COUNT_SCHEMA, HTTP_URL_RULE, ID_RULE, ID_SCHEMA, isHttpUrl, parseId, TEXT_PATTERN } from './formats.js';
+import {
+  COUNT_SCHEMA,
+  EMAIL_SCHEMA,
+  HTTP_URL_RULE,
+  ID_RULE,
+  ID_SCHEMA,
+  isHttpUrl,
+  parseId,
+  PHONE_SCHEMA,
+  TEXT_PATTERN,
+} from './formats.js';
 
 /*
  * One decorator per field of a request. Its options make three things: the property in the OpenAPI document, the rule
@@ -34,6 +44,8 @@ interface FieldOptions {
   readonly default?: unknown;
   readonly optional?: boolean;
   readonly nullable?: boolean;
+  /** Accepts other notations of queries and existing clients: `"12"`, `True`, a space for an unencoded plus sign. */
+  readonly lenient?: boolean;
 }
 interface TextBounds {
   readonly minLength?: number;
@@ -45,8 +57,9 @@ interface TextOptions extends FieldOptions, TextBounds {
   readonly format?: string;
 }
 interface NumberOptions extends FieldOptions {
-  /** Accepts `"12"`: queries are text, and some clients send ids as text. */
-  readonly numericString?: boolean;
+  readonly format?: string;
+  readonly minimum: number;
+  readonly maximum: number;
 }
 interface ListOptions extends FieldOptions {
   readonly minItems?: number;
@@ -54,8 +67,8 @@ interface ListOptions extends FieldOptions {
 }
 
 /** Text that may contain control characters. */
-export function AnyText({ booleanAsText, ...options }: TextOptions & { readonly booleanAsText?: boolean }) {
-  return field({ ...options, type: String }, [Holds('text', textFault(options))], booleanAsText && textOfBoolean);
+export function AnyText(options: TextOptions) {
+  return text(options, textOfBoolean);
 }
 
 /** Text without control characters. */
@@ -67,77 +80,50 @@ export function PersonName(options: FieldOptions) {
   return Text({ maxLength: 100, ...options });
 }
 
-export const EMAIL_SCHEMA = {
-  type: String,
-  format: 'idn-email',
-  maxLength: 254,
-  pattern: TEXT_PATTERN,
-  example: 'ada@example.com',
-} as const;
-
-interface PlusOptions extends FieldOptions {
-  /** Accepts a plus sign that was not percent-encoded and so arrives as a space. */
-  readonly unencodedPlus?: boolean;
+/** The service checks the address itself: an empty text counts as none, and a waitlist may not collect emails. */
+export function Email(options: FieldOptions) {
+  return text({ ...EMAIL_SCHEMA, ...options }, plusOfSpaces);
 }
 
-/** Whether it is an address is up to the service: an empty text counts as none, and a waitlist may not ask for it. */
-export function Email({ unencodedPlus, ...options }: PlusOptions) {
-  return field({ ...EMAIL_SCHEMA, ...options }, [Holds('text', textFault(EMAIL_SCHEMA))], unencodedPlus && plusWithin);
-}
-
-export const PHONE_SCHEMA = {
-  type: String,
-  format: 'phone',
-  maxLength: 32,
-  pattern: TEXT_PATTERN,
-  example: '+14155550123',
-} as const;
-
-/** Whether it is a phone number is up to the service, because it depends on the waitlist's region. */
-export function Phone({ unencodedPlus, ...options }: PlusOptions) {
-  return field({ ...PHONE_SCHEMA, ...options }, [Holds('text', textFault(PHONE_SCHEMA))], unencodedPlus && plusFirst);
+/** The service checks the number itself, because that depends on the waitlist's region. */
+export function Phone(options: FieldOptions) {
+  return text({ ...PHONE_SCHEMA, ...options }, plusOfFirstSpace);
 }
 
 export function HttpUrl(options: TextOptions) {
-  const text = { format: 'http-url', pattern: TEXT_PATTERN, ...options };
   const urlFault = (value: unknown) => (isHttpUrl(value as string) ? undefined : HTTP_URL_RULE);
-  return field({ ...text, type: String }, [Holds('text', textFault(text)), Holds('httpUrl', urlFault)]);
+  return applyDecorators(Text({ format: 'http-url', ...options }), Holds('httpUrl', urlFault));
 }
 
-export function WholeNumber(options: NumberOptions & { readonly minimum: number; readonly maximum: number }) {
-  return wholeNumber({ format: 'int32', ...options });
-}
-
-export function Id(options: NumberOptions) {
-  return wholeNumber({ ...ID_SCHEMA, ...options });
-}
-
-export function Count(options: NumberOptions) {
-  return wholeNumber({ ...COUNT_SCHEMA, ...options });
-}
-
-function wholeNumber({ numericString, ...options }: Parameters<typeof WholeNumber>[0] & { readonly format: string }) {
+export function WholeNumber(options: NumberOptions) {
   const rules = [
-    IsInt({ message: must('be a whole number') }),
+    IsInt({ message: 'must be a whole number' }),
     Min(options.minimum, { message: `must be at least ${options.minimum}` }),
     Max(options.maximum, { message: `must be at most ${options.maximum}` }),
   ];
-  return field({ ...options, type: 'integer' }, rules, numericString && numberOfText);
+  return field({ format: 'int32', ...options, type: 'integer' }, rules, { read: numberOfText });
 }
 
-/** `booleanString` accepts `true`, `True` and `1`, `false`, `False` and `0`: queries are text. */
-export function Flag({ booleanString, ...options }: FieldOptions & { readonly booleanString?: boolean }) {
-  const rules = [IsBoolean({ message: must('be true or false') })];
-  return field({ ...options, type: Boolean }, rules, booleanString && booleanOfText);
+export function Id(options: FieldOptions) {
+  return WholeNumber({ ...ID_SCHEMA, ...options });
+}
+
+export function Count(options: FieldOptions) {
+  return WholeNumber({ ...COUNT_SCHEMA, ...options });
+}
+
+export function Flag(options: FieldOptions) {
+  const rules = [IsBoolean({ message: 'must be true or false' })];
+  return field({ ...options, type: Boolean }, rules, { read: booleanOfText });
 }
 
 /** A confirmation: nothing but true is accepted. */
 export function Confirmation(options: FieldOptions) {
-  return field({ ...options, type: Boolean, enum: [true] }, [IsIn([true], { message: must('be true') })]);
+  return field({ ...options, type: Boolean, enum: [true] }, [IsIn([true], { message: 'must be true' })]);
 }
 
 export function OneOf(options: FieldOptions & { readonly enum: readonly string[]; readonly enumName?: string }) {
-  const message = must(`be ${options.enum.join(' or ')}`);
+  const message = `must be ${options.enum.join(' or ')}`;
   return field({ ...options, enum: [...options.enum] }, [IsIn(options.enum, { message })]);
 }
 
@@ -149,12 +135,13 @@ export function TextList(options: ListOptions & { readonly items: TextBounds }) 
 }
 
 export function Nested(dto: Class, options: FieldOptions) {
-  return field({ ...options, type: dto }, [Holds('object', objectFault), ValidateNested()], undefined, dto);
+  return field({ ...options, type: dto }, [IsObject({ message: OBJECT_RULE }), ValidateNested()], { type: dto });
 }
 
 export function NestedList(dto: Class, options: ListOptions) {
   // ValidateNested alone would take the items of a list within the list for items of this one.
-  return field({ ...options, type: [dto] }, [...listRules(options, objectFault), ValidateNested()], undefined, dto);
+  const itemFault = (item: unknown) => (isObject(item) ? undefined : OBJECT_RULE);
+  return field({ ...options, type: [dto] }, [...listRules(options, itemFault), ValidateNested()], { type: dto });
 }
 
 const METADATA_BYTES_MAX = 16 * 1024;
@@ -166,7 +153,7 @@ const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 /** A JSON object of the caller's own, unchanged: at most 16 KiB of compact JSON and 8 levels, without NUL. */
 export function Metadata(options: FieldOptions) {
   const schema = { ...options, type: 'object', additionalProperties: true };
-  return field(schema, [Holds('object', objectFault), Holds('metadata', metadataFault), Unchanged()]);
+  return field(schema, [IsObject({ message: OBJECT_RULE }), Holds('metadata', metadataFault), Unchanged()]);
 }
 
 /** Documented here and checked by a service, because the rule depends on the waitlist. */
@@ -192,27 +179,26 @@ function requireId(field: string, text: string): number {
 
 type Reader = (value: unknown) => unknown;
 
+function text(options: TextOptions & { readonly type?: Class }, read: Reader) {
+  return field({ type: String, ...options }, [Holds('text', textFault(options))], { read });
+}
+
 function field(
-  { optional = false, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
+  { optional = false, lenient = false, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
   rules: readonly PropertyDecorator[],
-  read?: Reader | false,
-  type: Class = Opaque,
-): PropertyDecorator {
+  { read, type = Opaque }: { readonly read?: Reader; readonly type?: Class } = {},
+) {
+  // IsOptional would skip null as well as undefined.
+  const isAbsent = (value: unknown) => (optional && value === undefined) || (schema.nullable && value === null);
   return applyDecorators(
     ApiProperty({ ...schema, required: !optional }),
     Expose(),
     Type(() => type),
-    ...(read ? [Transform(({ value }: TransformFnParams) => read(value))] : []),
-    ...presence(optional, schema.nullable ?? false),
+    ...(lenient && read ? [Transform(({ value }: TransformFnParams) => read(value))] : []),
+    ...(optional || schema.nullable ? [ValidateIf((_, value) => !isAbsent(value))] : []),
+    ...(optional ? [] : [IsDefined({ message: 'is required' })]),
     ...rules,
   );
-}
-
-/** `IsOptional` allows null as well as undefined. */
-function presence(optional: boolean, nullable: boolean): PropertyDecorator[] {
-  if (optional && nullable) return [IsOptional()];
-  if (optional) return [ValidateIf((_, value) => value !== undefined)];
-  return nullable ? [ValidateIf((_, value) => value !== null)] : [];
 }
 
 /**
@@ -226,7 +212,7 @@ function Unchanged(): PropertyDecorator {
   return Transform(({ obj, key }: TransformFnParams) => (obj as Record<string, unknown>)[key]);
 }
 
-/* What the notations do not recognize stays as it is, for the rule to reject. */
+/* A reader leaves what it does not recognize as it is, for the rule to reject. */
 
 const numberOfText: Reader = (value) =>
   typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
@@ -238,24 +224,19 @@ const booleanOfText: Reader = (value) => {
 
 const textOfBoolean: Reader = (value) => (typeof value === 'boolean' ? String(value) : value);
 
-const plusWithin: Reader = (value) => (typeof value === 'string' ? value.trim().replaceAll(' ', '+') : value);
+const plusOfSpaces: Reader = (value) => (typeof value === 'string' ? value.trim().replaceAll(' ', '+') : value);
 
-const plusFirst: Reader = (value) => (typeof value === 'string' ? value.replace(/^ (?=\d)/, '+') : value);
+const plusOfFirstSpace: Reader = (value) => (typeof value === 'string' ? value.replace(/^ (?=\d)/, '+') : value);
 
 /** Says which rule a value breaks, as the rest of a sentence that begins with the field; undefined if it breaks none. */
 type FindFault = (value: unknown) => string | undefined;
 
 function Holds(name: string, findFault: FindFault): PropertyDecorator {
-  const faultOf: FindFault = (value) => (value === undefined ? 'is required' : findFault(value));
-  const validate = (value: unknown) => faultOf(value) === undefined;
-  return ValidateBy({ name, validator: { validate, defaultMessage: (broken) => faultOf(broken?.value) ?? '' } });
+  const validate = (value: unknown) => findFault(value) === undefined;
+  return ValidateBy({ name, validator: { validate, defaultMessage: (broken) => findFault(broken?.value) ?? '' } });
 }
 
-function must(rule: string) {
-  return ({ value }: ValidationArguments) => (value === undefined ? 'is required' : `must ${rule}`);
-}
-
-const objectFault: FindFault = (value) => (isObject(value) ? undefined : 'must be a JSON object');
+const OBJECT_RULE = 'must be a JSON object';
 
 function textFault({ minLength = 0, maxLength, pattern }: TextBounds): FindFault {
   const expression = pattern === undefined ? undefined : new RegExp(pattern);
@@ -282,7 +263,7 @@ function listRules({ minItems = 0, maxItems }: ListOptions, itemFault: FindFault
     return index < 0 ? undefined : `[${index}] ${faults[index]}`;
   };
   return [
-    IsArray({ message: must('be a list') }),
+    IsArray({ message: 'must be a list' }),
     ...(minItems > 0 ? [ArrayMinSize(minItems, { message: 'must not be empty' })] : []),
     ArrayMaxSize(maxItems, { message: `must have at most ${maxItems} items` }),
     Holds('items', itemsFault),

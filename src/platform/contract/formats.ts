@@ -6,6 +6,21 @@
 /** Text without control characters. Lone surrogates are rejected when a body is read. */
 export const TEXT_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
 
+export const EMAIL_SCHEMA = {
+  type: String,
+  format: 'idn-email',
+  maxLength: 254,
+  pattern: TEXT_PATTERN,
+  example: 'ada@example.com',
+} as const;
+export const PHONE_SCHEMA = {
+  type: String,
+  format: 'phone',
+  maxLength: 32,
+  pattern: TEXT_PATTERN,
+  example: '+14155550123',
+} as const;
+
 /** Whole numbers that both JavaScript and 64-bit languages hold exactly. */
 export const ID_SCHEMA = { type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 export const COUNT_SCHEMA = { ...ID_SCHEMA, minimum: 0 } as const;

@@ -8,7 +8,7 @@ import { ID_RULE, parseId } from './platform/contract/formats.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueService } from './queue/queue.service.js';
 
-/** As many as were tried. */
+/** The largest number tested. */
 const SEED_MAX = 10_000_000;
 
 const program = new Command('npm run cli --')
@@ -189,7 +189,7 @@ function seedCount(value: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${SEED_MAX}.`);
 }
 
-// Imported only where a command runs, for it is all of the service and takes a second: help and a mistyped command need none of it.
+// Imported only when a command runs: loading the service takes a second, and help or a mistyped command needs none of it.
 async function withRooms(...call: Parameters<typeof administration.withRooms>): Promise<void> {
   return (await import('./boot/cli-services.js')).withRooms(...call);
 }

@@ -1,15 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
-import { Metadata } from './fields.js';
+import type { Problem } from '../problems/problem.js';
+import { Flag, Id, Metadata, OneOf, Text, TextList } from './fields.js';
 import { readRequest } from './request.pipe.js';
 
 const KIB = 1024;
 
-class RequestDto {
+class MetadataDto {
   @Metadata({ nullable: true })
   metadata!: object | null;
 }
 
-const read = (metadata: unknown) => readRequest(RequestDto, { metadata }).metadata;
+class ScalarsDto {
+  @Text({ optional: true, maxLength: 9 })
+  text?: string;
+
+  @Id({ optional: true, lenient: true })
+  id?: number;
+
+  @Flag({ optional: true, lenient: true })
+  flag?: boolean;
+
+  @OneOf({ optional: true, enum: ['a', 'b'] })
+  word?: string;
+
+  @TextList({ optional: true, maxItems: 2, items: { maxLength: 9 } })
+  texts?: string[];
+}
+
+const read = (metadata: unknown) => readRequest(MetadataDto, { metadata }).metadata;
 
 /** `{"a":{"a":…{}}}`. */
 function nested(levels: number): object {
@@ -49,5 +67,43 @@ describe('metadata', () => {
     expect(() => read(metadata)).toThrow(
       expect.objectContaining({ code: 'INVALID_REQUEST', message: expect.stringContaining(rule) }),
     );
+  });
+});
+
+describe('a request', () => {
+  it('has the fields that were sent and no others', () => {
+    const request = readRequest(ScalarsDto, { text: 'a', unknown: 1, constructor: 'b', toString: 'c' });
+
+    expect(request).toBeInstanceOf(ScalarsDto);
+    expect(Object.entries(request)).toEqual([['text', 'a']]);
+  });
+
+  it.each(['text', 'id', 'flag', 'word', 'texts'])('rejects an object as %s without reading its fields', (field) => {
+    let reads = 0;
+    const value = Object.defineProperty({}, 'key', { enumerable: true, get: () => (reads += 1) });
+
+    expect(() => readRequest(ScalarsDto, { [field]: value })).toThrow(new RegExp(`^${field} must`));
+    expect(reads).toBe(0);
+  });
+
+  it('counts characters as code points, variation selectors included', () => {
+    expect(readRequest(ScalarsDto, { text: '😀'.repeat(9) }).text).toHaveLength(18);
+    expect(() => readRequest(ScalarsDto, { text: 'x\ufe0f'.repeat(5) })).toThrow('text must have at most 9 characters');
+  });
+
+  it('names each field and item at fault', () => {
+    const faults = (value: unknown) => {
+      try {
+        return readRequest(ScalarsDto, value);
+      } catch (error) {
+        return (error as Problem).fields;
+      }
+    };
+
+    expect(faults({ id: '1e3', texts: ['a', 5] })).toEqual([
+      { field: 'id', message: 'must be a whole number' },
+      { field: 'texts[1]', message: 'must be text' },
+    ]);
+    expect(faults([])).toEqual([{ field: 'body', message: 'must be a JSON object' }]);
   });
 });

@@ -71,7 +71,7 @@ export default {
       name: 'entry-points-see-modules-and-services',
       severity: 'error',
       from: { path: '^src/([^/]+|boot/[^/]+)\\.ts$' },
-      to: { path: `^src/(${rooms})/`, pathNot: '\\.(module|service|dto)\\.ts$' },
+      to: { path: `^src/(${rooms})/`, pathNot: '\\.(module|service|dto)\\.ts$|^src/queue/maintenance/' },
     },
     {
       name: 'main-hears-signals-before-it-imports-the-rest',

@@ -7,7 +7,8 @@ import type * as appModule from '../src/app.module.js';
 import type * as authModule from '../src/auth/auth.service.js';
 import type * as configModule from '../src/platform/config/config.js';
 import type * as databaseModule from '../src/platform/database/database.js';
-import type * as queueModule from '../src/queue/queue.service.js';
+import type * as purgerModule from '../src/queue/maintenance/purger.js';
+import type * as seederModule from '../src/queue/maintenance/seeder.js';
 import type * as waitlistModule from '../src/waitlist/waitlist.service.js';
 import { built } from './service.js';
 
@@ -61,12 +62,12 @@ async function ownerId(app: INestApplicationContext): Promise<number> {
 }
 
 async function awaitPurge(app: INestApplicationContext): Promise<void> {
-  const { QueueService } = await built<typeof queueModule>('queue/queue.service.js');
-  const queue = app.get(QueueService);
+  const { QueuePurger } = await built<typeof purgerModule>('queue/maintenance/purger.js');
+  const purger = app.get(QueuePurger);
   // A run that was ended in the midst of it may have left some.
-  queue.keepPurging((error) => process.stderr.write(`${String(error)}\n`));
+  purger.watch((error) => process.stderr.write(`${String(error)}\n`));
   let hasSaid = false;
-  while ((await queue.closedIds()).length > 0) {
+  while ((await purger.closedIds()).length > 0) {
     if (!hasSaid) process.stderr.write('Deleting waitlists that were outgrown…\n');
     hasSaid = true;
     await wait(PURGE_POLL_MS);
@@ -85,12 +86,12 @@ export async function logIn(url: string): Promise<string> {
 
 async function prepareSeed(app: INestApplicationContext, accountId: number, size: number): Promise<Seed> {
   const { WaitlistService } = await built<typeof waitlistModule>('waitlist/waitlist.service.js');
-  const { QueueService } = await built<typeof queueModule>('queue/queue.service.js');
+  const { QueueSeeder } = await built<typeof seederModule>('queue/maintenance/seeder.js');
   const waitlists = app.get(WaitlistService);
   const name = `bench-${size}`;
-  for (const { id, totals, ...waitlist } of await waitlists.list(accountId)) {
-    if (waitlist.name !== name) continue;
-    const total = totals.active + totals.offboarded;
+  for (const { id, active, offboarded, name: ownName } of await waitlists.list(accountId)) {
+    if (ownName !== name) continue;
+    const total = active + offboarded;
     if (total >= size && total <= size * GROWTH_MAX)
       return { id, size, apiKey: await waitlists.renewApiKey(accountId, id) };
     await waitlists.delete(accountId, id);
@@ -99,7 +100,7 @@ async function prepareSeed(app: INestApplicationContext, accountId: number, size
   const format = `${name} {bar} {percentage}% | {value}/{total} | {eta_formatted} left`;
   const bar = new SingleBar({ format, noTTYOutput: true }, Presets.rect);
   bar.start(size, 0);
-  await app.get(QueueService).seed(waitlist.id, size, (done) => bar.update(done));
+  await app.get(QueueSeeder).seed(waitlist.id, size, (done) => bar.update(done));
   bar.stop();
   return { id: waitlist.id, size, apiKey };
 }

@@ -14,7 +14,7 @@ import { ServiceProcess } from '../test/support/service-process.js';
 
 const RECORDS = Number(process.argv[2] ?? 1_000_000);
 /** The schema in which people are first kept: what follows, changes a table that may be full. */
-const FIRST_WITH_RECORDS = 'CreateWaiter1763683200202';
+const FIRST_WITH_RECORDS = 'table_waiter_1763683200007';
 /** A statement that waits longer than this for a change of the schema would have been a request answered with 503. */
 const STALL_MAX_MS = 4_000;
 const DIGITS = '(SELECT 0 AS d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)'; // prettier-ignore

@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type * as administration from './boot/cli-services.js';
 import { ID_RULE, parseId } from './platform/contract/formats.js';
 import { Problem } from './platform/problems/problem.js';
-import type { OnProgress, QueueService } from './queue/queue.service.js';
+import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
 /** The largest number tested. */
 const SEED_MAX = 10_000_000;
@@ -66,8 +66,8 @@ waitlist
   .action((options: { owner: string }) =>
     withRooms(async ({ auth, waitlists }) => {
       const account = await auth.getAccount(options.owner);
-      for (const { id, name, totals } of await waitlists.list(account.id)) {
-        print(`${id}\t${name}\t${totals.active} active\t${totals.offboarded} offboarded`);
+      for (const { id, name, active, offboarded } of await waitlists.list(account.id)) {
+        print(`${id}\t${name}\t${active} active\t${offboarded} offboarded`);
       }
     }),
   );
@@ -91,8 +91,8 @@ waitlist
   .argument('<waitlist>', 'its number', waitlistId)
   .requiredOption('--count <number>', 'how many', seedCount)
   .action((id: number, { count }: { count: number }) =>
-    withRooms(async ({ queue }) => {
-      await withProgress('Seeding', (onProgress) => queue.seed(id, count, onProgress));
+    withRooms(async ({ seeder }) => {
+      await withProgress('Seeding', (onProgress) => seeder.seed(id, count, onProgress));
       print(`Put ${count} people on waitlist ${id}.`);
     }),
   );
@@ -102,19 +102,19 @@ program
   .description('hold every counter, key and count of a waitlist, or of all, against its records; on a live database')
   .argument('[waitlist]', 'its number; all if left out', waitlistId)
   .action((id: number | undefined) =>
-    withRooms(async ({ queue }) => {
+    withRooms(async ({ auditor, purger }) => {
       let isSound = true;
-      await withWaitlists(queue, id, async (waitlist) => {
-        const { records, findings, differences, remarks } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
-          queue.verify(waitlist, onProgress),
+      await withWaitlists(auditor, id, async (waitlist) => {
+        const { records, findings, differences } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
+          auditor.verify(waitlist, onProgress),
         );
         print(`Waitlist ${waitlist}: ${records} records, ${differences === 0 ? 'all right' : `${differences} differ`}`);
-        for (const line of [...findings, ...remarks]) print(`  ${line}`);
+        for (const line of findings) print(`  ${line}`);
         isSound &&= differences === 0;
       });
-      for (const closed of id === undefined ? await queue.closedIds() : [])
+      for (const closed of id === undefined ? await purger.closedIds() : [])
         print(`Waitlist ${closed} is being deleted`);
-      for (const orphan of id === undefined ? await queue.orphanIds() : []) {
+      for (const orphan of id === undefined ? await purger.orphanIds() : []) {
         print(`Waitlist ${orphan} is gone, but not all of its records: rebuild deletes them`);
         isSound = false;
       }
@@ -129,30 +129,33 @@ program
   )
   .argument('[waitlist]', 'its number; all if left out', waitlistId)
   .action((id: number | undefined) =>
-    withRooms(async ({ queue }) => {
-      await withWaitlists(queue, id, async (waitlist) => {
-        const { changed, remarks } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
-          queue.rebuild(waitlist, onProgress),
+    withRooms(async ({ auditor, purger }) => {
+      await withWaitlists(auditor, id, async (waitlist) => {
+        const { changed } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
+          auditor.rebuild(waitlist, onProgress),
         );
         print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
-        for (const remark of remarks) print(`  ${remark}`);
       });
-      for (const gone of id === undefined ? [...(await queue.closedIds()), ...(await queue.orphanIds())] : []) {
-        const isDone = await queue.purge(gone);
+      for (const gone of id === undefined ? [...(await purger.closedIds()), ...(await purger.orphanIds())] : []) {
+        const isDone = await purger.purge(gone);
         print(`Waitlist ${gone}: ${isDone ? 'deleted what remained of it' : 'is being deleted by another process'}`);
       }
     }),
   );
 
-/** The one that was named, or all; of all, one that is deleted meanwhile is passed over. */
-async function withWaitlists(queue: QueueService, id: number | undefined, work: (id: number) => Promise<void>) {
+/** Does the work for the waitlist named, or for all: one that was deleted meanwhile or is damaged does not stop the rest. */
+async function withWaitlists(auditor: QueueAuditor, id: number | undefined, work: (id: number) => Promise<void>) {
   if (id !== undefined) return work(id);
-  for (const waitlist of await queue.waitlistIds()) {
+  for (const waitlist of await auditor.waitlistIds()) {
     try {
       await work(waitlist);
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'WAITLIST_NOT_FOUND') throw error;
-      print(`Waitlist ${waitlist}: was deleted meanwhile`);
+      if (!(error instanceof Problem)) throw error;
+      if (error.code === 'WAITLIST_NOT_FOUND') print(`Waitlist ${waitlist}: was deleted meanwhile`);
+      else if (error.code === 'DAMAGED_BEYOND_REBUILD') {
+        print(error.message);
+        process.exitCode = 1;
+      } else throw error;
     }
   }
 }

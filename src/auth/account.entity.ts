@@ -18,7 +18,7 @@ export class AccountEntity {
   @Column({ name: 'password_hash', type: 'varchar' })
   passwordHash!: string;
 
-  /** Tokens carry it; raising it ends all that were issued before. */
+  /** Tokens carry it; incrementing it ends all tokens issued before. */
   @Column({ name: 'token_version', type: 'int' })
   tokenVersion!: number;
 

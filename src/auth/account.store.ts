@@ -1,30 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
-import { fromSqlTime } from '../platform/database/dialect.js';
-import type { Session } from '../platform/database/session.js';
+import { type Query, select } from '../platform/database/session.js';
+import type { Row, Table } from '../platform/database/table.js';
 import { AccountEntity } from './account.entity.js';
 
 @Injectable()
 export class AccountStore {
-  constructor(private readonly database: Database) {}
+  private readonly accounts: Table<AccountEntity>;
 
-  async findById(session: Session, id: number): Promise<AccountEntity | null> {
-    // Written out, for every request of an owner asks it: see WaitlistStore.
-    const [row]: Record<string, number | string | Date | null>[] = await session.query(
-      `SELECT id, uuid, email, email_key, password_hash, token_version, disabled_at, created_at FROM account WHERE id = ?`,
+  constructor(private readonly database: Database) {
+    this.accounts = database.table(AccountEntity);
+  }
+
+  findById(id: number): Query<AccountEntity | null> {
+    return select<Row, AccountEntity | null>(
+      `SELECT ${this.accounts.select('a')} FROM account a WHERE a.id = ?`,
       [id],
+      ([row]) => (row ? this.accounts.read(row) : null),
     );
-    if (!row) return null;
-    return {
-      id: row.id as number,
-      uuid: row.uuid as string,
-      email: row.email as string,
-      emailKey: row.email_key as string,
-      passwordHash: row.password_hash as string,
-      tokenVersion: row.token_version as number,
-      disabledAt: row.disabled_at === null ? null : fromSqlTime(row.disabled_at as Date | string),
-      createdAt: fromSqlTime(row.created_at as Date | string),
-    };
   }
 
   async findByEmailKey(emailKey: string): Promise<AccountEntity | null> {
@@ -35,7 +28,7 @@ export class AccountStore {
     return this.database.read(async (manager) => !(await manager.existsBy(AccountEntity, {})));
   }
 
-  /** A repeat after a lost answer to the commit finds, by its UUID, the account that it made. */
+  /** A repeat after a lost answer to COMMIT finds the account of the first run by its UUID. */
   async insert(account: Omit<AccountEntity, 'id'>): Promise<AccountEntity> {
     return this.database.transaction(async (manager) => {
       const { uuid } = account;

@@ -6,8 +6,6 @@ import { JwtModule } from '@nestjs/jwt';
 import { AccountStore } from './account.store.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
-import { FamiliarOriginEntity } from './familiar-origin.entity.js';
-import { FamiliarOriginStore } from './familiar-origin.store.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordHasher } from './password-hasher.js';
 import { RefreshTokenStore } from './refresh-token.store.js';
@@ -15,7 +13,7 @@ import { TokenService } from './token.service.js';
 import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity, FamiliarOriginEntity, RefreshTokenEntity]), JwtModule],
+  imports: [TypeOrmModule.forFeature([AccountEntity, RefreshTokenEntity]), JwtModule],
   controllers: [AuthController],
   providers: [
     AuthService,
@@ -23,11 +21,10 @@ import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
     LoginThrottle,
     PasswordHasher,
     AccountStore,
-    FamiliarOriginStore,
     RefreshTokenStore,
     AccessTokenStrategy,
     RefreshTokenStrategy,
   ],
-  exports: [AuthService, AccessTokenStrategy],
+  exports: [AuthService, TokenService],
 })
 export class AuthModule {}

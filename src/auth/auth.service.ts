@@ -7,11 +7,11 @@ import { Problem } from '../platform/problems/problem.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
 import { LoginThrottle } from './login-throttle.js';
-import { BLOCKLIST_RULE, isEasilyGuessed } from './password-blocklist.js';
 import { PasswordHasher } from './password-hasher.js';
-import { type TokenClaims, type TokenPair, TokenService } from './token.service.js';
+import { isEasilyGuessed, STRENGTH_RULE } from './password-strength.js';
+import { type TokenPair, TokenService } from './token.service.js';
 
-/** Service accounts and the tokens they get. */
+/** Service accounts and their tokens. */
 @Injectable()
 export class AuthService {
   constructor(
@@ -23,24 +23,22 @@ export class AuthService {
 
   /**
    * A new pair for an account's email and password.
-   * @throws Problem `unauthenticated`, the same for a wrong email and a wrong password; `throttled` after many failures;
-   * `unavailable` when too many log in at once
+   * @throws Problem `WRONG_CREDENTIALS`, the same for a wrong email and a wrong password; `TOO_MANY_ATTEMPTS` after many
+   * failures; `QUEUE_FULL` when too many logins wait
    */
   async logIn(email: string, password: string, address: string): Promise<TokenPair> {
     const key = emailKey(email) ?? '';
-    const account = await this.throttle.attempt(key, address, (isKnownAddress) =>
-      this.findByPassword(key, password, isKnownAddress),
-    );
-    if (!account) throw new Problem('WRONG_CREDENTIALS');
+    await this.throttle.requireAllowed(key, address);
+    const account = await this.findByPassword(key, password);
+    if (!account) {
+      await this.throttle.countFailure(key, address);
+      throw new Problem('WRONG_CREDENTIALS');
+    }
+    await this.throttle.forgetFailures(key, address);
     return this.tokens.issue(account);
   }
 
-  /** @throws Problem `unauthenticated` for a token that was used before (but see the retry grace), revoked or expired */
-  async renew(claims: TokenClaims): Promise<TokenPair> {
-    return this.tokens.renew(claims);
-  }
-
-  /** @throws Problem `invalid` for a bad email or password, `conflict` for a taken email */
+  /** @throws Problem `INVALID_REQUEST` for a bad email or password, `ACCOUNT_EXISTS` */
   async createAccount(email: string, password: string): Promise<AccountEntity> {
     const key = emailKey(email);
     if (key === null) throw Problem.invalid([{ field: 'email', message: 'must be an email address' }]);
@@ -61,14 +59,14 @@ export class AuthService {
     }
   }
 
-  /** Sets a password and ends all tokens of the account. @throws Problem `not_found`, `invalid` */
+  /** Sets a password and ends all tokens of the account. @throws Problem `ACCOUNT_NOT_FOUND`, `INVALID_REQUEST` */
   async setPassword(email: string, password: string): Promise<void> {
     const account = await this.getAccount(email);
     await requirePassword(password, email);
     await this.accounts.setPassword(account.id, await this.passwords.hash(password));
   }
 
-  /** Ends an account's access at once. @throws Problem `not_found` */
+  /** Ends an account's access at once. @throws Problem `ACCOUNT_NOT_FOUND` */
   async disable(email: string): Promise<void> {
     const account = await this.getAccount(email);
     await this.accounts.disable(account.id, new Date());
@@ -78,17 +76,17 @@ export class AuthService {
     return !(await this.accounts.isEmpty());
   }
 
-  /** @throws Problem `not_found` */
+  /** @throws Problem `ACCOUNT_NOT_FOUND` */
   async getAccount(email: string): Promise<AccountEntity> {
     const account = await this.accounts.findByEmailKey(emailKey(email) ?? '');
     if (!account) throw new Problem('ACCOUNT_NOT_FOUND');
     return account;
   }
 
-  /** The account that may log in with these, or null; it takes as long either way. */
-  private async findByPassword(key: string, password: string, isKnownAddress: boolean): Promise<AccountEntity | null> {
+  /** The active account with this email and password, or null; both take the same time. */
+  private async findByPassword(key: string, password: string): Promise<AccountEntity | null> {
     const account = await this.accounts.findByEmailKey(key);
-    const isRight = await this.passwords.verify(account?.passwordHash, password, isKnownAddress);
+    const isRight = await this.passwords.verify(account?.passwordHash, password);
     return account && isRight && !account.disabledAt ? account : null;
   }
 }
@@ -96,5 +94,5 @@ export class AuthService {
 async function requirePassword(password: string, email: string): Promise<void> {
   const fits = fitsPasswordRule(password);
   if (fits && !(await isEasilyGuessed(password, email))) return;
-  throw Problem.invalid([{ field: 'password', message: fits ? BLOCKLIST_RULE : PASSWORD_RULE }]);
+  throw Problem.invalid([{ field: 'password', message: fits ? STRENGTH_RULE : PASSWORD_RULE }]);
 }

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * One refresh token and its place in its family, the chain that began with a login. The pair is a pure function of this
- * row, so a retry can be given the same pair again without storing any secret.
+ * One refresh token of a family, the chain that began with a login. A pair of tokens is a pure function of this row, so a
+ * retry gets the same pair again although no secret is stored.
  */
 @Entity('refresh_token')
 export class RefreshTokenEntity {
@@ -22,7 +22,7 @@ export class RefreshTokenEntity {
   @Column({ name: 'expires_at', type: 'datetime', precision: 3 })
   expiresAt!: Date;
 
-  /** However often it is renewed, a login ends here. */
+  /** A login ends here, however often it is renewed. */
   @Column({ name: 'family_expires_at', type: 'datetime', precision: 3 })
   familyExpiresAt!: Date;
 

@@ -12,8 +12,8 @@ export class RefreshTokenStore {
   }
 
   /**
-   * Lets exactly one caller use a token: that caller's `successor` is stored. Everyone gets the row as it then is, and
-   * the row of the successor.
+   * Lets exactly one caller use a token and stores that caller's `successor`. Gives every caller the token's row as it is
+   * then, and the row of the stored successor.
    */
   async use(id: string, successor: RefreshTokenEntity) {
     return this.database.transaction(async (manager) => {
@@ -32,7 +32,7 @@ export class RefreshTokenStore {
     return this.database.read((manager) => find(manager, id));
   }
 
-  /** Repeats until none is left: a successor that is stored meanwhile can lie before where an update reads. */
+  /** Repeats until no row is left, because one update can miss a successor that is inserted behind its scan. */
   async revokeFamily(familyId: string, at: Date): Promise<void> {
     const live = { familyId, revokedAt: IsNull() };
     let isLive = true;
@@ -44,7 +44,7 @@ export class RefreshTokenStore {
     }
   }
 
-  /** Removes the rows that no longer decide anything. */
+  /** Removes the tokens of logins that have ended. */
   async deleteExpired(now: Date): Promise<void> {
     await this.database.transaction((manager) =>
       manager.delete(RefreshTokenEntity, { familyExpiresAt: LessThan(now) }),

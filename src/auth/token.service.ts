@@ -4,7 +4,6 @@ import { JwtService } from '@nestjs/jwt';
 import { type Config, LOGIN_LIFETIME_SECONDS } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
 import { Database } from '../platform/database/database.js';
-import type { Session } from '../platform/database/session.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
@@ -15,7 +14,7 @@ export const TOKEN_ALGORITHM = 'HS256';
 export const TOKEN_ISSUER = 'waitlist-service';
 export const TOKEN_AUDIENCE = 'waitlist-service/owner';
 
-/** A client whose answer was lost may ask again for so long, and gets the same pair. */
+/** For so long after its use, a refresh token gives the same pair again, in case the answer was lost. */
 const RETRY_GRACE_MS = 10_000;
 
 export type TokenUse = 'access' | 'refresh';
@@ -28,15 +27,21 @@ export interface TokenClaims {
   readonly token_version: number;
 }
 
+/** The account that a request speaks for, once its token was verified. */
+export interface Caller {
+  readonly account: AccountEntity;
+  readonly claims: TokenClaims;
+}
+
 export interface TokenPair {
   readonly accessToken: string;
   readonly refreshToken: string;
 }
 
-/** Issues and renews token pairs: signed JWTs, whose refresh half is used once (RFC 9700, 4.14). */
+/** Issues and renews token pairs: signed JWTs, of which the refresh token is used once (RFC 9700, 4.14). */
 @Injectable()
 export class TokenService {
-  /** By key id; the first signs. As keys, for of a text each verification would make one anew. */
+  /** By key id; the first signs. Key objects, because each verification would make one anew from a string. */
   private readonly keys: ReadonlyMap<string, KeyObject>;
 
   constructor(
@@ -58,42 +63,34 @@ export class TokenService {
   }
 
   /**
-   * The next pair of a family, for a refresh token that was verified. A retry within ten seconds, while the successor is
-   * unused, gets the same pair; any other second use revokes the family.
-   * @throws Problem `unauthenticated`
+   * The next pair of a login, for a verified refresh token. A retry within the grace period, while the successor is unused,
+   * gets the same pair; any other second use revokes the whole family.
+   * @throws Problem `INVALID_TOKEN`
    */
   async renew(claims: TokenClaims): Promise<TokenPair> {
     const now = new Date();
     const known = await this.refreshTokens.findById(claims.jti);
-    if (!known || known.familyExpiresAt <= now) throw invalidToken();
+    if (!known || known.familyExpiresAt <= now) throw new Problem('INVALID_TOKEN');
     const proposal = this.nextToken(known.accountId, known.familyId, now, known.familyExpiresAt);
     const { token, successor } = await this.refreshTokens.use(claims.jti, proposal);
     const usedAgo = token?.usedAt ? now.getTime() - token.usedAt.getTime() : Infinity;
     const isRetry = successor !== null && successor.usedAt === null && usedAgo <= RETRY_GRACE_MS;
     if (!token || token.revokedAt || !isRetry) {
       await this.refreshTokens.revokeFamily(known.familyId, now);
-      throw invalidToken();
+      throw new Problem('INVALID_TOKEN');
     }
-    const account = await this.findActiveAccount(claims);
-    if (!account) throw invalidToken();
-    return this.pairOf(account, successor);
+    const caller = await this.findCaller(claims);
+    if (!caller) throw new Problem('INVALID_TOKEN');
+    return this.pairOf(caller.account, successor);
   }
 
-  /**
-   * The account that a verified token stands for, or null where it was disabled or its tokens were ended. `readBeside`
-   * shares its round trip, whichever it is.
-   */
-  async findActiveAccount(
-    { sub, token_version }: TokenClaims,
-    readBeside?: (session: Session) => Promise<void> | undefined,
-  ): Promise<AccountEntity | null> {
-    const [account] = await this.database.readTogether((session) =>
-      Promise.all([this.accounts.findById(session, Number(sub)), readBeside?.(session)]),
-    );
-    return account && !account.disabledAt && account.tokenVersion === token_version ? account : null;
+  /** The account of a verified token; null when it was disabled or its tokens were ended. */
+  async findCaller(claims: TokenClaims): Promise<Caller | null> {
+    const account = await this.database.one(this.accounts.findById(Number(claims.sub)));
+    return account && !account.disabledAt && account.tokenVersion === claims.token_version ? { account, claims } : null;
   }
 
-  /** The key of a key id, or undefined for an unknown one. */
+  /** The key with this id, undefined if there is none. */
   keyOf(id: string): KeyObject | undefined {
     return this.keys.get(id);
   }
@@ -144,12 +141,8 @@ export class TokenService {
   }
 }
 
-/** The `typ` header of each kind (RFC 9068 for the first), so that neither passes for the other. */
+/** The `typ` header of each kind (RFC 9068 for access tokens), so that neither is accepted in place of the other. */
 export const TOKEN_TYPES: Record<TokenUse, string> = { access: 'at+jwt', refresh: 'rt+jwt' };
-
-export function invalidToken(): Problem {
-  return new Problem('INVALID_TOKEN');
-}
 
 function keyId(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url').slice(0, 8);

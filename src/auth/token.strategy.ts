@@ -2,52 +2,67 @@ import type { KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyRequest } from 'fastify';
-import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
+import { type SecretOrKeyProvider, Strategy, type StrategyOptionsWithRequest } from 'passport-jwt';
+import { isRepeated } from '../platform/http/repeated-header.js';
+import { Problem } from '../platform/problems/problem.js';
 import {
+  type Caller,
   TOKEN_ALGORITHM,
   TOKEN_AUDIENCE,
   TOKEN_ISSUER,
   TOKEN_TYPES,
   type TokenClaims,
-  TokenService,
+  type TokenService,
   type TokenUse,
 } from './token.service.js';
+
+/** A request with the keys and accounts of the service that it came to; the guards set them. */
+export type TokenRequest = FastifyRequest & { tokens: TokenService };
 
 const CLOCK_TOLERANCE_SECONDS = 5;
 const ACCOUNT_ID = /^[1-9]\d{0,15}$/;
 const TOKEN_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
-/** RFC 6750, 2.1. Anchored, for the library's own pattern takes time by the square of what a stranger sends. */
+/** RFC 6750, 2.1. Anchored, because the library's own pattern takes quadratic time on a hostile header. */
 const BEARER = /^Bearer +([\w\-.~+/]+=*)$/i;
 
-/** A Passport strategy that accepts one kind of token and refuses the other; whether its account stands is the guard's to ask. */
+/** Verifies tokens of one kind and finds their account. */
 function tokenStrategy(use: TokenUse) {
   @Injectable()
   class TokenStrategy extends PassportStrategy(Strategy, use) {
-    override readonly name = use;
-
-    constructor(readonly tokens: TokenService) {
-      const secretOrKeyProvider: SecretOrKeyProvider = (_request, token: string, done) =>
-        // The types know no KeyObject; the library underneath takes one.
-        done(null, keyFor(use, token, tokens) as unknown as Buffer);
-      super({
-        jwtFromRequest: ({ headers }: FastifyRequest) => BEARER.exec(headers.authorization ?? '')?.[1] ?? null,
-        secretOrKeyProvider,
+    constructor() {
+      const options: StrategyOptionsWithRequest = {
+        passReqToCallback: true,
+        jwtFromRequest: bearerToken,
+        secretOrKeyProvider: keyProvider(use),
         jsonWebTokenOptions: { clockTolerance: CLOCK_TOLERANCE_SECONDS },
         algorithms: [TOKEN_ALGORITHM],
         issuer: TOKEN_ISSUER,
         audience: TOKEN_AUDIENCE,
-      });
+      };
+      super(options);
     }
 
-    validate(claims: TokenClaims): TokenClaims | null {
-      return claims.token_use === use && isWhole(claims) ? claims : null;
+    async validate({ tokens }: TokenRequest, claims: TokenClaims): Promise<Caller | null> {
+      return claims.token_use === use && isComplete(claims) ? tokens.findCaller(claims) : null;
     }
   }
   return TokenStrategy;
 }
 
-/** What the libraries do not ask for, and each token of ours has. */
-function isWhole({ sub, jti, exp }: Partial<Record<keyof TokenClaims, unknown>>): boolean {
+@Injectable()
+export class AccessTokenStrategy extends tokenStrategy('access') {}
+
+@Injectable()
+export class RefreshTokenStrategy extends tokenStrategy('refresh') {}
+
+function bearerToken(request: FastifyRequest): string | null {
+  if (isRepeated(request, 'authorization'))
+    throw Problem.invalid([{ field: 'authorization', message: 'must be given once' }]);
+  return BEARER.exec(request.headers.authorization ?? '')?.[1] ?? null;
+}
+
+/** Each of our tokens has these claims; the libraries do not require them. */
+function isComplete({ sub, jti, exp }: Partial<Record<keyof TokenClaims, unknown>>): boolean {
   return typeof exp === 'number' && ACCOUNT_ID.test(text(sub)) && TOKEN_ID.test(text(jti));
 }
 
@@ -55,12 +70,16 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Only the header says which key to try, so it is read before the signature is known to be right. */
-function keyFor(use: TokenUse, token: string, tokens: TokenService): KeyObject | undefined {
-  const header = readHeader(token);
-  // A `crit` header asks for extensions that must be understood; none is (RFC 7515, 4.1.11).
-  if (header.typ !== TOKEN_TYPES[use] || 'crit' in header || typeof header.kid !== 'string') return undefined;
-  return tokens.keyOf(header.kid);
+/** Reads the header before the signature is verified, because it alone names the key to verify with. */
+function keyProvider(use: TokenUse): SecretOrKeyProvider {
+  return ({ tokens }: TokenRequest, token: string, done) => {
+    const { typ, kid, crit } = readHeader(token);
+    // `crit` names extensions that a verifier must understand; we know none (RFC 7515, 4.1.11).
+    const isOurs = typ === TOKEN_TYPES[use] && crit === undefined && typeof kid === 'string';
+    const key: KeyObject | undefined = isOurs ? tokens.keyOf(kid) : undefined;
+    // The types know no KeyObject; the library underneath takes one.
+    done(null, key as unknown as Buffer);
+  };
 }
 
 function readHeader(token: string): Record<string, unknown> {
@@ -72,9 +91,3 @@ function readHeader(token: string): Record<string, unknown> {
     throw error;
   }
 }
-
-@Injectable()
-export class AccessTokenStrategy extends tokenStrategy('access') {}
-
-@Injectable()
-export class RefreshTokenStrategy extends tokenStrategy('refresh') {}

@@ -6,7 +6,9 @@ import { AuthService } from '../auth/auth.service.js';
 import { readConfig } from '../platform/config/config.js';
 import { readRequest } from '../platform/contract/request.pipe.js';
 import { Database } from '../platform/database/database.js';
-import { QueueService } from '../queue/queue.service.js';
+import { QueueAuditor } from '../queue/maintenance/auditor.js';
+import { QueuePurger } from '../queue/maintenance/purger.js';
+import { QueueSeeder } from '../queue/maintenance/seeder.js';
 import { CreateWaitlistDto } from '../waitlist/waitlist.dto.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 
@@ -14,7 +16,9 @@ import { WaitlistService } from '../waitlist/waitlist.service.js';
 export interface Rooms {
   readonly auth: AuthService;
   readonly waitlists: WaitlistService;
-  readonly queue: QueueService;
+  readonly auditor: QueueAuditor;
+  readonly purger: QueuePurger;
+  readonly seeder: QueueSeeder;
   readonly database: Database;
   readonly readSettings: typeof readSettings;
 }
@@ -30,8 +34,15 @@ export async function withRooms(command: (rooms: Rooms) => Promise<void>, { need
   try {
     const database = app.get(Database);
     if (needsSchema) await database.prepareSchema();
-    const [auth, waitlists, queue] = [app.get(AuthService), app.get(WaitlistService), app.get(QueueService)];
-    await command({ auth, waitlists, queue, database, readSettings });
+    await command({
+      auth: app.get(AuthService),
+      waitlists: app.get(WaitlistService),
+      auditor: app.get(QueueAuditor),
+      purger: app.get(QueuePurger),
+      seeder: app.get(QueueSeeder),
+      database,
+      readSettings,
+    });
   } finally {
     await app.close();
   }

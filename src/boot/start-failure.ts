@@ -1,6 +1,6 @@
 import { type Config, ConfigError } from '../platform/config/config.js';
 import { UNREACHABLE } from '../platform/database/database-error.js';
-import { SchemaError } from '../platform/database/database.js';
+import { SchemaError } from '../platform/database/migrator.js';
 import { Problem } from '../platform/problems/problem.js';
 
 /** What the database's driver says on connecting, by code. */

@@ -13,7 +13,7 @@ import { safeError } from '../platform/problems/problem.filter.js';
 import { startTracing } from '../platform/telemetry/tracing.js';
 import type { Stoppable } from './shutdown.js';
 import { asListenError, explainStartFailure } from './start-failure.js';
-import { QueueService } from '../queue/queue.service.js';
+import { QueuePurger } from '../queue/maintenance/purger.js';
 
 /**
  * Of the live heap, how much garbage V8 lets come on top before it collects all. Left alone it takes what the machine has,
@@ -61,7 +61,7 @@ async function startService(): Promise<Stoppable> {
   await app.listen({ port, host, backlog: BACKLOG }).catch((error: unknown) => {
     throw asListenError(error, config);
   });
-  app.get(QueueService).keepPurging((error) => {
+  app.get(QueuePurger).watch((error) => {
     log.error({ error: safeError(error) }, 'the records of a deleted waitlist were not deleted yet');
   });
   // Only a service that listens makes the account: its password is shown once, and a taken port would lose it.

@@ -40,7 +40,7 @@ export class Batcher<Command, Result> {
 
   /** `run` answers with one outcome a command, in their order. */
   constructor(
-    private readonly run: (commands: Command[]) => Promise<Outcome<Result>[]>,
+    private readonly run: (commands: Command[]) => Promise<readonly Outcome<Result>[]>,
     private readonly bounds: BatchBounds<Command>,
   ) {}
 
@@ -125,12 +125,4 @@ export class Batcher<Command, Result> {
   private giveUpWaiting(failure: Outcome<Result> | undefined): void {
     if (failure && 'error' in failure) for (const { reject } of this.take(this.waiting.length)) reject(failure.error);
   }
-}
-
-/** A line of pieces of work that share nothing but the room there is: `runsMax` of them at once, each by itself. */
-export function newWorkLine<Result>(
-  bounds: Pick<BatchBounds<unknown>, 'name' | 'waitingMax' | 'runsMax'>,
-): Batcher<() => Promise<Result>, Result> {
-  const run = async ([work]: (() => Promise<Result>)[]) => [{ result: await work!() }];
-  return new Batcher<() => Promise<Result>, Result>(run, { ...bounds, batchMax: 1 });
 }

@@ -1,19 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { chunksOf, placeholders, upsert } from '../platform/database/dialect.js';
-import type { Session } from '../platform/database/session.js';
+import { Database } from '../platform/database/database.js';
+import { chunksOf, placeholders } from '../platform/database/dialect.js';
+import { known, mapped, type Query, select, type Session, together, write } from '../platform/database/session.js';
 import {
   type Axis,
   type Bucket,
   bucketId,
   type BucketPlace,
-  changedBuckets,
-  COUNTED_AXIS,
-  CounterChanges,
-  covers,
-  FAN_OUT,
+  type CounterChanges,
   type Family,
   familyId,
+  type FamilyPlace,
   firstKeyOf,
+  numberOf,
   pathOf,
 } from './counters.js';
 
@@ -24,8 +23,8 @@ const ROWS_MAX = 1_000;
 const PARENTS_MAX = 50;
 
 const KEY = ['waitlist_id', 'axis', 'level', 'parent', 'slot'];
-const COLUMNS = [...KEY, 'amount', 'before_in_parent'];
-/** Whole in each term of an OR: what is said once for all terms, SQLite would take alone, and read all it leaves. */
+const COLUMNS = [...KEY, 'before_in_parent'];
+/** Repeated in each term of an OR: SQLite would search by a condition outside of it alone, and scan the rest. */
 const IN_FAMILY = 'waitlist_id = ? AND axis = ? AND level = ? AND parent = ?';
 
 interface BucketRow {
@@ -33,221 +32,175 @@ interface BucketRow {
   readonly level: number;
   readonly parent: number;
   readonly slot: number;
-  readonly amount: number;
   readonly before_in_parent: number;
 }
 
-/** The buckets of some families, by {@link familyId}. */
+/** Buckets of each family from a slot on, in order, by {@link familyId}. */
 export type Siblings = ReadonlyMap<string, readonly Bucket[]>;
 
-/** The rows of `counters.ts`. They change only under the lock of their line. */
+/** A bucket found on the way down: its number on its level, and its records among all of the axis. */
+interface Span {
+  readonly bucket: number;
+  readonly before: number;
+  readonly amount: number;
+}
+
+/** The rows of `counters.ts`. They change only under the lock of their queue. */
 @Injectable()
 export class BucketStore {
-  async apply(session: Session, waitlistId: number, changes: CounterChanges): Promise<void> {
-    const buckets = await this.findChanged(session, waitlistId, changes);
-    // One after the other, for the session may be one that sends the next though the last one failed.
-    for (const some of chunksOf(buckets, ROWS_MAX)) await this.save(session, waitlistId, some);
-  }
+  constructor(private readonly database: Database) {}
 
-  /** The buckets that differ after changes, as they are to be saved; reads what `known` leaves out. */
-  async findChanged(
-    session: Session,
-    waitlistId: number,
-    changes: CounterChanges,
-    known: Siblings = new Map(),
-  ): Promise<Bucket[]> {
-    const families = changes.families();
-    const without = (siblings: Siblings, some: readonly Family[]) =>
-      some.filter((family) => !covers(siblings.get(familyId(family)) ?? [], family));
-    const unread = families.filter((family) => !known.has(familyId(family)));
-    const readAhead = families.filter((family) => known.has(familyId(family)));
-    const [near, wholly] = await Promise.all([
-      this.findSiblings(session, waitlistId, unread),
-      this.read(session, waitlistId, without(known, readAhead), () => 0),
-    ]);
-    const all = new Map([...wholly, ...(await this.read(session, waitlistId, without(near, unread), () => 0))]);
-    const siblings = new Map([...known, ...near, ...all]);
-    return families.flatMap((family) => changedBuckets(family, siblings.get(familyId(family)) ?? []));
-  }
-
-  /** Of each family what its changes are about: who comes before them is nearly always told by the eldest or the one before. */
-  async findSiblings(session: Session, waitlistId: number, families: readonly Family[]): Promise<Siblings> {
-    return this.read(session, waitlistId, families, ({ changes }) => Math.min(...changes.keys()) - 1);
-  }
-
-  /** Puts these buckets in the place of all that the waitlist has. */
-  async replaceAll(session: Session, waitlistId: number, buckets: readonly Bucket[]): Promise<void> {
-    await this.deleteAll(session, waitlistId);
-    await this.save(session, waitlistId, buckets);
-  }
-
-  async deleteAll(session: Session, waitlistId: number): Promise<void> {
-    await session.query('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
-  }
-
-  /** Deletes the buckets of some parents, from `parent` on; gives the parent to go on from, or null at the level's end. */
-  async deleteSome(
-    session: Session,
-    waitlistId: number,
-    { axis, level, parent }: Pick<BucketRow, 'axis' | 'level' | 'parent'>,
-  ): Promise<number | null> {
-    const [row]: { last: number | null }[] = await session.query(
-      `SELECT MAX(parent) AS last FROM (
-         SELECT DISTINCT parent FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ?
-         ORDER BY parent LIMIT ?
-       ) some`,
-      [waitlistId, axis, level, parent, PARENTS_MAX],
-    );
-    const last = row?.last ?? null;
-    if (last === null) return null;
-    await session.query(
-      'DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent <= ?',
-      [waitlistId, axis, level, parent, last],
-    );
-    return last + 1;
-  }
-
-  /** What tells, by `keptAxes`, which counters hold. */
-  async findCounted(session: Session, waitlistId: number): Promise<readonly Bucket[]> {
-    const rows: BucketRow[] = await session.query(`SELECT ${COLUMNS.join(', ')} FROM queue_bucket WHERE ${IN_FAMILY}`, [
+  /** The rows that `changes` needs: of each family, from its first changed slot on. Those before it stay as they are. */
+  findSiblings(waitlistId: number, changes: CounterChanges): Query<Siblings> {
+    return this.read(
       waitlistId,
-      COUNTED_AXIS.code,
-      0,
-      0,
-    ]);
-    return rows.map(toBucket);
+      changes.families().map((family) => ({ ...family, from: firstSlotOf(family) })),
+    );
   }
 
-  /** Buckets of an axis into which nothing falls any more. */
-  async deleteEmptied(session: Session, waitlistId: number, axis: Axis): Promise<void> {
-    await session.query('DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND amount = 0', [
-      waitlistId,
-      axis.code,
-    ]);
-  }
-
-  async findAll(session: Session, waitlistId: number, axis: Axis): Promise<Bucket[]> {
-    const rows: BucketRow[] = await session.query(
-      `SELECT ${COLUMNS.join(', ')} FROM queue_bucket WHERE waitlist_id = ? AND axis = ?`,
+  findAll(waitlistId: number, axis: Axis): Query<Bucket[]> {
+    return select<BucketRow, Bucket[]>(
+      // As text, because node:sqlite throws on an integer beyond 2^53, which only foreign SQL stores.
+      `SELECT axis, level, parent, slot, CAST(before_in_parent AS CHAR) AS before_in_parent
+       FROM queue_bucket WHERE waitlist_id = ? AND axis = ?`,
       [waitlistId, axis.code],
+      (rows) => rows.map(toBucket),
     );
-    return rows.map(toBucket);
   }
 
   /**
-   * The narrowest buckets that hold the records at positions from `first` to `last`, counted from 0, in their order, and
-   * how many records of the first bucket come before. Null beyond the last record.
+   * The narrowest buckets that hold the records at positions from `first` to `last`, counted from 0, in order, and how
+   * many records of the first bucket come before. Null beyond the last record. `total` is the number of records of the
+   * axis. Makes one round trip per level.
    */
   async findLeaves(
     session: Session,
     waitlistId: number,
     axis: Axis,
-    first: number,
-    last: number,
+    { total, first, last }: { readonly total: number; readonly first: number; readonly last: number },
   ): Promise<{ readonly leaves: readonly [number, ...number[]]; readonly rest: number } | null> {
-    const levels = axis.widthBits.map((_, level) => level).reverse();
-    const [top = 0] = levels;
-    // Each level's siblings are few; those of them that hold a position lead to the next level's, and empty ones nowhere.
-    // Of a CROSS JOIN SQLite keeps the order, else it may begin in the middle, with all of a level.
-    const joins = levels.slice(1).map(
-      (level) =>
-        `CROSS JOIN queue_bucket b${level} ON b${level}.waitlist_id = b${top}.waitlist_id AND b${level}.axis = b${top}.axis
-           AND b${level}.level = ${level} AND b${level}.parent = ${numberSql(axis, level + 1)}`,
-    );
-    const before = (from: number) => levels.filter((level) => level >= from).map((level) => `b${level}.before_in_parent`).join(' + '); // prettier-ignore
-    const holds = levels.map(
-      (level) => `${before(level)} <= ? AND ${before(level)} + b${level}.amount > ? AND b${level}.amount > 0`,
-    );
-    const rows: { leaf: number; total_before: number }[] = await session.query(
-      `SELECT ${numberSql(axis, 0)} AS leaf, ${before(0)} AS total_before
-       FROM queue_bucket b${top} ${joins.join(' ')}
-       WHERE b${top}.waitlist_id = ? AND b${top}.axis = ? AND b${top}.level = ${top} AND b${top}.parent = 0
-         AND ${holds.join(' AND ')}`,
-      [waitlistId, axis.code, ...holds.flatMap(() => [last, first])],
-    );
-    const [start, ...others] = rows.sort((a, b) => a.leaf - b.leaf);
-    return start ? { leaves: [start.leaf, ...others.map(({ leaf }) => leaf)], rest: first - start.total_before } : null;
+    let parents: readonly Span[] = [{ bucket: 0, before: 0, amount: total }];
+    for (const level of [...axis.widthBits.keys()].reverse()) {
+      const families = parents.map(({ bucket }) => ({ axis: axis.code, level, parent: bucket }));
+      const siblings = await session.one(this.read(waitlistId, families));
+      parents = parents
+        .flatMap((parent, index) => childrenOf(axis, parent, siblings.get(familyId(families[index] as FamilyPlace))))
+        .filter(({ before, amount }) => amount > 0 && before <= last && before + amount > first);
+    }
+    const [start, ...others] = parents;
+    return start ? { leaves: [start.bucket, ...others.map(({ bucket }) => bucket)], rest: first - start.before } : null;
   }
 
-  /** How many records come before a narrowest bucket, which need not be there. */
-  async countBefore(session: Session, waitlistId: number, axis: Axis, leaf: number): Promise<number> {
-    const path = pathOf(axis, firstKeyOf(axis, leaf));
-    const elders = path.map(
-      () => `COALESCE((SELECT before_in_parent + amount FROM queue_bucket WHERE ${IN_FAMILY} AND slot < ?
-        ORDER BY slot DESC LIMIT 1), 0)`,
+  /** How many of the axis's `total` records come before a narrowest bucket, which may be missing. */
+  countBefore(waitlistId: number, axis: Axis, leaf: number, total: number): Query<number> {
+    const path = pathOf(axis, firstKeyOf(axis, leaf)).reverse();
+    const siblings = this.read(
+      waitlistId,
+      path.map(({ slot, ...family }) => ({ ...family, from: slot })),
     );
-    const [row]: { total: number }[] = await session.query(
-      `SELECT ${elders.join(' + ')} AS total`,
-      path.flatMap(({ level, parent, slot }) => [waitlistId, axis.code, level, parent, slot]),
-    );
-    return Number(row?.total);
+    return mapped(siblings, (found) => {
+      let before = 0;
+      let end = total;
+      for (const place of path) {
+        const [bucket, following] = found.get(familyId(place)) ?? [];
+        if (bucket?.slot !== place.slot) return before + (bucket?.before ?? end);
+        before += bucket.before;
+        end = (following?.before ?? end) - bucket.before;
+      }
+      return before;
+    });
   }
 
-  /** How many records come before narrowest buckets. One is left out where a row on its path is missing. */
-  async findBefore(
-    session: Session,
-    waitlistId: number,
-    axis: Axis,
-    leaves: readonly number[],
-  ): Promise<ReadonlyMap<number, number>> {
-    if (leaves.length === 0) return new Map();
+  /** How many records come before narrowest buckets, by bucket; leaves out buckets of which a row on the path is missing. */
+  findBefore(waitlistId: number, axis: Axis, leaves: readonly number[]): Query<ReadonlyMap<number, number>> {
+    if (leaves.length === 0) return known(new Map());
     const paths = leaves.map((leaf) => pathOf(axis, firstKeyOf(axis, leaf)));
     const places = new Map(paths.flat().map((place) => [bucketId(place), place]));
-    const rows: Omit<BucketRow, 'amount'>[] = await session.query(
-      // As rows in a list they take MySQL two thirds of the time that they take as terms of an OR.
+    return select<BucketRow, ReadonlyMap<number, number>>(
+      // MySQL takes two thirds of the time that terms of an OR would take.
       `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
        WHERE waitlist_id = ? AND axis = ? AND (level, parent, slot) IN (${Array.from(places, () => '(?, ?, ?)').join(', ')})`,
       [waitlistId, axis.code, ...[...places.values()].flatMap(({ level, parent, slot }) => [level, parent, slot])],
+      (rows) => {
+        const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
+        const total = (path: readonly BucketPlace[]) =>
+          path.reduce((sum, place) => sum + (before.get(bucketId(place)) ?? NaN), 0);
+        const sums = leaves.map((leaf, index) => [leaf, total(paths[index] ?? [])] as const);
+        return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
+      },
     );
-    const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
-    const total = (path: readonly BucketPlace[]) =>
-      path.reduce((sum, place) => sum + (before.get(bucketId(place)) ?? NaN), 0);
-    const sums = leaves.map((leaf, index) => [leaf, total(paths[index] ?? [])] as const);
-    return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
   }
 
-  /** The buckets of each family from a slot on, in their order. */
-  private async read(
-    session: Session,
-    waitlistId: number,
-    families: readonly Family[],
-    fromSlot: (family: Family) => number,
-  ): Promise<Siblings> {
-    const chunks: BucketRow[][] = await Promise.all(
+  save(waitlistId: number, buckets: readonly Bucket[]): Query<unknown> {
+    const row = `(${placeholders(COLUMNS.length)})`;
+    return together(
+      chunksOf(buckets, ROWS_MAX).map((some) =>
+        write(
+          `INSERT INTO queue_bucket (${COLUMNS.join(', ')}) VALUES ${some.map(() => row).join(', ')}
+           ${this.database.dialect.upsert(KEY, ['before_in_parent'])}`,
+          some.flatMap(({ axis, level, parent, slot, before }) => [waitlistId, axis, level, parent, slot, before]),
+        ),
+      ),
+    );
+  }
+
+  deleteAll(waitlistId: number): Query<void> {
+    return write('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
+  }
+
+  /** Deletes the buckets of some parents, from `parent` on; returns the parent to go on from, or null at the level's end. */
+  async deleteSome(session: Session, waitlistId: number, { axis, level, parent }: FamilyPlace): Promise<number | null> {
+    const family = 'waitlist_id = ? AND axis = ? AND level = ? AND parent >= ?';
+    const values = [waitlistId, axis, level, parent];
+    const last = await session.one(
+      select<{ last: number | null }, number | null>(
+        `SELECT MAX(parent) AS last FROM (
+           SELECT DISTINCT parent FROM queue_bucket WHERE ${family} ORDER BY parent LIMIT ?
+         ) some`,
+        [...values, PARENTS_MAX],
+        ([row]) => row?.last ?? null,
+      ),
+    );
+    if (last === null) return null;
+    await session.one(write(`DELETE FROM queue_bucket WHERE ${family} AND parent <= ?`, [...values, last]));
+    return last + 1;
+  }
+
+  private read(waitlistId: number, families: readonly (FamilyPlace & { readonly from?: number })[]): Query<Siblings> {
+    const chunks = together(
       chunksOf(families, FAMILIES_MAX).map((some) =>
-        session.query<BucketRow[]>(
-          `SELECT axis, level, parent, slot, amount, before_in_parent FROM queue_bucket
+        select<BucketRow, Bucket[]>(
+          `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
            WHERE ${some.map(() => `(${IN_FAMILY} AND slot >= ?)`).join(' OR ')}
            ORDER BY axis, level, parent, slot`,
-          some.flatMap((family) => [waitlistId, family.axis, family.level, family.parent, fromSlot(family)]),
+          some.flatMap(({ axis, level, parent, from = 0 }) => [waitlistId, axis, level, parent, from]),
+          (rows) => rows.map(toBucket),
         ),
       ),
     );
-    const siblings = new Map<string, Bucket[]>(families.map((family) => [familyId(family), []]));
-    for (const bucket of chunks.flat().map(toBucket)) siblings.get(familyId(bucket))?.push(bucket);
-    return siblings;
-  }
-
-  async save(session: Session, waitlistId: number, buckets: readonly Bucket[]): Promise<void> {
-    await Promise.all(
-      chunksOf(buckets, ROWS_MAX).map((some) =>
-        session.query(
-          `INSERT INTO queue_bucket (${COLUMNS.join(', ')}) VALUES ${some.map(() => `(${placeholders(COLUMNS.length)})`).join(', ')}
-           ${upsert(session.dataSource, KEY, ['amount', 'before_in_parent'])}`,
-          some.flatMap(({ axis, level, parent, slot, amount, before }) => [waitlistId, axis, level, parent, slot, amount, before]), // prettier-ignore
-        ),
-      ),
-    );
+    return mapped(chunks, (found) => {
+      const siblings = new Map<string, Bucket[]>(families.map((family) => [familyId(family), []]));
+      for (const bucket of found.flat()) siblings.get(familyId(bucket))?.push(bucket);
+      return siblings;
+    });
   }
 }
 
-/** In SQL, the number of the bucket `b<level>` on its level: the `parent` that its children carry. */
-function numberSql({ widthBits }: Axis, level: number): string {
-  return level === widthBits.length - 1 ? `b${level}.slot` : `b${level}.parent * ${FAN_OUT} + b${level}.slot`;
+/** The buckets of a family, in order. */
+function childrenOf(axis: Axis, parent: Span, buckets: readonly Bucket[] = []): Span[] {
+  return buckets.map((bucket, index) => ({
+    bucket: numberOf(axis, bucket),
+    before: parent.before + bucket.before,
+    amount: (buckets[index + 1]?.before ?? parent.amount) - bucket.before,
+  }));
 }
 
-function toBucket({ axis, level, parent, slot, amount, before_in_parent }: BucketRow): Bucket {
-  return { axis, level, parent, slot, amount, before: before_in_parent };
+function firstSlotOf({ changes }: Family): number {
+  return Math.min(...changes.keys());
+}
+
+function toBucket({ axis, level, parent, slot, before_in_parent }: BucketRow): Bucket {
+  return { axis, level, parent, slot, before: Number(before_in_parent) };
 }
 
 /** In SQL, `before` of the bucket that holds a key: one row by the primary key. `key` is a column or an expression. */

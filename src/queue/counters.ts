@@ -1,24 +1,32 @@
 /**
- * How many records come before a key, without counting them.
+ * Counting the records before a key without visiting them: a counted B-tree, stored as rows.
  *
- * The keys of an axis are cut into buckets of a few widths, each level's buckets being the children of the next wider
- * one. A bucket keeps how many records fall into it (`amount`) and how many fall into its elder siblings (`before`), so
- * the records before a key are the sum of `before` along its path, one row a level, and a short count within its
- * narrowest bucket. It is a counted B-tree written as rows, and like one it is walked down to find the record at a
- * position.
+ * An axis orders records by a number, their key. Its keys are cut into buckets of several widths, one width a level; the
+ * buckets of a level are the children of the next wider ones, at most `FAN_OUT` to a parent, and only the widest level
+ * has no parent. A bucket stores one number, `before`: how many records fall into its preceding siblings. The records
+ * before a key are then the sum of `before` along the key's path, one row a level, and a short count within its
+ * narrowest bucket.
  *
- * The price is paid by writers: a change of a bucket changes `before` of its younger siblings, at most `FAN_OUT` rows a
- * level. A record that joins has no younger siblings on any level, so the common case touches one row a level. The
- * widest level has no parent and as many siblings as the keys need: two or three for ten million records.
+ * How many records a bucket holds is not stored, because siblings tell it: `before` of the following sibling less its
+ * own. Of the last sibling, it is what remains of the parent; of the last bucket of the widest level, what remains of
+ * the axis's total in `waitlist`. So the tree is also walked from the widest level down, to find the record at a position.
  *
- * This file is the arithmetic; `bucket.store.ts` keeps the rows. Widths were chosen by measurement: see
- * docs/decisions/counters.md.
+ * A bucket opens, that is, gets its row, with its first record and keeps the row when it becomes empty. A missing bucket
+ * is empty, and `before` of the bucket that follows it holds for it too.
+ *
+ * Writers pay: where a bucket gains or loses records, its following siblings change, at most `FAN_OUT` rows a level. A
+ * record that joins at the end has none. So it changes no row unless it opens a bucket, which needs no look at the rows:
+ * on the two axes where every record joins at the end, the buckets of the last `seq` given are open. `join` keeps that
+ * true, `rebuild` restores it, `verify` checks it.
+ *
+ * This file is the arithmetic; `bucket.store.ts` keeps the rows. Measurement chose the widths: docs/decisions/counters.md.
  */
-import type { QueueEntity } from './queue.entity.js';
+import { RANK_BASE } from './rank-key.js';
+import type { WaitlistEntity } from './waitlist.entity.js';
 
-/** Siblings of one parent, but for the widest level. */
+/** Siblings of one parent. The widest level has as many as the keys need: two or three for ten million records. */
 const FAN_OUT_BITS = 6;
-export const FAN_OUT = 2 ** FAN_OUT_BITS;
+const FAN_OUT = 2 ** FAN_OUT_BITS;
 
 export interface Axis {
   /** As stored. */
@@ -31,7 +39,7 @@ function axis(code: number, leafBits: number, levels: number): Axis {
   return { code, widthBits: Array.from({ length: levels }, (_, level) => leafBits + level * FAN_OUT_BITS) };
 }
 
-/** The active records by rank key. Its narrowest buckets are counted out on every lookup, so they are small. */
+/** The active records by rank key. Every lookup counts within a narrowest bucket, so these are small. */
 export const QUEUE_AXIS = axis(0, 5, 4);
 
 /** The records of a listing by `seq`, for offsets in join order. */
@@ -42,65 +50,72 @@ export const JOINED_AXES = {
   referredOffboarded: axis(4, 8, 3),
 } as const;
 
-/** Those of the active that somebody referred, by rank key: for offsets among them in the order of the line. */
+/** The active records that were referred, by rank key: for offsets among them in queue order. */
 export const REFERRED_AXIS = axis(5, 5, 4);
 
-/**
- * What REFERRED_AXIS has counted: a bucket at the worth of a referral, in which fall as many as have joined or left among
- * the referred. A program from before that axis changes a line without it, and so tells nothing here: what `queue` says
- * then differs, for joining and leaving have no way back. The axis is of no use until a rebuild.
- */
-export const COUNTED_AXIS = axis(6, 0, 1);
+export const AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES), REFERRED_AXIS];
 
-const FIRST_AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES)];
-export const AXES: readonly Axis[] = [...FIRST_AXES, REFERRED_AXIS, COUNTED_AXIS];
+type Totals = Pick<WaitlistEntity, 'nextSeq' | 'active' | 'offboarded' | 'referredActive' | 'referredOffboarded'>;
 
-type ReferredTotals = Pick<QueueEntity, 'referredActive' | 'referredOffboarded'>;
+/** A queue without records that never gave a number. */
+export const EMPTY: Totals = { nextSeq: 0, active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
 
-/** How often somebody referred has joined or left: who left has done both. */
-export function timesCounted({ referredActive, referredOffboarded }: ReferredTotals): number {
-  return referredActive + 2 * referredOffboarded;
+/** The records of an axis. */
+export function totalOf(queue: Totals, axis: Axis): number {
+  if (axis === JOINED_AXES.offboarded) return queue.offboarded;
+  if (axis === JOINED_AXES.referredOffboarded) return queue.referredOffboarded;
+  if (axis === JOINED_AXES.referredActive || axis === REFERRED_AXIS) return queue.referredActive;
+  return queue.active;
 }
 
-/** The axes that hold of a line, by its buckets of COUNTED_AXIS. */
-export function keptAxes(
-  queue: ReferredTotals & Pick<QueueEntity, 'spotsPerReferral'>,
-  counted: readonly Bucket[],
-): readonly Axis[] {
-  const amount = counted.find(({ slot }) => slot === queue.spotsPerReferral)?.amount ?? 0;
-  return amount === timesCounted(queue) ? AXES : FIRST_AXES;
-}
-
-/** Where a bucket stands: among the children of `parent`, in the order of `slot`. */
-export interface BucketPlace {
+/** The children of one parent. The widest level is one family, of parent 0. */
+export interface FamilyPlace {
   readonly axis: number;
   readonly level: number;
   readonly parent: number;
+}
+
+/** A bucket among its siblings, which `slot` orders. */
+export interface BucketPlace extends FamilyPlace {
   readonly slot: number;
 }
 
 export interface Bucket extends BucketPlace {
-  readonly amount: number;
+  /** Records in the preceding siblings. */
   readonly before: number;
 }
 
-/** Keys reach beyond 2^32, where JavaScript's bit operators end. */
+/** A family in which buckets gain or lose records: the change of each, which can be 0. */
+export interface Family extends FamilyPlace {
+  readonly changes: ReadonlyMap<number, number>;
+}
+
+/** Keys exceed 2^32, the limit of JavaScript's bit operators. */
 function shiftRight(key: number, bits: number): number {
   return Math.floor(key / 2 ** bits);
 }
 
-export function placeOf({ code, widthBits }: Axis, level: number, key: number): BucketPlace {
-  const bucket = shiftRight(key, widthBits[level] as number);
-  if (level === widthBits.length - 1) return { axis: code, level, parent: 0, slot: bucket };
-  return { axis: code, level, parent: shiftRight(bucket, FAN_OUT_BITS), slot: bucket % FAN_OUT };
+function isWidest({ widthBits }: Axis, level: number): boolean {
+  return level === widthBits.length - 1;
 }
 
-/** The buckets that hold a key, one a level. */
+/** The place of the bucket that is number `bucket` of its level. */
+function placeOf(axis: Axis, level: number, bucket: number): BucketPlace {
+  if (isWidest(axis, level)) return { axis: axis.code, level, parent: 0, slot: bucket };
+  return { axis: axis.code, level, parent: shiftRight(bucket, FAN_OUT_BITS), slot: bucket % FAN_OUT };
+}
+
+/** The reverse: the number that a bucket has on its level, and its children have as `parent`. */
+export function numberOf(axis: Axis, { level, parent, slot }: BucketPlace): number {
+  return isWidest(axis, level) ? slot : parent * FAN_OUT + slot;
+}
+
+/** The buckets that hold a key, narrowest first. */
 export function pathOf(axis: Axis, key: number): BucketPlace[] {
-  return axis.widthBits.map((_, level) => placeOf(axis, level, key));
+  return axis.widthBits.map((bits, level) => placeOf(axis, level, shiftRight(key, bits)));
 }
 
-/** The number of the narrowest bucket that holds a key; of the queue's axis, what `waiter.rank_bucket` is. */
+/** The number of the narrowest bucket that holds a key; on the queue's axis, the value of `waiter.rank_bucket`. */
 export function leafOf({ widthBits: [bits = 0] }: Axis, key: number): number {
   return shiftRight(key, bits);
 }
@@ -110,98 +125,7 @@ export function firstKeyOf({ widthBits: [bits = 0] }: Axis, leaf: number): numbe
   return leaf * 2 ** bits;
 }
 
-/** What of a record decides where it counts. */
-interface Placed {
-  readonly seq: number;
-  readonly rankKey: number;
-  readonly referred: boolean;
-}
-
-/** Changes gathered from many records, by axis and by their narrowest bucket; `axes` are those that are kept. */
-export class CounterChanges {
-  private readonly byAxis = new Map<Axis, Map<number, number>>();
-
-  constructor(private readonly axes: readonly Axis[] = AXES) {}
-
-  add(axis: Axis, key: number, amount = 1): void {
-    if (!this.axes.includes(axis)) return;
-    const leaf = leafOf(axis, key);
-    const leaves = this.byAxis.get(axis) ?? new Map<number, number>();
-    this.byAxis.set(axis, leaves.set(leaf, (leaves.get(leaf) ?? 0) + amount));
-  }
-
-  remove(axis: Axis, key: number, amount = 1): void {
-    this.add(axis, key, -amount);
-  }
-
-  /** Of somebody who joins a line in which a referral is worth `spotsPerReferral`. */
-  join({ seq, rankKey, referred }: Placed, spotsPerReferral: number): void {
-    this.add(QUEUE_AXIS, rankKey);
-    this.add(JOINED_AXES.active, seq);
-    if (!referred) return;
-    this.add(REFERRED_AXIS, rankKey);
-    this.add(JOINED_AXES.referredActive, seq);
-    this.add(COUNTED_AXIS, spotsPerReferral);
-  }
-
-  /** The same of somebody who leaves it, but for what was counted: that one joined, and that one left. */
-  leave({ seq, rankKey, referred }: Placed, spotsPerReferral: number): void {
-    this.remove(QUEUE_AXIS, rankKey);
-    this.remove(JOINED_AXES.active, seq);
-    this.add(JOINED_AXES.offboarded, seq);
-    if (!referred) return;
-    this.remove(REFERRED_AXIS, rankKey);
-    this.remove(JOINED_AXES.referredActive, seq);
-    this.add(JOINED_AXES.referredOffboarded, seq);
-    this.add(COUNTED_AXIS, spotsPerReferral);
-  }
-
-  /** Of somebody, or as many as `amount`, who goes to another place in the line. */
-  move(from: number, to: number, referred: boolean, amount = 1): void {
-    for (const axis of referred ? [QUEUE_AXIS, REFERRED_AXIS] : [QUEUE_AXIS]) {
-      this.remove(axis, from, amount);
-      this.add(axis, to, amount);
-    }
-  }
-
-  /** The buckets of an axis that had none before; and of `others` what they would be, though nothing falls into them. */
-  buckets(axis: Axis, others: readonly BucketPlace[] = []): Bucket[] {
-    const families = new Map(this.families([axis]).map((family) => [familyId(family), family]));
-    for (const { level, parent, slot } of others) {
-      const place = { axis: axis.code, level, parent };
-      const family = families.get(familyId(place)) ?? { ...place, changes: new Map<number, number>() };
-      families.set(familyId(place), family);
-      if (!family.changes.has(slot)) family.changes.set(slot, 0);
-    }
-    return [...families.values()].flatMap((family) => changedBuckets(family, []));
-  }
-
-  /** Families of siblings in which something changes, each with the change of each slot. */
-  families(axes: readonly Axis[] = AXES): Family[] {
-    const families = new Map<string, Family>();
-    for (const [axis, leaves] of this.byAxis) {
-      if (!axes.includes(axis)) continue;
-      for (const [leaf, amount] of leaves) {
-        const key = firstKeyOf(axis, leaf);
-        for (let level = 0; amount !== 0 && level < axis.widthBits.length; level += 1) {
-          const { slot, ...place } = placeOf(axis, level, key);
-          const id = familyId(place);
-          const family = families.get(id) ?? { changes: new Map<number, number>(), ...place };
-          families.set(id, family);
-          family.changes.set(slot, (family.changes.get(slot) ?? 0) + amount);
-        }
-      }
-    }
-    return [...families.values()].filter(({ changes }) => [...changes.values()].some((amount) => amount !== 0));
-  }
-}
-
-/** The children of one parent, and how the amount of some of them changes. */
-export interface Family extends Omit<BucketPlace, 'slot'> {
-  readonly changes: Map<number, number>;
-}
-
-export function familyId({ axis, level, parent }: Omit<BucketPlace, 'slot'>): string {
+export function familyId({ axis, level, parent }: FamilyPlace): string {
   return `${axis}/${level}/${parent}`;
 }
 
@@ -209,22 +133,116 @@ export function bucketId(place: BucketPlace): string {
   return `${familyId(place)}/${place.slot}`;
 }
 
-/** Whether buckets of a family, in their order, tell how many come before each of its changes. */
-export function covers([eldest]: readonly Bucket[], { changes }: Family): boolean {
-  return eldest !== undefined && eldest.slot <= Math.min(...changes.keys());
+/** What decides where a record counts. */
+interface Placed {
+  readonly seq: number;
+  readonly rankKey: number;
+  readonly referred: boolean;
 }
 
-/** The buckets of a family that differ after the change. `siblings` are all of it, or cover the change. */
-export function changedBuckets({ changes, ...place }: Family, siblings: readonly Bucket[]): Bucket[] {
-  const old = new Map(siblings.map((bucket) => [bucket.slot, bucket]));
-  const slots = [...new Set([...old.keys(), ...changes.keys()])].sort((a, b) => a - b);
-  const changed: Bucket[] = [];
-  let before = siblings[0]?.before ?? 0;
-  for (const slot of slots) {
-    const known = old.get(slot);
-    const amount = (known?.amount ?? 0) + (changes.get(slot) ?? 0);
-    if (known?.amount !== amount || known.before !== before) changed.push({ slot, amount, before, ...place });
-    before += amount;
+/** Changes of counters, gathered from many records: by axis and narrowest bucket. */
+export class CounterChanges {
+  private readonly byAxis = new Map<Axis, Map<number, number>>();
+  private readonly old: Totals;
+
+  /** `queue` is read before the changes, and need not stay as it is. */
+  constructor(queue: Totals) {
+    this.old = { ...queue };
   }
-  return changed;
+
+  /** A record joins the end of the queue. */
+  join(record: Placed): void {
+    this.count(record, true, 1);
+    this.openEnd(record.seq);
+  }
+
+  /** An active record is offboarded. */
+  leave(record: Placed): void {
+    this.count(record, true, -1);
+    this.count(record, false, 1);
+  }
+
+  /** A record, or as many as `amount`, moves to another key. */
+  move(from: number, to: number, referred: boolean, amount = 1): void {
+    if (leafOf(QUEUE_AXIS, from) === leafOf(QUEUE_AXIS, to)) return;
+    for (const axis of referred ? [QUEUE_AXIS, REFERRED_AXIS] : [QUEUE_AXIS]) {
+      this.add(axis, from, -amount);
+      this.add(axis, to, amount);
+    }
+  }
+
+  /** Adds `amount` records like this one, active or offboarded. */
+  count({ seq, rankKey, referred }: Placed, isActive: boolean, amount: number): void {
+    this.add(isActive ? JOINED_AXES.active : JOINED_AXES.offboarded, seq, amount);
+    if (isActive) this.add(QUEUE_AXIS, rankKey, amount);
+    if (!referred) return;
+    this.add(isActive ? JOINED_AXES.referredActive : JOINED_AXES.referredOffboarded, seq, amount);
+    if (isActive) this.add(REFERRED_AXIS, rankKey, amount);
+  }
+
+  /** Opens the buckets of the last `seq` given, where the next record without credit joins. */
+  openEnd(seq: number): void {
+    this.add(JOINED_AXES.active, seq, 0);
+    this.add(QUEUE_AXIS, RANK_BASE + seq, 0);
+  }
+
+  /** Adds records to the narrowest bucket of a key; 0 opens it. */
+  add(axis: Axis, key: number, amount: number): void {
+    const leaf = leafOf(axis, key);
+    const leaves = this.byAxis.get(axis) ?? new Map<number, number>();
+    this.byAxis.set(axis, leaves.set(leaf, (leaves.get(leaf) ?? 0) + amount));
+  }
+
+  /** The families to be read, each from its first changed slot on. A family comes after that of its parent. */
+  families(): Family[] {
+    return Array.from(this.byAxis).flatMap(([axis, leaves]) => this.familiesOf(axis, leaves));
+  }
+
+  /** The buckets that differ after the changes. `siblings` are the stored rows by {@link familyId}. */
+  changedBuckets(siblings: ReadonlyMap<string, readonly Bucket[]>, axes: readonly Axis[] = AXES): Bucket[] {
+    return axes.flatMap((axis) => {
+      const changed: Bucket[] = [];
+      /** The records of each family before the changes. */
+      const totals = new Map<string, number>();
+      for (const { changes, ...place } of this.familiesOf(axis, this.byAxis.get(axis) ?? new Map())) {
+        const old = new Map(siblings.get(familyId(place))?.map(({ slot, before }) => [slot, before]));
+        let end = totals.get(familyId(place)) ?? totalOf(this.old, axis);
+        let shift = [...changes.values()].reduce((sum, amount) => sum + amount, 0);
+        for (const slot of [...new Set([...old.keys(), ...changes.keys()])].sort((a, b) => b - a)) {
+          const before = old.get(slot) ?? end;
+          shift -= changes.get(slot) ?? 0;
+          if (!old.has(slot) || shift !== 0) changed.push({ ...place, slot, before: before + shift });
+          const parent = numberOf(axis, { ...place, slot });
+          totals.set(familyId({ ...place, level: place.level - 1, parent }), end - before);
+          end = before;
+        }
+      }
+      return changed;
+    });
+  }
+
+  private familiesOf(axis: Axis, leaves: ReadonlyMap<number, number>): Family[] {
+    if (leaves.size === 1 && leaves.has(this.endLeaf(axis))) return [];
+    const families = new Map<string, FamilyPlace & { readonly changes: Map<number, number> }>();
+    let changes = leaves;
+    for (const level of axis.widthBits.keys()) {
+      const parents = new Map<number, number>();
+      for (const [bucket, amount] of changes) {
+        const { slot, ...place } = placeOf(axis, level, bucket);
+        const family = families.get(familyId(place)) ?? { ...place, changes: new Map<number, number>() };
+        families.set(familyId(place), family);
+        family.changes.set(slot, amount);
+        parents.set(place.parent, (parents.get(place.parent) ?? 0) + amount);
+      }
+      changes = parents;
+    }
+    return [...families.values()].reverse();
+  }
+
+  /** The narrowest bucket of the end, on an axis where it is open and the last; else NaN. */
+  private endLeaf(axis: Axis): number {
+    const last = this.old.nextSeq > 0 ? this.old.nextSeq - 1 : NaN;
+    if (axis === QUEUE_AXIS) return leafOf(axis, RANK_BASE + last);
+    return axis === JOINED_AXES.active ? leafOf(axis, last) : NaN;
+  }
 }

@@ -1,32 +1,26 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BucketStore } from './bucket.store.js';
-import { QueueEntity } from './queue.entity.js';
-import { WaiterEntity } from './waiter.entity.js';
-import { QueueAuditor } from './queue.auditor.js';
-import { QueuePurger } from './queue.purger.js';
+import { ListingStore } from './listing.store.js';
+import { AuditStore } from './maintenance/audit.store.js';
+import { QueueAuditor } from './maintenance/auditor.js';
+import { QueuePurger } from './maintenance/purger.js';
+import { QueueSeeder } from './maintenance/seeder.js';
 import { QueueMetrics } from './queue.metrics.js';
+import { QueuePages } from './queue.pages.js';
 import { QueueReader } from './queue.reader.js';
-import { QueueSeeder } from './queue.seeder.js';
-import { QueueService } from './queue.service.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
+import { WaiterEntity } from './waiter.entity.js';
 import { WaiterStore } from './waiter.store.js';
+import { WaitlistEntity } from './waitlist.entity.js';
 
+const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueAuditor, QueuePurger, QueueSeeder];
+
+/** Who is before whom. It alone writes records and the state of a queue. */
 @Module({
-  imports: [TypeOrmModule.forFeature([QueueEntity, WaiterEntity])],
-  providers: [
-    QueueService,
-    QueueReader,
-    QueueWriter,
-    QueueMetrics,
-    QueueStore,
-    WaiterStore,
-    BucketStore,
-    QueueAuditor,
-    QueueSeeder,
-    QueuePurger,
-  ],
-  exports: [QueueService],
+  imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity])],
+  providers: [...ENTRY_POINTS, QueueMetrics, QueueStore, WaiterStore, ListingStore, BucketStore, AuditStore],
+  exports: ENTRY_POINTS,
 })
 export class QueueModule {}

@@ -1,140 +1,101 @@
 import { Injectable } from '@nestjs/common';
-import { isEmbedded, placeholders, upsert } from '../platform/database/dialect.js';
-import type { Session } from '../platform/database/session.js';
+import { Database } from '../platform/database/database.js';
+import type { Row, Table } from '../platform/database/table.js';
+import { type Query, select, type Statement, write } from '../platform/database/session.js';
 import { Problem } from '../platform/problems/problem.js';
-import { QueueEntity } from './queue.entity.js';
+import { WaitlistEntity } from './waitlist.entity.js';
 
-const COLUMNS = 'waitlist_id, next_seq, spots_per_referral, active, offboarded, referred_active, referred_offboarded';
-
-/** The row of each line: its lock, its sequence, its totals. */
+/** The row of each waitlist: its lock, its rules and the state of its queue; and the marks of deleted waitlists. */
 @Injectable()
 export class QueueStore {
-  async open(session: Session, waitlistId: number, spotsPerReferral: number): Promise<void> {
-    await session.query(`INSERT INTO queue (${COLUMNS}) VALUES (?, 0, ?, 0, 0, 0, 0)`, [waitlistId, spotsPerReferral]);
+  private readonly waitlists: Table<WaitlistEntity>;
+
+  constructor(private readonly database: Database) {
+    this.waitlists = database.table(WaitlistEntity);
   }
 
-  /**
-   * Holds the line still until the transaction ends.
-   * @throws Problem `not_found` without such a waitlist
-   */
-  async lock(session: Session, waitlistId: number): Promise<QueueEntity> {
-    const queue = await this.findLocked(session, waitlistId);
-    if (!queue) throw new Problem('WAITLIST_NOT_FOUND');
-    return queue;
+  /** @throws Problem `WAITLIST_NOT_FOUND` */
+  find(waitlistId: number): Query<WaitlistEntity> {
+    return { statements: [this.selectOne(waitlistId)], read: ([rows]) => this.read(rows) };
   }
 
-  /** The same; null where there is no such row. */
-  async findLocked(session: Session, waitlistId: number): Promise<QueueEntity | null> {
-    const embedded = isEmbedded(session.dataSource);
-    // It locks for who writes, and who has read before can write no more once another program has written.
-    if (embedded) await session.query('UPDATE queue SET next_seq = next_seq WHERE waitlist_id = ?', [waitlistId]);
-    const [row]: Record<string, number>[] = await session.query(
-      `SELECT ${COLUMNS} FROM queue WHERE waitlist_id = ?${embedded ? '' : ' FOR UPDATE'}`,
-      [waitlistId],
-    );
-    return row ? toQueue(row) : null;
+  /** Locks the queue until the transaction ends. @throws Problem `WAITLIST_NOT_FOUND` */
+  lock(waitlistId: number): Query<WaitlistEntity> {
+    const statements = this.database.dialect.lock('waitlist', 'id', this.selectOne(waitlistId));
+    return { statements, read: (answers) => this.read(answers.at(-1)) };
   }
 
-  async update(session: Session, queue: QueueEntity): Promise<void> {
-    await session.query(
-      `UPDATE queue SET next_seq = ?, spots_per_referral = ?, active = ?, offboarded = ?, referred_active = ?,
-         referred_offboarded = ? WHERE waitlist_id = ?`,
+  /** Stores the state of the queue. */
+  update({ id, nextSeq, spotsPerReferral, ...totals }: WaitlistEntity): Query<void> {
+    return write(
+      `UPDATE waitlist SET next_seq = ?, spots_per_referral = ?, active = ?, offboarded = ?, referred_active = ?,
+         referred_offboarded = ? WHERE id = ?`,
       [
-        queue.nextSeq,
-        queue.spotsPerReferral,
-        queue.active,
-        queue.offboarded,
-        queue.referredActive,
-        queue.referredOffboarded,
-        queue.waitlistId,
+        nextSeq,
+        spotsPerReferral,
+        totals.active,
+        totals.offboarded,
+        totals.referredActive,
+        totals.referredOffboarded,
+        id,
       ],
     );
   }
 
-  /** Of every line, and of every waitlist, though its line be lost. */
-  async listIds(session: Session): Promise<number[]> {
-    const rows: { id: number }[] = await session.query(
-      'SELECT id FROM waitlist UNION SELECT waitlist_id FROM queue ORDER BY id',
+  listIds(): Query<number[]> {
+    return select<{ id: number }, number[]>('SELECT id FROM waitlist ORDER BY id', [], (rows) =>
+      rows.map(({ id }) => id),
     );
-    return rows.map(({ id }) => id);
   }
 
-  /** Waitlists of which nothing is there but records or counters, and no mark that they are being deleted. */
-  async listOrphans(session: Session): Promise<number[]> {
-    const rows: { waitlist_id: number }[] = await session.query(
-      // MySQL and MariaDB skip from one waitlist to the next in each index. Where the waitlist or its line stands, people are no remains.
+  /** Waitlists that are gone and not marked as deleted, but have records or counters left. */
+  listOrphans(): Query<number[]> {
+    return select(
+      // MySQL and MariaDB skip from one waitlist to the next in each index.
       `SELECT waitlist_id FROM (
          SELECT DISTINCT waitlist_id FROM queue_bucket UNION SELECT DISTINCT waitlist_id FROM waiter
        ) held
-       WHERE waitlist_id NOT IN (SELECT waitlist_id FROM queue) AND waitlist_id NOT IN (SELECT id FROM waitlist)
-         AND waitlist_id NOT IN (SELECT waitlist_id FROM closed_queue)
+       WHERE waitlist_id NOT IN (SELECT id FROM waitlist) AND waitlist_id NOT IN (SELECT waitlist_id FROM closed_queue)
        ORDER BY waitlist_id`,
-    );
-    return rows.map(({ waitlist_id }) => waitlist_id);
-  }
-
-  /** Whether there is such a waitlist, which has a line from its first moment to its last. */
-  async isExpected(session: Session, waitlistId: number): Promise<boolean> {
-    const rows: unknown[] = await session.query('SELECT id FROM waitlist WHERE id = ?', [waitlistId]);
-    return rows.length > 0;
-  }
-
-  /** Ends the line, which the session has locked: what it holds is to be deleted. */
-  async close(session: Session, waitlistId: number): Promise<void> {
-    await session.query('DELETE FROM queue WHERE waitlist_id = ?', [waitlistId]);
-    await this.markClosed(session, waitlistId);
-  }
-
-  async markClosed(session: Session, waitlistId: number): Promise<void> {
-    await session.query(
-      `INSERT INTO closed_queue (waitlist_id) VALUES (?) ${upsert(session.dataSource, ['waitlist_id'], ['waitlist_id'])}`,
-      [waitlistId],
+      [],
+      waitlistIds,
     );
   }
 
-  /** Lines that were closed and hold something still. */
-  async listClosed(session: Session): Promise<number[]> {
-    const rows: { waitlist_id: number }[] = await session.query(
-      'SELECT waitlist_id FROM closed_queue ORDER BY waitlist_id',
-    );
-    return rows.map(({ waitlist_id }) => waitlist_id);
+  /** Marks a waitlist as deleted: its records are to be deleted. */
+  markClosed(waitlistId: number): Query<void> {
+    const upsert = this.database.dialect.upsert(['waitlist_id'], ['waitlist_id']);
+    return write(`INSERT INTO closed_queue (waitlist_id) VALUES (?) ${upsert}`, [waitlistId]);
   }
 
-  /** Whether the closed line is the session's until its transaction ends: not where it is another's, or holds nothing more. */
-  async lockClosed(session: Session, waitlistId: number): Promise<boolean> {
-    const embedded = isEmbedded(session.dataSource);
-    // As in `lock`.
-    if (embedded) await session.query('UPDATE closed_queue SET waitlist_id = waitlist_id WHERE waitlist_id = ?', [waitlistId]); // prettier-ignore
-    const rows: unknown[] = await session.query(
-      `SELECT waitlist_id FROM closed_queue WHERE waitlist_id = ?${embedded ? '' : ' FOR UPDATE SKIP LOCKED'}`,
-      [waitlistId],
-    );
-    return rows.length > 0;
+  /** Deleted waitlists that still have records or counters. */
+  listClosed(): Query<number[]> {
+    return select('SELECT waitlist_id FROM closed_queue ORDER BY waitlist_id', [], waitlistIds);
   }
 
-  /** It holds nothing more. */
-  async forgetClosed(session: Session, waitlistId: number): Promise<void> {
-    await session.query('DELETE FROM closed_queue WHERE waitlist_id = ?', [waitlistId]);
+  /** Whether this transaction has the lock on a deleted waitlist: false if another has it, or nothing is left to delete. */
+  lockClosed(waitlistId: number): Query<boolean> {
+    const mark = { sql: 'SELECT waitlist_id FROM closed_queue WHERE waitlist_id = ?', values: [waitlistId] };
+    const statements = this.database.dialect.lock('closed_queue', 'waitlist_id', mark, 'FOR UPDATE SKIP LOCKED');
+    return { statements, read: (answers) => (answers.at(-1) as unknown[]).length > 0 };
   }
 
-  async find(session: Session, waitlistIds: readonly number[]): Promise<QueueEntity[]> {
-    if (waitlistIds.length === 0) return [];
-    const rows: Record<string, number>[] = await session.query(
-      `SELECT ${COLUMNS} FROM queue WHERE waitlist_id IN (${placeholders(waitlistIds.length)})`,
-      [...waitlistIds],
-    );
-    return rows.map(toQueue);
+  /** Nothing is left to delete. */
+  forgetClosed(waitlistId: number): Query<void> {
+    return write('DELETE FROM closed_queue WHERE waitlist_id = ?', [waitlistId]);
+  }
+
+  private selectOne(waitlistId: number): Statement {
+    return { sql: `SELECT ${this.waitlists.select('w')} FROM waitlist w WHERE w.id = ?`, values: [waitlistId] };
+  }
+
+  private read(rows: unknown): WaitlistEntity {
+    const [row] = rows as Row[];
+    if (!row) throw new Problem('WAITLIST_NOT_FOUND');
+    return this.waitlists.read(row);
   }
 }
 
-function toQueue(row: Record<string, number>): QueueEntity {
-  return {
-    waitlistId: row.waitlist_id as number,
-    nextSeq: row.next_seq as number,
-    spotsPerReferral: row.spots_per_referral as number,
-    active: row.active as number,
-    offboarded: row.offboarded as number,
-    referredActive: row.referred_active as number,
-    referredOffboarded: row.referred_offboarded as number,
-  };
+function waitlistIds(rows: readonly { readonly waitlist_id: number }[]): number[] {
+  return rows.map(({ waitlist_id }) => waitlist_id);
 }

@@ -1,137 +1,117 @@
-import { Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import { Batcher, type Outcome } from '../platform/batcher.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
-import type { Session } from '../platform/database/session.js';
+import type { Session, Transaction } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
+import { lookupKeys } from './admission/contact.js';
+import { type Command, decide, type Decision, type Facts, type Known, type Result } from './batch.js';
+import { BucketStore } from './bucket.store.js';
+import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
 import { QueueMetrics } from './queue.metrics.js';
-import { BucketStore, type Siblings } from './bucket.store.js';
-import { type Axis, COUNTED_AXIS, CounterChanges, familyId, keptAxes, placeOf } from './counters.js';
+import { QueueReader } from './queue.reader.js';
 import { QueueStore } from './queue.store.js';
-import type { QueueEntity } from './queue.entity.js';
-import { rankKey } from './rank-key.js';
-import { newReferralToken } from './referral-token.js';
-import type { Applicant, Newcomer, Waiter } from './waiter.js';
-import { type Removal, type Standing, WaiterStore } from './waiter.store.js';
+import type { Applicant, Found, Waiter } from './waiter.js';
+import { WaiterStore } from './waiter.store.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 const BATCH_MAX = 500;
 /** Text of this size weighs as much as a record: the longest statement then stays near 8 MiB, half of MariaDB's packet. */
 const WEIGHTY_TEXT_BYTES = 8 * 1024;
-/** Weight of the commands of one waitlist that may wait: some seconds of work, so that nobody waits beyond a client's patience. */
+/** Weight of the commands of one waitlist that may wait: some seconds of work, within a client's patience. */
 const WAITING_MAX = 10_000;
 /** A record that another process inserted at the same moment is found by the next attempt. */
 const DUPLICATE_ATTEMPTS_MAX = 3;
 
-const COUNTED_FAMILY = familyId(placeOf(COUNTED_AXIS, 0, 0));
-
-/** Lines whose end is remembered: a number each. */
-const ENDS_MAX = 10_000;
-
-/** A new record, or null where one with this contact exists already. */
-interface Joined<Rules = unknown> {
-  readonly joined: Waiter | null;
-  readonly newcomer: Newcomer;
-  readonly rules: Rules;
-}
-interface Join {
-  readonly kind: 'join';
-  readonly applicant: Applicant;
-}
-interface Offboard {
-  readonly kind: 'offboard';
-  readonly id: string;
-  readonly waiterIds: readonly number[];
-}
-type Command = Join | Offboard;
-type Result = Joined | readonly Waiter[];
-
-/** What a batch knows, under the lock, of the line and of those its commands are about; its work brings it up to date. */
-interface Facts {
-  readonly queue: QueueEntity;
-  /** By which people join; nothing where nobody applied. */
-  readonly rules: unknown;
-  /** Of those whom commands name for removal. */
-  readonly known: Map<number, Waiter>;
-  readonly emailKeys: Set<string | null>;
-  readonly phoneKeys: Set<string | null>;
-  /** By their token. */
-  readonly referrers: ReadonlyMap<string, Standing>;
-  /** Those whose counters hold. */
-  readonly axes: readonly Axis[];
-  /** Counters that were read ahead. */
-  readonly siblings: Siblings;
-}
-
 /**
- * The one door through which a line changes. Changes to one waitlist contend for its sequence and its order, so they are
- * serialised by the lock on its row; and because the lock and the commit cost the same for one command as for many, the
- * commands that arrive during one transaction share the next.
+ * The one entry point through which a queue changes. Changes of one waitlist contend for its sequence and its order, so the
+ * lock on its row serializes them. The lock and the commit cost the same for one command as for many, so the commands that
+ * arrive during one transaction share the next.
  *
- * A batch is one transaction of two round trips: lock the row, find whom the commands are about and read the counters at
- * the end of the line; write it all and commit. Where other counters change, of those who leave or are moved, or the end
- * was not known, or few of the last are referred, they are read with the first writes, and a third saves them and commits.
- * Each caller is answered after the commit. All commands are safe to repeat: a join finds its own record by its contact, an
- * offboarding knows its own work by the command's id on the rows.
+ * A batch is one transaction: lock the row and read the facts, decide (batch.ts), store the decision and commit. That is
+ * two round trips, or three where counters change that must be read first. Each caller is answered after the commit. All
+ * commands are safe to repeat: a join finds its own record by its contact data; an offboarding recognizes its own work by
+ * the command's id on the rows.
  */
 @Injectable()
-export class QueueWriter {
-  private readonly lines = new Map<number, Batcher<Command, Result>>();
-  /**
-   * Where each line ended when this process last looked: only what to read ahead follows from it, so it may be wrong.
-   */
-  private readonly ends = new Map<number, number>();
+export class QueueWriter implements BeforeApplicationShutdown {
+  private readonly queues = new Map<number, Batcher<Command, Result>>();
   private isClosed = false;
 
   constructor(
     private readonly database: Database,
-    private readonly queues: QueueStore,
+    private readonly states: QueueStore,
     private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
+    private readonly reader: QueueReader,
     private readonly metrics: QueueMetrics,
   ) {
-    metrics.watchWaiting(() => [...this.lines.values()].reduce((sum, line) => sum + line.length, 0));
+    metrics.watchWaiting(() => [...this.queues.values()].reduce((sum, queue) => sum + queue.length, 0));
   }
 
   /**
-   * A new record at the end of the line, or null where the email or the phone is known already.
-   * @throws Problem `unavailable` when too much waits or the database is away; `not_found` without such a waitlist; what
-   *   `admit` throws
+   * Puts an applicant at the end of the queue and moves the referrer forward. A known email or phone gives its record,
+   * unchanged; the email's where they match two.
+   * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_NOT_FOUND`, `QUEUE_FULL`
    */
-  async join<Rules>(waitlistId: number, applicant: Applicant<Rules>): Promise<Joined<Rules>> {
-    return (await this.submit(waitlistId, { kind: 'join', applicant: applicant as Applicant })) as Joined<Rules>;
+  async join(waitlistId: number, applicant: Applicant): Promise<Found> {
+    const keys = lookupKeys(applicant, applicant.region);
+    const joined = (await this.submit(waitlistId, { kind: 'join', applicant, keys })) as Found | Known;
+    if ('waiter' in joined) return joined;
+    const { waiter, waitlist } = await this.reader.find(waitlistId, joined.keys);
+    // An existing record disappears only with its waitlist.
+    if (!waiter) throw new Problem('WAITLIST_NOT_FOUND');
+    return { waiter, waitlist, ...joined };
   }
 
-  /** The records that this call removed, in the order of `waiterIds`; others are left out. */
+  /** Offboards active records; returns those that this call removed, in the order of `waiterIds`. All or none. */
   async offboard(waitlistId: number, waiterIds: readonly number[]): Promise<readonly Waiter[]> {
     return (await this.submit(waitlistId, { kind: 'offboard', id: uuidV7(), waiterIds })) as readonly Waiter[];
   }
 
-  /** Takes no more commands, and resolves when those taken have been answered. */
-  async close(): Promise<void> {
+  /**
+   * Sets the spots per referral and reorders the queue, past referrals too, within the caller's transaction; returns how
+   * many active records got another rank key.
+   */
+  async setSpotsPerReferral(session: Session, waitlistId: number, spotsPerReferral: number): Promise<number> {
+    const waitlist = await session.one(this.states.lock(waitlistId));
+    if (waitlist.spotsPerReferral === spotsPerReferral) return 0;
+    const moves = await session.one(this.waiters.countMoves(waitlistId, spotsPerReferral));
+    const counters = new CounterChanges(waitlist);
+    for (const { from, to, referred, amount } of moves)
+      counters.move(firstKeyOf(QUEUE_AXIS, from), firstKeyOf(QUEUE_AXIS, to), referred, amount);
+    const siblings = await session.one(this.buckets.findSiblings(waitlistId, counters));
+    await session.all([
+      this.waiters.rekey(waitlistId, spotsPerReferral),
+      this.buckets.save(waitlistId, counters.changedBuckets(siblings)),
+      this.states.update({ ...waitlist, spotsPerReferral }),
+    ]);
+    return moves.reduce((sum, { amount }) => sum + amount, 0);
+  }
+
+  /** Takes no more commands, and resolves when all accepted ones have been answered. */
+  async beforeApplicationShutdown(): Promise<void> {
     this.isClosed = true;
-    await Promise.all(Array.from(this.lines.values(), (line) => line.drained()));
+    await Promise.all(Array.from(this.queues.values(), (queue) => queue.drained()));
   }
 
   private async submit(waitlistId: number, command: Command): Promise<Result> {
-    if (this.isClosed) {
-      throw new Problem('SHUTTING_DOWN');
-    }
-    let line = this.lines.get(waitlistId);
-    if (!line) {
-      line = new Batcher((commands) => this.carryOut(waitlistId, commands), {
-        name: 'write line',
+    if (this.isClosed) throw new Problem('SHUTTING_DOWN');
+    let queue = this.queues.get(waitlistId);
+    if (!queue) {
+      queue = new Batcher((commands) => this.carryOut(waitlistId, commands), {
+        name: 'write queue',
         batchMax: BATCH_MAX,
         weightOf,
         waitingMax: WAITING_MAX,
         runsMax: 1,
-        onIdle: () => this.lines.delete(waitlistId),
+        onIdle: () => this.queues.delete(waitlistId),
       });
-      this.lines.set(waitlistId, line);
+      this.queues.set(waitlistId, queue);
     }
     try {
-      return await line.submit(command);
+      return await queue.submit(command);
     } catch (error) {
       if (error instanceof Problem && error.code === 'QUEUE_FULL') this.metrics.refused();
       throw error;
@@ -139,7 +119,7 @@ export class QueueWriter {
   }
 
   /** A batch that fails as a whole is carried out one by one, so that only the command at fault fails. */
-  private async carryOut(waitlistId: number, commands: readonly Command[]): Promise<Outcome<Result>[]> {
+  private async carryOut(waitlistId: number, commands: readonly Command[]): Promise<readonly Outcome<Result>[]> {
     try {
       return await this.commit(waitlistId, commands);
     } catch (error) {
@@ -150,46 +130,24 @@ export class QueueWriter {
         outcomes.push(outcome as Outcome<Result>);
         if (outcome && 'error' in outcome && isUnavailable(outcome.error)) break;
       }
-      // Where the database went away meanwhile, the rest would only wait for the same.
+      // If the database went away meanwhile, the rest would only wait for the same error.
       return commands.map((_, index) => outcomes[index] ?? (outcomes.at(-1) as Outcome<Result>));
     }
   }
 
-  private async commit(waitlistId: number, commands: readonly Command[], attempt = 1): Promise<Outcome<Result>[]> {
+  private async commit(
+    waitlistId: number,
+    commands: readonly Command[],
+    attempt = 1,
+  ): Promise<readonly Outcome<Result>[]> {
     const start = performance.now();
     try {
-      const outcomes = await this.database.exchange(
+      const { outcomes } = await this.database.pipelinedTransaction(
         async (session) => {
           const facts = await this.readFacts(session, waitlistId, commands);
-          const changes = new CounterChanges(facts.axes);
-          // First those who leave: their places are as they were before the batch.
-          const removals = offboardAll(facts, changes, commands);
-          const admissions = admitAll(facts, commands);
-          const { joined, credited } = joinAll(facts, changes, admissions);
-          const outcomes = commands.map((command): Outcome<Result> => {
-            if (command.kind === 'offboard') return { result: ownRemovals(command, facts) };
-            const admission = admissions.get(command) as Outcome<Newcomer>;
-            if ('error' in admission) return admission;
-            return { result: { joined: joined.get(command) ?? null, newcomer: admission.result, rules: facts.rules } };
-          });
-          // Nothing is written, and so nothing waits for a disk.
-          if (removals.size === 0 && joined.size === 0) return outcomes;
-          const count = async () => {
-            const buckets = await this.buckets.findChanged(session, waitlistId, changes, facts.siblings);
-            await Promise.all([
-              this.buckets.save(session, waitlistId, buckets),
-              this.queues.update(session, facts.queue),
-              session.commit(),
-            ]);
-          };
-          await Promise.all([
-            ...Array.from(removals.values(), (removal) => this.waiters.remove(session, waitlistId, removal)),
-            this.waiters.insert(session, [...joined.values()]),
-            this.waiters.updateStandings(session, waitlistId, credited),
-            count(),
-          ]);
-          this.expectEnd(waitlistId, facts.queue.nextSeq);
-          return outcomes;
+          const decision = decide(facts, commands);
+          await this.store(session, decision);
+          return decision;
         },
         { onRetry: (reason) => this.metrics.retried(reason) },
       );
@@ -202,188 +160,44 @@ export class QueueWriter {
     }
   }
 
-  /** Takes the lock, and reads what the commands need to know: in one round trip. */
+  /** Takes the lock and reads the facts, in one round trip. */
   private async readFacts(session: Session, waitlistId: number, commands: readonly Command[]): Promise<Facts> {
-    const applicants = commands.flatMap((command) => (command.kind === 'join' ? command.applicant : []));
+    const joins = commands.flatMap((command) => (command.kind === 'join' ? command : []));
     const ids = commands.flatMap((command) => (command.kind === 'offboard' ? command.waiterIds : []));
-    const tokens = applicants.flatMap(({ referrerTokens }) => referrerTokens);
-    const expected = newcomersFrom(this.ends.get(waitlistId), applicants);
-    // Only a referral or an offboarding can change who is referred, so others need not know whether those are counted.
-    if (ids.length + tokens.length > 0) expected.add(COUNTED_AXIS, 0);
-    const [queue, rules, leaving, taken, referrers, siblings] = await Promise.all([
-      this.queues.lock(session, waitlistId),
-      applicants[0]?.readRules(session),
-      this.waiters.findByIds(session, waitlistId, [...new Set(ids)]),
-      this.waiters.findTaken(session, waitlistId, applicants),
-      this.waiters.findStandings(session, waitlistId, [...new Set(tokens)]),
-      this.buckets.findSiblings(session, waitlistId, expected.families()),
+    const tokens = joins.flatMap(({ applicant }) => applicant.referrerTokens);
+    const [waitlist, named, taken, referrers] = await session.all([
+      this.states.lock(waitlistId),
+      this.waiters.findByIds(waitlistId, [...new Set(ids)]),
+      this.waiters.findTaken(
+        waitlistId,
+        joins.map(({ keys }) => keys),
+      ),
+      this.waiters.findStandings(waitlistId, [...new Set(tokens)]),
     ]);
-    return {
-      queue,
-      rules,
-      known: new Map(leaving.map((waiter) => [waiter.id, waiter])),
-      emailKeys: new Set(taken.map(({ emailKey }) => emailKey)),
-      phoneKeys: new Set(taken.map(({ phoneKey }) => phoneKey)),
-      referrers: new Map(referrers.map((standing) => [standing.referralToken, standing])),
-      axes: keptAxes(queue, siblings.get(COUNTED_FAMILY) ?? []),
-      siblings,
-    };
+    return { waitlist, named, taken, referrers };
   }
 
-  private expectEnd(waitlistId: number, nextSeq: number): void {
-    if (this.ends.size >= ENDS_MAX) this.ends.clear();
-    this.ends.set(waitlistId, nextSeq);
+  /** Stores a decision; writes nothing, and so waits for no disk, if nothing changes. */
+  private async store(
+    session: Transaction,
+    { waitlist, removals, joined, credited, counters }: Decision,
+  ): Promise<void> {
+    if (removals.length === 0 && joined.length === 0) return;
+    const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));
+    await session.commit([
+      ...removals.map((removal) => this.waiters.remove(waitlist.id, removal)),
+      this.waiters.insert(joined),
+      this.waiters.updateStandings(waitlist.id, credited),
+      this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
+      this.states.update(waitlist),
+    ]);
   }
 }
 
-/**
- * Takes out of the line whom the commands name, one command after the other: a record's place at its removal is the one
- * before the batch less those whom earlier commands removed ahead of it.
- */
-function offboardAll(
-  { queue, known }: Facts,
-  changes: CounterChanges,
-  commands: readonly Command[],
-): ReadonlyMap<Command, Removal> {
-  const removals = new Map<Command, Removal>();
-  const gone: number[] = [];
-  const at = new Date();
-  for (const command of commands) {
-    if (command.kind !== 'offboard') continue;
-    const by = command.id;
-    const leaving = [...new Set(command.waiterIds)].flatMap((id) => known.get(id) ?? []).filter(({ active }) => active);
-    const places = leaving.map(({ priority }) => priority);
-    const removed = leaving.map((waiter): Waiter => {
-      const priority = waiter.priority - gone.filter((place) => place < waiter.priority).length;
-      return { ...waiter, active: false, removedAt: at, removedBy: by, removedPriority: priority, priority };
-    });
-    gone.push(...places);
-    if (removed.length === 0) continue;
-    removals.set(command, { at, by, priorities: new Map(removed.map(({ id, priority }) => [id, priority])) });
-    for (const waiter of removed) {
-      known.set(waiter.id, waiter);
-      queue.active -= 1;
-      queue.offboarded += 1;
-      changes.leave(waiter, queue.spotsPerReferral);
-      if (!waiter.referred) continue;
-      queue.referredActive -= 1;
-      queue.referredOffboarded += 1;
-    }
-  }
-  return removals;
-}
-
-/** What a command removed, in this run or in an earlier one whose answer was lost. */
-function ownRemovals({ id, waiterIds }: Offboard, { known }: Facts): Waiter[] {
-  return [...new Set(waiterIds)].flatMap((waiterId) => known.get(waiterId) ?? []).filter(({ removedBy }) => removedBy === id); // prettier-ignore
-}
-
-/** Of each who applies the newcomer, or why the rules keep them out. */
-function admitAll({ rules }: Facts, commands: readonly Command[]): ReadonlyMap<Join, Outcome<Newcomer>> {
-  const admissions = new Map<Join, Outcome<Newcomer>>();
-  for (const command of commands) {
-    if (command.kind !== 'join') continue;
-    try {
-      admissions.set(command, { result: command.applicant.admit(rules) });
-    } catch (error) {
-      admissions.set(command, { error });
-    }
-  }
-  return admissions;
-}
-
-/** Puts the newcomers whom nobody knows at the end of the line; gives their records, and the standings of who referred them. */
-function joinAll(
-  { queue, known, emailKeys, phoneKeys, referrers }: Facts,
-  changes: CounterChanges,
-  admissions: ReadonlyMap<Join, Outcome<Newcomer>>,
-) {
-  const joined = new Map<Command, Waiter>();
-  const credited = new Map<string, Standing>();
-  for (const [command, admission] of admissions) {
-    if ('error' in admission) continue;
-    const newcomer = admission.result;
-    const { emailKey, phoneKey } = newcomer;
-    const isKnown = (emailKey !== null && emailKeys.has(emailKey)) || (phoneKey !== null && phoneKeys.has(phoneKey));
-    if (isKnown) continue;
-    if (emailKey !== null) emailKeys.add(emailKey);
-    if (phoneKey !== null) phoneKeys.add(phoneKey);
-    const referrerToken = command.applicant.referrerTokens.find((token) => referrers.has(token)) ?? null;
-    const waiter = newWaiter(queue, newcomer, referrerToken);
-    joined.set(command, waiter);
-    queue.nextSeq += 1;
-    queue.active += 1;
-    changes.join(waiter, queue.spotsPerReferral);
-    if (referrerToken === null) continue;
-    queue.referredActive += 1;
-    const referrer = credited.get(referrerToken) ?? referrers.get(referrerToken);
-    if (referrer) credited.set(referrerToken, withReferral(referrer, queue.spotsPerReferral));
-  }
-  for (const [token, { id, active, referred, rankKey: to }] of credited) {
-    // A referrer may have left in this batch.
-    if (!active || known.get(id)?.active === false) continue;
-    changes.move((referrers.get(token) as Standing).rankKey, to, referred);
-  }
-  return { joined, credited: [...credited.values()] };
-}
-
-/**
- * What counts when newcomers join a line that ends at `end`; nothing where that is not known. Nor is what a referral is
- * worth there: at 0, all of COUNTED_AXIS is read.
- */
-function newcomersFrom(end: number | undefined, applicants: readonly Applicant[]): CounterChanges {
-  const changes = new CounterChanges();
-  if (end === undefined) return changes;
-  applicants.forEach(({ referrerTokens }, index) => {
-    const facts = { seq: end + index, creditedReferrals: 0, spotsAdvanced: 0 };
-    changes.join({ ...facts, rankKey: rankKey(facts, 0), referred: referrerTokens.length > 0 }, 0);
-  });
-  return changes;
-}
-
-/** Records that a command changes, where a large text counts for more: a batch must fit in one packet of the database. */
+/** Records that a command changes, where large text counts for more: a batch must fit in one packet of the database. */
 function weightOf(command: Command): number {
   if (command.kind === 'offboard') return command.waiterIds.length;
-  return 1 + Math.floor(command.applicant.textBytes / WEIGHTY_TEXT_BYTES);
-}
-
-/** The newest is behind all others: nobody active can have a greater key, so its place is how many are active. */
-function newWaiter(queue: QueueEntity, newcomer: Newcomer, referredByToken: string | null): Waiter {
-  const facts = { seq: queue.nextSeq, creditedReferrals: 0, spotsAdvanced: 0 };
-  return {
-    id: 0,
-    waitlistId: queue.waitlistId,
-    uuid: uuidV7(),
-    email: newcomer.email,
-    emailKey: newcomer.emailKey,
-    registeredEmail: newcomer.email,
-    phone: newcomer.phone,
-    phoneKey: newcomer.phoneKey,
-    firstName: newcomer.firstName,
-    lastName: newcomer.lastName,
-    metadata: newcomer.metadata,
-    answers: newcomer.answers.length > 0 ? [...newcomer.answers] : null,
-    referralToken: newReferralToken(),
-    referredByToken,
-    referred: referredByToken !== null,
-    amountReferred: 0,
-    rankKey: rankKey(facts, queue.spotsPerReferral),
-    active: true,
-    verified: false,
-    removedAt: null,
-    removedPriority: null,
-    removedBy: null,
-    createdAt: new Date(),
-    priority: queue.active,
-    ...facts,
-  };
-}
-
-function withReferral(standing: Standing, spotsPerReferral: number): Standing {
-  const credited = {
-    ...standing,
-    amountReferred: standing.amountReferred + 1,
-    creditedReferrals: standing.creditedReferrals + 1,
-  };
-  return { ...credited, rankKey: rankKey(credited, spotsPerReferral) };
+  const { metadata, answers = null } = command.applicant;
+  if (metadata === null && answers === null) return 1;
+  return 1 + Math.floor(Buffer.byteLength(JSON.stringify([metadata, answers])) / WEIGHTY_TEXT_BYTES);
 }

@@ -18,7 +18,7 @@ export class WaiterEntity {
   @Column({ name: 'waitlist_id', type: 'bigint' })
   waitlistId!: number;
 
-  /** Dense per waitlist: 0, 1, 2 … in the order of joining. */
+  /** Rises in join order within a waitlist; numbers may be missing, none is given twice. */
   @Column({ type: 'bigint' })
   seq!: number;
 

@@ -1,100 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import type { DataSource } from 'typeorm';
-import { byId, byIndex, chunksOf, fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
-import type { Session } from '../platform/database/session.js';
+import { Database } from '../platform/database/database.js';
+import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
+import type { Row, Table } from '../platform/database/table.js';
 import { beforeInSql } from './bucket.store.js';
-import { leafOf, QUEUE_AXIS } from './counters.js';
+import { QUEUE_AXIS } from './counters.js';
 import { RANK_BASE } from './rank-key.js';
-import type { ContactKeys, ListedWaiter, PageRequest, Waiter } from './waiter.js';
-import type { WaiterEntity } from './waiter.entity.js';
+import type { ContactKeys, StoredWaiter, Waiter } from './waiter.js';
+import { WaiterEntity } from './waiter.entity.js';
 
-/** A row as both drivers give it. */
-type WaiterRow = Record<string, string | number | null> & {
-  created_at: Date | string;
-  removed_at: Date | string | null;
-};
-interface TakenRow {
-  readonly email_key: string | null;
-  readonly phone_key: string | null;
-}
-
-const LISTED_COLUMNS = `w.id, w.seq, w.uuid, w.email, w.referral_token, w.referred_by_token, w.amount_referred, w.rank_key,
-  w.active, w.verified, w.removed_at, w.removed_priority, w.created_at`;
-const COLUMNS = `${LISTED_COLUMNS}, w.waitlist_id, w.email_key, w.registered_email, w.phone, w.phone_key, w.first_name,
-  w.last_name, w.metadata, w.answers, w.referred, w.credited_referrals, w.spots_advanced, w.removed_by`;
-
-const BEFORE_BUCKET = QUEUE_AXIS.widthBits
-  .map((_, level) => beforeInSql(QUEUE_AXIS, level, 'w.waitlist_id', 'w.rank_key'))
-  .join(' + ');
-
-/** The active records ahead, where of two equal keys the later is ahead. */
-function aheadSql(dataSource: DataSource): string {
-  return `${BEFORE_BUCKET} + (
-    SELECT COUNT(*) FROM waiter ahead ${byIndex(dataSource, 'waiter_order')}
-    WHERE ahead.waitlist_id = w.waitlist_id AND ahead.active = 1 AND ahead.rank_bucket = w.rank_bucket
-      AND (ahead.rank_key < w.rank_key OR (ahead.rank_key = w.rank_key AND ahead.seq > w.seq))
-  )`;
-}
-
-/** The place: as it was for the offboarded. */
-function prioritySql(dataSource: DataSource): string {
-  return `CASE WHEN w.active = 0 THEN w.removed_priority ELSE ${aheadSql(dataSource)} END AS priority`;
-}
-
-/** Records in one UPDATE: its cases are searched for each, and SQLite takes 32,766 parameters. */
+/** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
-
-/** No number of a record is below. */
-export const SEQ_LOWEST = -(2 ** 63);
 
 const STANDING_COLUMNS =
   'id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referred, referral_token';
 
-/** Which records a listing shows, and in which order. */
-export type Listing = Pick<PageRequest, 'offboarded' | 'referredBy' | 'order'>;
-
-/** What of a listing a page shows. */
-export interface Window {
-  readonly from: PageStart | null;
-  /** Records left out, of those from there on. */
-  readonly skip: number;
-  /** The narrowest buckets of the line outside of which there is none of them; null where that is not known. */
-  readonly leaves: readonly number[] | null;
-}
-
-/** Where a page starts: at a record or after it. */
-export interface PageStart {
-  readonly seq: number;
-  readonly rankKey?: number;
-  readonly isAfter?: boolean;
-}
-
-/** Who leaves the line: the place of each at that moment by id, and the command that removes them. */
-export interface Removal {
-  readonly at: Date;
-  readonly by: string;
-  readonly priorities: ReadonlyMap<number, number>;
-}
-
-interface Condition {
-  readonly sql: string;
-  readonly values: readonly (string | number)[];
-}
-
-/** Records that go from one bucket to another, or stay in it. */
-export interface Move {
-  readonly from: number;
-  readonly to: number;
-  /** Whether somebody referred them. */
-  readonly referred: boolean;
-  readonly amount: number;
-}
-
-/** A record without its place. */
-export type RecordedWaiter = Omit<Waiter, 'priority'>;
-export type ListedRecord = Omit<ListedWaiter, 'priority'>;
-
-/** What a referral changes of the record that referred. */
+/** The part of a record that a referral reads and changes. */
 export interface Standing {
   readonly id: number;
   readonly seq: number;
@@ -107,490 +28,200 @@ export interface Standing {
   readonly referralToken: string;
 }
 
-/** A flag as it is stored: a number where it is neither of the two that it may be. */
-export type Flag = boolean | number;
-
-/** A record as an audit sees it. */
-export interface AuditedFacts extends Omit<Standing, 'active' | 'referred'> {
-  readonly active: Flag;
-  readonly referred: Flag;
-  readonly referredByToken: string | null;
-  readonly removedPriority: number | null;
-  /** Whether it is known when it left. */
-  readonly isDated: boolean;
-  readonly referrals: number;
+/** Records that one command offboards: the position of each at that moment, by id. */
+export interface Removal {
+  readonly at: Date;
+  readonly by: string;
+  readonly priorities: ReadonlyMap<number, number>;
 }
 
-/** A record whose buckets are missing has no place, and a wrong one must not be shown. */
+/** Active records that go from one bucket of the queue's index to another, or stay in it. */
+export interface Move {
+  readonly from: number;
+  readonly to: number;
+  readonly referred: boolean;
+  readonly amount: number;
+}
+
+/** The buckets of a record are missing, so its position is unknown; a wrong one must not be shown. */
 export class MissingBucketError extends Error {
   constructor(id: number, waitlistId: number) {
     super(`Record ${id} has no bucket: run \`npm run cli -- rebuild ${waitlistId}\``);
   }
 }
 
-/** Records and their places in SQL. Every statement names its waitlist: the sharding key, and the wall between owners. */
+/** Finds and changes records. Every statement names its waitlist: the sharding key, and the wall between owners. */
 @Injectable()
 export class WaiterStore {
+  private readonly waiters: Table<WaiterEntity>;
+
+  constructor(private readonly database: Database) {
+    this.waiters = database.table(WaiterEntity);
+  }
+
   /** Each record that one of the keys matches. */
-  async findByContacts(session: Session, waitlistId: number, contacts: readonly ContactKeys[]): Promise<Waiter[]> {
-    const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
-    const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
-    const { dataSource } = session;
-    const found = await Promise.all([
-      this.findWhere(session, waitlistId, 'w.email_key', emailKeys, byIndex(dataSource, 'waiter_email')),
-      this.findWhere(session, waitlistId, 'w.phone_key', phoneKeys, byIndex(dataSource, 'waiter_phone')),
+  findByContacts(waitlistId: number, contacts: readonly ContactKeys[]): Query<Waiter[]> {
+    const { emailKeys, phoneKeys } = keysOf(contacts);
+    const { dialect } = this.database;
+    const both = together([
+      this.findWhere(waitlistId, 'w.email_key', emailKeys, dialect.byIndex('waiter_email')),
+      this.findWhere(waitlistId, 'w.phone_key', phoneKeys, dialect.byIndex('waiter_phone')),
     ]);
-    return found.flat();
+    return mapped(both, (found) => found.flat());
   }
 
-  async findByIds(session: Session, waitlistId: number, ids: readonly number[]): Promise<Waiter[]> {
-    return this.findWhere(session, waitlistId, 'w.id', ids, byId(session.dataSource));
+  findByIds(waitlistId: number, ids: readonly number[]): Query<Waiter[]> {
+    return this.findWhere(waitlistId, 'w.id', ids, this.database.dialect.byId());
   }
 
-  /** Which of these keys are taken, without places. */
-  async findTaken(session: Session, waitlistId: number, contacts: readonly ContactKeys[]): Promise<ContactKeys[]> {
-    const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
-    const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
-    const find = async (column: string, index: string, keys: readonly string[]): Promise<TakenRow[]> =>
+  /** The keys of the records that one of these keys matches. */
+  findTaken(waitlistId: number, contacts: readonly ContactKeys[]): Query<ContactKeys[]> {
+    const { emailKeys, phoneKeys } = keysOf(contacts);
+    const find = (column: string, index: string, keys: readonly string[]) =>
       keys.length === 0
-        ? []
-        : session.query(
-            `SELECT email_key, phone_key FROM waiter ${byIndex(session.dataSource, index)}
+        ? known([])
+        : select<ContactKeys, ContactKeys[]>(
+            `SELECT email_key AS emailKey, phone_key AS phoneKey FROM waiter ${this.database.dialect.byIndex(index)}
              WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
             [waitlistId, ...keys],
+            (rows) => [...rows],
           );
-    const rows = await Promise.all([
-      find('email_key', 'waiter_email', emailKeys),
-      find('phone_key', 'waiter_phone', phoneKeys),
-    ]);
-    return rows.flat().map(({ email_key, phone_key }) => ({ emailKey: email_key, phoneKey: phone_key }));
+    const both = together([find('email_key', 'waiter_email', emailKeys), find('phone_key', 'waiter_phone', phoneKeys)]);
+    return mapped(both, (taken) => taken.flat());
   }
 
-  /** The records of these tokens that belong to this waitlist. */
-  async findStandings(session: Session, waitlistId: number, tokens: readonly string[]): Promise<Standing[]> {
-    if (tokens.length === 0) return [];
-    const rows: Record<string, number | string | null>[] = await session.query(
-      `SELECT ${STANDING_COLUMNS}
-       FROM waiter ${byIndex(session.dataSource, 'waiter_token')} WHERE referral_token IN (${placeholders(tokens.length)}) AND waitlist_id = ?`,
-      [...tokens, waitlistId],
-    );
-    return rows.map(toStanding);
-  }
-
-  /** Records in the order of joining, with how many others name each as their referrer. */
-  async findFacts(session: Session, waitlistId: number, fromSeq: number, limit: number): Promise<AuditedFacts[]> {
-    const rows: Record<string, number | string | null>[] = await session.query(
-      `SELECT w.id, w.seq, w.amount_referred, w.credited_referrals, w.spots_advanced, w.rank_key, w.active, w.referral_token,
-         w.referred, w.referred_by_token, w.removed_priority, w.removed_at IS NOT NULL AS is_dated, (
-           SELECT COUNT(*) FROM waiter r ${byIndex(session.dataSource, 'waiter_referrer')} WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
-         ) AS referrals
-       FROM waiter w ${byIndex(session.dataSource, 'waiter_seq')} WHERE w.waitlist_id = ? AND w.seq >= ? ORDER BY w.seq LIMIT ?`,
-      [waitlistId, fromSeq, limit],
-    );
-    return rows.map((row) => ({
-      ...toStanding(row),
-      active: toFlag(row.active),
-      referred: toFlag(row.referred),
-      referredByToken: row.referred_by_token as string | null,
-      removedPriority: row.removed_priority === null ? null : Number(row.removed_priority),
-      isDated: row.is_dated === 1,
-      referrals: row.referrals as number,
-    }));
-  }
-
-  /** Stores new records; the database gives them their ids. */
-  async insert(session: Session, waiters: readonly Omit<RecordedWaiter, 'id'>[]): Promise<void> {
-    if (waiters.length === 0) return;
-    const rows = waiters.map((waiter) => [
-      waiter.waitlistId,
-      waiter.seq,
-      waiter.uuid,
-      waiter.email,
-      waiter.emailKey,
-      waiter.registeredEmail,
-      waiter.phone,
-      waiter.phoneKey,
-      waiter.firstName,
-      waiter.lastName,
-      waiter.metadata && JSON.stringify(waiter.metadata),
-      waiter.answers && JSON.stringify(waiter.answers),
-      waiter.referralToken,
-      waiter.referredByToken,
-      waiter.referred,
-      waiter.amountReferred,
-      waiter.creditedReferrals,
-      waiter.rankKey,
-      toSqlTime(waiter.createdAt),
-    ]);
-    await session.query(
-      `INSERT INTO waiter (waitlist_id, seq, uuid, email, email_key, registered_email, phone, phone_key, first_name,
-         last_name, metadata, answers, referral_token, referred_by_token, referred, amount_referred, credited_referrals,
-         rank_key, created_at)
-       VALUES ${rows.map((row) => `(${placeholders(row.length)})`).join(', ')}`,
-      rows.flat(),
+  /** The records of this waitlist that have one of these tokens. */
+  findStandings(waitlistId: number, tokens: readonly string[]): Query<Standing[]> {
+    if (tokens.length === 0) return known([]);
+    return select<Row, Standing[]>(
+      `SELECT ${STANDING_COLUMNS} FROM waiter ${this.database.dialect.byIndex('waiter_token')}
+       WHERE waitlist_id = ? AND referral_token IN (${placeholders(tokens.length)})`,
+      [waitlistId, ...tokens],
+      (rows) => rows.map(toStanding),
     );
   }
 
-  /** Writes what referrals changed. */
-  async updateStandings(session: Session, waitlistId: number, standings: readonly Standing[]): Promise<void> {
-    await Promise.all(chunksOf(standings, UPDATES_MAX).map((some) => this.updateSome(session, waitlistId, some)));
+  /** Stores new records; the database generates their ids. */
+  insert(waiters: readonly Omit<StoredWaiter, 'id'>[]): Query<void> {
+    return waiters.length === 0 ? known(undefined) : this.waiters.insert(waiters);
   }
 
-  private async updateSome(session: Session, waitlistId: number, standings: readonly Standing[]): Promise<void> {
-    const cases = standings.map(() => 'WHEN ? THEN ?').join(' ');
-    await session.query(
-      `UPDATE waiter ${byId(session.dataSource)} SET amount_referred = CASE id ${cases} END, credited_referrals = CASE id ${cases} END,
-         rank_key = CASE id ${cases} END WHERE waitlist_id = ? AND id IN (${placeholders(standings.length)})`,
-      [
-        ...standings.flatMap(({ id, amountReferred }) => [id, amountReferred]),
-        ...standings.flatMap(({ id, creditedReferrals }) => [id, creditedReferrals]),
-        ...standings.flatMap(({ id, rankKey }) => [id, rankKey]),
-        waitlistId,
-        ...standings.map(({ id }) => id),
-      ],
+  /** Stores the counts and rank keys that referrals changed. */
+  updateStandings(waitlistId: number, standings: readonly Omit<Standing, 'active' | 'referred'>[]): Query<unknown> {
+    return together(
+      chunksOf(standings, UPDATES_MAX).map((some) => {
+        const cases = some.map(() => 'WHEN ? THEN ?').join(' ');
+        return write(
+          `UPDATE waiter ${this.database.dialect.byId()} SET amount_referred = CASE id ${cases} END,
+             credited_referrals = CASE id ${cases} END, rank_key = CASE id ${cases} END
+           WHERE waitlist_id = ? AND id IN (${placeholders(some.length)})`,
+          [
+            ...some.flatMap(({ id, amountReferred }) => [id, amountReferred]),
+            ...some.flatMap(({ id, creditedReferrals }) => [id, creditedReferrals]),
+            ...some.flatMap((standing) => [standing.id, standing.rankKey]),
+            waitlistId,
+            ...some.map(({ id }) => id),
+          ],
+        );
+      }),
     );
   }
 
-  /** Says of records anew whether somebody referred them; and whether they are active, where that is neither yes nor no. */
-  async deriveFlags(session: Session, waitlistId: number, ids: readonly number[]): Promise<void> {
-    if (ids.length === 0) return;
-    await session.query(
-      `UPDATE waiter ${byId(session.dataSource)} SET referred = (referred_by_token IS NOT NULL),
-         active = CASE WHEN active IN (0, 1) THEN active ELSE removed_at IS NULL END
-       WHERE waitlist_id = ? AND id IN (${placeholders(ids.length)})`,
-      [waitlistId, ...ids],
-    );
-  }
-
-  /**
-   * Gives the offboarded among records what they lack: a place below `placesEnd`, the one that they would have in the line as
-   * it stands, and a moment, `at`. The others never left.
-   */
-  async deriveRemovals(
-    session: Session,
-    waitlistId: number,
-    ids: readonly number[],
-    { placesEnd, at }: { readonly placesEnd: number; readonly at: Date },
-  ): Promise<void> {
-    const { dataSource } = session;
-    for (const some of chunksOf(ids, UPDATES_MAX)) {
-      const rows: { id: number; place: number | null }[] = await session.query(
-        `SELECT w.id, CASE WHEN w.active = 1 THEN NULL WHEN w.removed_priority >= 0 AND w.removed_priority < ?
-           THEN w.removed_priority ELSE ${aheadSql(dataSource)} END AS place
-         FROM waiter w ${byId(dataSource)} WHERE w.waitlist_id = ? AND w.id IN (${placeholders(some.length)})`,
-        [placesEnd, waitlistId, ...some],
-      );
-      await session.query(
-        `UPDATE waiter ${byId(dataSource)} SET removed_priority = CASE id ${rows.map(() => 'WHEN ? THEN ?').join(' ')} END,
-           removed_at = CASE WHEN active = 0 THEN COALESCE(removed_at, ?) END, removed_by = CASE WHEN active = 0 THEN removed_by END
-         WHERE waitlist_id = ? AND id IN (${placeholders(rows.length)})`,
-        [...rows.flatMap(({ id, place }) => [id, place]), toSqlTime(at), waitlistId, ...rows.map(({ id }) => id)],
-      );
-    }
-  }
-
-  /** Some record with credit whose key tells what a referral is worth; null where nobody has any. */
-  async findCredited(session: Session, waitlistId: number): Promise<Standing | null> {
-    const [row]: Record<string, number | string | null>[] = await session.query(
-      `SELECT ${STANDING_COLUMNS}
-       FROM waiter ${byIndex(session.dataSource, 'waiter_credited')}
-       WHERE waitlist_id = ? AND credited_referrals > 0 AND rank_key > 0 LIMIT 1`,
-      [waitlistId],
-    );
-    return row ? toStanding(row) : null;
-  }
-
-  /** Numbers the records anew in their order, where numbers are missing or below 0. */
-  async closeGaps(session: Session, waitlistId: number): Promise<void> {
-    const { first, end } = await this.findSpan(session, waitlistId);
-    const [row]: { total: number }[] = await session.query(
-      'SELECT COUNT(*) AS total FROM waiter WHERE waitlist_id = ?',
-      [waitlistId],
-    );
-    const total = Number(row?.total);
-    if (first === 0 && end === total) return;
-    // By way of numbers that nobody has, for at no time may two be equal.
-    let base = total;
-    while (await this.hasAny(session, waitlistId, base, base + total)) base += total;
-    let place = 0;
-    for (let from = SEQ_LOWEST; ;) {
-      const records: { id: number; seq: number }[] = await session.query(
-        'SELECT id, seq FROM waiter WHERE waitlist_id = ? AND seq >= ? AND (seq < ? OR seq >= ?) ORDER BY seq LIMIT ?',
-        [waitlistId, from, base, base + total, UPDATES_MAX],
-      );
-      const last = records.at(-1);
-      if (!last) break;
-      await session.query(
-        `UPDATE waiter ${byId(session.dataSource)} SET seq = CASE id ${records.map(() => 'WHEN ? THEN ?').join(' ')} END
-         WHERE waitlist_id = ? AND id IN (${placeholders(records.length)})`,
-        [...records.flatMap(({ id }, index) => [id, base + place + index]), waitlistId, ...records.map(({ id }) => id)],
-      );
-      place += records.length;
-      // Only to step over what was moved: from a number that is not exact, records would be left out.
-      if (Number.isSafeInteger(last.seq)) from = last.seq + 1;
-    }
-    await session.query('UPDATE waiter SET seq = seq - ? WHERE waitlist_id = ? AND seq >= ?', [base, waitlistId, base]);
-  }
-
-  private async hasAny(session: Session, waitlistId: number, from: number, to: number): Promise<boolean> {
-    const rows: unknown[] = await session.query(
-      'SELECT id FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ? LIMIT 1',
-      [waitlistId, from, to],
-    );
-    return rows.length > 0;
-  }
-
-  /** Takes records out of the line for good. */
-  async remove(session: Session, waitlistId: number, { at, by, priorities }: Removal): Promise<void> {
+  /** Offboards records. */
+  remove(waitlistId: number, { at, by, priorities }: Removal): Query<void> {
     const cases = Array.from(priorities, () => 'WHEN ? THEN ?').join(' ');
-    await session.query(
-      `UPDATE waiter ${byId(session.dataSource)} SET active = 0, removed_at = ?, removed_by = ?, removed_priority = CASE id ${cases} END
+    return write(
+      `UPDATE waiter ${this.database.dialect.byId()} SET active = 0, removed_at = ?, removed_by = ?,
+         removed_priority = CASE id ${cases} END
        WHERE waitlist_id = ? AND id IN (${placeholders(priorities.size)})`,
       [toSqlTime(at), by, ...[...priorities].flat(), waitlistId, ...priorities.keys()],
     );
   }
 
-  /** Derives the key of each record that has credit anew. */
-  async rekey(session: Session, waitlistId: number, spotsPerReferral: number): Promise<void> {
+  /** Derives the rank key of each record with credit anew. */
+  rekey(waitlistId: number, spotsPerReferral: number): Query<void> {
     const key = keySql(spotsPerReferral);
-    await session.query(`UPDATE waiter SET rank_key = ${key.sql} WHERE waitlist_id = ? AND credited_referrals > 0`, [
+    return write(`UPDATE waiter SET rank_key = ${key.sql} WHERE waitlist_id = ? AND credited_referrals > 0`, [
       ...key.values,
       waitlistId,
     ]);
   }
 
-  /** How many active records such a change will move from each narrowest bucket of the line to which. */
-  async countMoves(session: Session, waitlistId: number, spotsPerReferral: number): Promise<Move[]> {
+  /** How many active records `rekey` will move from each bucket to each other. */
+  countMoves(waitlistId: number, spotsPerReferral: number): Query<Move[]> {
     const key = keySql(spotsPerReferral);
-    const rows: Record<'from_bucket' | 'to_bucket' | 'referred' | 'total', number>[] = await session.query(
+    return select<Record<'from_bucket' | 'to_bucket' | 'referred' | 'total', number>, Move[]>(
       `SELECT rank_bucket AS from_bucket, (${key.sql}) >> ${QUEUE_AXIS.widthBits[0]} AS to_bucket, referred, COUNT(*) AS total
        FROM waiter WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY from_bucket, to_bucket, referred`,
       [...key.values, waitlistId],
-    );
-    return rows.map(({ from_bucket, to_bucket, referred, total }) => ({
-      from: from_bucket,
-      to: Number(to_bucket),
-      referred: referred === 1,
-      amount: Number(total),
-    }));
-  }
-
-  async deleteRange(session: Session, waitlistId: number, fromSeq: number, toSeq: number): Promise<void> {
-    await session.query('DELETE FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ?', [
-      waitlistId,
-      fromSeq,
-      toSeq,
-    ]);
-  }
-
-  /** The first `seq` and the one after the last; the same where there is no record. */
-  async findSpan(session: Session, waitlistId: number): Promise<{ readonly first: number; readonly end: number }> {
-    const [row]: { first: number | null; last: number | null }[] = await session.query(
-      'SELECT MIN(seq) AS first, MAX(seq) AS last FROM waiter WHERE waitlist_id = ?',
-      [waitlistId],
-    );
-    return { first: Number(row?.first ?? 0), end: Number(row?.last ?? -1) + 1 };
-  }
-
-  /** A page of a listing. */
-  async findPage(
-    session: Session,
-    waitlistId: number,
-    listing: Listing,
-    window: Window & { readonly limit: number; readonly withAnswers: boolean },
-  ): Promise<ListedRecord[]> {
-    const conditions: Condition[] = [filterOf(waitlistId, listing)];
-    if (window.from) conditions.push(startOf(listing, window.from));
-    if (window.leaves)
-      conditions.push({ sql: `w.rank_bucket IN (${placeholders(window.leaves.length)})`, values: window.leaves });
-    const rows: WaiterRow[] = await session.query(
-      `SELECT ${LISTED_COLUMNS}${window.withAnswers ? ', w.answers' : ''}
-       FROM waiter w ${byIndex(session.dataSource, indexOf(listing))}
-       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
-       ORDER BY ${listing.order === 'queue' ? 'w.rank_bucket, w.rank_key, w.seq DESC' : 'w.seq'} LIMIT ? OFFSET ?`,
-      [...conditions.flatMap(({ values }) => values), window.limit, window.skip],
-    );
-    return rows.map(toListed);
-  }
-
-  /** The active records of narrowest buckets: each as its bucket and `seq`, in the order of the line. */
-  async findNeighbours(
-    session: Session,
-    waitlistId: number,
-    buckets: readonly number[],
-  ): Promise<{ readonly bucket: number; readonly seq: number }[]> {
-    if (buckets.length === 0) return [];
-    return session.query(
-      `SELECT rank_bucket AS bucket, seq FROM waiter ${byIndex(session.dataSource, 'waiter_order')}
-       WHERE waitlist_id = ? AND active = 1 AND rank_bucket IN (${placeholders(buckets.length)})
-       ORDER BY rank_bucket, rank_key, seq DESC`,
-      [waitlistId, ...buckets],
+      (rows) =>
+        rows.map((row) => ({
+          from: row.from_bucket,
+          to: Number(row.to_bucket),
+          referred: row.referred === 1,
+          amount: Number(row.total),
+        })),
     );
   }
 
-  /** How many records this token's record referred that are active, or offboarded. */
-  async countReferredBy(session: Session, waitlistId: number, listing: Listing): Promise<number> {
-    const filter = filterOf(waitlistId, listing);
-    const [row]: { total: number }[] = await session.query(
-      `SELECT COUNT(*) AS total FROM waiter w ${byIndex(session.dataSource, indexOf(listing))} WHERE ${filter.sql}`,
-      filter.values,
-    );
-    return Number(row?.total);
-  }
-
-  /** Where the record that comes `offset` after the first of a token's referrals stands; reads the index alone. */
-  async findReferredAt(
-    session: Session,
-    waitlistId: number,
-    listing: Listing,
-    offset: number,
-  ): Promise<PageStart | null> {
-    const filter = filterOf(waitlistId, listing);
-    const [row]: { seq: number }[] = await session.query(
-      `SELECT w.seq FROM waiter w ${byIndex(session.dataSource, indexOf(listing))} WHERE ${filter.sql} ORDER BY w.seq LIMIT 1 OFFSET ?`,
-      [...filter.values, offset],
-    );
-    return row ? { seq: row.seq } : null;
-  }
-
-  /** How many of the active whom anyone referred are in the narrowest bucket of a record, up to that record. */
-  async countReferredWithin(
-    session: Session,
-    waitlistId: number,
-    { seq, rankKey }: Required<PageStart>,
-  ): Promise<number> {
-    const [row]: { total: number }[] = await session.query(
-      `SELECT COUNT(*) AS total FROM waiter ${byIndex(session.dataSource, 'waiter_order')}
-       WHERE waitlist_id = ? AND active = 1 AND rank_bucket = ? AND referred = 1
-         AND (rank_key < ? OR (rank_key = ? AND seq >= ?))`,
-      [waitlistId, leafOf(QUEUE_AXIS, rankKey), rankKey, rankKey, seq],
-    );
-    return Number(row?.total);
-  }
-
-  /** Where a listing goes on after a record, whatever became of it; null for an id that this waitlist never had. */
-  async findAfter(session: Session, waitlistId: number, id: number): Promise<Required<PageStart> | null> {
-    const [row]: { seq: number; rank_key: number }[] = await session.query(
-      'SELECT seq, rank_key FROM waiter WHERE id = ? AND waitlist_id = ?',
-      [id, waitlistId],
-    );
-    return row ? { seq: row.seq, rankKey: row.rank_key, isAfter: true } : null;
-  }
-
-  private async findWhere(
-    session: Session,
+  private findWhere(
     waitlistId: number,
     column: string,
     values: readonly (string | number)[],
     hint: string,
-  ): Promise<Waiter[]> {
-    if (values.length === 0) return [];
-    const rows: WaiterRow[] = await session.query(
-      `SELECT ${COLUMNS}, ${prioritySql(session.dataSource)} FROM waiter w ${hint} WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
+  ): Query<Waiter[]> {
+    if (values.length === 0) return known([]);
+    return select<Row, Waiter[]>(
+      `SELECT ${this.waiters.select('w')}, ${this.prioritySql()} AS priority FROM waiter w ${hint}
+       WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
       [waitlistId, ...values],
+      (rows) => rows.map((row) => Object.assign(this.waiters.read(row), { priority: priorityOf(row) })),
     );
-    return rows.map(toWaiter);
+  }
+
+  /** The position. An offboarded record keeps the one that it had. */
+  private prioritySql(): string {
+    return `CASE WHEN w.active = 0 THEN w.removed_priority ELSE ${BEFORE_BUCKET} + (
+      SELECT COUNT(*) FROM waiter ahead ${this.database.dialect.byIndex('waiter_order')}
+      WHERE ahead.waitlist_id = w.waitlist_id AND ahead.active = 1 AND ahead.rank_bucket = w.rank_bucket
+        AND (ahead.rank_key < w.rank_key OR (ahead.rank_key = w.rank_key AND ahead.seq > w.seq))
+    ) END`;
   }
 }
 
-/** What `rankKey` gives, in SQL. */
+const BEFORE_BUCKET = QUEUE_AXIS.widthBits
+  .map((_, level) => beforeInSql(QUEUE_AXIS, level, 'w.waitlist_id', 'w.rank_key'))
+  .join(' + ');
+
+/** `rankKey` in SQL. */
 function keySql(spotsPerReferral: number) {
   const key = '(? + seq - ? * credited_referrals - spots_advanced)';
   const values = [RANK_BASE, spotsPerReferral];
   return { sql: `CASE WHEN ${key} < 0 THEN 0 ELSE ${key} END`, values: [...values, ...values] };
 }
 
-function filterOf(waitlistId: number, { offboarded, referredBy }: Listing) {
-  const base = {
-    sql: 'w.waitlist_id = ? AND w.active = ?',
-    values: [waitlistId, offboarded ? 0 : 1] as (string | number)[],
-  };
-  if (referredBy === null) return base;
-  if (referredBy === 'anyone') return { sql: `${base.sql} AND w.referred = 1`, values: base.values };
-  return { sql: `${base.sql} AND w.referred_by_token = ?`, values: [...base.values, referredBy.token] };
-}
-
-/** The index that holds a listing's records in its order; the referrals of one record are few enough to be sorted. */
-function indexOf({ referredBy, order }: Listing): string {
-  if (referredBy !== null && referredBy !== 'anyone') return 'waiter_referrer';
-  if (order === 'queue') return 'waiter_order';
-  return referredBy === null ? 'waiter_joined' : 'waiter_referred';
-}
-
-/** Written out column by column: MySQL uses only the first of a row comparison off the front of an index. */
-function startOf({ order }: Listing, { seq, rankKey = 0, isAfter = false }: PageStart) {
-  if (order === 'joined') return { sql: `w.seq ${isAfter ? '>' : '>='} ?`, values: [seq] };
-  const bucket = leafOf(QUEUE_AXIS, rankKey);
-  return isAfter
-    ? {
-        sql: 'w.rank_bucket >= ? AND (w.rank_key > ? OR (w.rank_key = ? AND w.seq < ?))',
-        values: [bucket, rankKey, rankKey, seq],
-      }
-    : { sql: 'w.rank_bucket >= ? AND w.rank_key >= ?', values: [bucket, rankKey] };
-}
-
-/** A spread comes last, wherever a record is made into another: V8 takes a microsecond for each name after one. */
-function toWaiter(row: WaiterRow): Waiter {
-  return { priority: priorityOf(row), ...toRecord(row) };
-}
-
-function toRecord(row: WaiterRow): RecordedWaiter {
+function keysOf(contacts: readonly ContactKeys[]) {
   return {
-    waitlistId: row.waitlist_id as number,
-    emailKey: row.email_key as string | null,
-    registeredEmail: row.registered_email as string | null,
-    phone: row.phone as string | null,
-    phoneKey: row.phone_key as string | null,
-    firstName: row.first_name as string | null,
-    lastName: row.last_name as string | null,
-    metadata: row.metadata === null ? null : (JSON.parse(row.metadata as string) as WaiterEntity['metadata']),
-    referred: row.referred === 1,
-    creditedReferrals: row.credited_referrals as number,
-    spotsAdvanced: row.spots_advanced as number,
-    removedBy: row.removed_by as string | null,
-    ...toListed(row),
+    emailKeys: contacts.flatMap(({ emailKey }) => emailKey ?? []),
+    phoneKeys: contacts.flatMap(({ phoneKey }) => phoneKey ?? []),
   };
 }
 
-function toListed(row: WaiterRow): ListedRecord {
+export function toStanding(row: Row): Standing {
   return {
     id: row.id as number,
     seq: row.seq as number,
-    uuid: row.uuid as string,
-    email: row.email as string | null,
-    answers: row.answers ? (JSON.parse(row.answers as string) as WaiterEntity['answers']) : null,
-    referralToken: row.referral_token as string,
-    referredByToken: row.referred_by_token as string | null,
     amountReferred: row.amount_referred as number,
+    creditedReferrals: row.credited_referrals as number,
+    spotsAdvanced: row.spots_advanced as number,
     rankKey: row.rank_key as number,
-    active: row.active === 1,
-    verified: row.verified === 1,
-    removedAt: row.removed_at === null ? null : fromSqlTime(row.removed_at),
-    removedPriority: row.removed_priority as number | null,
-    createdAt: fromSqlTime(row.created_at),
-  };
-}
-
-function toStanding(row: Record<string, number | string | null>): Standing {
-  return {
-    id: row.id as number,
-    // Drivers give as text what is beyond a number: damage, which an audit names.
-    seq: Number(row.seq),
-    amountReferred: Number(row.amount_referred),
-    creditedReferrals: Number(row.credited_referrals),
-    spotsAdvanced: Number(row.spots_advanced),
-    rankKey: Number(row.rank_key),
     active: row.active === 1,
     referred: row.referred === 1,
     referralToken: row.referral_token as string,
   };
 }
 
-function toFlag(value: string | number | null | undefined): Flag {
-  return value === 0 || value === 1 ? value === 1 : Number(value);
-}
-
-function priorityOf({ id, waitlist_id, priority }: WaiterRow): number {
+function priorityOf({ id, waitlist_id, priority }: Row): number {
   if (typeof priority !== 'number') throw new MissingBucketError(id as number, waitlist_id as number);
   return priority;
 }

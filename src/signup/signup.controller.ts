@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
-import { RateLimited } from '../platform/limits/rate-limited.js';
+import { RateLimited } from '../platform/limits/rate-limits.js';
 import { CreateSignupDto, GetSignupDto, SignupDto } from './signup.dto.js';
 import { SignupService } from './signup.service.js';
 

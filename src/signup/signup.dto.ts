@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { AnyText, CheckedByService, Email, Id, Metadata, PersonName, Phone } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, EMAIL_SCHEMA, ID_SCHEMA, PHONE_SCHEMA, TOKEN_SCHEMA } from '../platform/contract/formats.js';
-import type { JsonObject } from '../queue/waiter.js';
-import { type Besides, RecordDto, recordFields } from '../waitlist/record.dto.js';
-import type { Signup, SignupRequest } from './signup.service.js';
+import { type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
+import type { Found, JsonObject } from '../queue/waiter.js';
+import type { SignupRequest } from './signup.service.js';
 
 /** Null is a case of its own: generated clients reject a null that both of two nullable types would match. */
 const ANSWER_VALUE = {
@@ -153,7 +153,7 @@ export class SignupDto extends RecordDto {
   @ApiProperty({ ...ID_SCHEMA, description: 'The waitlist.', example: 1 })
   waitlist_id!: number;
 
-  static from({ waiter, waitlist, asked }: Signup): SignupDto {
+  static from({ waiter, waitlist, keys }: Found): SignupDto {
     const own: Besides<SignupDto> = {
       answers: waitlist.questions.map(({ text, optional }) => {
         const value = waiter.answers?.find(({ question }) => question === text)?.value ?? null;
@@ -162,8 +162,8 @@ export class SignupDto extends RecordDto {
       priority: waiter.priority,
       referred_by_signup_token: waiter.referredByToken,
       waitlist_id: waiter.waitlistId,
-      ...(asked.emailKey !== null && asked.emailKey === waiter.emailKey && { email: waiter.email ?? undefined }),
-      ...(asked.phoneKey !== null && asked.phoneKey === waiter.phoneKey && { phone: waiter.phone ?? undefined }),
+      ...(keys.emailKey !== null && keys.emailKey === waiter.emailKey && { email: waiter.email ?? undefined }),
+      ...(keys.phoneKey !== null && keys.phoneKey === waiter.phoneKey && { phone: waiter.phone ?? undefined }),
     };
     return Object.assign(recordFields(waiter, waitlist.urlLocation), own);
   }

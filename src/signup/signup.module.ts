@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { QueueModule } from '../queue/queue.module.js';
-import { WaitlistModule } from '../waitlist/waitlist.module.js';
 import { SignupController } from './signup.controller.js';
 import { SignupService } from './signup.service.js';
 
-@Module({ imports: [WaitlistModule, QueueModule], controllers: [SignupController], providers: [SignupService] })
+@Module({ imports: [QueueModule], controllers: [SignupController], providers: [SignupService] })
 export class SignupModule {}

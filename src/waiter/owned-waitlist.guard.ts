@@ -1,46 +1,37 @@
-import { createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
+import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { AccessTokenGuard } from '../auth/token.guard.js';
-import { AccessTokenStrategy } from '../auth/token.strategy.js';
-import type { Session } from '../platform/database/session.js';
+import type { Caller } from '../auth/token.service.js';
 import { Problem } from '../platform/problems/problem.js';
 import { type OwnedWaitlist as Owned, WaitlistService } from '../waitlist/waitlist.service.js';
 
-type Request = FastifyRequest & { ownedWaitlist?: Owned | null };
+type Request = FastifyRequest & { user: Caller; ownedWaitlist?: Owned };
 
-/** Lets an owner's request pass whose API key opens a waitlist of theirs; the explicit parameter wins over the header. */
+/** Passes requests whose API key opens a waitlist of the caller. Needs AccessTokenGuard before it. */
 @Injectable()
-export class OwnedWaitlistGuard extends AccessTokenGuard {
-  constructor(
-    strategy: AccessTokenStrategy,
-    private readonly waitlists: WaitlistService,
-  ) {
-    super(strategy);
-  }
+export class OwnedWaitlistGuard implements CanActivate {
+  constructor(private readonly waitlists: WaitlistService) {}
 
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
-    await super.canActivate(context);
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    if (apiKeyOf(request) === null) {
+    const apiKey = apiKeyOf(request);
+    if (apiKey === null) {
       throw Problem.invalid([{ field: 'api_key', message: 'must be the API key of the waitlist' }]);
     }
-    if (!request.ownedWaitlist) throw new Problem('WRONG_API_KEY');
+    const waitlist = await this.waitlists.findByKey(request.user.account.id, apiKey);
+    if (!waitlist) throw new Problem('WRONG_API_KEY');
+    request.ownedWaitlist = waitlist;
     return true;
-  }
-
-  protected override async readBeside(session: Session, accountId: number, request: Request): Promise<void> {
-    const apiKey = apiKeyOf(request);
-    request.ownedWaitlist = apiKey === null ? null : await this.waitlists.readByKey(session, accountId, apiKey);
   }
 }
 
-/** The waitlist that {@link OwnedWaitlistGuard} let the request in to. */
+/** The waitlist that {@link OwnedWaitlistGuard} found. */
 export const OwnedWaitlist = createParamDecorator((_: unknown, context: ExecutionContext): Owned => {
   const { ownedWaitlist } = context.switchToHttp().getRequest<Request>();
   if (!ownedWaitlist) throw new Error('@OwnedWaitlist() needs OwnedWaitlistGuard on its controller');
   return ownedWaitlist;
 });
 
+/** The explicit parameter takes precedence over the header. */
 function apiKeyOf({ method, query, body, headers }: Request): string | null {
   const parameters = (method === 'GET' ? query : body) as Readonly<Record<string, unknown>> | null | undefined;
   const apiKey = parameters?.api_key ?? headers['api-key'];

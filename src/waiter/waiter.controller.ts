@@ -2,10 +2,12 @@ import { Body, Controller, Get, Patch, Query, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentCaller, OwnerOnly } from '../auth/auth.decorators.js';
-import type { Caller } from '../auth/token.guard.js';
+import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
+import { QueuePages } from '../queue/queue.pages.js';
+import { QueueWriter } from '../queue/queue.writer.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
 import {
@@ -16,7 +18,6 @@ import {
   PAGE_SIZE_MAX,
   WaiterDto,
 } from './waiter.dto.js';
-import { WaiterService } from './waiter.service.js';
 
 const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 
@@ -27,7 +28,8 @@ const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 @Controller('api/v1/waiter')
 export class WaiterController {
   constructor(
-    private readonly waiters: WaiterService,
+    private readonly pages: QueuePages,
+    private readonly writer: QueueWriter,
     private readonly pageHeaders: PageHeaders,
   ) {}
 
@@ -53,7 +55,7 @@ export class WaiterController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WaiterDto[]> {
-    const page = await this.waiters.list(waitlist, ListWaitersDto.toPage(query));
+    const page = await this.pages.page(waitlist.id, ListWaitersDto.toPage(query));
     this.pageHeaders.set(request, reply, query, {
       total: page.total,
       lastId: page.hasMore ? page.waiters.at(-1)?.id : undefined,
@@ -80,7 +82,7 @@ export class WaiterController {
     @CurrentCaller() { account }: Caller,
     @Body() body: OffboardWaitersDto,
   ): Promise<OffboardedWaiterDto[]> {
-    const offboarded = await this.waiters.offboard(waitlist, body.waiters.map(({ id }) => id)); // prettier-ignore
+    const offboarded = await this.writer.offboard(waitlist.id, body.waiters.map(({ id }) => id)); // prettier-ignore
     return offboarded.map((waiter) => OffboardedWaiterDto.from(waiter, waitlist, account.uuid));
   }
 }

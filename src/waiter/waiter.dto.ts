@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { AnyText, Confirmation, Count, Flag, Id, NestedList, OneOf, WholeNumber } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, ID_SCHEMA, isToken, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
-import type { Answer, JsonObject, ListedWaiter, PageRequest, Waiter } from '../queue/waiter.js';
-import { type Besides, RecordDto, recordFields } from '../waitlist/record.dto.js';
+import { type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
+import type { Answer, JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
 import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 
 export const PAGE_SIZE_MAX = 100;
@@ -153,12 +153,7 @@ export class WaiterDto extends WaiterBaseDto {
   @ApiPropertyOptional(ANSWER)
   answer_3?: string;
 
-  static from(
-    waiter: ListedWaiter,
-    waitlist: OwnedWaitlist,
-    totalCurrently: number,
-    withQuestions: boolean,
-  ): WaiterDto {
+  static from(waiter: Waiter, waitlist: OwnedWaitlist, totalCurrently: number, withQuestions: boolean): WaiterDto {
     const own: Besides<WaiterDto, WaiterBaseDto> = {
       priority: waiter.priority,
       total_waiters_currently: totalCurrently,
@@ -246,7 +241,7 @@ export class OffboardWaitersDto {
   waiters!: WaiterIdDto[];
 }
 
-function baseFields(waiter: ListedWaiter, { urlLocation, apiKey }: OwnedWaitlist): WaiterBaseDto {
+function baseFields(waiter: Waiter, { urlLocation, apiKey }: OwnedWaitlist): WaiterBaseDto {
   const own: Besides<WaiterBaseDto> = {
     email: waiter.email,
     id: waiter.id,
@@ -256,7 +251,7 @@ function baseFields(waiter: ListedWaiter, { urlLocation, apiKey }: OwnedWaitlist
   return Object.assign(recordFields(waiter, urlLocation), own);
 }
 
-function questionFields(waiter: ListedWaiter, { questions }: OwnedWaitlist) {
+function questionFields(waiter: Waiter, { questions }: OwnedWaitlist) {
   const [first, second, third] = questions;
   const answerTo = (text: string | undefined) => answerText(waiter.answers?.find(({ question }) => question === text));
   return {

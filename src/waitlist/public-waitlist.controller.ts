@@ -1,10 +1,10 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, OwnerOrPublic } from '../auth/auth.decorators.js';
-import type { Caller } from '../auth/token.guard.js';
+import { CurrentCaller, OwnerOrPublic } from '../auth/access.js';
+import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { IdParam } from '../platform/contract/fields.js';
-import { RateLimited } from '../platform/limits/rate-limited.js';
+import { RateLimited } from '../platform/limits/rate-limits.js';
 import { PublicWaitlistDto, WaitlistDto, WaitlistViewDto } from './waitlist.dto.js';
 import { WaitlistService } from './waitlist.service.js';
 
@@ -33,6 +33,6 @@ export class PublicWaitlistController {
   ): Promise<WaitlistViewDto> {
     return caller
       ? WaitlistDto.from(await this.waitlists.get(caller.account.id, id))
-      : PublicWaitlistDto.from(await this.waitlists.getPublicWithTotals(id));
+      : PublicWaitlistDto.from(await this.waitlists.getPublic(id));
   }
 }

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, OwnerOnly } from '../auth/auth.decorators.js';
-import type { Caller } from '../auth/token.guard.js';
+import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { IdParam } from '../platform/contract/fields.js';
 import {

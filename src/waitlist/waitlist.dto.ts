@@ -1,7 +1,7 @@
 import { ApiProperty, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
 import { Flag, HttpUrl, Nested, NestedList, OneOf, Text, TextList, WholeNumber } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, ID_SCHEMA, TEXT_PATTERN, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
-import { type Question, REQUIREMENTS, type Requirement, type WaitlistEntity } from './waitlist.entity.js';
+import { type Question, REQUIREMENTS, type Requirement, type WaitlistEntity } from '../queue/waitlist.entity.js';
 import type { Waitlist, WaitlistSettings } from './waitlist.service.js';
 
 /** The specification's own bound: a listing has three question columns. */
@@ -196,7 +196,7 @@ export class PublicWaitlistDto {
   static from(waitlist: Waitlist): PublicWaitlistDto {
     return {
       ...commonFields(waitlist),
-      statistics: { total_signups: waitlist.totals.active + waitlist.totals.offboarded },
+      statistics: { total_signups: waitlist.active + waitlist.offboarded },
     };
   }
 }
@@ -221,7 +221,7 @@ export class WaitlistDto extends PublicWaitlistDto {
   declare statistics: StatisticsDto;
 
   static override from(waitlist: Waitlist): WaitlistDto {
-    const { active, offboarded, referred } = waitlist.totals;
+    const { active, offboarded, referredActive, referredOffboarded } = waitlist;
     return {
       ...commonFields(waitlist),
       spots_to_move_upon_referral: waitlist.spotsPerReferral,
@@ -231,7 +231,7 @@ export class WaitlistDto extends PublicWaitlistDto {
         current_signups: active,
         offboarded_signups: offboarded,
         total_signups: active + offboarded,
-        referred_signups: referred,
+        referred_signups: referredActive + referredOffboarded,
       },
     };
   }

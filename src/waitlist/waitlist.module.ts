@@ -1,6 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { WaitlistEntity } from './waitlist.entity.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { PublicWaitlistController } from './public-waitlist.controller.js';
@@ -9,7 +7,7 @@ import { WaitlistService } from './waitlist.service.js';
 import { WaitlistStore } from './waitlist.store.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([WaitlistEntity]), AuthModule, QueueModule],
+  imports: [AuthModule, QueueModule],
   controllers: [WaitlistController, PublicWaitlistController],
   providers: [WaitlistService, WaitlistStore],
   exports: [WaitlistService],

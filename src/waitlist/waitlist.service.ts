@@ -2,18 +2,19 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isSupportedCountry } from 'libphonenumber-js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
-import { Database, type Terms } from '../platform/database/database.js';
-import type { Session } from '../platform/database/session.js';
+import { Database, type RunOptions } from '../platform/database/database.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
-import { QueueService } from '../queue/queue.service.js';
+import { EMPTY } from '../queue/counters.js';
+import { QueuePurger } from '../queue/maintenance/purger.js';
+import { QueueReader } from '../queue/queue.reader.js';
+import { QueueWriter } from '../queue/queue.writer.js';
 import { SPOTS_PER_REFERRAL_DEFAULT } from '../queue/rank-key.js';
-import type { QueueTotals } from '../queue/waiter.js';
-import type { Question, RequiredContact, WaitlistEntity } from './waitlist.entity.js';
+import type { Question, RequiredContact, WaitlistEntity } from '../queue/waitlist.entity.js';
 import { WaitlistStore } from './waitlist.store.js';
 
 const API_KEY_BYTES = 20;
 /** Millions of records that referred someone may get another place; whoever signs up meanwhile is told to come back. */
-const REORDERING: Terms = { deadlineMs: 10 * 60_000 };
+const REORDERING: RunOptions = { deadlineMs: 10 * 60_000 };
 const REQUIRED_CONTACT_DEFAULT: RequiredContact = {
   email: 'required',
   phone: 'optional',
@@ -31,14 +32,10 @@ export interface WaitlistSettings {
   readonly questions?: Question[];
 }
 
-/** A waitlist with what its line holds. */
-export interface Waitlist extends Readonly<WaitlistEntity> {
-  readonly spotsPerReferral: number;
-  readonly totals: QueueTotals;
-}
+export type Waitlist = Readonly<WaitlistEntity>;
 
 /** A waitlist whose key the caller presented. */
-export interface OwnedWaitlist extends Readonly<WaitlistEntity> {
+export interface OwnedWaitlist extends Waitlist {
   readonly apiKey: string;
 }
 
@@ -48,7 +45,9 @@ export class WaitlistService {
   constructor(
     private readonly database: Database,
     private readonly waitlists: WaitlistStore,
-    private readonly queue: QueueService,
+    private readonly reader: QueueReader,
+    private readonly writer: QueueWriter,
+    private readonly purger: QueuePurger,
   ) {}
 
   /** The new waitlist and its API key, which is stored only as a hash and so can't be shown again. */
@@ -59,7 +58,7 @@ export class WaitlistService {
     const apiKeyHash = hashApiKey(apiKey);
     try {
       await this.database.transaction(async (manager) => {
-        const { id } = await this.waitlists.insert(manager, {
+        await this.waitlists.insert(manager, {
           accountId,
           apiKeyHash,
           name: settings.name,
@@ -68,42 +67,31 @@ export class WaitlistService {
           defaultRegion: settings.defaultRegion ?? null,
           questions: settings.questions ?? [],
           createdAt: new Date(),
+          spotsPerReferral: settings.spotsPerReferral ?? SPOTS_PER_REFERRAL_DEFAULT,
+          ...EMPTY,
         });
-        await this.queue.open(manager, id, settings.spotsPerReferral ?? SPOTS_PER_REFERRAL_DEFAULT);
       });
     } catch (error) {
       // Nobody else makes this key: the first run was stored and its answer lost, and a repeat met its own row.
       if (!isDuplicateKey(error)) throw error;
     }
-    const waitlist = await this.database.read((manager) =>
-      this.waitlists.findOwnedByKey(manager, accountId, apiKeyHash),
-    );
-    return { waitlist: await this.complete(waitlist), apiKey };
+    const waitlist = await this.database.one(this.waitlists.findOwnedByKey(accountId, apiKeyHash));
+    return { waitlist: waitlist ?? throwNotFound(), apiKey };
   }
 
   /** All of the owner's, oldest first. */
   async list(accountId: number): Promise<Waitlist[]> {
-    return this.withTotals(await this.waitlists.listOwned(accountId));
+    return this.waitlists.listOwned(accountId);
   }
 
   /** @throws Problem `not_found`, for another owner's too */
   async get(accountId: number, id: number): Promise<Waitlist> {
-    return this.complete(await this.waitlists.findOwned(accountId, id));
+    return (await this.waitlists.findOwned(accountId, id)) ?? throwNotFound();
   }
 
-  /** What anyone may know of a waitlist, with its totals. @throws Problem `not_found` */
-  async getPublicWithTotals(id: number): Promise<Waitlist> {
-    return this.complete(await this.getPublic(id));
-  }
-
-  /** The rules by which people join. @throws Problem `not_found` */
-  async getPublic(id: number): Promise<WaitlistEntity> {
-    return this.database.read((manager) => this.readPublic(manager, id));
-  }
-
-  /** The same, beside what else is read. @throws Problem `not_found` */
-  async readPublic(session: Session, id: number): Promise<WaitlistEntity> {
-    return (await this.waitlists.findPublic(session, id)) ?? fail();
+  /** A waitlist of any owner. @throws Problem `WAITLIST_NOT_FOUND` */
+  async getPublic(id: number): Promise<Waitlist> {
+    return this.reader.waitlist(id);
   }
 
   /** The waitlist as it then is, and how many records the change moved. @throws Problem `not_found`, `invalid` */
@@ -127,11 +115,11 @@ export class WaitlistService {
     );
     let recordsMoved = 0;
     await this.database.transaction(
-      async (manager) => {
+      async (manager, session) => {
         await this.waitlists.update(manager, accountId, id, changes);
         if (spotsPerReferral === undefined) return;
         // A repeat after a lost answer to the commit finds that they were moved already.
-        recordsMoved = (await this.queue.setSpotsPerReferral(manager, id, spotsPerReferral)) || recordsMoved;
+        recordsMoved = (await this.writer.setSpotsPerReferral(session, id, spotsPerReferral)) || recordsMoved;
       },
       spotsPerReferral === undefined ? undefined : REORDERING,
     );
@@ -141,13 +129,13 @@ export class WaitlistService {
   /** Ends the waitlist, and begins to delete its records. @throws Problem `not_found` */
   async delete(accountId: number, id: number): Promise<void> {
     let isDeleted = false;
-    await this.database.transaction(async (manager) => {
+    await this.database.transaction(async (manager, session) => {
       // A repeat after a lost answer to the commit finds that it was deleted already.
-      if (!(await this.waitlists.delete(manager, accountId, id))) return isDeleted ? undefined : fail();
-      await this.queue.close(manager, id);
+      if (!(await this.waitlists.delete(manager, accountId, id))) return isDeleted ? undefined : throwNotFound();
+      await this.purger.mark(session, id);
       isDeleted = true;
     });
-    this.queue.beginPurge();
+    this.purger.wake();
   }
 
   /** A new key; the old one ends at once. @throws Problem `not_found` */
@@ -156,30 +144,17 @@ export class WaitlistService {
     const isDone = await this.database.transaction((manager) =>
       this.waitlists.update(manager, accountId, id, { apiKeyHash: hashApiKey(apiKey) }),
     );
-    return isDone ? apiKey : fail();
+    return isDone ? apiKey : throwNotFound();
   }
 
   /** The caller's waitlist that a key opens, or null: for an unknown key and for another owner's alike. */
-  async readByKey(session: Session, accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
-    const waitlist = await this.waitlists.findOwnedByKey(session, accountId, hashApiKey(apiKey));
+  async findByKey(accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
+    const waitlist = await this.database.one(this.waitlists.findOwnedByKey(accountId, hashApiKey(apiKey)));
     return waitlist && { ...waitlist, apiKey };
-  }
-
-  private async complete(waitlist: WaitlistEntity | null): Promise<Waitlist> {
-    const [found] = await this.withTotals(waitlist ? [waitlist] : []);
-    return found ?? fail();
-  }
-
-  private async withTotals(waitlists: readonly WaitlistEntity[]): Promise<Waitlist[]> {
-    const totals = await this.queue.totals(waitlists.map(({ id }) => id));
-    return waitlists.flatMap((waitlist) => {
-      const own = totals.get(waitlist.id);
-      return own ? [{ ...waitlist, spotsPerReferral: own.spotsPerReferral, totals: own }] : [];
-    });
   }
 }
 
-function fail(): never {
+function throwNotFound(): never {
   throw new Problem('WAITLIST_NOT_FOUND');
 }
 

@@ -12,8 +12,8 @@ import { type Owner, PASSWORD } from '../support/world.js';
 
 const CREATE = '/api/v1/auth/create_tokens';
 const REFRESH = '/api/v1/auth/refresh_access_token';
-/** Any operation that needs an access token, and nothing else. */
 const OTHER_PASSWORD = 'brisk otter plum canyon fizz';
+/** Any operation that needs only an access token. */
 const OWNED = '/api/v1/waitlist';
 
 const SECRET = 'the-secret-that-signs-the-tokens-of-this-suite';
@@ -30,14 +30,14 @@ function read(token: string): { readonly header: Part; readonly claims: Part } {
   return { header: header!, claims: claims! };
 }
 
-/** A signature that is right for the header's algorithm, where that is one of secrets. */
+/** Signs with the header's HMAC algorithm. */
 function sign(header: Part, claims: Part, secret = SECRET): string {
   const hash = header.alg === 'HS512' ? 'sha512' : 'sha256';
   const signed = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`;
 }
 
-/** What a caller is told; `instance` differs from request to request. */
+/** What an answer tells the caller, without the `instance` of the request. */
 function told({ status, body, headers }: Answer) {
   return { status, body: { ...body, instance: undefined }, authenticate: headers['www-authenticate'] };
 }
@@ -56,7 +56,7 @@ describe('tokens', () => {
   const refresh = (token: string) => service.api.get(REFRESH, { token });
   const isLive = async (token: string) => (await service.api.get(OWNED, { token })).status === 200;
 
-  /** Says that a refresh token was used so long ago. */
+  /** Makes a refresh token look used `ageMs` ago. */
   async function backdateUse(token: string, ageMs: number): Promise<void> {
     const usedAt = new Date(Date.now() - ageMs);
     const id = read(token).claims.jti as string;
@@ -83,13 +83,13 @@ describe('tokens', () => {
       expect(await isLive(answer.body.access_token)).toBe(true);
     });
 
-    it('finds the account however its email is written', async () => {
+    it('finds the account by its email in capitals and with spaces around it', async () => {
       const { email } = await service.world.owner();
 
       expect((await logIn(` ${email.toUpperCase()} `)).status).toBe(200);
     });
 
-    it('lets access last an hour and refreshing thirty days', async () => {
+    it('gives an access token for one hour and a refresh token for thirty days', async () => {
       const { token, refreshToken } = await service.world.owner();
 
       const access = read(token).claims;
@@ -99,7 +99,7 @@ describe('tokens', () => {
       expect(Number(renewal.exp) - Number(renewal.iat)).toBe(REFRESH_TTL_SECONDS);
     });
 
-    it('tells a wrong email and a wrong password apart by nothing', async () => {
+    it('gives a wrong email and a wrong password the same answer', async () => {
       const { email } = await service.world.owner();
 
       const wrongPassword = await logIn(email, 'not the password at all');
@@ -161,7 +161,7 @@ describe('tokens', () => {
       expect((await refresh(answer.body.refresh_token)).status).toBe(200);
     });
 
-    it('minds no JSON content type on a request without a body', async () => {
+    it('accepts a JSON content type without a body', async () => {
       const { refreshToken } = await service.world.owner();
       const headers = { 'content-type': 'application/json' };
 
@@ -179,7 +179,7 @@ describe('tokens', () => {
       expect(again.body).toEqual(first.body);
     });
 
-    it('takes a use after ten seconds for theft and ends the whole family, but no other login', async () => {
+    it('treats reuse after ten seconds as theft: it ends the whole family, but no other login', async () => {
       const owner = await service.world.owner();
       const otherLogin = await logIn(owner.email);
       const successor = await refresh(owner.refreshToken);
@@ -193,7 +193,7 @@ describe('tokens', () => {
       expect((await refresh(otherLogin.body.refresh_token)).status).toBe(200);
     });
 
-    it('takes a use after the successor was used for theft, however soon', async () => {
+    it('treats reuse after the successor was used as theft, however soon', async () => {
       const { refreshToken } = await service.world.owner();
       const second = await refresh(refreshToken);
       const third = await refresh(second.body.refresh_token);
@@ -202,7 +202,7 @@ describe('tokens', () => {
       expect((await refresh(third.body.refresh_token)).status).toBe(401);
     });
 
-    it('leaves one live line after twenty refreshes at once', async () => {
+    it('leaves one live token after twenty refreshes at once', async () => {
       const { refreshToken } = await service.world.owner();
 
       const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refreshToken)));
@@ -214,7 +214,7 @@ describe('tokens', () => {
       expect((await refresh(answers[0]!.body.refresh_token)).status).toBe(200);
     });
 
-    it('is not set off by HEAD', async () => {
+    it('is not performed by HEAD', async () => {
       const { refreshToken } = await service.world.owner();
 
       const answer = await service.api.call('HEAD', REFRESH, undefined, { token: refreshToken });
@@ -224,7 +224,7 @@ describe('tokens', () => {
       expect(await familyOf(refreshToken)).toEqual([expect.objectContaining({ usedAt: null, revokedAt: null })]);
     });
 
-    it('ends a login for good when its family has reached its age', async () => {
+    it('refuses all tokens of a family that has reached its maximum age', async () => {
       const { refreshToken } = await service.world.owner();
       const [{ familyId }] = (await familyOf(refreshToken)) as [RefreshTokenEntity];
       await service.app
@@ -234,7 +234,7 @@ describe('tokens', () => {
       expect((await refresh(refreshToken)).status).toBe(401);
     });
 
-    it('gives no token that outlives its family', async () => {
+    it('issues no token that outlives its family', async () => {
       const { refreshToken } = await service.world.owner();
       const [{ familyId }] = (await familyOf(refreshToken)) as [RefreshTokenEntity];
       const familyExpiresAt = new Date(Date.now() + 60_000);
@@ -250,7 +250,7 @@ describe('tokens', () => {
   });
 
   describe('either token', () => {
-    it('speaks for its own account, whoever else calls at the same moment', async () => {
+    it('identifies its own account among calls at the same moment', async () => {
       const waitlists = await Promise.all([service.world.waitlist(), service.world.waitlist()]);
       const calls = Array.from({ length: 10 }, () => waitlists).flat();
 
@@ -261,7 +261,7 @@ describe('tokens', () => {
       );
     });
 
-    it('is refused beside another, whichever comes first: a proxy may have checked the other', async () => {
+    it('is refused with a second Authorization header, because a proxy may have checked the other', async () => {
       const { token } = await service.world.owner();
       const get = async (...tokens: string[]) =>
         service.api.get(OWNED, { headers: { authorization: tokens.map((given) => `Bearer ${given}`) } });
@@ -273,7 +273,7 @@ describe('tokens', () => {
       }
     });
 
-    it('does not pass for the other', async () => {
+    it('is not accepted in place of the other', async () => {
       const owner = await service.world.owner();
 
       const asRefresh = await refresh(owner.token);
@@ -286,7 +286,7 @@ describe('tokens', () => {
       }
     });
 
-    it('is asked for without an error code where a request carries none (RFC 6750, 3.1)', async () => {
+    it('is demanded without an error code when the request has none (RFC 6750, 3.1)', async () => {
       for (const path of [OWNED, REFRESH]) {
         const answer = await service.api.get(path);
 
@@ -312,7 +312,7 @@ describe('tokens', () => {
       ['one word', 'a'],
       ['a scheme and a word', 'Bearer a'],
       ['a scheme and spaces', 'Bearer  '],
-    ])('is looked for in no more time than a header is long: %s', async (_, start) => {
+    ])('is parsed in linear time from a hostile header: %s', async (_, start) => {
       const authorization = start + start.at(-1)!.repeat(50_000);
 
       for (const path of [OWNED, REFRESH]) {
@@ -334,7 +334,7 @@ describe('tokens', () => {
         ({ header, claims } = read(pick(await service.world.owner())));
       });
 
-      it('is accepted as this suite signs it', async () => {
+      it('is accepted when this suite signs it', async () => {
         const fresh = read(pick(await service.world.owner()));
 
         expect(await answerTo(sign(fresh.header, fresh.claims))).toBe(200);
@@ -344,7 +344,7 @@ describe('tokens', () => {
         expect(await answerTo(sign(header, claims, OTHER_SECRET))).toBe(401);
       });
 
-      it('is refused with the signature of another', async () => {
+      it('is refused with the signature of another token', async () => {
         const [, , signature] = pick(await service.world.owner()).split('.');
         const [head, body] = sign(header, claims).split('.');
 
@@ -358,17 +358,17 @@ describe('tokens', () => {
       });
 
       it.each<[string, Part]>([
-        ['alg none, signed all the same', { alg: 'none' }],
+        ['alg none but signed', { alg: 'none' }],
         ['another algorithm', { alg: 'HS512' }],
-        ['an algorithm of key pairs', { alg: 'RS256' }],
+        ['an asymmetric algorithm', { alg: 'RS256' }],
         ['a crit header', { crit: ['exp'] }],
-        ['a crit header that asks for nothing', { crit: [] }],
+        ['an empty crit header', { crit: [] }],
         ['another typ', { typ: 'JWT' }],
         ['no typ', { typ: undefined }],
         ['an unknown kid', { kid: 'unknown' }],
         ['no kid', { kid: undefined }],
         ['a kid that is a path', { kid: '../../dev/null' }],
-        ['a kid that every object has', { kid: 'constructor' }],
+        ['a kid that is a property of every object', { kid: 'constructor' }],
       ])('is refused with %s in its header', async (_change, change) => {
         expect(await answerTo(sign({ ...header, ...change }, claims))).toBe(401);
       });
@@ -379,15 +379,15 @@ describe('tokens', () => {
         ['another issuer', () => ({ iss: 'someone-else' })],
         ['no issuer', () => ({ iss: undefined })],
         ['another use', () => ({ token_use: 'password-reset' })],
-        ['an end in the past', () => ({ exp: nowSeconds() - CLOCK_TOLERANCE_SECONDS - 1 })],
+        ['an expiry in the past', () => ({ exp: nowSeconds() - CLOCK_TOLERANCE_SECONDS - 1 })],
         ['a start in the future', () => ({ nbf: nowSeconds() + 60 })],
         ['an earlier version of the account', () => ({ token_version: -1 })],
-        ['nobody as its subject', () => ({ sub: '9007199254740991' })],
+        ['an unknown account as its subject', () => ({ sub: '9007199254740991' })],
         ['no subject', () => ({ sub: undefined })],
-        ['a subject that is no number', () => ({ sub: '1e400' })],
-        ['no end', () => ({ exp: undefined })],
+        ['a subject that is not a number', () => ({ sub: '1e400' })],
+        ['no expiry', () => ({ exp: undefined })],
         ['no id', () => ({ jti: undefined })],
-        ['an id that is none of ours', () => ({ jti: [claims.jti] })],
+        ['an id of the wrong type', () => ({ jti: [claims.jti] })],
       ])('is refused with %s in its claims', async (_change, change) => {
         expect(await answerTo(sign(header, { ...claims, ...change() }))).toBe(401);
       });
@@ -405,7 +405,7 @@ describe('tokens', () => {
       expect(told(await logIn(owner.email))).toEqual(told(await logIn('nobody@owners.example')));
     });
 
-    it('with a new password loses its tokens at once, and the old password', async () => {
+    it('with a new password loses its tokens and its old password at once', async () => {
       const owner = await service.world.owner();
       const bystander = await service.world.owner();
 
@@ -437,7 +437,7 @@ describe('tokens', () => {
       }
     });
 
-    it('whose insertion is repeated, because the answer to its commit was lost, is made once', async () => {
+    it('is inserted once when the insertion is repeated after a lost answer to COMMIT', async () => {
       const accounts = service.app.get(AccountStore);
       const email = `${randomUUID()}@owners.example`;
       const account = {
@@ -458,7 +458,7 @@ describe('tokens', () => {
 });
 
 describe('two services in one process', () => {
-  it('know their own tokens, and not those of each other', async () => {
+  it('accept their own tokens, and not those of each other', async () => {
     const one = await startService({ environment: { JWT_SECRET: SECRET } });
     const other = await startService({ environment: { JWT_SECRET: OTHER_SECRET } });
     try {
@@ -480,9 +480,9 @@ describe('two services in one process', () => {
 });
 
 describe('a change of secrets', () => {
-  it('keeps what an earlier secret signed for as long as that is listed, and signs with the first', async () => {
+  it('keeps tokens of an earlier secret valid while that is listed, and signs with the first', async () => {
     const database = await openDatabase(true);
-    /** The service on the same database, told other secrets. */
+    /** Runs a service with these secrets on the same database. */
     async function during<Result>(secrets: string, use: (service: Service) => Promise<Result>): Promise<Result> {
       const service = await startService({ environment: { DATABASE_URL: database.url, JWT_SECRET: secrets } });
       try {

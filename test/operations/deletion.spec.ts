@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
-import { QueueService } from '../../src/queue/queue.service.js';
 import { type Service, startService } from '../support/service.js';
+import { queueOf } from '../support/queue.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 
 /** Many transactions of a deletion, so that it is cut short wherever it is killed. */
@@ -47,8 +47,8 @@ describe('a deletion', () => {
     const { world, app } = observer;
     const owner = await world.owner();
     const [{ id: gone }, { id: kept }] = [await world.waitlist({}, owner), await world.waitlist({}, owner)];
-    await app.get(QueueService).seed(gone, PEOPLE, () => undefined);
-    await app.get(QueueService).seed(kept, 1, () => undefined);
+    await queueOf(app).seeder.seed(gone, PEOPLE, () => undefined);
+    await queueOf(app).seeder.seed(kept, 1, () => undefined);
 
     const { status } = await process.call('DELETE', `/api/v1/waitlist/${gone}`, undefined, { token: owner.token });
     process.signal('SIGKILL');
@@ -88,22 +88,22 @@ describe('a deletion', () => {
 
   /** A waitlist with somebody on it, after all that a process does before it answers. */
   async function closed(): Promise<number> {
-    const queue = observer.app.get(QueueService);
+    const queue = queueOf(observer.app);
     const { id } = await observer.world.waitlist();
-    await queue.seed(id, 1, () => undefined);
-    await observer.app.get(Database).transaction(async (manager) => {
+    await queue.seeder.seed(id, 1, () => undefined);
+    await observer.app.get(Database).transaction(async (manager, session) => {
       await manager.query('DELETE FROM waitlist WHERE id = ?', [id]);
-      await queue.close(manager, id);
+      await queue.purger.mark(session, id);
     });
     return id;
   }
 
   it('is ended by a rebuild, where no process serves', async () => {
-    const queue = observer.app.get(QueueService);
+    const queue = queueOf(observer.app);
     const id = await closed();
 
-    expect(await queue.closedIds()).toEqual([id]);
-    expect(await queue.purge(id)).toBe(true);
+    expect(await queue.purger.closedIds()).toEqual([id]);
+    expect(await queue.purger.purge(id)).toBe(true);
 
     expect(await rowsOf(id)).toBe(0);
   });
@@ -113,19 +113,19 @@ describe('a deletion', () => {
   onServer(
     'holds up no other where it is held up itself (needs TEST_DATABASE_URL: the embedded has no locks of rows)',
     async () => {
-      const queue = observer.app.get(QueueService);
+      const queue = queueOf(observer.app);
       const [held, other] = [await closed(), await closed()];
       const holder = observer.app.get(DataSource).createQueryRunner();
       await holder.startTransaction();
       await holder.query('SELECT id FROM waiter WHERE waitlist_id = ? FOR UPDATE', [held]);
 
-      queue.beginPurge();
+      queue.purger.wake();
       await until(async () => (await rowsOf(other)) === 0);
 
-      expect(await queue.closedIds()).toEqual([held]);
+      expect(await queue.purger.closedIds()).toEqual([held]);
       await holder.rollbackTransaction();
       await holder.release();
-      queue.beginPurge();
+      queue.purger.wake();
       await until(async () => (await rowsOf(held)) === 0);
     },
   );

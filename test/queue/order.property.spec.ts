@@ -5,7 +5,7 @@ import { SEED } from '../support/seed.js';
 import { type Service, startService } from '../support/service.js';
 import type { Owner, OwnedWaitlist, Person } from '../support/world.js';
 
-describe('the line', () => {
+describe('the order of the queue', () => {
   let service: Service;
   let owner: Owner;
   beforeAll(async () => {
@@ -29,23 +29,23 @@ describe('the line', () => {
     const waitlist = await world.waitlist({ spots_to_move_upon_referral: 1 }, owner);
     const [, , , ada] = await world.signups(waitlist, 4);
     await world.signup(waitlist, { referral_link: ada?.referral_link });
-    const places: number[] = [];
+    const positions: number[] = [];
 
     for (const spots of [1, 2, 10_000, 0]) {
       await setSpots(waitlist, spots);
-      places.push(await world.priorityOf(ada!));
+      positions.push(await world.priorityOf(ada!));
     }
 
-    expect(places).toEqual([2, 1, 0, 3]);
+    expect(positions).toEqual([2, 1, 0, 3]);
   });
 
   const HISTORIES = 20;
   const EVENTS_MAX = 30;
-  /** Ends the search for the smallest history that fails; all of them take some seconds. */
+  /** Ends the search for the smallest failing history; a passing run takes some seconds. */
   const TIME_MAX_MS = 120_000;
 
-  it(`stands as the facts say after any history (seed ${SEED})`, async () => {
-    await fc.assert(fc.asyncProperty(history, live), {
+  it(`follows from the facts alone after any history (seed ${SEED})`, async () => {
+    await fc.assert(fc.asyncProperty(history, run), {
       seed: SEED,
       numRuns: HISTORIES,
       interruptAfterTimeLimit: TIME_MAX_MS,
@@ -59,7 +59,7 @@ describe('the line', () => {
     | { readonly kind: 'offboard'; readonly who: readonly number[] }
     | { readonly kind: 'spots'; readonly spots: number };
 
-  /** One of those who joined so far, by its number modulo how many they are. */
+  /** One of the people who joined so far: an index modulo their number. */
   const someone = fc.nat({ max: 999 });
   const referrer = fc.option(someone, { freq: 3 });
   const history = fc.array(
@@ -78,7 +78,7 @@ describe('the line', () => {
     { minLength: 5, maxLength: EVENTS_MAX },
   );
 
-  /** What decides the places, kept by the test itself. */
+  /** The facts that decide positions, kept by the test itself. */
   interface Facts extends Earned {
     readonly person: Person;
     readonly id: number;
@@ -86,13 +86,13 @@ describe('the line', () => {
     removedAt: number | null;
   }
 
-  function placesOf(everyone: readonly Facts[], spots: number): Map<string, number> {
+  function positionsOf(everyone: readonly Facts[], spots: number): Map<string, number> {
     const active = everyone.filter(({ removedAt }) => removedAt === null);
-    return new Map(inOrder(active, spots).map(({ person }, place) => [person.uuid, place]));
+    return new Map(inOrder(active, spots).map(({ person }, position) => [person.uuid, position]));
   }
 
-  /** Lives one history through HTTP, and holds each answer and the end against the oracle. */
-  async function live(events: readonly Event[]): Promise<void> {
+  /** Runs a history through HTTP, and compares each answer and the result with the oracle. */
+  async function run(events: readonly Event[]): Promise<void> {
     const { world } = service;
     let spots = 3;
     const waitlist = await world.waitlist({ spots_to_move_upon_referral: spots }, owner);
@@ -106,19 +106,19 @@ describe('the line', () => {
         if (by) by.referrals += 1;
         const id = await world.idOf(waitlist, person);
         everyone.push({ person, id, seq: everyone.length, referrals: 0, removedAt: null });
-        expect(person.priority).toBe(placesOf(everyone, spots).get(person.uuid));
+        expect(person.priority).toBe(positionsOf(everyone, spots).get(person.uuid));
       } else if (event.kind === 'again') {
         const who = pick(event.who);
         if (!who) continue;
         const referral_link = pick(event.referrer)?.person.referral_link;
         const found = await world.signup(waitlist, { email: who.person.email.toUpperCase(), referral_link });
         expect(found.uuid).toBe(who.person.uuid);
-        expect(found.priority).toBe(who.removedAt ?? placesOf(everyone, spots).get(who.person.uuid));
+        expect(found.priority).toBe(who.removedAt ?? positionsOf(everyone, spots).get(who.person.uuid));
       } else if (event.kind === 'offboard') {
         const named = event.who.flatMap((number) => pick(number) ?? []);
         const leaving = [...new Set(named)].filter(({ removedAt }) => removedAt === null);
         if (named.length === 0) continue;
-        const before = placesOf(everyone, spots);
+        const before = positionsOf(everyone, spots);
         const removed = await world.offboard(waitlist, named.map(({ id }) => id)); // prettier-ignore
         for (const facts of leaving) facts.removedAt = before.get(facts.person.uuid)!;
         expect(removed.map(({ uuid, removed_priority }) => [uuid, removed_priority])).toEqual(
@@ -130,14 +130,14 @@ describe('the line', () => {
       }
     }
 
-    const places = placesOf(everyone, spots);
+    const positions = positionsOf(everyone, spots);
     const listed = await world.list(waitlist);
     const standing = everyone.filter(({ removedAt }) => removedAt === null);
     expect(listed.map(({ uuid, priority, amount_referred }) => [uuid, priority, amount_referred])).toEqual(
-      standing.map(({ person, referrals }) => [person.uuid, places.get(person.uuid), referrals]),
+      standing.map(({ person, referrals }) => [person.uuid, positions.get(person.uuid), referrals]),
     );
-    const inLine = await world.list(waitlist, { order: 'queue' });
-    expect(inLine.map(({ uuid }) => uuid)).toEqual([...places.keys()]);
+    const inQueue = await world.list(waitlist, { order: 'queue' });
+    expect(inQueue.map(({ uuid }) => uuid)).toEqual([...positions.keys()]);
     const gone = await world.list(waitlist, { offboarded_request: true });
     expect(
       gone.map(({ uuid, removed_priority, amount_referred }) => [uuid, removed_priority, amount_referred]),
@@ -145,7 +145,7 @@ describe('the line', () => {
       everyone.flatMap(({ person, removedAt, referrals }) => (removedAt === null ? [] : [[person.uuid, removedAt, referrals]])), // prettier-ignore
     );
     for (const { person, removedAt } of everyone) {
-      expect(await world.priorityOf(person)).toBe(removedAt ?? places.get(person.uuid));
+      expect(await world.priorityOf(person)).toBe(removedAt ?? positions.get(person.uuid));
     }
   }
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type Logger, type QueryRunner } from 'typeorm';
-import { STATEMENT_END } from '../../src/platform/database/database.js';
-import { QueueService } from '../../src/queue/queue.service.js';
+import { STATEMENT_END } from '../../src/platform/database/connections.js';
 import type { Page, PageRequest } from '../../src/queue/waiter.js';
-import { applicant, noRules } from '../support/applicant.js';
+import { applicant } from '../support/applicant.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
+import { type Queue, queueOf } from '../support/queue.js';
 
 const FEW = 1_000;
 const MANY = 8_000;
@@ -46,7 +46,7 @@ interface Line {
 describe('the plans of the hot statements', () => {
   let database: TestDatabase;
   let service: Service;
-  let queue: QueueService;
+  let queue: Queue;
   let held: QueryRunner | undefined;
   let few: Line;
   let many: Line;
@@ -56,14 +56,14 @@ describe('the plans of the hot statements', () => {
     // One of them is held below: then all work goes over the other, whose session counts what it reads.
     if (url.protocol === 'mysql:') url.searchParams.set('connectionLimit', '2');
     service = await startService({ environment: { DATABASE_URL: url.href } });
-    queue = service.app.get(QueueService);
+    queue = queueOf(service.app);
     few = await crowd(FEW);
     many = await crowd(MANY);
     if (!isMySql()) return;
     held = service.app.get(DataSource).createQueryRunner();
     await held.connect();
     // What the server does by itself some time after many rows came; its plans follow from what it knows of them.
-    await service.app.get(DataSource).query('ANALYZE TABLE waiter, queue_bucket, queue');
+    await service.app.get(DataSource).query('ANALYZE TABLE waiter, queue_bucket, waitlist');
     // Else what an index's own columns rule out is not counted as read.
     await service.app.get(DataSource).query("SET SESSION optimizer_switch = 'index_condition_pushdown=off'");
   });
@@ -76,24 +76,23 @@ describe('the plans of the hot statements', () => {
   it('find the places of records', () =>
     expectFlat(({ id, people }) =>
       together((index) =>
-        queue.find(
-          id,
-          { emailKey: `seed-${people / 2 + index}@example.com`, phoneKey: `+1415555${1000 + index}` },
-          noRules,
-        ),
+        queue.reader.find(id, {
+          emailKey: `seed-${people / 2 + index}@example.com`,
+          phoneKey: `+1415555${1000 + index}`,
+        }),
       ),
     ));
 
   it('put people in line, and their referrers forward', () =>
     expectFlat(async (line) => {
       const referrers = await middle(line);
-      await together((index) => queue.join(line.id, applicant(referrers[index]?.referralToken)));
+      await together((index) => queue.writer.join(line.id, applicant(referrers[index]?.referralToken)));
     }));
 
   it('take people out of the line', () =>
     expectFlat(async (line) => {
       const leaving = await middle(line);
-      await queue.offboard(line.id, leaving.map(({ id }) => id)); // prettier-ignore
+      await queue.writer.offboard(line.id, leaving.map(({ id }) => id)); // prettier-ignore
     }));
 
   it.each<[string, Partial<PageRequest>]>([
@@ -106,10 +105,10 @@ describe('the plans of the hot statements', () => {
   ])('show a page %s, at its start, far in and after a record', (_, part) =>
     expectFlat(async ({ id }) => {
       const request = { ...ALL, ...part };
-      const { total, waiters } = await queue.page(id, request);
+      const { total, waiters } = await queue.pages.page(id, request);
       expect(waiters).not.toEqual([]);
-      const far = await queue.page(id, { ...request, start: { offset: Math.floor(total / 2) } });
-      await queue.page(id, { ...request, start: { afterId: far.waiters[0]?.id ?? 0 } });
+      const far = await queue.pages.page(id, { ...request, start: { offset: Math.floor(total / 2) } });
+      await queue.pages.page(id, { ...request, start: { afterId: far.waiters[0]?.id ?? 0 } });
     }),
   );
 
@@ -118,20 +117,20 @@ describe('the plans of the hot statements', () => {
     const lines = new Map<Line, Line>();
     for (const { people } of [few, many]) {
       const { id } = await service.world.waitlist();
-      await queue.seed(id, people, () => undefined);
-      const { total } = await queue.page(id, request);
+      await queue.seeder.seed(id, people, () => undefined);
+      const { total } = await queue.pages.page(id, request);
       for (let left = 0; left < total; left += LEFT_ONE_IN) {
-        const { waiters } = await queue.page(id, { ...request, start: { offset: left / LEFT_ONE_IN }, limit: LEFT_ONE_IN }); // prettier-ignore
-        await queue.offboard(id, waiters.slice(1).map((waiter) => waiter.id)); // prettier-ignore
+        const { waiters } = await queue.pages.page(id, { ...request, start: { offset: left / LEFT_ONE_IN }, limit: LEFT_ONE_IN }); // prettier-ignore
+        await queue.writer.offboard(id, waiters.slice(1).map((waiter) => waiter.id)); // prettier-ignore
       }
       lines.set(people === FEW ? few : many, { id, people });
     }
     await expectFlat(async (line) => {
       const { id } = lines.get(line)!;
-      const { total, waiters } = await queue.page(id, request);
+      const { total, waiters } = await queue.pages.page(id, request);
       expect(waiters).toHaveLength(request.limit);
-      const far = await queue.page(id, { ...request, start: { offset: Math.floor(total / 2) } });
-      await queue.page(id, { ...request, start: { afterId: far.waiters[0]?.id ?? 0 } });
+      const far = await queue.pages.page(id, { ...request, start: { offset: Math.floor(total / 2) } });
+      await queue.pages.page(id, { ...request, start: { afterId: far.waiters[0]?.id ?? 0 } });
     });
   });
 
@@ -140,24 +139,25 @@ describe('the plans of the hot statements', () => {
     for (const line of [few, many]) {
       const [referrer] = await middle(line);
       tokens.set(line, referrer?.referralToken ?? '');
-      for (let friend = 0; friend < 3; friend += 1) await queue.join(line.id, applicant(referrer?.referralToken));
+      for (let friend = 0; friend < 3; friend += 1)
+        await queue.writer.join(line.id, applicant(referrer?.referralToken));
     }
     await expectFlat(async (line) => {
       const request = { ...ALL, order, referredBy: { token: tokens.get(line) ?? '' } };
-      const { waiters } = await queue.page(line.id, request);
+      const { waiters } = await queue.pages.page(line.id, request);
       expect(waiters).not.toEqual([]);
-      await queue.page(line.id, { ...request, start: { offset: 1 } });
-      await queue.page(line.id, { ...request, start: { afterId: waiters[0]?.id ?? 0 } });
+      await queue.pages.page(line.id, { ...request, start: { offset: 1 } });
+      await queue.pages.page(line.id, { ...request, start: { afterId: waiters[0]?.id ?? 0 } });
     });
   });
 
   /** Some of them were let in. */
   async function crowd(people: number): Promise<Line> {
     const { id } = await service.world.waitlist();
-    await queue.seed(id, people, () => undefined);
+    await queue.seeder.seed(id, people, () => undefined);
     for (let offset = 0; offset < people; offset += 500) {
-      const { waiters } = await queue.page(id, { ...ALL, start: { offset }, limit: 100 });
-      await queue.offboard(id, waiters.map((waiter) => waiter.id)); // prettier-ignore
+      const { waiters } = await queue.pages.page(id, { ...ALL, start: { offset }, limit: 100 });
+      await queue.writer.offboard(id, waiters.map((waiter) => waiter.id)); // prettier-ignore
     }
     return { id, people };
   }
@@ -165,7 +165,7 @@ describe('the plans of the hot statements', () => {
   /** Those in the middle of the line. */
   async function middle({ id, people }: Line): Promise<Page['waiters']> {
     const request: PageRequest = { ...ALL, order: 'queue', start: { offset: people / 2 }, limit: TOGETHER };
-    return (await queue.page(id, request)).waiters;
+    return (await queue.pages.page(id, request)).waiters;
   }
 
   /** Does the work in both waitlists: no statement may read without an index, nor more for there being more people. */

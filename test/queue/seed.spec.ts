@@ -1,35 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { QueueService } from '../../src/queue/queue.service.js';
 import { during } from '../support/during.js';
-import { applicant, noRules } from '../support/applicant.js';
+import { applicant } from '../support/applicant.js';
 import { type Service, startService } from '../support/service.js';
+import { type Queue, queueOf } from '../support/queue.js';
 
 /** Several transactions' worth. */
 const PEOPLE = 8_000;
 
 describe('seeding', () => {
   let service: Service;
-  let queue: QueueService;
+  let queue: Queue;
   beforeAll(async () => {
     service = await startService();
-    queue = service.app.get(QueueService);
+    queue = queueOf(service.app);
   });
   afterAll(() => service.stop());
 
   it('keeps the line exact for those who join and look meanwhile', async () => {
     const { id } = await service.world.waitlist();
-    const seeding = queue.seed(id, PEOPLE, () => undefined);
+    const seeding = queue.seeder.seed(id, PEOPLE, () => undefined);
 
     const seen = await during(seeding, async () => {
-      const { waiter: joined } = await queue.join(id, applicant());
-      const { findings } = await queue.verify(id, () => undefined);
+      const { waiter: joined } = await queue.writer.join(id, applicant());
+      const { findings } = await queue.auditor.verify(id, () => undefined);
       return { ahead: joined.seq, priority: joined.priority, findings };
     });
 
     // Nobody leaves: whoever comes is behind all who came.
     expect(seen).toEqual(seen.map(({ ahead }) => ({ ahead, priority: ahead, findings: [] })));
-    const report = await queue.verify(id, () => undefined);
-    expect(report).toEqual({ records: PEOPLE + seen.length, findings: [], differences: 0, remarks: [] });
+    const report = await queue.auditor.verify(id, () => undefined);
+    expect(report).toEqual({ records: PEOPLE + seen.length, findings: [], differences: 0 });
   });
 
   it('ends in a word, and sound, where a living person has an email that was to come', async () => {
@@ -37,15 +37,15 @@ describe('seeding', () => {
     const email = `seed-${PEOPLE - 1}@example.com`;
     let living: Promise<unknown> | undefined;
 
-    const seeding = queue.seed(id, PEOPLE, () => {
+    const seeding = queue.seeder.seed(id, PEOPLE, () => {
       living ??= service.world.signup({ id }, { email });
     });
 
     await expect(seeding).rejects.toThrow(
-      /^Somebody signed up on waitlist \d+ with the email or the token of an invented person: \d+ of 8000 joined, and no more can\.$/,
+      /^A signup on waitlist \d+ already has the email or the token of an invented person: \d+ of 8000 joined, and no more can\.$/,
     );
     await living;
-    const { records, findings } = await queue.verify(id, () => undefined);
+    const { records, findings } = await queue.auditor.verify(id, () => undefined);
     expect(findings).toEqual([]);
     expect(records).toBeGreaterThan(1);
     expect(records).toBeLessThan(PEOPLE);
@@ -54,14 +54,14 @@ describe('seeding', () => {
   it('invents people of whom some referred others', async () => {
     const { id } = await service.world.waitlist();
 
-    await queue.seed(id, PEOPLE, () => undefined);
+    await queue.seeder.seed(id, PEOPLE, () => undefined);
 
-    const { active, referred } = (await queue.totals([id])).get(id) ?? {};
+    const { active, referredActive } = await queue.reader.waitlist(id);
     expect(active).toBe(PEOPLE);
-    expect(referred).toBeGreaterThan(PEOPLE / 5);
+    expect(referredActive).toBeGreaterThan(PEOPLE / 5);
     const [first, last] = await Promise.all(
       [0, PEOPLE - 1].map((number) =>
-        queue.find(id, { emailKey: `seed-${number}@example.com`, phoneKey: null }, noRules),
+        queue.reader.find(id, { emailKey: `seed-${number}@example.com`, phoneKey: null }),
       ),
     );
     expect([first?.waiter?.seq, last?.waiter?.seq]).toEqual([0, PEOPLE - 1]);

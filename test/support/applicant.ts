@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Applicant } from '../../src/queue/waiter.js';
 
-export const noRules = () => Promise.resolve(null);
-
-/** Somebody with a random email whom any rules let in, who came by the link of this token. */
+/** An applicant with a random email, and perhaps with a referrer's token. */
 export function applicant(referrerToken?: string): Applicant {
-  const email = `${randomUUID()}@example.com`;
-  const keys = { emailKey: email, phoneKey: null };
-  const newcomer = { ...keys, email, phone: null, firstName: null, lastName: null, metadata: null, answers: [] };
   return {
-    ...keys,
+    email: `${randomUUID()}@example.com`,
+    phone: null,
+    firstName: null,
+    lastName: null,
+    metadata: null,
+    answers: null,
     referrerTokens: referrerToken === undefined ? [] : [referrerToken],
-    textBytes: 0,
-    readRules: noRules,
-    admit: () => newcomer,
+    region: null,
   };
 }

@@ -3,8 +3,7 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { PROBLEM_CODES, problemResponses } from '../problems/api-problems.js';
 import { ProblemDto } from '../problems/problem.dto.js';
 import type { ProblemCode } from '../problems/problem-catalog.js';
-import { RATE_LIMITED } from '../limits/rate-limited.js';
-import { RATE_LIMIT_DEFAULT, type RateLimit } from '../limits/rate-limits.js';
+import { RATE_LIMIT_DEFAULT, RATE_LIMITED, type RateLimit } from '../limits/rate-limits.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Components = NonNullable<OpenAPIObject['components']>;

@@ -1,4 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
+import type { Statement } from './session.js';
 
 /**
  * Column types for hand-written migrations, where MySQL and SQLite name them differently. SQLite compares text byte by
@@ -28,22 +29,22 @@ export function dropIndex({ dataSource }: QueryRunner, table: string, index: str
   return isEmbedded(dataSource) ? `DROP INDEX ${index}` : `DROP INDEX ${index} ON ${table}`;
 }
 
-/** A moment as both databases take and keep it: `2026-11-21 04:05:06.789`, UTC. */
+/** A time as both databases accept and store it: `2026-11-21 04:05:06.789`, UTC. */
 export function toSqlTime(moment: Date): string {
   return moment.toISOString().slice(0, -1).replace('T', ' ');
 }
 
-/** A moment as read by a raw query: MySQL's driver gives a Date, the embedded one its text. */
+/** A time as a raw query returns it: MySQL's driver returns a Date, SQLite's the stored text. */
 export function fromSqlTime(value: Date | string): Date {
   return typeof value === 'string' ? new Date(`${value.replace(' ', 'T')}Z`) : value;
 }
 
-/** `?, ?, ?` for a list of values; `rows` of them give `(?, ?), (?, ?)`. */
+/** `?, ?, ?` for a list of values. */
 export function placeholders(count: number): string {
   return Array.from({ length: count }, () => '?').join(', ');
 }
 
-/** What one statement can't take goes in several. */
+/** Lists of at most `size` items: a statement has a limit on its parameters. */
 export function chunksOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size)); // prettier-ignore
 }
@@ -52,19 +53,34 @@ export function isEmbedded({ options }: DataSource): boolean {
   return options.type === 'better-sqlite3';
 }
 
-/** The end of an INSERT that overwrites `columns` of a row that has the same `key`. */
-export function upsert(dataSource: DataSource, key: readonly string[], columns: readonly string[]): string {
-  return isEmbedded(dataSource)
-    ? `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`
-    : `ON DUPLICATE KEY UPDATE ${columns.map((column) => `${column} = VALUES(${column})`).join(', ')}`;
-}
+/** SQL that SQLite and MySQL or MariaDB write differently. */
+export class Dialect {
+  constructor(readonly isEmbedded: boolean) {}
 
-/** Behind a table's alias: the one index to use, where the optimiser's statistics lead it astray. */
-export function byIndex(dataSource: DataSource, index: string): string {
-  return isEmbedded(dataSource) ? `INDEXED BY ${index}` : `FORCE INDEX (${index})`;
-}
+  /** The end of an INSERT that overwrites `columns` of a row that has the same `key`. */
+  upsert(key: readonly string[], columns: readonly string[]): string {
+    return this.isEmbedded
+      ? `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`
+      : `ON DUPLICATE KEY UPDATE ${columns.map((column) => `${column} = VALUES(${column})`).join(', ')}`;
+  }
 
-/** Behind a table's alias: its rows by their ids, though SQLite may think that there are fewer than ids. */
-export function byId(dataSource: DataSource): string {
-  return isEmbedded(dataSource) ? 'NOT INDEXED' : 'FORCE INDEX (PRIMARY)';
+  /** After a table's alias: use this index, where the optimizer's statistics mislead it. */
+  byIndex(index: string): string {
+    return this.isEmbedded ? `INDEXED BY ${index}` : `FORCE INDEX (${index})`;
+  }
+
+  /** After a table's alias: read rows by their ids, even where SQLite estimates that an index is better. */
+  byId(): string {
+    return this.isEmbedded ? 'NOT INDEXED' : 'FORCE INDEX (PRIMARY)';
+  }
+
+  /**
+   * Statements of which the first locks and the last reads. SQLite has no FOR UPDATE. A no-op UPDATE takes the write lock
+   * first; a read lock cannot be upgraded once another process has written (SQLITE_BUSY_SNAPSHOT).
+   */
+  lock(table: string, column: string, select: Statement, locking = 'FOR UPDATE'): Statement[] {
+    if (!this.isEmbedded) return [{ sql: `${select.sql} ${locking}`, values: select.values }];
+    const touch = `UPDATE ${table} SET ${column} = ${column} WHERE ${column} = ?`;
+    return [{ sql: touch, values: select.values }, select];
+  }
 }

@@ -1,61 +1,63 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
-import { PacketExchange, type Statement } from './session.js';
+import { known, mapped, PipelinedSession, select, type Statement, together, write } from './session.js';
 
-describe('an exchange', () => {
-  let packets: string[][];
-  let exchange: PacketExchange;
+const answerTo = (sql: string) => select<string, string>(sql, [], ([answer]) => String(answer));
+
+describe('a pipelined session', () => {
+  let sent: string[][];
+  let session: PipelinedSession;
   beforeEach(() => {
-    packets = [];
-    exchange = new PacketExchange({
-      dataSource: {} as DataSource,
-      begin: ['BEGIN'],
-      end: ['COMMIT'],
-      send: async (packet: readonly Statement[]) => {
-        packets.push(packet.map(({ sql }) => sql));
-        if (packet.some(({ sql }) => sql === 'wrong')) throw new Error('wrong');
-        return packet.map(({ sql }) => `answer to ${sql}`);
-      },
-    });
+    sent = [];
+    const send = async (statements: readonly Statement[]) => {
+      sent.push(statements.map(({ sql }) => sql));
+      if (statements.some(({ sql }) => sql === 'wrong')) throw new Error('wrong');
+      return statements.map(({ sql }) => [`answer to ${sql}`]);
+    };
+    session = new PipelinedSession(send, { begin: ['BEGIN'], end: ['COMMIT'] });
   });
 
-  it('sends in one packet, in order, what waits for no answer, and gives each its own', async () => {
-    const answers = await Promise.all([exchange.query('a'), Promise.resolve().then(() => exchange.query('b'))]);
-    await Promise.all([exchange.query('c'), exchange.commit()]);
+  it('sends queries together and returns the result of each', async () => {
+    const pair = mapped(together([answerTo('b'), known(5), answerTo('c')]), (results) => results.join());
 
-    expect(answers).toEqual(['answer to a', 'answer to b']);
-    expect(packets).toEqual([['BEGIN', 'a', 'b'], ['c', 'COMMIT']]); // prettier-ignore
+    expect(await session.all([answerTo('a'), pair])).toEqual(['answer to a', 'answer to b,5,answer to c']);
+    expect(sent).toEqual([['BEGIN', 'a', 'b', 'c']]);
   });
 
-  it('sends nothing after a failure, also not the commit', async () => {
-    const work = [exchange.query('a'), exchange.query('wrong')];
+  it('sends BEGIN with the first queries and COMMIT with the last', async () => {
+    await session.one(answerTo('a'));
+    expect(await session.commit([answerTo('b')])).toEqual(['answer to b']);
 
-    expect(await Promise.allSettled(work)).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
-    await expect(exchange.query('b')).rejects.toThrow('wrong');
-    await expect(exchange.commit()).rejects.toThrow('wrong');
-    expect(packets).toEqual([['BEGIN', 'a', 'wrong']]);
+    expect(sent).toEqual([
+      ['BEGIN', 'a'],
+      ['b', 'COMMIT'],
+    ]);
   });
 
-  it('sends nothing that waited when it was given up', async () => {
-    const waiting = expect(exchange.query('a')).rejects.toThrow('given up');
-    await exchange.abandon();
-    await waiting;
-
-    expect(packets).toEqual([]);
+  it('sends nothing for a query without statements', async () => {
+    expect(await session.one(known(1))).toBe(1);
+    expect(sent).toEqual([]);
   });
 
-  it('takes nothing behind its commit', async () => {
-    const committed = exchange.commit();
+  it('splits queries that would be too long', async () => {
+    const long = write('x', ['y'.repeat(700_000)]);
+    await session.all([long, long, write('z')]);
 
-    await expect(exchange.query('late')).rejects.toThrow('has ended');
-    await committed;
-    expect(packets).toEqual([['BEGIN', 'COMMIT']]);
+    expect(sent).toEqual([
+      ['BEGIN', 'x'],
+      ['x', 'z'],
+    ]);
   });
 
-  it('splits what is too long for a packet', async () => {
-    const long = 'x'.repeat(700_000);
-    await Promise.all([exchange.query('a', [long]), exchange.query('b', [long]), exchange.commit()]);
+  it('sends nothing after a failure', async () => {
+    await expect(session.all([write('a'), write('wrong')])).rejects.toThrow('wrong');
+    await expect(session.commit([])).rejects.toThrow('has failed');
 
-    expect(packets).toEqual([['BEGIN', 'a'], ['b', 'COMMIT']]); // prettier-ignore
+    expect(sent).toEqual([['BEGIN', 'a', 'wrong']]);
+  });
+
+  it('sends nothing after the end', async () => {
+    await session.commit([]);
+
+    await expect(session.one(write('a'))).rejects.toThrow('has ended');
   });
 });

@@ -2,9 +2,6 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 
 type Value = string | number | bigint | null | Uint8Array;
 
-/** An integer that no JavaScript number holds: only somebody's own SQL stores one. */
-const TOO_LARGE = 'Value is too large to be represented as a JavaScript number';
-
 interface PreparedStatement {
   readonly reader: boolean;
   all(...values: Value[]): unknown[];
@@ -26,17 +23,7 @@ export class SqliteConnection {
     const statement = this.database.prepare(sql);
     return {
       reader: statement.columns().length > 0,
-      all: (...values) => {
-        try {
-          return statement.all(...values) as unknown[];
-        } catch (error) {
-          if (!(error as Partial<Error>).message?.startsWith(TOO_LARGE)) throw error;
-          statement.setReadBigInts(true);
-          const rows = statement.all(...values) as Record<string, Value>[];
-          statement.setReadBigInts(false);
-          return rows.map(withLargeAsText);
-        }
-      },
+      all: (...values) => statement.all(...values) as unknown[],
       run: (...values) => statement.run(...values),
     };
   }
@@ -52,11 +39,4 @@ export class SqliteConnection {
   close(): void {
     this.database.close();
   }
-}
-
-/** As MySQL's driver gives them: integers as numbers, and as text where a number would not hold them. */
-function withLargeAsText(row: Readonly<Record<string, Value>>): Record<string, Value> {
-  const readable = (value: Value) =>
-    typeof value !== 'bigint' ? value : Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, readable(value)]));
 }

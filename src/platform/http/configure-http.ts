@@ -192,7 +192,7 @@ export async function configureHttp(
   fastify.addHook('onRequest', (request, _, done) => done(unreadableQuery(request)));
   const counts = app.get(SharedCounts);
   await counts.connect(fastify.log);
-  await limitRates(fastify, config, counts);
+  limitRates(fastify, config, counts);
   boundBodies(fastify, bounds);
   fastify.addHook('onRoute', (route) => {
     // A restart, or a pod that leaves the others alone with the load, would make an overload worse.

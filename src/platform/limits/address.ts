@@ -1,12 +1,16 @@
-import { BlockList, isIP } from 'node:net';
-import rateLimit from '@fastify/rate-limit';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
-/** The least that a subscriber is given, and can pick addresses from at will. */
-const IPV6_SUBSCRIBER_BITS = 64;
+/** The smallest IPv6 network that a subscriber gets, in 16-bit groups: 64 bits, whose addresses one host can use at will. */
+const IPV6_NETWORK_GROUPS = 4;
 
-/** By what an address is counted: an IPv6 one by its network; an IPv4 one that is written as IPv6 as itself. */
-export function addressKey(address: string, ipv6Bits = IPV6_SUBSCRIBER_BITS): string {
-  return rateLimit.normalizeIP(address, ipv6Bits);
+/** What an address counts as: an IPv6 address as its /64 network, and an IPv4 address written as IPv6 as itself. */
+export function addressKey(address: string): string {
+  if (!isIPv6(address)) return address.toLowerCase();
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  const network = parsed.parts.slice(0, IPV6_NETWORK_GROUPS).map((group) => group.toString(16));
+  return `${network.join(':')}::`;
 }
 
 /** What requests or connections hold at present, counted by their address. */

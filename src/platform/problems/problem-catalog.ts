@@ -92,6 +92,11 @@ export const PROBLEMS = {
     detail: 'Only an empty waitlist can be seeded.',
     remedy: 'Returned by the CLI only. Seed a new waitlist instead.',
   },
+  DAMAGED_BEYOND_REBUILD: {
+    status: 409,
+    detail: 'Facts of this waitlist are damaged; a rebuild cannot derive them.',
+    remedy: 'Returned by the CLI only. Restore the waitlist from a backup.',
+  },
   BODY_TOO_LARGE: {
     status: 413,
     detail: 'The body is larger than this operation accepts.',

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { COUNT_SCHEMA, timestamp, TIMESTAMP_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
-import type { ListedWaiter } from '../queue/waiter.js';
+import type { Waiter } from './waiter.js';
 import { referralLink } from './referral-link.js';
 
 /** The fields that the public and the owner both see of a record. */
@@ -46,7 +46,7 @@ export class RecordDto {
   verified!: boolean;
 }
 
-export function recordFields(waiter: ListedWaiter, urlLocation: string): RecordDto {
+export function recordFields(waiter: Waiter, urlLocation: string): RecordDto {
   return {
     amount_referred: waiter.amountReferred,
     created_at: timestamp(waiter.createdAt),

@@ -1,11 +1,19 @@
+import { customAlphabet } from 'nanoid';
 import { isToken } from '../platform/contract/formats.js';
 
-/** The parameter that carries a referral token; existing clients cut the link after it, so it comes last. */
+/** Crockford's base 32: no I, L, O, U. */
+export const TOKEN_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TOKEN_LENGTH = 12;
+
+/** 60 random bits. */
+export const newReferralToken = customAlphabet(TOKEN_ALPHABET, TOKEN_LENGTH);
+
+/** The parameter that carries a referral token. It comes last, because existing clients cut the link after it. */
 const PARAMETER = 'ref_id';
-/** A link has one; a few more are looked at, for other parameters can look like it. */
+/** A link has one token; other parameters can look like one. */
 const TOKENS_MAX = 4;
 
-/** The page where people sign up, with a token as its last parameter: its own query kept, its fragment dropped. */
+/** The signup page with a token as its last parameter. The page keeps its query and loses its fragment. */
 export function referralLink(urlLocation: string, token: string): string {
   const [page] = splitOnce(urlLocation, '#');
   const [path, query] = splitOnce(page, '?');
@@ -14,8 +22,8 @@ export function referralLink(urlLocation: string, token: string): string {
 }
 
 /**
- * What may be a token in the address of the page where someone signed up, likeliest first: `ref_id` in the query, then
- * in the fragment's query, then any other value. Any text will do; what holds no token gives an empty list.
+ * The values that may be a token in the address of a signup page, likeliest first: `ref_id` in the query, then in the
+ * fragment's query, then any other value. Text of any form is accepted.
  */
 export function referrerTokens(link: string): string[] {
   const [page = '', fragment = ''] = splitOnce(link, '#');

@@ -1,12 +1,12 @@
-import { Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
-import { Database } from '../platform/database/database.js';
-import type { Session } from '../platform/database/session.js';
-import { isUnavailable } from '../platform/problems/problem.js';
-import { BucketStore } from './bucket.store.js';
-import { AXES } from './counters.js';
-import { QueueStore } from './queue.store.js';
-import { WaiterStore } from './waiter.store.js';
+import { Database } from '../../platform/database/database.js';
+import type { Session } from '../../platform/database/session.js';
+import { isUnavailable } from '../../platform/problems/problem.js';
+import { BucketStore } from '../bucket.store.js';
+import { AXES } from '../counters.js';
+import { QueueStore } from '../queue.store.js';
+import { AuditStore } from './audit.store.js';
 
 /** Records of one transaction: some ten milliseconds of the database, so that those who sign up do not notice. */
 const CHUNK_SIZE = 1_000;
@@ -18,7 +18,7 @@ const LOOK_MS = 5_000;
  * goes on where one was killed: a transaction a chunk, under the lock of the closed line, which at each moment one process has.
  */
 @Injectable()
-export class QueuePurger {
+export class QueuePurger implements BeforeApplicationShutdown {
   private running: Promise<void> | undefined;
   private isWanted = false;
   private isClosed = false;
@@ -28,15 +28,30 @@ export class QueuePurger {
   constructor(
     private readonly database: Database,
     private readonly queues: QueueStore,
-    private readonly waiters: WaiterStore,
+    private readonly records: AuditStore,
     private readonly buckets: BucketStore,
   ) {}
+
+  /** Deleted waitlists that still have records. */
+  async closedIds(): Promise<number[]> {
+    return this.database.one(this.queues.listClosed());
+  }
+
+  /** Waitlists that are gone without a mark, but have records: `purge` ends them. */
+  async orphanIds(): Promise<number[]> {
+    return this.database.one(this.queues.listOrphans());
+  }
 
   /** Looks for closed lines, whoever closed them, from now on. A failure that is not the database's absence is told. */
   watch(onFailure: (error: unknown) => void): void {
     this.onFailure = onFailure;
     this.timer = setInterval(() => this.wake(), LOOK_MS).unref();
     this.wake();
+  }
+
+  /** Marks a waitlist, whose row the caller's transaction deletes. After the commit comes `wake`. */
+  async mark(session: Session, waitlistId: number): Promise<void> {
+    await session.one(this.queues.markClosed(waitlistId));
   }
 
   /** There is a closed line to be deleted. */
@@ -47,7 +62,7 @@ export class QueuePurger {
   }
 
   /** Begins nothing more, and resolves when nothing is under way. */
-  async close(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.timer);
     await this.running;
@@ -55,14 +70,14 @@ export class QueuePurger {
 
   /** Deletes all that a line without its waitlist has left; false where another process is at it. */
   async purge(waitlistId: number): Promise<boolean> {
-    await this.database.exchange((session) => this.queues.markClosed(session, waitlistId));
+    await this.database.pipelinedTransaction((session) => session.commit([this.queues.markClosed(waitlistId)]));
     return this.purgeClosed(waitlistId);
   }
 
   private async work(): Promise<void> {
     while (this.isWanted && !this.isClosed) {
       this.isWanted = false;
-      const waitlistIds = await this.attempt(() => this.database.read((manager) => this.queues.listClosed(manager)));
+      const waitlistIds = await this.attempt(() => this.database.one(this.queues.listClosed()));
       // Each by itself, so that one that can't be deleted does not hold up those behind it.
       for (const waitlistId of waitlistIds ?? []) await this.attempt(() => this.purgeClosed(waitlistId));
     }
@@ -82,10 +97,10 @@ export class QueuePurger {
 
   private async purgeClosed(waitlistId: number): Promise<boolean> {
     if (this.isClosed) return false;
-    const { first, end } = await this.database.read((manager) => this.waiters.findSpan(manager, waitlistId));
+    const { first, end } = await this.database.one(this.records.findSpan(waitlistId));
     for (let seq = first; seq < end; seq += CHUNK_SIZE) {
       const isDone = await this.step(waitlistId, async (session) => {
-        await this.waiters.deleteRange(session, waitlistId, seq, seq + CHUNK_SIZE);
+        await session.one(this.records.deleteRange(waitlistId, seq, seq + CHUNK_SIZE));
         return true;
       });
       if (!isDone) return false;
@@ -103,7 +118,7 @@ export class QueuePurger {
       }
     }
     const isForgotten = await this.step(waitlistId, async (session) => {
-      await this.queues.forgetClosed(session, waitlistId);
+      await session.one(this.queues.forgetClosed(waitlistId));
       return true;
     });
     return isForgotten ?? false;
@@ -115,8 +130,8 @@ export class QueuePurger {
     work: (session: Session) => Promise<Result>,
   ): Promise<Result | undefined> {
     if (this.isClosed) return undefined;
-    return this.database.exchange(async (session) =>
-      (await this.queues.lockClosed(session, waitlistId)) ? work(session) : undefined,
+    return this.database.pipelinedTransaction(async (session) =>
+      (await session.one(this.queues.lockClosed(waitlistId))) ? work(session) : undefined,
     );
   }
 }

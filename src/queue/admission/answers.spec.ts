@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Question } from '../waitlist/waitlist.entity.js';
+import { Problem } from '../../platform/problems/problem.js';
+import type { Question } from '../waitlist.entity.js';
 import { checkAnswers } from './answers.js';
 
 const WHY: Question = { text: 'Why?', optional: false, options: null };
@@ -7,17 +8,12 @@ const HOW: Question = { text: 'How?', optional: true, options: ['On foot', 'By b
 
 const item = (question_value: unknown, answer_value: unknown) => ({ question_value, answer_value });
 
-function faultsOf(questions: Question[], given: unknown): unknown {
-  try {
-    return checkAnswers(questions, given);
-  } catch (error) {
-    return (error as { fields: unknown }).fields;
-  }
-}
+const answersTo = (questions: Question[], given: unknown) => checkAnswers(questions, given).answers;
+const faultsOf = (questions: Question[], given: unknown) => checkAnswers(questions, given).faults;
 
 describe('answers', () => {
   it('are kept in the order of the questions', () => {
-    const answers = checkAnswers([WHY, HOW], [item('How?', 'By bike'), item('Why?', 'Because')]);
+    const answers = answersTo([WHY, HOW], [item('How?', 'By bike'), item('Why?', 'Because')]);
 
     expect(answers).toEqual([
       { question: 'Why?', value: 'Because' },
@@ -32,31 +28,31 @@ describe('answers', () => {
     ['several of the options', HOW, ['By bike', 'On foot']],
     ['4,000 characters', WHY, '😀'.repeat(4000)],
   ])('may be %s', (_, question, value) => {
-    expect(checkAnswers([question], [item(question.text, value)])).toEqual([{ question: question.text, value }]);
+    expect(answersTo([question], [item(question.text, value)])).toEqual([{ question: question.text, value }]);
   });
 
-  it.each([undefined, null, []])('may be %j where no question needs one', (given) => {
-    expect(checkAnswers([HOW], given)).toEqual([]);
+  it.each([undefined, null, []])('may be %j if every question is optional', (given) => {
+    expect(answersTo([HOW], given)).toEqual([]);
   });
 
   it.each([undefined, null, '', []])('%j leaves an optional question unanswered', (blank) => {
-    expect(checkAnswers([HOW], [item('How?', blank)])).toEqual([]);
+    expect(answersTo([HOW], [item('How?', blank)])).toEqual([]);
   });
 
-  it.each([undefined, null, '', []])('%j does not answer a question that needs one', (blank) => {
+  it.each([undefined, null, '', []])('%j does not answer a required question', (blank) => {
     expect(faultsOf([WHY], [item('Why?', blank)])).toEqual([
       { field: 'answers', message: 'must answer the question "Why?"' },
     ]);
   });
 
   it.each([undefined, null, 'text', 5, {}, [5, null, 'x'], [item('Anything', {})]])(
-    '%j does not matter on a waitlist that asks nothing',
+    '%j is ignored on a waitlist without questions',
     (given) => {
-      expect(checkAnswers([], given)).toEqual([]);
+      expect(answersTo([], given)).toEqual([]);
     },
   );
 
-  it("take no word from the caller's own `optional`", () => {
+  it("ignore the caller's own `optional`", () => {
     expect(faultsOf([WHY], [{ question_value: 'Why?', answer_value: null, optional: true }])).toHaveLength(1);
   });
 
@@ -86,8 +82,8 @@ describe('answers', () => {
     ]);
   });
 
-  it('name each fault, but not more than anyone would read', () => {
+  it('name each fault, up to the bound of a problem', () => {
     expect(faultsOf([WHY, HOW], [item('Who?', 'x'), item('How?', 'x')])).toHaveLength(3);
-    expect(faultsOf([HOW], Array(100_000).fill(0))).toHaveLength(20);
+    expect(Problem.ruleBroken(faultsOf([HOW], Array(100_000).fill(0))).fields).toHaveLength(20);
   });
 });

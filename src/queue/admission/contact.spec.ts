@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contactKeys, said } from './contact.js';
+import { contactKeys, nonBlank } from './contact.js';
 
 describe('contact data', () => {
   it('matches by the normal form of each part', () => {
@@ -52,6 +52,6 @@ describe('contact data', () => {
     [' \t', null],
     [' Ada ', ' Ada '],
   ])('%j says %j', (text, expected) => {
-    expect(said(text)).toBe(expected);
+    expect(nonBlank(text)).toBe(expected);
   });
 });

@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 export const REQUIREMENTS = ['required', 'optional', 'off'] as const;
 export type Requirement = (typeof REQUIREMENTS)[number];
 
-/** What a person must give, may give, or is not asked for. */
+/** Which contact data a signup must have, may have, or does not keep. */
 export interface RequiredContact {
   readonly email: Requirement;
   readonly phone: Requirement;
@@ -18,7 +18,10 @@ export interface Question {
   readonly options: readonly string[] | null;
 }
 
-/** What an owner configured. Its line is kept by the queue. */
+/**
+ * What an owner configured, and the state of the queue. The row is the lock under which the queue changes. Only the queue
+ * module writes the state.
+ */
 @Entity('waitlist')
 export class WaitlistEntity {
   @PrimaryGeneratedColumn({ type: 'bigint' })
@@ -40,7 +43,7 @@ export class WaitlistEntity {
   @Column({ name: 'required_contact', type: 'simple-json' })
   requiredContact!: RequiredContact;
 
-  /** ISO 3166-1 alpha-2: where a phone number without a country code is from. */
+  /** ISO 3166-1 alpha-2: the country of phone numbers without a country code. */
   @Column({ name: 'default_region', type: 'varchar', nullable: true })
   defaultRegion!: string | null;
 
@@ -49,4 +52,27 @@ export class WaitlistEntity {
 
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;
+
+  /** How many positions a record moves up for each referral. */
+  @Column({ name: 'spots_per_referral', type: 'int' })
+  spotsPerReferral!: number;
+
+  /** `seq` of the next record. */
+  @Column({ name: 'next_seq', type: 'bigint' })
+  nextSeq!: number;
+
+  /** How many records are active. */
+  @Column({ type: 'bigint' })
+  active!: number;
+
+  /** How many records were offboarded. */
+  @Column({ type: 'bigint' })
+  offboarded!: number;
+
+  /** How many of the active records were referred by another. */
+  @Column({ name: 'referred_active', type: 'bigint' })
+  referredActive!: number;
+
+  @Column({ name: 'referred_offboarded', type: 'bigint' })
+  referredOffboarded!: number;
 }

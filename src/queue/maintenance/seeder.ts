@@ -1,20 +1,20 @@
 import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
-import { isDuplicateKey } from '../platform/database/database-error.js';
-import { Database, UNHURRIED } from '../platform/database/database.js';
-import type { Session } from '../platform/database/session.js';
-import { Problem } from '../platform/problems/problem.js';
-import { BucketStore } from './bucket.store.js';
-import { CounterChanges, keptAxes } from './counters.js';
-import type { OnProgress } from './queue.auditor.js';
-import { QueueStore } from './queue.store.js';
-import { rankKey } from './rank-key.js';
-import { TOKEN_ALPHABET } from './referral-token.js';
-import { WaiterStore } from './waiter.store.js';
+import { isDuplicateKey } from '../../platform/database/database-error.js';
+import { Database, NO_DEADLINE } from '../../platform/database/database.js';
+import type { Transaction } from '../../platform/database/session.js';
+import { Problem } from '../../platform/problems/problem.js';
+import { BucketStore } from '../bucket.store.js';
+import { CounterChanges } from '../counters.js';
+import type { OnProgress } from './auditor.js';
+import { QueueStore } from '../queue.store.js';
+import { rankKey } from '../rank-key.js';
+import { TOKEN_ALPHABET } from '../referral-link.js';
+import { WaiterStore } from '../waiter.store.js';
 
 /** People in one transaction: their rows are one statement, within SQLite's 32,766 parameters. */
-const CHUNK_SIZE = 1_500;
+const CHUNK_SIZE = 1_000;
 const REFERRED_SHARE = 0.3;
 
 /** Fills an empty waitlist with invented people, past the writer's own path: for trials and measurements. */
@@ -38,7 +38,7 @@ export class QueueSeeder {
     for (let start = 0; start < count; start += CHUNK_SIZE) {
       const people = inventPeople(start, Math.min(CHUNK_SIZE, count - start), token);
       try {
-        await this.database.exchange((session) => this.join(session, waitlistId, people), UNHURRIED);
+        await this.database.pipelinedTransaction((session) => this.join(session, waitlistId, people), NO_DEADLINE);
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
         throw new Problem('WAITLIST_NOT_EMPTY', {
@@ -49,20 +49,19 @@ export class QueueSeeder {
     }
   }
 
-  private async join(session: Session, waitlistId: number, people: readonly Invented[]): Promise<void> {
+  private async join(session: Transaction, waitlistId: number, people: readonly Invented[]): Promise<void> {
     const [first] = people as [Invented];
-    const [queue, stored, counted] = await Promise.all([
-      this.queues.lock(session, waitlistId),
-      this.waiters.findStandings(session, waitlistId, [first.referralToken]),
-      this.buckets.findCounted(session, waitlistId),
+    const [waitlist, stored] = await session.all([
+      this.queues.lock(waitlistId),
+      this.waiters.findStandings(waitlistId, [first.referralToken]),
     ]);
     // The answer to the commit was lost, and this is its repeat.
     if (stored.length > 0) return;
-    if (first.number === 0 && queue.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
-    const changes = new CounterChanges(keptAxes(queue, counted));
+    if (first.number === 0 && waitlist.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
+    const changes = new CounterChanges(waitlist);
     const createdAt = new Date();
     const rows = people.map(({ number, ...person }, index) => {
-      const facts = { seq: queue.nextSeq + index, creditedReferrals: person.amountReferred, spotsAdvanced: 0 };
+      const facts = { seq: waitlist.nextSeq + index, creditedReferrals: person.amountReferred, spotsAdvanced: 0 };
       const email = `seed-${number}@example.com`;
       const row = {
         ...NOBODY,
@@ -74,21 +73,24 @@ export class QueueSeeder {
         emailKey: email,
         registeredEmail: email,
         referred: person.referredByToken !== null,
-        rankKey: rankKey(facts, queue.spotsPerReferral),
+        rankKey: rankKey(facts, waitlist.spotsPerReferral),
         createdAt,
       };
-      changes.join(row, queue.spotsPerReferral);
+      changes.join(row);
       return row;
     });
     const referred = rows.filter((row) => row.referred).length;
-    await this.waiters.insert(session, rows);
-    await this.buckets.apply(session, waitlistId, changes);
-    await this.queues.update(session, {
-      ...queue,
-      nextSeq: queue.nextSeq + rows.length,
-      active: queue.active + rows.length,
-      referredActive: queue.referredActive + referred,
-    });
+    const siblings = await session.one(this.buckets.findSiblings(waitlistId, changes));
+    await session.commit([
+      this.waiters.insert(rows),
+      this.buckets.save(waitlistId, changes.changedBuckets(siblings)),
+      this.queues.update({
+        ...waitlist,
+        nextSeq: waitlist.nextSeq + rows.length,
+        active: waitlist.active + rows.length,
+        referredActive: waitlist.referredActive + referred,
+      }),
+    ]);
   }
 }
 

@@ -1,0 +1,255 @@
+import { setImmediate } from 'node:timers/promises';
+import { Mutex } from 'async-mutex';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import { SILENCE_MAX_SECONDS } from './data-source-options.js';
+import { isAway } from './database-error.js';
+import { PipelinedSession, type Send, type Session, type Transaction } from './session.js';
+
+/** Shorter than a deadline: a lock that is held for long does not mean that the server is dead. */
+const LOCK_WAIT_MAX_SECONDS = 3;
+/**
+ * Strict, so that no value is cut to fit; and with backslash escapes, which the driver uses to quote what people send.
+ */
+const SQL_MODE = 'TRADITIONAL';
+
+/** A connection while one piece of work has it. */
+export interface Connection {
+  readonly kind: 'embedded' | 'server';
+  readonly manager: EntityManager;
+  readonly send: Send;
+}
+
+/** Lends a connection to one piece of work at a time. */
+export interface Connections {
+  /** How many pieces of work can have a connection at once. */
+  readonly size: number;
+  use<Result>(work: (connection: Connection) => Promise<Result>, until: number): Promise<Result>;
+}
+
+/** What opens a transaction in SQL, for the two kinds of database. */
+export const BEGIN = { embedded: ['BEGIN'], server: ['START TRANSACTION'] } as const;
+/** All reads see one moment. SQLite has only this level: a transaction is a snapshot from its first read on. */
+export const BEGIN_SNAPSHOT = {
+  embedded: ['BEGIN'],
+  server: ['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'START TRANSACTION'],
+} as const;
+
+/**
+ * The single connection of the embedded database. A statement from elsewhere would join the transaction that is open, see
+ * its uncommitted rows, and be rolled back with it; so pieces of work take turns.
+ */
+export class EmbeddedConnection implements Connections {
+  readonly size = 1;
+  private readonly turns = new Mutex();
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  async use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
+    return this.turns.runExclusive(async () => {
+      // The driver blocks the event loop. Let requests that arrived meanwhile be read first: they may share the commit.
+      await setImmediate();
+      const { manager } = this.dataSource;
+      return work({ kind: 'embedded', manager, send: sendOneByOne(manager) });
+    });
+  }
+}
+
+interface PreparedConnection {
+  readonly atMs: number;
+  readonly isGalera: boolean;
+}
+
+/**
+ * The pool of connections to a server. A dead server must not hang a request, so `use` gives up at `until`. After a
+ * failure no connection made before it is used again.
+ */
+export class ServerConnections implements Connections {
+  private readonly prepared = new WeakMap<object, PreparedConnection>();
+  private failedAtMs = -Infinity;
+  private answeredAtMs = -Infinity;
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  get size(): number {
+    return this.dataSource.options.poolSize ?? 1;
+  }
+
+  /** Whether the server answered any connection, with a result or an error, since this `performance.now()`. */
+  hasAnsweredSince(atMs: number): boolean {
+    return this.answeredAtMs >= atMs;
+  }
+
+  async use<Result>(work: (connection: Connection) => Promise<Result>, until: number): Promise<Result> {
+    const runner = await this.checkOut(until);
+    try {
+      const result = await inTime(
+        this.prepare(runner).then(({ isGalera }) => work(connectionOf(runner, isGalera))),
+        until,
+      );
+      this.answeredAtMs = performance.now();
+      await runner.release();
+      return result;
+    } catch (error) {
+      if (isAway(error)) {
+        this.failedAtMs = performance.now();
+        await destroy(runner);
+      } else {
+        this.answeredAtMs = performance.now();
+        await runner.release();
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * A connection made after the last failure. Idle ones from before lead to the same dead server, or to a former primary;
+   * trying them one by one would cost as many requests.
+   */
+  private async checkOut(until: number): Promise<QueryRunner> {
+    for (;;) {
+      const runner = this.dataSource.createQueryRunner();
+      const connecting = runner.connect() as Promise<object>;
+      let connection: object;
+      try {
+        connection = await inTime(connecting, until);
+      } catch (error) {
+        // A connection that arrives too late goes back to the pool, where other work waits for it.
+        connecting.then(
+          () => runner.release(),
+          () => undefined,
+        );
+        throw error;
+      }
+      if ((this.prepared.get(connection)?.atMs ?? Infinity) > this.failedAtMs) return runner;
+      await destroy(runner);
+    }
+  }
+
+  /** Sets READ COMMITTED for the connection's session, so that transactions need not ask for it. */
+  private async prepare(runner: QueryRunner): Promise<PreparedConnection> {
+    const connection = (await runner.connect()) as object;
+    const known = this.prepared.get(connection);
+    if (known) return known;
+    await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+    await runner.query(
+      `SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}, SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_MAX_SECONDS}, SESSION sql_mode = '${SQL_MODE}'`,
+    );
+    const cluster = (await runner.query(
+      "SHOW VARIABLES WHERE Variable_name = 'wsrep_on' AND Value = 'ON'",
+    )) as unknown[];
+    const prepared = { atMs: performance.now(), isGalera: cluster.length > 0 };
+    this.prepared.set(connection, prepared);
+    return prepared;
+  }
+}
+
+/**
+ * Runs `work` as a transaction of pipelined SQL: `begin` travels with its first queries. Commits at the end, unless `work`
+ * sent the COMMIT with its last queries.
+ */
+export async function inPipelinedTransaction<Result>(
+  connection: Connection,
+  begin: readonly string[],
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const session = new PipelinedSession(connection.send, { begin, end: ['COMMIT'] });
+  try {
+    const result = await work(session);
+    if (!session.hasEnded) await session.commit([]);
+    return result;
+  } catch (error) {
+    await rollBack(connection, error, () => connection.send([{ sql: 'ROLLBACK', values: [] }]));
+    throw error;
+  }
+}
+
+/** Runs `work` in a transaction of TypeORM's, for repositories. */
+export async function inManagedTransaction<Result>(
+  connection: Connection,
+  work: (manager: EntityManager, session: Session) => Promise<Result>,
+): Promise<Result> {
+  // Its manager's own `transaction` would hide a rollback that failed.
+  const runner = connection.manager.queryRunner ?? connection.manager.dataSource.createQueryRunner();
+  await runner.startTransaction();
+  try {
+    const result = await work(runner.manager, new PipelinedSession(sendOneByOne(runner.manager)));
+    await runner.commitTransaction();
+    return result;
+  } catch (error) {
+    await rollBack(connection, error, () => runner.rollbackTransaction());
+    throw error;
+  }
+}
+
+/** A lost connection is rolled back by its server. A connection whose rollback fails may still be in its transaction. */
+async function rollBack({ kind }: Connection, error: unknown, roll: () => Promise<unknown>): Promise<void> {
+  if (isAway(error)) return;
+  try {
+    await roll();
+  } catch {
+    // SQLite has rolled back by itself, or had not begun.
+    if (kind === 'server') throw new TransactionInDoubtError('The rollback failed', { cause: error });
+  }
+}
+
+/** The code makes its connection one that is not used again. */
+class TransactionInDoubtError extends Error {
+  readonly code = 'ECONNRESET';
+}
+
+/** Separates the statements of a query. */
+export const STATEMENT_END = ';\n';
+
+function connectionOf(runner: QueryRunner, isGalera: boolean): Connection {
+  const { manager } = runner;
+  return { kind: 'server', manager, send: isGalera ? sendOneByOne(manager) : sendAsOneQuery(manager) };
+}
+
+/** For a server that stops at the first statement of a query that fails. */
+function sendAsOneQuery(manager: EntityManager): Send {
+  return async (statements) => {
+    const sql = statements.map((statement) => statement.sql).join(STATEMENT_END);
+    const values = statements.flatMap((statement) => statement.values);
+    const answer: unknown = await manager.query(sql, values);
+    return statements.length === 1 ? [answer] : (answer as unknown[]);
+  };
+}
+
+/**
+ * For the embedded database, which has no round trips. And for a Galera cluster: where another node's write wins during a
+ * query of several statements, MariaDB drops the transaction and goes on with the next statement as if nothing had
+ * happened, so that an acknowledged signup could be lost.
+ */
+export function sendOneByOne(manager: EntityManager): Send {
+  return async (statements) => {
+    const answers: unknown[] = [];
+    for (const { sql, values } of statements) answers.push(await manager.query(sql, [...values]));
+    return answers;
+  };
+}
+
+/** The code is the system's own for a peer that does not answer. */
+export class DatabaseLateError extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
+/** The result of `work`, or an error when it is not there at `until`. The work itself cannot be canceled. */
+async function inTime<Result>(work: Promise<Result>, until: number): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DatabaseLateError()), until - Date.now());
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    // A late failure has nobody to report to.
+    work.catch(() => undefined);
+  }
+}
+
+/** Closes the connection, which removes it from the pool; what still runs on it fails. */
+async function destroy(runner: QueryRunner): Promise<void> {
+  const connection = (await runner.connect()) as { destroy(): void };
+  connection.destroy();
+}

@@ -1,0 +1,121 @@
+import { index, migrationsOf, table, uniqueIndex } from './ddl.js';
+
+/** The first schema. Each index names the statements that need it; test/queue/plans.spec.ts checks their plans. */
+export const initial = migrationsOf(1763683200000, [
+  table(
+    'account',
+    (is) => `
+      id ${is.generatedId},
+      uuid ${is.code(36)} NOT NULL UNIQUE,
+      email ${is.text(254)} NOT NULL,
+      email_key ${is.key(512)} NOT NULL UNIQUE,
+      password_hash ${is.code(255)} NOT NULL,
+      token_version INT NOT NULL DEFAULT 0,
+      disabled_at ${is.time} NULL,
+      created_at ${is.time} NOT NULL`,
+  ),
+  table(
+    'refresh_token',
+    (is) => `
+      id ${is.code(36)} NOT NULL PRIMARY KEY,
+      family_id ${is.code(36)} NOT NULL,
+      account_id ${is.id} NOT NULL,
+      issued_at ${is.time} NOT NULL,
+      expires_at ${is.time} NOT NULL,
+      family_expires_at ${is.time} NOT NULL,
+      used_at ${is.time} NULL,
+      successor_id ${is.code(36)} NULL,
+      revoked_at ${is.time} NULL`,
+  ),
+  // Revoking a login: every token of its family.
+  index('refresh_token_family', 'refresh_token', 'family_id'),
+  // Deleting expired logins.
+  index('refresh_token_expiry', 'refresh_token', 'family_expires_at'),
+  table(
+    'waitlist',
+    (is) => `
+      id ${is.generatedId},
+      account_id ${is.id} NOT NULL,
+      api_key_hash ${is.code(64)} NOT NULL UNIQUE,
+      waitlist_name ${is.text(200)} NOT NULL,
+      waitlist_url_location ${is.text(2048)} NOT NULL,
+      required_contact ${is.json} NOT NULL,
+      default_region ${is.code(2)} NULL,
+      questions ${is.json} NOT NULL,
+      created_at ${is.time} NOT NULL,
+      spots_per_referral INT NOT NULL,
+      next_seq ${is.id} NOT NULL,
+      active ${is.id} NOT NULL,
+      offboarded ${is.id} NOT NULL,
+      referred_active ${is.id} NOT NULL,
+      referred_offboarded ${is.id} NOT NULL`,
+  ),
+  // Listing an owner's waitlists.
+  index('waitlist_account', 'waitlist', 'account_id'),
+  table(
+    'waiter',
+    (is) => `
+      id ${is.generatedId},
+      waitlist_id ${is.id} NOT NULL,
+      seq ${is.id} NOT NULL,
+      uuid ${is.code(36)} NOT NULL,
+      email ${is.text(254)} NULL,
+      email_key ${is.key(512)} NULL,
+      registered_email ${is.text(254)} NULL,
+      phone ${is.text(32)} NULL,
+      phone_key ${is.code(32)} NULL,
+      first_name ${is.text(100)} NULL,
+      last_name ${is.text(100)} NULL,
+      metadata ${is.json} NULL,
+      answers ${is.json} NULL,
+      referral_token ${is.code(12)} NOT NULL,
+      referred_by_token ${is.code(12)} NULL,
+      referred ${is.flag} NOT NULL,
+      amount_referred ${is.id} NOT NULL DEFAULT 0,
+      credited_referrals ${is.id} NOT NULL DEFAULT 0,
+      spots_advanced ${is.id} NOT NULL DEFAULT 0,
+      rank_key ${is.id} NOT NULL,
+      rank_bucket ${is.id} GENERATED ALWAYS AS (rank_key >> 5) STORED,
+      active ${is.flag} NOT NULL DEFAULT 1,
+      verified ${is.flag} NOT NULL DEFAULT 0,
+      removed_at ${is.time} NULL,
+      removed_priority ${is.id} NULL,
+      removed_by ${is.code(36)} NULL,
+      created_at ${is.time} NOT NULL`,
+  ),
+  // Positions, and pages in queue order. The narrowest bucket comes before the key so that equality finds it, in
+  // correlated subqueries too.
+  index('waiter_order', 'waiter', 'waitlist_id, active, rank_bucket, rank_key, seq DESC'),
+  // Pages of the active or the offboarded records in join order.
+  index('waiter_joined', 'waiter', 'waitlist_id, active, seq'),
+  // Pages of the referred records in join order.
+  index('waiter_referred', 'waiter', 'waitlist_id, referred, active, seq'),
+  // Pages and counts of the records that one record referred.
+  index('waiter_referrer', 'waiter', 'waitlist_id, referred_by_token, active, seq'),
+  // A change of `spots_to_move_upon_referral`: it moves only the records with credit, often few among millions.
+  index('waiter_credited', 'waiter', 'waitlist_id, credited_referrals'),
+  // Unique sequence numbers; verify, rebuild and purge read records in this order.
+  uniqueIndex('waiter_seq', 'waiter', 'waitlist_id, seq'),
+  // Lookup by email; one record per email.
+  uniqueIndex('waiter_email', 'waiter', 'waitlist_id, email_key'),
+  // Lookup by phone; one record per phone.
+  uniqueIndex('waiter_phone', 'waiter', 'waitlist_id, phone_key'),
+  // Lookup of referrers.
+  uniqueIndex('waiter_token', 'waiter', 'waitlist_id, referral_token'),
+  table(
+    'queue_bucket',
+    (is) => `
+      waitlist_id ${is.id} NOT NULL,
+      axis ${is.flag} NOT NULL,
+      level ${is.flag} NOT NULL,
+      parent ${is.id} NOT NULL,
+      slot ${is.id} NOT NULL,
+      before_in_parent ${is.id} NOT NULL,
+      PRIMARY KEY (waitlist_id, axis, level, parent, slot)`,
+  ),
+  table(
+    'closed_queue',
+    (is) => `
+      waitlist_id ${is.id} NOT NULL PRIMARY KEY`,
+  ),
+]);

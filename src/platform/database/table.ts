@@ -1,0 +1,76 @@
+import type { DataSource } from 'typeorm';
+import { fromSqlTime, placeholders, toSqlTime } from './dialect.js';
+import { type Query, write } from './session.js';
+
+type Value = string | number | boolean | Date | null;
+export type Row = Readonly<Record<string, Value>>;
+
+interface MappedColumn {
+  readonly property: string;
+  readonly column: string;
+  readonly type: unknown;
+  readonly isInserted: boolean;
+}
+
+/**
+ * The columns of an entity, from TypeORM's metadata, for SQL written by hand: column lists, inserts and rows. On the hot
+ * paths this replaces TypeORM's query builder, which took a sixth of a lookup's time.
+ */
+export class Table<Entity extends object> {
+  private readonly name: string;
+  private readonly columns: readonly MappedColumn[];
+
+  constructor(dataSource: DataSource, entity: new () => Entity) {
+    const metadata = dataSource.getMetadata(entity);
+    this.name = metadata.tableName;
+    this.columns = metadata.columns
+      .filter(({ isSelect }) => isSelect)
+      .map(({ propertyName, databaseName, type, isInsert, isGenerated }) => ({
+        property: propertyName,
+        column: databaseName,
+        type,
+        isInserted: isInsert && !isGenerated,
+      }));
+  }
+
+  /** `w.id, w.seq, …` for the alias `w`. `without` names large columns to leave out; they are read as null. */
+  select(alias: string, without: readonly (keyof Entity)[] = []): string {
+    return this.columns
+      .map(({ property, column }) =>
+        without.includes(property as keyof Entity) ? `NULL AS ${column}` : `${alias}.${column}`,
+      )
+      .join(', ');
+  }
+
+  /** One INSERT of all rows. The database generates their ids. */
+  insert(entities: readonly Readonly<Omit<Entity, 'id'>>[]): Query<void> {
+    const inserted = this.columns.filter(({ isInserted }) => isInserted);
+    const row = `(${placeholders(inserted.length)})`;
+    return write(
+      `INSERT INTO ${this.name} (${inserted.map(({ column }) => column).join(', ')})
+       VALUES ${entities.map(() => row).join(', ')}`,
+      entities.flatMap((entity) =>
+        inserted.map(({ property, type }) => toSql((entity as Record<string, unknown>)[property], type)),
+      ),
+    );
+  }
+
+  read(row: Row): Entity {
+    const entity: Record<string, unknown> = {};
+    for (const { property, column, type } of this.columns) entity[property] = fromSql(row[column] as Value, type);
+    return entity as Entity;
+  }
+}
+
+function toSql(value: unknown, type: unknown): unknown {
+  if (value === null) return null;
+  if (type === 'simple-json') return JSON.stringify(value);
+  return value instanceof Date ? toSqlTime(value) : value;
+}
+
+function fromSql(value: Value, type: unknown): unknown {
+  if (value === null) return null;
+  if (type === 'simple-json') return JSON.parse(value as string);
+  if (type === 'boolean') return value === 1;
+  return type === 'datetime' ? fromSqlTime(value as Date | string) : value;
+}

@@ -1,0 +1,28 @@
+import { Semaphore } from 'async-mutex';
+import { Problem } from '../problems/problem.js';
+import { traced } from '../telemetry/tracing.js';
+
+export interface QueueBounds {
+  /** The name of one run in a trace. */
+  readonly name: string;
+  readonly runsMax: number;
+  readonly waitingMax: number;
+}
+
+/**
+ * Gives a function that runs at most `runsMax` pieces of work at once and lets `waitingMax` more wait their turn.
+ * @throws Problem `QUEUE_FULL` from that function when no more may wait
+ */
+export function boundedQueue({ name, runsMax, waitingMax }: QueueBounds) {
+  const semaphore = new Semaphore(runsMax);
+  let admitted = 0;
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (admitted >= runsMax + waitingMax) throw new Problem('QUEUE_FULL');
+    admitted += 1;
+    try {
+      return await semaphore.runExclusive(() => traced(name, {}, work));
+    } finally {
+      admitted -= 1;
+    }
+  };
+}

@@ -1,0 +1,61 @@
+import { type FieldFault, Problem } from '../../platform/problems/problem.js';
+import type { Applicant, ContactKeys, Newcomer } from '../waiter.js';
+import type { RequiredContact, WaitlistEntity } from '../waitlist.entity.js';
+import { checkAnswers } from './answers.js';
+import { contactKeys, nonBlank } from './contact.js';
+
+type Rules = Pick<WaitlistEntity, 'requiredContact' | 'questions'>;
+type Contact = Pick<Newcomer, 'email' | 'phone' | 'firstName' | 'lastName'>;
+
+/** A request to join, held to the rules of its waitlist. */
+export interface Admission {
+  /** The normal forms of the contact data that the waitlist keeps. */
+  readonly keys: ContactKeys;
+  /** Holds only if there is no `refusal`. */
+  readonly newcomer: Newcomer;
+  /** `WAITLIST_RULE_BROKEN`, naming every broken rule, for an applicant who is not on the waitlist yet. */
+  readonly refusal: Problem | null;
+}
+
+/** @throws Problem `INVALID_REQUEST` for contact data or answers that no waitlist accepts */
+export function admit(applicant: Applicant, rules: Rules): Admission {
+  const contact = keptContact(applicant, rules.requiredContact);
+  const keys = contactKeys(contact, applicant.region);
+  const { answers, faults } = checkAnswers(rules.questions, applicant.answers);
+  const broken = [...missingContact(contact, rules.requiredContact), ...faults];
+  return {
+    keys,
+    newcomer: { ...contact, ...keys, metadata: applicant.metadata, answers },
+    refusal: broken.length > 0 ? Problem.ruleBroken(broken) : null,
+  };
+}
+
+/** Contact data that the waitlist does not ask for is dropped. */
+function keptContact(applicant: Applicant, required: RequiredContact): Contact {
+  return {
+    email: required.email === 'off' ? null : nonBlank(applicant.email),
+    phone: required.phone === 'off' ? null : nonBlank(applicant.phone),
+    firstName: required.first_name === 'off' ? null : nonBlank(applicant.firstName),
+    lastName: required.last_name === 'off' ? null : nonBlank(applicant.lastName),
+  };
+}
+
+function missingContact({ email, phone, firstName, lastName }: Contact, required: RequiredContact): FieldFault[] {
+  const given = { email, phone, first_name: firstName, last_name: lastName };
+  const missing = Object.entries(given)
+    .filter(([field, value]) => value === null && required[field as keyof RequiredContact] === 'required')
+    .map(([field]) => ({ field, message: 'is required by this waitlist' }));
+  const isReachable = email !== null || phone !== null;
+  return isReachable || missing.some(({ field }) => field === 'email' || field === 'phone')
+    ? missing
+    : [...missing, missingBoth(required)];
+}
+
+/** A record is found by its email or its phone, so one of them is always needed. */
+function missingBoth(required: RequiredContact): FieldFault {
+  const isChoice = required.email !== 'off' && required.phone !== 'off';
+  return {
+    field: required.email === 'off' ? 'phone' : 'email',
+    message: isChoice ? 'or phone must be given' : 'is required by this waitlist',
+  };
+}

@@ -1,0 +1,203 @@
+/**
+ * What a batch of commands decides: facts in, decision out, no database. The writer reads the facts under the lock of the
+ * waitlist's row and stores the decision in the same transaction.
+ */
+import { v7 as uuidV7 } from 'uuid';
+import type { Outcome } from '../platform/batcher.js';
+import { admit } from './admission/admit.js';
+import { CounterChanges } from './counters.js';
+import { rankKey } from './rank-key.js';
+import { newReferralToken } from './referral-link.js';
+import type { Applicant, ContactKeys, Found, Newcomer, Waiter } from './waiter.js';
+import type { Removal, Standing } from './waiter.store.js';
+import type { WaitlistEntity } from './waitlist.entity.js';
+
+export interface Join {
+  readonly kind: 'join';
+  readonly applicant: Applicant;
+  /** The keys that a record of the applicant may have already. */
+  readonly keys: ContactKeys;
+}
+
+export interface Offboard {
+  readonly kind: 'offboard';
+  /** Stored with the records that the command removes, so that a repeat recognizes its own work. */
+  readonly id: string;
+  readonly waiterIds: readonly number[];
+}
+
+export type Command = Join | Offboard;
+
+/** The waitlist has a record with this contact data already. */
+export type Known = Omit<Found, 'waiter' | 'waitlist'>;
+/** For an offboarding, the records that it removed. */
+export type Result = Found | Known | readonly Waiter[];
+
+/** What is known under the lock about the waitlist and the records that the commands name. */
+export interface Facts {
+  readonly waitlist: WaitlistEntity;
+  /** The records that offboardings name. */
+  readonly named: readonly Waiter[];
+  /** The keys of the joins that existing records have. */
+  readonly taken: readonly ContactKeys[];
+  /** The records whose tokens the joins carry. */
+  readonly referrers: readonly Standing[];
+}
+
+/** What to store, and the outcome of each command. */
+export interface Decision {
+  readonly outcomes: readonly Outcome<Result>[];
+  readonly waitlist: WaitlistEntity;
+  readonly removals: readonly Removal[];
+  readonly joined: readonly Waiter[];
+  /** Referrers with their new counts and rank keys. */
+  readonly credited: readonly Standing[];
+  readonly counters: CounterChanges;
+}
+
+/** The facts as the commands change them one after the other. */
+interface State {
+  readonly waitlist: WaitlistEntity;
+  readonly named: Map<number, Waiter>;
+  readonly takenEmails: Set<string | null>;
+  readonly takenPhones: Set<string | null>;
+  readonly referrers: ReadonlyMap<string, Standing>;
+  readonly credited: Map<string, Standing>;
+  readonly counters: CounterChanges;
+  readonly removals: Removal[];
+  readonly joined: Waiter[];
+}
+
+/** Offboardings come first, so that they report positions as they were before the batch. A command that fails changes nothing. */
+export function decide(facts: Facts, commands: readonly Command[]): Decision {
+  const state: State = {
+    waitlist: { ...facts.waitlist },
+    named: new Map(facts.named.map((waiter) => [waiter.id, waiter])),
+    takenEmails: new Set(facts.taken.map(({ emailKey }) => emailKey)),
+    takenPhones: new Set(facts.taken.map(({ phoneKey }) => phoneKey)),
+    referrers: new Map(facts.referrers.map((standing) => [standing.referralToken, standing])),
+    credited: new Map(),
+    counters: new CounterChanges(facts.waitlist),
+    removals: [],
+    joined: [],
+  };
+  offboardAll(state, commands);
+  const outcomes = commands.map((command): Outcome<Result> => {
+    if (command.kind === 'offboard') return { result: removedBy(state, command) };
+    try {
+      return { result: join(state, command) };
+    } catch (error) {
+      return { error };
+    }
+  });
+  moveReferrers(state);
+  const { waitlist, removals, joined, credited, counters } = state;
+  return { outcomes, waitlist, removals, joined, credited: [...credited.values()], counters };
+}
+
+/**
+ * One command after the other: a record's position at its removal is the one before the batch, less the records ahead of
+ * it that earlier commands removed.
+ */
+function offboardAll({ waitlist, named, counters, removals }: State, commands: readonly Command[]): void {
+  const gone: number[] = [];
+  const at = new Date();
+  for (const command of commands) {
+    if (command.kind !== 'offboard') continue;
+    const by = command.id;
+    const leaving = [...new Set(command.waiterIds)].flatMap((id) => named.get(id) ?? []).filter(({ active }) => active);
+    const removed = leaving.map((waiter): Waiter => {
+      const priority = waiter.priority - gone.filter((position) => position < waiter.priority).length;
+      return { ...waiter, active: false, removedAt: at, removedBy: by, removedPriority: priority, priority };
+    });
+    gone.push(...leaving.map(({ priority }) => priority));
+    if (removed.length > 0) removals.push({ at, by, priorities: new Map(removed.map(({ id, priority }) => [id, priority])) }); // prettier-ignore
+    for (const waiter of removed) {
+      named.set(waiter.id, waiter);
+      waitlist.active -= 1;
+      waitlist.offboarded += 1;
+      counters.leave(waiter);
+      if (!waiter.referred) continue;
+      waitlist.referredActive -= 1;
+      waitlist.referredOffboarded += 1;
+    }
+  }
+}
+
+/** What a command removed, in this attempt or in an earlier one whose answer was lost. */
+function removedBy({ named }: State, { id, waiterIds }: Offboard): Waiter[] {
+  return [...new Set(waiterIds)]
+    .flatMap((waiterId) => named.get(waiterId) ?? [])
+    .filter((waiter) => waiter.removedBy === id);
+}
+
+/** @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
+function join(state: State, { applicant }: Join): Found | Known {
+  const { waitlist, takenEmails, takenPhones, counters } = state;
+  const { keys, newcomer, refusal } = admit(applicant, waitlist);
+  const { emailKey, phoneKey } = keys;
+  const isTaken = (emailKey !== null && takenEmails.has(emailKey)) || (phoneKey !== null && takenPhones.has(phoneKey));
+  if (isTaken) return { keys, isLookup: refusal !== null };
+  if (refusal) throw refusal;
+  if (emailKey !== null) takenEmails.add(emailKey);
+  if (phoneKey !== null) takenPhones.add(phoneKey);
+  const waiter = newWaiter(waitlist, newcomer, credit(state, applicant.referrerTokens));
+  state.joined.push(waiter);
+  waitlist.nextSeq += 1;
+  waitlist.active += 1;
+  if (waiter.referred) waitlist.referredActive += 1;
+  counters.join(waiter);
+  return { waiter, waitlist, keys, isLookup: false };
+}
+
+/** Credits the first known referrer with one more referral and returns its token; null if none is known. */
+function credit({ waitlist, referrers, credited }: State, tokens: readonly string[]): string | null {
+  const token = tokens.find((candidate) => referrers.has(candidate)) ?? null;
+  const referrer = token === null ? undefined : (credited.get(token) ?? referrers.get(token));
+  if (token === null || !referrer) return null;
+  const amountReferred = referrer.amountReferred + 1;
+  const creditedReferrals = referrer.creditedReferrals + 1;
+  const facts = { ...referrer, amountReferred, creditedReferrals };
+  credited.set(token, { ...facts, rankKey: rankKey(facts, waitlist.spotsPerReferral) });
+  return token;
+}
+
+function moveReferrers({ named, referrers, credited, counters }: State): void {
+  for (const [token, { id, active, referred, rankKey: to }] of credited) {
+    const isOffboarded = !active || named.get(id)?.active === false;
+    const from = referrers.get(token)?.rankKey;
+    if (!isOffboarded && from !== undefined) counters.move(from, to, referred);
+  }
+}
+
+/** The newest record is behind all others: no active record can have a greater key, so its position is their number. */
+function newWaiter(waitlist: WaitlistEntity, newcomer: Newcomer, referredByToken: string | null): Waiter {
+  const facts = { seq: waitlist.nextSeq, creditedReferrals: 0, spotsAdvanced: 0 };
+  return {
+    id: 0,
+    waitlistId: waitlist.id,
+    uuid: uuidV7(),
+    email: newcomer.email,
+    emailKey: newcomer.emailKey,
+    registeredEmail: newcomer.email,
+    phone: newcomer.phone,
+    phoneKey: newcomer.phoneKey,
+    firstName: newcomer.firstName,
+    lastName: newcomer.lastName,
+    metadata: newcomer.metadata,
+    answers: newcomer.answers.length > 0 ? [...newcomer.answers] : null,
+    referralToken: newReferralToken(),
+    referredByToken,
+    referred: referredByToken !== null,
+    amountReferred: 0,
+    rankKey: rankKey(facts, waitlist.spotsPerReferral),
+    active: true,
+    verified: false,
+    removedAt: null,
+    removedPriority: null,
+    removedBy: null,
+    createdAt: new Date(),
+    priority: waitlist.active,
+    ...facts,
+  };
+}

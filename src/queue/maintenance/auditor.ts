@@ -1,0 +1,257 @@
+import { Injectable } from '@nestjs/common';
+import { Database, NO_DEADLINE } from '../../platform/database/database.js';
+import type { Session } from '../../platform/database/session.js';
+import { Problem } from '../../platform/problems/problem.js';
+import { BucketStore } from '../bucket.store.js';
+import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY, numberOf } from '../counters.js';
+import { QueueStore } from '../queue.store.js';
+import { rankKey } from '../rank-key.js';
+import type { WaitlistEntity } from '../waitlist.entity.js';
+import { type AuditedFacts, AuditStore } from './audit.store.js';
+
+/** Records read by one statement: few enough for memory and for a progress bar that moves. */
+const CHUNK_SIZE = 5_000;
+/** Lines listed; further ones are only counted, because a damaged queue can differ in every record. */
+const FINDINGS_MAX = 100;
+/** Records named in one line of a refusal. */
+const NAMED_MAX = 20;
+
+export interface AuditReport {
+  readonly records: number;
+  /** One line each, at most {@link FINDINGS_MAX} and a line that counts the rest. */
+  readonly findings: readonly string[];
+  /** The number of findings, listed or not. */
+  readonly differences: number;
+}
+
+export interface RebuildReport {
+  /** The number of records whose derived columns changed. */
+  readonly changed: number;
+}
+
+/** Called with the records done and an estimate of all records. */
+export type OnProgress = (done: number, total: number) => void;
+
+/**
+ * Compares derived data with the facts it is derived from, and derives it anew. Derived are buckets, totals, rank keys,
+ * referral counts and `referred`. Everything else is a fact: where facts contradict each other, nothing tells which one
+ * is right, so `rebuild` refuses and the operator restores a backup.
+ */
+@Injectable()
+export class QueueAuditor {
+  constructor(
+    private readonly database: Database,
+    private readonly queues: QueueStore,
+    private readonly records: AuditStore,
+    private readonly buckets: BucketStore,
+  ) {}
+
+  async waitlistIds(): Promise<number[]> {
+    return this.database.one(this.queues.listIds());
+  }
+
+  /**
+   * Checks all derived data and all facts of a waitlist in one snapshot; blocks no writer.
+   * @throws Problem `WAITLIST_NOT_FOUND`
+   */
+  async verify(waitlistId: number, onProgress: OnProgress): Promise<AuditReport> {
+    return this.database.snapshot(async (session) => {
+      const findings = new Findings();
+      const waitlist = await session.one(this.queues.find(waitlistId));
+      const derived = new Derived(waitlist);
+      const end = await this.readFacts(session, waitlist, onProgress, (chunk, seqEnd) => {
+        for (const facts of chunk) {
+          for (const finding of [...damageOf(facts, seqEnd), ...differencesOf(facts, waitlist)])
+            findings.add(`record ${facts.id}: ${finding}`);
+          derived.add(facts);
+        }
+      });
+      if (!isNextSeq(waitlist.nextSeq, end))
+        findings.add(`queue: nextSeq is ${waitlist.nextSeq}, but records go up to seq ${end - 1}`);
+      for (const field of TOTALS) {
+        if (waitlist[field] !== derived.totals[field])
+          findings.add(`queue: ${field} is ${waitlist[field]}, the records give ${derived.totals[field]}`);
+      }
+      derived.openEnd(isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end);
+      for (const axis of AXES) {
+        const stored = await session.one(this.buckets.findAll(waitlistId, axis));
+        for (const finding of derived.bucketFindings(axis, stored)) findings.add(finding);
+      }
+      return { records: derived.records, ...findings.report() };
+    }, NO_DEADLINE);
+  }
+
+  /**
+   * Derives all derived data of a waitlist anew, under its lock; changes nothing where facts are damaged.
+   * @throws Problem `WAITLIST_NOT_FOUND`; `DAMAGED_BEYOND_REBUILD`
+   */
+  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<RebuildReport> {
+    return this.database.pipelinedTransaction(async (session) => {
+      const waitlist = await session.one(this.queues.lock(waitlistId));
+      const derived = new Derived(waitlist);
+      const damaged = new Map<string, number[]>();
+      let changed = 0;
+      const end = await this.readFacts(session, waitlist, onProgress, async (chunk, seqEnd) => {
+        for (const facts of chunk) {
+          for (const damage of damageOf(facts, seqEnd)) {
+            if (!damaged.has(damage)) damaged.set(damage, []);
+            damaged.get(damage)?.push(facts.id);
+          }
+          derived.add(facts);
+        }
+        const wrong = chunk.filter((facts) => differencesOf(facts, waitlist).length > 0);
+        changed += wrong.length;
+        await session.one(
+          this.records.updateDerived(
+            waitlistId,
+            wrong.map((facts) => ({ ...facts, ...derivedOf(facts, waitlist) })),
+          ),
+        );
+      });
+      if (damaged.size > 0) throw refusal(waitlistId, Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`)); // prettier-ignore
+      const nextSeq = isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end;
+      derived.openEnd(nextSeq);
+      await session.commit([
+        this.buckets.deleteAll(waitlistId),
+        this.buckets.save(waitlistId, derived.buckets(AXES)),
+        this.queues.update({ ...waitlist, ...derived.totals, nextSeq }),
+      ]);
+      return { changed };
+    }, NO_DEADLINE);
+  }
+
+  /**
+   * Passes on all records in join order; returns the `seq` after the last. `seqEnd` is above every number ever given, as
+   * far as the stored data tells.
+   */
+  private async readFacts(
+    session: Session,
+    { id, nextSeq }: WaitlistEntity,
+    onProgress: OnProgress,
+    onChunk: (chunk: readonly AuditedFacts[], seqEnd: number) => void | Promise<void>,
+  ): Promise<number> {
+    const { end } = await session.one(this.records.findSpan(id));
+    let done = 0;
+    for (let after: number | null = null; ;) {
+      const chunk: readonly AuditedFacts[] = await session.one(this.records.findFacts(id, after, CHUNK_SIZE));
+      await onChunk(chunk, Math.max(end, nextSeq));
+      onProgress((done += chunk.length), end);
+      if (chunk.length < CHUNK_SIZE) return end;
+      after = chunk.at(-1)?.seq ?? null;
+    }
+  }
+}
+
+const TOTALS = ['active', 'offboarded', 'referredActive', 'referredOffboarded'] as const;
+
+/** Totals and counters, gathered from one record after the other. */
+class Derived {
+  readonly totals = { active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
+  private readonly counters = new CounterChanges(EMPTY);
+
+  constructor(private readonly waitlist: WaitlistEntity) {}
+
+  get records(): number {
+    return this.totals.active + this.totals.offboarded;
+  }
+
+  add(facts: AuditedFacts): void {
+    const isActive = facts.active === 1;
+    const isReferred = facts.referredByToken !== null;
+    const record = { seq: facts.seq, rankKey: derivedOf(facts, this.waitlist).rankKey, referred: isReferred };
+    this.counters.count(record, isActive, 1);
+    this.totals[isActive ? 'active' : 'offboarded'] += 1;
+    if (isReferred) this.totals[isActive ? 'referredActive' : 'referredOffboarded'] += 1;
+  }
+
+  openEnd(nextSeq: number): void {
+    if (nextSeq > 0) this.counters.openEnd(nextSeq - 1);
+  }
+
+  buckets(axes: readonly Axis[]): Bucket[] {
+    return this.counters.changedBuckets(new Map(), axes);
+  }
+
+  /** Differences of all stored buckets of an axis. Empty ones count too: later records are counted from their `before`. */
+  bucketFindings(axis: Axis, stored: readonly Bucket[]): string[] {
+    const storedIds = new Set(stored.map(bucketId));
+    const missing = this.buckets([axis]).filter((bucket) => !storedIds.has(bucketId(bucket)));
+    for (const place of stored) {
+      const bits = axis.widthBits[place.level];
+      if (bits !== undefined) this.counters.add(axis, numberOf(axis, place) * 2 ** bits, 0);
+    }
+    const right = new Map(this.buckets([axis]).map((bucket) => [bucketId(bucket), bucket.before]));
+    return [
+      ...missing.map((bucket) => `bucket ${bucketId(bucket)}: it is missing, the records give ${bucket.before} before`),
+      ...stored
+        .filter((bucket) => bucket.before !== right.get(bucketId(bucket)))
+        .map((bucket) => `bucket ${bucketId(bucket)}: before is ${bucket.before}, the records give ${right.get(bucketId(bucket)) ?? 'no such bucket'}`), // prettier-ignore
+    ];
+  }
+}
+
+/** The derived columns of a record. Every referral is credited: nothing withholds credit yet. */
+function derivedOf(
+  { seq, referrals, spotsAdvanced, referredByToken }: AuditedFacts,
+  { spotsPerReferral }: WaitlistEntity,
+) {
+  return {
+    amountReferred: referrals,
+    creditedReferrals: referrals,
+    rankKey: rankKey({ seq, creditedReferrals: referrals, spotsAdvanced }, spotsPerReferral),
+    referred: referredByToken === null ? 0 : 1,
+  };
+}
+
+function differencesOf(facts: AuditedFacts, waitlist: WaitlistEntity): string[] {
+  const derived = derivedOf(facts, waitlist);
+  const fields = ['amountReferred', 'creditedReferrals', 'rankKey', 'referred'] as const;
+  return fields
+    .filter((field) => facts[field] !== derived[field])
+    .map((field) => `${field} is ${facts[field]}, the facts give ${derived[field]}`);
+}
+
+/** Contradictions in the facts of a record. That no two records share a `seq` is held by the unique index. */
+function damageOf({ seq, active, removedPriority: position, isDated }: AuditedFacts, seqEnd: number): string[] {
+  const isSeq = Number.isSafeInteger(seq) && seq >= 0;
+  const isPosition = position !== null && position >= 0 && position < seqEnd;
+  const damage: [string, boolean][] = [
+    ['seq is negative or too large', !isSeq],
+    ['active is neither 0 nor 1', active !== 0 && active !== 1],
+    ['removed_at is missing, but the record is offboarded', active === 0 && !isDated],
+    ['removed_priority is no position, but the record is offboarded', active === 0 && !isPosition],
+    ['removed_at is set, but the record is active', active === 1 && isDated],
+    ['removed_priority is set, but the record is active', active === 1 && position !== null],
+  ];
+  return damage.filter(([, isTrue]) => isTrue).map(([text]) => text);
+}
+
+/** Numbers may be missing, but none may be given twice. */
+function isNextSeq(nextSeq: number, end: number): boolean {
+  return Number.isSafeInteger(nextSeq) && nextSeq >= end;
+}
+
+function refusal(waitlistId: number, damage: readonly string[]): Problem {
+  const detail = [`Waitlist ${waitlistId} cannot be rebuilt. Restore it from a backup:`, ...damage].join('\n  ');
+  return new Problem('DAMAGED_BEYOND_REBUILD', { detail });
+}
+
+function named(ids: readonly number[]): string {
+  const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : '';
+  return `${ids.length === 1 ? 'record' : 'records'} ${ids.slice(0, NAMED_MAX).join(', ')}${more}`;
+}
+
+class Findings {
+  private count = 0;
+  private readonly listed: string[] = [];
+
+  add(finding: string): void {
+    this.count += 1;
+    if (this.listed.length < FINDINGS_MAX) this.listed.push(finding);
+  }
+
+  report(): Pick<AuditReport, 'findings' | 'differences'> {
+    const more = this.count - this.listed.length;
+    return { findings: more === 0 ? this.listed : [...this.listed, `… and ${more} more`], differences: this.count };
+  }
+}

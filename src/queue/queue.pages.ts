@@ -1,0 +1,152 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../platform/database/database.js';
+import { known, type Session, type Transaction } from '../platform/database/session.js';
+import { boundedQueue } from '../platform/limits/bounded-queue.js';
+import { BucketStore } from './bucket.store.js';
+import { type Axis, firstKeyOf, JOINED_AXES, leafOf, QUEUE_AXIS, REFERRED_AXIS, totalOf } from './counters.js';
+import { type Listing, ListingStore, type Window } from './listing.store.js';
+import { QueueStore } from './queue.store.js';
+import type { Page, PageRequest, StoredWaiter, Waiter } from './waiter.js';
+import { MissingBucketError } from './waiter.store.js';
+import type { WaitlistEntity } from './waitlist.entity.js';
+
+/** Beyond these, a page would be late for its answer if all were of records that referred a hundred thousand. */
+const PAGES_WAITING_MAX = 64;
+
+const ALL: Window = { from: null, skip: 0, leaves: null };
+
+/** Reads pages of a waitlist's records with their positions. */
+@Injectable()
+export class QueuePages {
+  private readonly enqueue: ReturnType<typeof boundedQueue>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly queues: QueueStore,
+    private readonly listings: ListingStore,
+    private readonly buckets: BucketStore,
+  ) {
+    // Leaves half of the connections to signups and lookups, however many pages are asked for and however slow they are.
+    const runsMax = Math.ceil(database.connectionsMax / 2);
+    this.enqueue = boundedQueue({ name: 'list page', runsMax, waitingMax: PAGES_WAITING_MAX });
+  }
+
+  /**
+   * A page and its totals, all of one moment.
+   * @throws Problem `QUEUE_FULL`, `WAITLIST_NOT_FOUND`
+   */
+  async page(waitlistId: number, request: PageRequest): Promise<Page> {
+    return this.enqueue(() => this.database.snapshot((session) => this.read(session, waitlistId, request)));
+  }
+
+  private async read(session: Transaction, waitlistId: number, request: PageRequest): Promise<Page> {
+    const { offboarded, referredBy, limit } = request;
+    const listing: Listing = { offboarded, referredBy, order: offboarded ? 'joined' : request.order };
+    const window = await this.findWindow(session, waitlistId, listing, request);
+    const axis = axisOf(listing);
+    const [waitlist, counted, records] = await session.all([
+      this.queues.find(waitlistId),
+      axis === null ? this.listings.count(waitlistId, listing) : known(0),
+      // One record beyond the page tells whether there is more.
+      window ? this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }) : known([]),
+    ]);
+    return {
+      waiters: await this.withPositions(session, waitlistId, records.slice(0, limit)),
+      total: axis === null ? counted : totalOf(waitlist, axis),
+      active: waitlist.active,
+      hasMore: records.length > limit,
+    };
+  }
+
+  /** Computes the positions of a page's records together, because they share buckets. Ends the transaction. */
+  private async withPositions(
+    session: Transaction,
+    waitlistId: number,
+    records: readonly StoredWaiter[],
+  ): Promise<Waiter[]> {
+    const active = records.filter((record) => record.active);
+    const buckets = [...new Set(active.map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey)))];
+    const [before, neighbors] = await session.commit([
+      this.buckets.findBefore(waitlistId, QUEUE_AXIS, buckets),
+      this.listings.findNeighbors(waitlistId, buckets),
+    ]);
+    const positions = new Map<number, number>();
+    const next = new Map(before);
+    for (const { bucket, seq } of neighbors) {
+      const position = next.get(bucket);
+      if (position === undefined) continue;
+      positions.set(seq, position);
+      next.set(bucket, position + 1);
+    }
+    return records.map((record) => {
+      const priority = record.active ? positions.get(record.seq) : record.removedPriority;
+      if (typeof priority !== 'number') throw new MissingBucketError(record.id, waitlistId);
+      return Object.assign(record, { priority });
+    });
+  }
+
+  /** Where a page starts: by counters where they have it, not by stepping over the records before. Null beyond the end. */
+  private async findWindow(
+    session: Session,
+    waitlistId: number,
+    listing: Listing,
+    { start, limit }: PageRequest,
+  ): Promise<Window | null> {
+    const axis = axisOf(listing);
+    if (axis === REFERRED_AXIS) return this.findWindowOfReferred(session, waitlistId, start, limit);
+    if ('afterId' in start) {
+      const from = await session.one(this.listings.findAfter(waitlistId, start.afterId));
+      return from && { ...ALL, from };
+    }
+    const { offset } = start;
+    if (offset === 0) return ALL;
+    if (axis) {
+      const waitlist = await session.one(this.queues.find(waitlistId));
+      const total = totalOf(waitlist, axis);
+      const found = await this.buckets.findLeaves(session, waitlistId, axis, { total, first: offset, last: offset });
+      if (!found) return null;
+      const key = firstKeyOf(axis, found.leaves[0]);
+      return { ...ALL, from: { seq: key, rankKey: key, isAfter: false }, skip: found.rest };
+    }
+    if (listing.order === 'queue') return { ...ALL, skip: offset };
+    const from = await session.one(this.listings.findReferredAt(waitlistId, listing, offset));
+    return from && { ...ALL, from };
+  }
+
+  /** In queue order, the records that anyone referred may be few among many: read only the buckets that have them. */
+  private async findWindowOfReferred(
+    session: Session,
+    waitlistId: number,
+    start: PageRequest['start'],
+    limit: number,
+  ): Promise<Window | null> {
+    const waitlist = await session.one(this.queues.find(waitlistId));
+    const total = totalOf(waitlist, REFERRED_AXIS);
+    const first = 'offset' in start ? start.offset : await this.countReferredUpTo(session, waitlist, start.afterId);
+    if (first === null) return null;
+    const range = { total, first, last: first + limit };
+    const found = await this.buckets.findLeaves(session, waitlistId, REFERRED_AXIS, range);
+    return found && { ...ALL, leaves: found.leaves, skip: found.rest };
+  }
+
+  /** How many of the referred records are in the queue up to this one, active or not; null for an unknown id. */
+  private async countReferredUpTo(session: Session, waitlist: WaitlistEntity, id: number): Promise<number | null> {
+    const record = await session.one(this.listings.findAfter(waitlist.id, id));
+    if (!record) return null;
+    const leaf = leafOf(REFERRED_AXIS, record.rankKey);
+    const [before, within] = await session.all([
+      this.buckets.countBefore(waitlist.id, REFERRED_AXIS, leaf, totalOf(waitlist, REFERRED_AXIS)),
+      this.listings.countReferredWithin(waitlist.id, record),
+    ]);
+    return before + within;
+  }
+}
+
+/** The axis that counts a listing; null for the referrals of one record. */
+function axisOf({ offboarded, referredBy, order }: Listing): Axis | null {
+  if (referredBy === null)
+    return order === 'queue' ? QUEUE_AXIS : offboarded ? JOINED_AXES.offboarded : JOINED_AXES.active;
+  if (referredBy !== 'anyone') return null;
+  if (order === 'queue') return REFERRED_AXIS;
+  return offboarded ? JOINED_AXES.referredOffboarded : JOINED_AXES.referredActive;
+}

@@ -1,0 +1,28 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { QueueAuditor } from '../../src/queue/maintenance/auditor.js';
+import { QueuePurger } from '../../src/queue/maintenance/purger.js';
+import { QueueSeeder } from '../../src/queue/maintenance/seeder.js';
+import { QueuePages } from '../../src/queue/queue.pages.js';
+import { QueueReader } from '../../src/queue/queue.reader.js';
+import { QueueWriter } from '../../src/queue/queue.writer.js';
+
+/** The public face of the queue module of a running service. */
+export interface Queue {
+  readonly writer: QueueWriter;
+  readonly reader: QueueReader;
+  readonly pages: QueuePages;
+  readonly auditor: QueueAuditor;
+  readonly purger: QueuePurger;
+  readonly seeder: QueueSeeder;
+}
+
+export function queueOf(app: INestApplicationContext): Queue {
+  return {
+    writer: app.get(QueueWriter),
+    reader: app.get(QueueReader),
+    pages: app.get(QueuePages),
+    auditor: app.get(QueueAuditor),
+    purger: app.get(QueuePurger),
+    seeder: app.get(QueueSeeder),
+  };
+}

@@ -74,7 +74,7 @@ export default {
       to: { path: `^src/(${rooms})/`, pathNot: '\\.(module|service|dto)\\.ts$|^src/queue/maintenance/' },
     },
     {
-      name: 'main-hears-signals-before-it-imports-the-rest',
+      name: 'main-handles-signals-before-it-imports-the-rest',
       severity: 'error',
       from: { path: '^src/main\\.ts$' },
       to: { dynamic: false, pathNot: '^src/boot/shutdown\\.ts$' },
@@ -91,10 +91,10 @@ export default {
       },
     },
     {
-      name: 'what-hears-signals-is-there-at-once',
+      name: 'signal-handlers-import-nothing-slow',
       severity: 'error',
-      from: { path: '^src/boot/(shutdown|under-npm)\\.ts$' },
-      to: { pathNot: '^node:|^os$|^src/boot/under-npm\\.ts$' },
+      from: { path: '^src/boot/shutdown\\.ts$' },
+      to: { pathNot: '^node:|^os$' },
     },
     layer('controller', 'controller|dto', 'store'),
     layer('service', 'service', 'controller|dto'),

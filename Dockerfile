@@ -8,14 +8,14 @@ RUN npm ci --include=dev
 COPY . .
 RUN npm run build
 
-# Without its random number and its time, so that two builds of a commit are the same.
+# Remove the serial number and the time, so that two builds of a commit are identical.
 FROM manifest AS bill
 COPY scripts/sbom.js scripts/
 RUN node scripts/sbom.js \
   | node -e 'const { serialNumber, ...bill } = JSON.parse(fs.readFileSync(0)); delete bill.metadata.timestamp; console.log(JSON.stringify(bill))' \
   >sbom.cdx.json
 
-# What only a developer reads goes, and with it the compiler, which is somebody's optional peer and so survives `--omit`.
+# Remove what only developers need. The compiler is an optional peer of a dependency, so `--omit=dev` keeps it.
 FROM manifest AS dependencies
 RUN npm ci --omit=dev --ignore-scripts \
  && rm -rf node_modules/typescript node_modules/.bin \
@@ -24,7 +24,7 @@ RUN npm ci --omit=dev --ignore-scripts \
       node_modules/@opentelemetry/*/build/esm node_modules/@opentelemetry/*/build/esnext \
  && find node_modules/@photostructure/sqlite/prebuilds -mindepth 1 -maxdepth 1 ! -name 'linux-*' -exec rm -r {} +
 
-# In a stage of its own, for apt leaves traces that differ from build to build.
+# In a stage of its own, because apt leaves files that differ between builds.
 FROM node:24-bookworm-slim AS init
 RUN apt-get update && apt-get install --yes --no-install-recommends tini
 
@@ -32,13 +32,13 @@ FROM node:24-bookworm-slim
 ARG VERSION=0.1.0
 ARG REVISION=
 LABEL org.opencontainers.image.title="waitlist-service" \
-      org.opencontainers.image.description="An open, self-hosted waitlist service: exact places in line" \
+      org.opencontainers.image.description="An open, self-hosted waitlist service: exact positions in the queue" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
 ENV NODE_ENV=production
 WORKDIR /app
-# The program belongs to root, out of the service's reach; only the embedded database's directory is its own.
+# The program belongs to root, so the service cannot change it. Only the data directory belongs to the service.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /opt/yarn* \
  && install -d -o node -g node -m 700 data
 COPY --from=init /usr/bin/tini-static /usr/bin/tini
@@ -47,11 +47,11 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=bill /app/sbom.cdx.json ./
 VOLUME /app/data
-# By number, so that Kubernetes can see that it is not root.
+# A number, so that Kubernetes can verify that it is not root.
 USER 1000:1000
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# As process 1 Node.js would lose a signal before it listens for any, and leave the orphans of health checks and of `exec` as zombies.
+# As PID 1, Node.js would ignore signals until it installs handlers, and would not reap orphans of health checks and `exec`.
 ENTRYPOINT ["tini", "--"]
 CMD ["node", "dist/src/main.js"]

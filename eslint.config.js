@@ -29,7 +29,7 @@ export default defineConfig(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/platform/config/**', 'src/cli.ts', 'src/boot/{cli-services,under-npm}.ts', 'src/**/*.spec.ts'],
+    ignores: ['src/platform/config/**', 'src/cli.ts', 'src/boot/{cli-services,shutdown}.ts', 'src/**/*.spec.ts'],
     rules: {
       'no-restricted-properties': [
         'error',
@@ -67,6 +67,15 @@ export default defineConfig(
           message: 'Its answer would escape the contract: see Api.',
         },
       ],
+    },
+  },
+  {
+    files: ['src/platform/contract/docs/*.js'],
+    languageOptions: {
+      sourceType: 'script',
+      globals: Object.fromEntries(
+        ['document', 'history', 'location', 'sessionStorage', 'SwaggerUIBundle'].map((name) => [name, 'readonly']),
+      ),
     },
   },
   {

@@ -35,7 +35,7 @@ export async function prepareSeeds(environment: NodeJS.ProcessEnv, sizes: readon
   const { AppModule } = await built<typeof appModule>('app.module.js');
   const { readConfig } = await built<typeof configModule>('platform/config/config.js');
   const { Database } = await built<typeof databaseModule>('platform/database/database.js');
-  const app = await NestFactory.createApplicationContext(AppModule.of(readConfig(environment)), {
+  const app = await NestFactory.createApplicationContext(AppModule.forRoot(readConfig(environment)), {
     logger: ['error'],
     abortOnError: false,
   });

@@ -11,11 +11,11 @@ import { WaitlistModule } from './waitlist/waitlist.module.js';
 
 @Module({})
 export class AppModule {
-  static of(config: Config): DynamicModule {
+  static forRoot(config: Config): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        ConfigModule.of(config),
+        ConfigModule.forRoot(config),
         DatabaseModule.of(config.database),
         PlatformModule,
         AuthModule,

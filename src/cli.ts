@@ -3,68 +3,68 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
-import type * as administration from './boot/cli-services.js';
+import type * as cliServices from './boot/cli-services.js';
 import { ID_RULE, parseId } from './platform/contract/formats.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
-/** The largest number tested. */
+/** The largest size that was benchmarked. */
 const SEED_MAX = 10_000_000;
 
 const program = new Command('npm run cli --')
-  .description("The owner's administration of the waitlist service.")
-  .showHelpAfterError('(add --help to see what there is)');
+  .description('Administration of the waitlist service.')
+  .showHelpAfterError('(add --help for usage)');
 
-const owner = program.command('owner').description('service accounts');
+const owner = program.command('owner').description('manage service accounts');
 owner
   .command('create <email>')
-  .description('make an account; its password comes from OWNER_PASSWORD or standard input')
+  .description('create an account; reads the password from OWNER_PASSWORD or standard input')
   .action((email: string) =>
-    withRooms(async ({ auth }) => {
+    withServices(async ({ auth }) => {
       const account = await auth.createAccount(email, await readPassword());
-      print(`Made the account ${account.email}.`);
+      print(`Created the account ${account.email}.`);
     }),
   );
 owner
   .command('set-password <email>')
-  .description('set a password and end all tokens; it comes from OWNER_PASSWORD or standard input')
+  .description('set a new password and revoke all tokens; reads the password from OWNER_PASSWORD or standard input')
   .action((email: string) =>
-    withRooms(async ({ auth }) => {
+    withServices(async ({ auth }) => {
       await auth.setPassword(email, await readPassword());
-      print('Set the password and ended all tokens.');
+      print('Set the password and revoked all tokens.');
     }),
   );
 owner
   .command('disable <email>')
-  .description("end an account's access at once")
+  .description('revoke the access of an account at once')
   .action((email: string) =>
-    withRooms(async ({ auth }) => {
+    withServices(async ({ auth }) => {
       await auth.disable(email);
       print('Disabled the account.');
     }),
   );
 
-const waitlist = program.command('waitlist').description('waitlists');
+const waitlist = program.command('waitlist').description('manage waitlists');
 waitlist
   .command('create')
-  .description('make a waitlist; its API key is shown this once')
-  .argument('<name>', 'its name')
+  .description('create a waitlist and show its API key, which cannot be shown again')
+  .argument('<name>', 'the name of the waitlist')
   .requiredOption('--owner <email>', 'the account that owns it')
   .requiredOption('--url <url>', 'the page where people sign up')
   .action((name: string, options: { owner: string; url: string }) =>
-    withRooms(async ({ auth, waitlists, readSettings }) => {
+    withServices(async ({ auth, waitlists, readSettings }) => {
       const settings = readSettings({ waitlist_name: name, waitlist_url_location: options.url });
       const account = await auth.getAccount(options.owner);
-      const made = await waitlists.create(account.id, settings);
-      print(`Made waitlist ${made.waitlist.id} with the API key ${made.apiKey}`);
+      const created = await waitlists.create(account.id, settings);
+      print(`Created waitlist ${created.waitlist.id} with the API key ${created.apiKey}`);
     }),
   );
 waitlist
   .command('list')
-  .description("an account's waitlists: id, name, active and offboarded records")
+  .description('list the waitlists of an account: id, name, active and offboarded records')
   .requiredOption('--owner <email>', 'the account that owns them')
   .action((options: { owner: string }) =>
-    withRooms(async ({ auth, waitlists }) => {
+    withServices(async ({ auth, waitlists }) => {
       const account = await auth.getAccount(options.owner);
       for (const { id, name, active, offboarded } of await waitlists.list(account.id)) {
         print(`${id}\t${name}\t${active} active\t${offboarded} offboarded`);
@@ -74,12 +74,12 @@ waitlist
 
 program
   .command('migrate')
-  .description('bring the database to the newest schema')
+  .description('upgrade the database to the current schema')
   .action(() =>
-    withRooms(
+    withServices(
       async ({ database }) => {
         const names = await database.migrate();
-        print(names.length > 0 ? names.map((name) => `Ran ${name}`).join('\n') : 'The schema is the newest.');
+        print(names.length > 0 ? names.map((name) => `Ran ${name}`).join('\n') : 'The schema is up to date.');
       },
       { needsSchema: false },
     ),
@@ -87,22 +87,22 @@ program
 
 waitlist
   .command('seed')
-  .description('fill an empty waitlist with invented people, for trials')
-  .argument('<waitlist>', 'its number', waitlistId)
-  .requiredOption('--count <number>', 'how many', seedCount)
+  .description('fill an empty waitlist with generated people, for trials')
+  .argument('<waitlist>', 'the id of the waitlist', waitlistId)
+  .requiredOption('--count <number>', 'how many people', seedCount)
   .action((id: number, { count }: { count: number }) =>
-    withRooms(async ({ seeder }) => {
+    withServices(async ({ seeder }) => {
       await withProgress('Seeding', (onProgress) => seeder.seed(id, count, onProgress));
-      print(`Put ${count} people on waitlist ${id}.`);
+      print(`Added ${count} people to waitlist ${id}.`);
     }),
   );
 
 program
   .command('verify')
-  .description('hold every counter, key and count of a waitlist, or of all, against its records; on a live database')
-  .argument('[waitlist]', 'its number; all if left out', waitlistId)
+  .description('compare all counters and keys with the records; safe on a live database')
+  .argument('[waitlist]', 'the id of the waitlist; all waitlists if omitted', waitlistId)
   .action((id: number | undefined) =>
-    withRooms(async ({ auditor, purger }) => {
+    withServices(async ({ auditor, purger }) => {
       let isSound = true;
       await withWaitlists(auditor, id, async (waitlist) => {
         const { records, findings, differences } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
@@ -115,7 +115,7 @@ program
       for (const closed of id === undefined ? await purger.closedIds() : [])
         print(`Waitlist ${closed} is being deleted`);
       for (const orphan of id === undefined ? await purger.orphanIds() : []) {
-        print(`Waitlist ${orphan} is gone, but not all of its records: rebuild deletes them`);
+        print(`Waitlist ${orphan}: its row is missing, but some of its records remain; restore it from a backup`);
         isSound = false;
       }
       if (!isSound) process.exitCode = 1;
@@ -124,26 +124,26 @@ program
 
 program
   .command('rebuild')
-  .description(
-    'derive every counter, key and count of a waitlist, or of all, anew; signups are told to come back meanwhile',
-  )
-  .argument('[waitlist]', 'its number; all if left out', waitlistId)
+  .description('derive all counters and keys again; meanwhile signups are asked to retry')
+  .argument('[waitlist]', 'the id of the waitlist; all waitlists if omitted', waitlistId)
   .action((id: number | undefined) =>
-    withRooms(async ({ auditor, purger }) => {
+    withServices(async ({ auditor, purger }) => {
       await withWaitlists(auditor, id, async (waitlist) => {
         const { changed } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           auditor.rebuild(waitlist, onProgress),
         );
         print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
       });
-      for (const gone of id === undefined ? [...(await purger.closedIds()), ...(await purger.orphanIds())] : []) {
-        const isDone = await purger.purge(gone);
-        print(`Waitlist ${gone}: ${isDone ? 'deleted what remained of it' : 'is being deleted by another process'}`);
+      for (const closed of id === undefined ? await purger.closedIds() : []) {
+        const isDone = await purger.purge(closed);
+        print(
+          `Waitlist ${closed}: ${isDone ? 'deleted the remaining records' : 'is being deleted by another process'}`,
+        );
       }
     }),
   );
 
-/** Does the work for the waitlist named, or for all: one that was deleted meanwhile or is damaged does not stop the rest. */
+/** Works on the given waitlist or on all of them. One that was deleted meanwhile, or is damaged, does not stop the rest. */
 async function withWaitlists(auditor: QueueAuditor, id: number | undefined, work: (id: number) => Promise<void>) {
   if (id !== undefined) return work(id);
   for (const waitlist of await auditor.waitlistIds()) {
@@ -160,7 +160,7 @@ async function withWaitlists(auditor: QueueAuditor, id: number | undefined, work
   }
 }
 
-/** Shows how far long work is, how fast it goes and how long it will take: at a terminal only, and not in its output. */
+/** Shows a progress bar on standard error, at a terminal only. */
 async function withProgress<Result>(what: string, work: (onProgress: OnProgress) => Promise<Result>): Promise<Result> {
   const bar = new SingleBar({
     format: `${what} {bar} {value}/{total}, {rate}/s, {eta_formatted} left`,
@@ -192,9 +192,9 @@ function seedCount(value: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${SEED_MAX}.`);
 }
 
-// Imported only when a command runs: loading the service takes a second, and help or a mistyped command needs none of it.
-async function withRooms(...call: Parameters<typeof administration.withRooms>): Promise<void> {
-  return (await import('./boot/cli-services.js')).withRooms(...call);
+// Import the application only to run a command: it takes a second, and help or a mistyped command do not need it.
+async function withServices(...call: Parameters<typeof cliServices.withServices>): Promise<void> {
+  return (await import('./boot/cli-services.js')).withServices(...call);
 }
 
 async function readPassword(): Promise<string> {
@@ -202,7 +202,7 @@ async function readPassword(): Promise<string> {
   return process.stdin.isTTY ? askPassword() : (await text(process.stdin)).replace(/\r?\n$/, '');
 }
 
-/** Asks at the terminal, where what is typed is not shown. */
+/** Asks at the terminal without an echo. */
 async function askPassword(): Promise<string> {
   process.stderr.write('Password: ');
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -218,7 +218,7 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-// As in start.ts, for here too the embedded database may be made.
+// As in start.ts: a command may create the embedded database.
 process.umask(0o077);
 try {
   await program.parseAsync();

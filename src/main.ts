@@ -1,4 +1,5 @@
 import { onStopSignal } from './boot/shutdown.js';
 
-// All else is imported by the start, for that takes most of a second, in which a signal would be lost on process 1 of a container.
+// Install the signal handlers before importing the app: the import takes most of a second, and process 1 of a container
+// ignores signals that have no handler.
 onStopSignal(import('./boot/start.js').then(({ start }) => start()));

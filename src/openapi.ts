@@ -4,12 +4,12 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { readConfig } from './platform/config/config.js';
-import { createAdapter } from './platform/http/configure-http.js';
+import { createAdapter } from './platform/http/server.js';
 import { createDocument, publishable } from './platform/contract/document.js';
 
-/** Writes the contract to openapi/openapi.json; `preview` makes no provider, so it needs no database. */
+// Writes the contract to openapi/openapi.json. `preview` creates no providers, so this needs no database.
 const config = readConfig({ DATABASE_URL: 'sqlite::memory:' });
-const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), createAdapter(config), {
+const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(config), createAdapter(config), {
   preview: true,
   logger: false,
 });

@@ -1,5 +1,5 @@
-// Holds the pods of rendered manifests, read from standard input, to the restricted Pod Security Standard, by the code
-// with which a cluster enforces it.
+// Checks the pods of rendered manifests on standard input against the restricted Pod Security Standard, with the library
+// that clusters use to enforce it.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// What a Deployment and a Job have in common.
+// The fields that a Deployment and a Job have in common.
 type workload struct {
 	Kind              string            `json:"kind"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -49,7 +49,7 @@ func main() {
 		}
 	}
 	if pods == 0 {
-		fail(errors.New("there are no pods to check"))
+		fail(errors.New("found no pods to check"))
 	}
 }
 

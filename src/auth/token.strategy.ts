@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyRequest } from 'fastify';
 import { type SecretOrKeyProvider, Strategy, type StrategyOptionsWithRequest } from 'passport-jwt';
-import { isRepeated } from '../platform/http/repeated-header.js';
+import { isRepeated } from '../platform/http/headers.js';
 import { Problem } from '../platform/problems/problem.js';
 import {
   type Caller,

@@ -12,8 +12,8 @@ import { QueueSeeder } from '../queue/maintenance/seeder.js';
 import { CreateWaitlistDto } from '../waitlist/waitlist.dto.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 
-/** What the commands of the terminal work with. */
-export interface Rooms {
+/** The services that CLI commands use. */
+export interface CliServices {
   readonly auth: AuthService;
   readonly waitlists: WaitlistService;
   readonly auditor: QueueAuditor;
@@ -24,13 +24,20 @@ export interface Rooms {
 }
 
 /**
- * Runs one command on the service's own rooms, without its HTTP server.
- * @throws ConfigError, SchemaError where a shared database is behind and the command `needsSchema`, and what the command throws
+ * Runs a command with the application's services, without the HTTP server.
+ * @throws ConfigError
+ * @throws SchemaError if `needsSchema` and the schema of a shared database is outdated
  */
-export async function withRooms(command: (rooms: Rooms) => Promise<void>, { needsSchema = true } = {}): Promise<void> {
-  // No command signs a token, so none needs the real secret.
+export async function withServices(
+  command: (services: CliServices) => Promise<void>,
+  { needsSchema = true } = {},
+): Promise<void> {
+  // No command signs tokens, so none needs the real secret.
   const config = readConfig({ ...process.env, JWT_SECRET: randomBytes(32).toString('hex') });
-  const app = await NestFactory.createApplicationContext(AppModule.of(config), { logger: false, abortOnError: false });
+  const app = await NestFactory.createApplicationContext(AppModule.forRoot(config), {
+    logger: false,
+    abortOnError: false,
+  });
   try {
     const database = app.get(Database);
     if (needsSchema) await database.prepareSchema();

@@ -10,31 +10,34 @@ const EMAIL_DEFAULT = 'owner@example.com';
 const PASSWORD_BYTES = 18;
 
 /**
- * Makes the first account where there is none, and with the embedded database a first waitlist. Gives what to tell the
- * person at the terminal, and only there: it may hold a password.
+ * Creates the first account if there is none, and with the embedded database a first waitlist. Returns the text to show
+ * at the terminal. It can hold a password, so it must not be logged.
  */
 export async function prepareFirstStart(app: INestApplicationContext, config: Config): Promise<string> {
   const base = config.publicBaseUrl;
   const running = `Waitlist Service is running on ${base}  (documentation: ${base}/docs)\n`;
   const auth = app.get(AuthService);
   if (await auth.hasAccounts()) return running;
-  return `${running}${await (config.database.kind === 'sqlite' ? welcome : makeOwner)(app, config)}`;
+  return `${running}${await (config.database.kind === 'sqlite' ? createFirstWaitlist : createFirstOwner)(app, config)}`;
 }
 
-/** A shared database: only the account that the environment names, which another replica may make at the same time. */
-async function makeOwner(app: INestApplicationContext, { firstOwner: { email, password } }: Config): Promise<string> {
-  if (email === undefined) return 'There is no account yet: npm run cli -- owner create <email>\n';
+/** On a shared database: only the account that the environment names. Another replica may create it at the same time. */
+async function createFirstOwner(
+  app: INestApplicationContext,
+  { firstOwner: { email, password } }: Config,
+): Promise<string> {
+  if (email === undefined) return 'There is no account yet. Create one: npm run cli -- owner create <email>\n';
   if (password === undefined) throw new ConfigError('OWNER_PASSWORD: is required with OWNER_EMAIL');
   try {
     const account = await createOwner(app, email, password);
-    return `Made the account ${account.email}.\n`;
+    return `Created the account ${account.email}.\n`;
   } catch (error) {
     if (error instanceof Problem && error.code === 'ACCOUNT_EXISTS') return '';
     throw error;
   }
 }
 
-async function welcome(app: INestApplicationContext, config: Config): Promise<string> {
+async function createFirstWaitlist(app: INestApplicationContext, config: Config): Promise<string> {
   const { email = EMAIL_DEFAULT, password = randomBytes(PASSWORD_BYTES).toString('base64url') } = config.firstOwner;
   const base = config.publicBaseUrl;
   const account = await createOwner(app, email, password);
@@ -42,13 +45,13 @@ async function welcome(app: INestApplicationContext, config: Config): Promise<st
     name: 'My waitlist',
     urlLocation: `${base}/`,
   });
-  const isOurs = config.firstOwner.password === undefined;
-  const examples = new URLSearchParams({ email: account.email, ...(isOurs && { password }), api_key: apiKey });
+  const isGenerated = config.firstOwner.password === undefined;
+  const examples = new URLSearchParams({ email: account.email, ...(isGenerated && { password }), api_key: apiKey });
   return `
-This is the first start, so it made an account and a waitlist. Keep these; they are shown only now:
+This is the first start. It created an account and a waitlist. Save these values; they are shown only once:
 
   email     ${account.email}
-  password  ${isOurs ? password : '(from OWNER_PASSWORD)'}
+  password  ${isGenerated ? password : '(from OWNER_PASSWORD)'}
   api key   ${apiKey}  (waitlist ${waitlist.id}, "${waitlist.name}")
 
 Try it in another terminal:
@@ -56,15 +59,15 @@ Try it in another terminal:
   curl -X POST ${base}/api/v1/signup -H 'Content-Type: application/json' -d '{"waitlist_id": ${waitlist.id}, "email": "ada@example.com"}'
   curl '${base}/api/v1/signup?waitlist_id=${waitlist.id}&email=ada@example.com'
 
-or in a browser, where this link fills in the examples:
+or in a browser, where this link fills them into the examples:
 
   ${base}/docs#${examples.toString()}
 
-${whereDataIs(config)} Ctrl-C stops the service.
+${dataLocation(config)} Ctrl-C stops the service.
 `;
 }
 
-/** Whether a password is easily guessed is found out only here: that takes lists which no other start needs. */
+/** The check for weak passwords runs only here, because its word lists are slow to load. */
 async function createOwner(app: INestApplicationContext, email: string, password: string) {
   try {
     return await app.get(AuthService).createAccount(email, password);
@@ -74,7 +77,7 @@ async function createOwner(app: INestApplicationContext, email: string, password
   }
 }
 
-function whereDataIs({ database }: Config): string {
-  if (database.kind !== 'sqlite' || database.file === ':memory:') return 'Nothing is kept when it stops.';
-  return `Everything is kept in ${relative('', database.file)}.`;
+function dataLocation({ database }: Config): string {
+  if (database.kind !== 'sqlite' || database.file === ':memory:') return 'All data is lost when the service stops.';
+  return `All data is kept in ${relative('', database.file)}.`;
 }

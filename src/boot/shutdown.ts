@@ -1,32 +1,31 @@
 import { constants } from 'node:os';
-import { isUnderNpm } from './under-npm.js';
 
-/** Longer than any request may take; what hangs beyond it is given up. docs/operations.md counts it into the grace. */
+/** Longer than any request may take. docs/operations.md counts it into the grace period. */
 const STOP_MAX_MS = 20_000;
-/** Where npm is the parent itself, it passes on the signal that the terminal or a supervisor has sent to the whole group: one wish. */
-const SAME_WISH_MS = isUnderNpm ? 250 : 0;
+/** npm forwards the signal that the terminal or a supervisor has sent to the whole process group already. */
+const DUPLICATE_SIGNAL_MS = process.env.npm_lifecycle_event === undefined ? 0 : 250;
 
 type StopSignal = 'SIGTERM' | 'SIGINT';
 
 export interface Stoppable {
-  /** How long a stop lets balancers notice. */
+  /** How long to keep serving after SIGTERM, so that load balancers notice. */
   readonly delayMs: number;
-  /** Answers whoever is being served, empties the line of writers, closes the database's connections, and sends the last spans. */
+  /** Answers the requests under way, commits what is queued, closes the database connections, sends the last spans. */
   stop(delayMs: number): Promise<void>;
 }
 
 /**
- * On the first SIGTERM or SIGINT stops what has started and ends the process with 0, or with 1 when it fails or takes its
- * `delayMs` plus {@link STOP_MAX_MS}. A second signal ends it at once. Call it before anything else: process 1 of a container
- * has no default for these signals.
+ * Stops the service on the first SIGTERM or SIGINT and exits with 0, or with 1 if that fails or takes longer than
+ * `delayMs` plus {@link STOP_MAX_MS}. A second signal exits at once. Call it before anything else: process 1 of a
+ * container has no default handlers.
  */
 export function onStopSignal(starting: Promise<Stoppable>): void {
   let first: { readonly signal: StopSignal; readonly atMs: number } | undefined;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (first) {
-        const isSameWish = signal === first.signal && performance.now() - first.atMs < SAME_WISH_MS;
-        if (isSameWish) return;
+        const isDuplicate = signal === first.signal && performance.now() - first.atMs < DUPLICATE_SIGNAL_MS;
+        if (isDuplicate) return;
         process.exit(128 + constants.signals[signal]);
       }
       first = { signal, atMs: performance.now() };
@@ -41,12 +40,12 @@ export function onStopSignal(starting: Promise<Stoppable>): void {
   }
 }
 
-/** A signal during the start waits for its end, so that no first account is made whose password nobody saw. */
+/** A start is completed before it is stopped, so that no first account exists whose password was never shown. */
 async function stop(starting: Promise<Stoppable>, signal: StopSignal): Promise<void> {
-  const waiting = setTimeout(() => process.exit(1), STOP_MAX_MS);
+  const startTimer = setTimeout(() => process.exit(1), STOP_MAX_MS);
   const started = await starting;
-  clearTimeout(waiting);
-  // A person's Ctrl-C has no balancer to wait for.
+  clearTimeout(startTimer);
+  // There is no load balancer to wait for after Ctrl-C.
   const delayMs = signal === 'SIGTERM' ? started.delayMs : 0;
   setTimeout(() => process.exit(1), delayMs + STOP_MAX_MS);
   await started.stop(delayMs);

@@ -7,8 +7,9 @@ import { AppModule } from '../app.module.js';
 import { prepareFirstStart } from './first-start.js';
 import { readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
-import { Presence } from '../platform/health/presence.js';
-import { configureHttp, createAdapter, SERVER_BOUNDS } from '../platform/http/configure-http.js';
+import { Lifecycle } from '../platform/health/lifecycle.js';
+import { configureHttp } from '../platform/http/configure-http.js';
+import { createAdapter, SERVER_BOUNDS } from '../platform/http/server.js';
 import { safeError } from '../platform/problems/problem.filter.js';
 import { startTracing } from '../platform/telemetry/tracing.js';
 import type { Stoppable } from './shutdown.js';
@@ -16,19 +17,19 @@ import { asListenError, explainStartFailure } from './start-failure.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 
 /**
- * Of the live heap, how much garbage V8 lets come on top before it collects all. Left alone it takes what the machine has,
- * and the service grew to 310 MiB under load; so it stays below 200, at no cost that could be measured.
+ * How much the heap may grow before V8 collects all of it, in percent of the live heap. It keeps the process below
+ * 200 MiB under load, at no measurable cost; V8's default let it grow to 310 MiB.
  */
 const HEAP_GROWING_PERCENT = 50;
 /**
- * Connections that may wait to be accepted: as many as a process takes, for all may come at once, and a turn of the event loop
- * accepts one. Beyond the 511 that Node.js asks for by itself, some are reset. The kernel gives no more than net.core.somaxconn.
+ * Connections that may wait to be accepted: all of them, because they may come at once, and each turn of the event loop
+ * accepts one. Beyond Node.js's default of 511 some would be reset. The kernel caps this at net.core.somaxconn.
  */
 const BACKLOG = SERVER_BOUNDS.connectionsMax;
 
 /**
- * Starts the service that the environment describes. Resolves when it listens and its first account is made and shown; where it
- * can't, says why and ends the process.
+ * Starts the service as the environment configures it. Resolves when it listens and its first account has been created
+ * and shown. If the start fails, prints the reason and exits.
  */
 export async function start(): Promise<Stoppable> {
   try {
@@ -40,14 +41,14 @@ export async function start(): Promise<Stoppable> {
 }
 
 async function startService(): Promise<Stoppable> {
-  // The embedded database, and the secret beside it, are for the service's own user.
+  // Only the service's own user may read the embedded database and the secret next to it.
   process.umask(0o077);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const config = readConfig();
   const adapter = createAdapter(config);
   const { log } = adapter.getInstance();
   const endTracing = config.sendsTraces ? await startTracing(log) : undefined;
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(config), adapter, {
     logger: false,
     abortOnError: false,
     bodyParser: false,
@@ -62,17 +63,17 @@ async function startService(): Promise<Stoppable> {
     throw asListenError(error, config);
   });
   app.get(QueuePurger).watch((error) => {
-    log.error({ error: safeError(error) }, 'the records of a deleted waitlist were not deleted yet');
+    log.error({ error: safeError(error) }, 'could not delete the records of a deleted waitlist yet');
   });
-  // Only a service that listens makes the account: its password is shown once, and a taken port would lose it.
+  // Create the first account only after listening: its password is shown once, and a failed start would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
-  app.get(Presence).start();
+  app.get(Lifecycle).markStarted();
   return {
     delayMs: config.shutdownDelaySeconds * 1000,
     async stop(delayMs) {
-      app.get(Presence).leave();
+      app.get(Lifecycle).markStopping();
       await setTimeout(delayMs);
-      // Ahead of Nest's own turn, which comes after the hooks that end the writer: whoever is being served still needs it.
+      // Before app.close(), whose hooks stop the queue writer before the server: requests under way still need it.
       await adapter.getInstance().close();
       await app.close();
       await endTracing?.();

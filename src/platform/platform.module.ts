@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { HealthController } from './health/health.controller.js';
-import { Presence } from './health/presence.js';
+import { Lifecycle } from './health/lifecycle.js';
 import { Readiness } from './health/readiness.js';
 import { PageHeaders } from './http/page-headers.js';
 import { SharedCounts } from './limits/shared-counts.js';
@@ -11,7 +11,7 @@ import { PoolMetrics } from './telemetry/pool-metrics.js';
 @Global()
 @Module({
   controllers: [HealthController, MetricsController],
-  providers: [Metrics, PoolMetrics, PageHeaders, Presence, Readiness, SharedCounts],
+  providers: [Metrics, PoolMetrics, PageHeaders, Lifecycle, Readiness, SharedCounts],
   exports: [Metrics, PageHeaders, SharedCounts],
 })
 export class PlatformModule {}

@@ -5,18 +5,15 @@ import { WHO_MAY_CALL, type WhoMayCall } from '../../src/platform/http/public.js
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
-/** Who may be called by anyone. An operation that joins them joins this list, where a reviewer sees it. */
+/** Operations that anyone may call. A new one must be added here, where a reviewer sees it. */
 const PUBLIC_OPERATIONS = ['createSignup', 'createTokens', 'getSignup', 'getWaitlist'];
-/** The same for what is not part of the contract: for whoever runs the service. */
+/** Public handlers outside of the contract, for operators. */
 const PUBLIC_HANDLERS = ['HealthController.live', 'HealthController.ready', 'MetricsController.read'];
-/** Every path that is served, as Fastify prints them. One that is added joins this list too. */
+/** Every route, as Fastify prints them. A new one must be added here too. */
 const ROUTES = `
 ├── /openapi.json (GET)
 ├── /docs (GET)
 │   ├── /errors (GET)
-│   ├── /start.js (GET)
-│   ├── /page.css (GET)
-│   ├── /favicon.svg (GET)
 │   └── * (HEAD, GET)
 ├── /livez (GET)
 ├── /readyz (GET)
@@ -56,7 +53,7 @@ describe('who may call', () => {
 
   const idsOf = (list: typeof operations) => list.map(({ operation }) => operation.operationId).sort();
 
-  it('an operation without a token is what the list of public operations says', async () => {
+  it('only the listed public operations can be called without a token', async () => {
     const open = [];
     for (const called of operations) {
       const { status, headers } = await service.api.call(called.method as 'GET', called.path);
@@ -69,7 +66,7 @@ describe('who may call', () => {
     expect(await service.world.list(waitlist)).toEqual([]);
   });
 
-  it('an operation with a made-up token is as closed as without one', async () => {
+  it('a forged token opens no operation that needs one', async () => {
     for (const { method, path, operation } of operations) {
       if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
       const { status, headers } = await service.api.call(method as 'GET', path, undefined, { token: 'made.up.token' });
@@ -78,8 +75,8 @@ describe('who may call', () => {
     }
   });
 
-  it('the contract names a token for every operation that needs one, and for no other', () => {
-    // An empty requirement says that the call may come without a token.
+  it('the contract requires a token exactly for the operations that need one', () => {
+    // An empty security requirement makes the token optional.
     const isOptional = (security: readonly object[]) => security.some((scheme) => Object.keys(scheme).length === 0);
     const withoutSecurity = operations.filter(
       ({ operation: { security = [] } }) => security.length === 0 || isOptional(security),
@@ -88,13 +85,13 @@ describe('who may call', () => {
     expect(idsOf(withoutSecurity)).toEqual(PUBLIC_OPERATIONS);
   });
 
-  it('nothing is served beside what this list has', () => {
+  it('only the listed routes exist', () => {
     const fastify = service.app.getHttpAdapter().getInstance();
 
     expect(fastify.printRoutes({ commonPrefix: false }).trim()).toBe(ROUTES.trim());
   });
 
-  it('every handler of every controller says it', () => {
+  it('every handler of every controller declares its callers', () => {
     const reflector = service.app.get(Reflector);
     const scanner = new MetadataScanner();
     const handlers = [...service.app.get(ModulesContainer).values()]
@@ -103,15 +100,15 @@ describe('who may call', () => {
         scanner.getAllMethodNames(metatype!.prototype as object).map((name) => ({
           name: `${metatype!.name}.${name}`,
           operationId: name,
-          said: reflector.getAllAndOverride<WhoMayCall | undefined>(WHO_MAY_CALL, [
+          declared: reflector.getAllAndOverride<WhoMayCall | undefined>(WHO_MAY_CALL, [
             (metatype!.prototype as Record<string, () => unknown>)[name]!,
             metatype as new () => object,
           ]),
         })),
       );
 
-    expect(handlers.filter(({ said }) => said === undefined)).toEqual([]);
-    const open = handlers.filter(({ said }) => said === 'public');
+    expect(handlers.filter(({ declared }) => declared === undefined)).toEqual([]);
+    const open = handlers.filter(({ declared }) => declared === 'public');
     const inContract = new Set(idsOf(operations));
     const isInContract = ({ operationId }: (typeof handlers)[number]) => inContract.has(operationId);
     const contracted = open.filter(isInContract).map(({ operationId }) => operationId);

@@ -9,7 +9,7 @@ describe('every answer', () => {
   });
   afterAll(() => service.stop());
 
-  it('is refused by the tests where the contract does not promise it', async () => {
+  it('fails the test that receives it if it deviates from the contract', async () => {
     const { api, world } = service;
     const waitlist = await world.waitlist();
     const { email } = await world.signup(waitlist);
@@ -25,7 +25,7 @@ describe('every answer', () => {
     expect(hold({ headers: { ...answer.headers, 'ratelimit-limit': 'many' } })).toThrow('RateLimit-Limit');
   });
 
-  it('is the problem that the contract gives an example of', async () => {
+  it('uses the problem codes of the contract', async () => {
     const { api, world } = service;
     const waitlist = await world.waitlist();
     const query = { email: 'nobody@example.com', waitlist_id: waitlist.id };
@@ -36,7 +36,7 @@ describe('every answer', () => {
     expect((await api.get('/docs/errors')).text).toContain('<section id="no_waiter_found">');
   });
 
-  it('is for reading only: a browser runs nothing of it, and loads nothing from elsewhere', async () => {
+  it('has a policy by which a browser runs nothing in it and loads nothing from other hosts', async () => {
     const { api } = service;
     const policyOf = async (path: string) => (await api.get(path)).headers['content-security-policy'];
 
@@ -44,7 +44,7 @@ describe('every answer', () => {
     expect(await policyOf('/docs')).not.toMatch(/unsafe|https?:|\*/);
   });
 
-  it('to a method that a path does not take is 405 with Allow, whatever the method', async () => {
+  it('to a method that the path does not allow is 405 with Allow, even for QUERY', async () => {
     const answer = await service.api.call('QUERY', '/api/v1/signup?waitlist_id=1');
 
     expect(answer.status).toBe(405);

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
-import type { ServerBounds } from '../../src/platform/http/configure-http.js';
+import type { ServerBounds } from '../../src/platform/http/server.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
 
@@ -14,14 +14,14 @@ const HEADERS_BEGUN = 'GET /livez HTTP/1.1\r\nHost: service\r\nX-Slow: ';
 const BODY_BEGUN =
   'POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n';
 const SLOW: [string, string, Partial<ServerBounds>][] = [
-  ['says nothing', '', { requestMs: 60_000 }],
-  ['never ends its headers', HEADERS_BEGUN, { requestMs: 60_000 }],
-  ['never ends its body', BODY_BEGUN, {}],
+  ['sends nothing', '', { requestMs: 60_000 }],
+  ['never completes its headers', HEADERS_BEGUN, { requestMs: 60_000 }],
+  ['never completes its body', BODY_BEGUN, {}],
 ];
-/** Nothing is ended for its silence while a test looks at it. */
+/** No timeout ends a connection during a test. */
 const PATIENT = { headersMs: 60_000, requestMs: 60_000, keepAliveMs: 60_000 };
-const WHOLE = 'GET /livez HTTP/1.1\r\nHost: service\r\n\r\n';
-/** Long enough for the service, short enough for a test. */
+const COMPLETE = 'GET /livez HTTP/1.1\r\nHost: service\r\n\r\n';
+/** Short timeouts, so that the tests can wait for them. */
 const BOUNDS: ServerBounds = {
   headersMs: 600,
   requestMs: 1_200,
@@ -57,16 +57,16 @@ describe('a connection', () => {
     sockets.push(socket);
     return socket;
   }
-  /** Sends what is begun, then a byte every {@link TRICKLE_MS}; resolves with what came when it was ended. */
-  async function trickle(begun: string): Promise<string> {
+  /** Sends `prefix`, then a byte every {@link TRICKLE_MS}. Resolves with the response when the server closes. */
+  async function trickle(prefix: string): Promise<string> {
     const socket = open();
-    if (begun !== '') socket.write(begun);
-    const dripping = setInterval(() => begun !== '' && socket.write('1'), TRICKLE_MS);
-    return text(socket).finally(() => clearInterval(dripping));
+    if (prefix !== '') socket.write(prefix);
+    const timer = setInterval(() => prefix !== '' && socket.write('1'), TRICKLE_MS);
+    return text(socket).finally(() => clearInterval(timer));
   }
   async function isServed(localAddress?: string): Promise<boolean> {
     const socket = open(localAddress);
-    socket.end(WHOLE);
+    socket.end(COMPLETE);
     return (await text(socket).catch(() => '')).startsWith('HTTP/1.1 200 ');
   }
   const connectionsOf = (): Promise<number> =>
@@ -77,9 +77,9 @@ describe('a connection', () => {
       });
     });
 
-  it.each(SLOW)('that %s is one of many that keep nobody else from being served', async (_, begun) => {
+  it.each(SLOW)('that %s does not keep others from being served', async (_, prefix) => {
     await start(PATIENT);
-    const slow = Array.from({ length: EACH }, () => trickle(begun).catch(() => undefined));
+    const slow = Array.from({ length: EACH }, () => trickle(prefix).catch(() => undefined));
     await until(async () => (await connectionsOf()) === EACH);
 
     const served = await Promise.all(Array.from({ length: 20 }, () => isServed()));
@@ -90,10 +90,10 @@ describe('a connection', () => {
     await Promise.all(slow);
   });
 
-  it.each(SLOW)('that %s is ended', async (_, begun, bounds) => {
+  it.each(SLOW)('that %s is closed with 408', async (_, prefix, bounds) => {
     await start(bounds);
 
-    const answers = await Promise.all(Array.from({ length: EACH }, () => trickle(begun)));
+    const answers = await Promise.all(Array.from({ length: EACH }, () => trickle(prefix)));
 
     for (const answer of answers) {
       expect(answer).toMatch(/^HTTP\/1\.1 408 /);
@@ -105,15 +105,15 @@ describe('a connection', () => {
     }
   });
 
-  it('that is kept alive and not used is ended', async () => {
+  it('that is kept alive but idle is closed', async () => {
     await start({ ...PATIENT, keepAliveMs: 400 });
     const socket = open();
-    socket.write(WHOLE);
+    socket.write(COMPLETE);
 
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('whose answers nobody reads is ended', async () => {
+  it('whose client stops reading is closed', async () => {
     await start({ ...PATIENT, silenceMs: 400 });
     const taken = once(service.app.getHttpServer(), 'connection');
     const socket = open().pause();
@@ -123,7 +123,7 @@ describe('a connection', () => {
     await until(async () => (await connectionsOf()) === 0);
   });
 
-  it('is refused where there are too many, until one ends', async () => {
+  it('is refused if there are too many, until one closes', async () => {
     await start({ ...PATIENT, connectionsMax: 3 });
     const first = open();
     open();
@@ -136,14 +136,14 @@ describe('a connection', () => {
     await until(() => isServed());
   });
 
-  describe('of an address that has too many', () => {
+  describe('from an address that has too many', () => {
     const openThree = async () => {
       const opened = [open(), open(), open()];
       await until(async () => (await connectionsOf()) === 3);
       return opened;
     };
 
-    it('is closed at once, and counted, until one of them ends; others are served', async () => {
+    it('is closed at once and counted, until another one closes; other addresses are served', async () => {
       await start({ ...PATIENT, connectionsPerAddressMax: 3 });
       const [first] = await openThree();
 
@@ -155,7 +155,7 @@ describe('a connection', () => {
       await until(() => isServed());
     });
 
-    it('is served where the address is a trusted proxy', async () => {
+    it('is served if the address is a trusted proxy', async () => {
       await start({ ...PATIENT, connectionsPerAddressMax: 3 }, { TRUST_PROXY: '127.0.0.1' });
       await openThree();
 
@@ -163,9 +163,9 @@ describe('a connection', () => {
     });
   });
 
-  describe('with a large body that is on its way', () => {
+  describe('with a large body in transit', () => {
     const LARGE = 100_000;
-    /** Resolves with the start of the answer, where there is one before the body is whole. */
+    /** Begins a request without its body. Resolves with the response once the connection closes. */
     const begin = (length: number | null, localAddress?: string): Promise<string> => {
       const socket = open(localAddress);
       const size = length === null ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`;
@@ -176,16 +176,16 @@ describe('a connection', () => {
       (await begin(length, localAddress)).startsWith('HTTP/1.1 503 ');
 
     it.each([
-      ['of one address', { largeBodiesPerAddressMaxBytes: 3 * LARGE }, '127.0.0.1', '127.0.0.2'],
-      ['of all', { largeBodiesMaxBytes: 3 * LARGE }, '127.0.0.2', undefined],
-    ])('is refused beyond the bound %s, until one ends; small ones are read', async (_, bounds, next, other) => {
+      ['of an address', { largeBodiesPerAddressMaxBytes: 3 * LARGE }, '127.0.0.1', '127.0.0.2'],
+      ['of all addresses', { largeBodiesMaxBytes: 3 * LARGE }, '127.0.0.2', undefined],
+    ])('is refused beyond the bound %s, until one ends; small bodies are accepted', async (_, bounds, next, other) => {
       await start({ ...PATIENT, ...bounds });
       const waiting = [1, 2, 3].map(() => begin(LARGE));
       await until(async () => (await connectionsOf()) === 3);
 
       expect(await isRefused(LARGE, next)).toBe(true);
       expect(await isRefused(null, next)).toBe(true);
-      // Each of these waits for its body: it was let in.
+      // The server accepted each of these and waits for its body.
       if (other) waiting.push(begin(LARGE, other));
       waiting.push(begin(1_000, next));
       const open = waiting.length;
@@ -201,40 +201,40 @@ describe('a connection', () => {
     });
   });
 
-  describe('keeps no server that closes from its end', () => {
+  describe('does not block a server that closes', () => {
     const close = () => service.app.getHttpAdapter().getInstance().close();
 
     it.each([
-      ['though it says nothing', ''],
-      ['though it never ends its headers', HEADERS_BEGUN],
-      ['though it never ends its body', BODY_BEGUN],
-    ])('%s, and whoever has asked is answered', async (_, begun) => {
+      ['if it sends nothing', ''],
+      ['if it never completes its headers', HEADERS_BEGUN],
+      ['if it never completes its body', BODY_BEGUN],
+    ])('%s, and complete requests are answered', async (_, prefix) => {
       await start({ ...PATIENT, keepAliveMs: 400, unsentMs: 300 });
       const waitlist = await service.world.waitlist();
-      const slow = trickle(begun);
-      const letGo = await holdDatabase();
-      const body = JSON.stringify({ waitlist_id: waitlist.id, email: 'asked@example.com' });
+      const slow = trickle(prefix);
+      const release = await holdDatabase();
+      const body = JSON.stringify({ waitlist_id: waitlist.id, email: 'waiting@example.com' });
       const requests: IncomingMessage[] = [];
       service.app.getHttpServer().on('request', (request: IncomingMessage) => requests.push(request));
-      const asking = open();
-      asking.write(`POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`); // prettier-ignore
+      const waiting = open();
+      waiting.write(`POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`); // prettier-ignore
       await until(() => requests.some(({ complete }) => complete));
       await until(async () => (await connectionsOf()) === 2);
 
       const closed = close();
       await slow.catch(() => undefined);
-      letGo();
+      release();
 
-      expect(await text(asking)).toMatch(/^HTTP\/1\.1 200 /);
+      expect(await text(waiting)).toMatch(/^HTTP\/1\.1 200 /);
       await closed;
     });
 
-    /** All of its connections, until the function is called. */
+    /** Occupies all connections until the returned function is called. */
     async function holdDatabase(): Promise<() => void> {
       const database = service.app.get(Database);
       const { poolSize = 1 } = database.dataSource.options as { poolSize?: number };
-      let letGo = () => {};
-      const released = new Promise<void>((resolve) => (letGo = resolve));
+      let release = () => {};
+      const released = new Promise<void>((resolve) => (release = resolve));
       let held = 0;
       for (let index = 0; index < poolSize; index += 1) {
         const hold = async () => {
@@ -244,7 +244,7 @@ describe('a connection', () => {
         void database.read(hold, { deadlineMs: 60_000 });
       }
       await until(() => held === poolSize);
-      return letGo;
+      return release;
     }
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, Api } from '../support/api.js';
 import { type Service, startService } from '../support/service.js';
 
-const ANYWHERE = 'https://landing.example';
+const OTHER = 'https://landing.example';
 const OWN = 'https://app.example.com';
 
 let service: Service;
@@ -18,7 +18,7 @@ const preflight = (method: string, path: string, origin: string, requested = 'co
     headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': requested },
   });
 const allowedOrigin = ({ headers }: Answer) => headers['access-control-allow-origin'];
-const words = (header: unknown) => String(header).split(', ');
+const itemsOf = (header: unknown) => String(header).split(', ');
 
 const PUBLIC = [
   ['POST', '/api/v1/signup'],
@@ -40,23 +40,23 @@ const OWNER = [
 ] as const;
 
 describe('a page of any site', () => {
-  it.each(PUBLIC)('may %s %s, with the headers that pages send and without credentials', async (method, path) => {
-    const { status, headers } = await preflight(method, path, ANYWHERE, 'content-type, authorization, api-key');
+  it.each(PUBLIC)('may %s %s with the headers that pages send, without credentials', async (method, path) => {
+    const { status, headers } = await preflight(method, path, OTHER, 'content-type, authorization, api-key');
 
     expect(status).toBe(204);
     expect(headers['access-control-allow-origin']).toBe('*');
-    expect(words(headers['access-control-allow-methods'])).toContain(method);
-    expect(words(headers['access-control-allow-headers'])).toEqual(['content-type', 'authorization', 'api-key']);
+    expect(itemsOf(headers['access-control-allow-methods'])).toContain(method);
+    expect(itemsOf(headers['access-control-allow-headers'])).toEqual(['content-type', 'authorization', 'api-key']);
     expect(headers).not.toHaveProperty('access-control-allow-credentials');
     expect(Number(headers['access-control-max-age'])).toBeGreaterThan(0);
   });
 
   it.each(OWNER)('may not %s %s', async (method, path) => {
-    expect(allowedOrigin(await preflight(method, path, ANYWHERE))).toBeUndefined();
+    expect(allowedOrigin(await preflight(method, path, OTHER))).toBeUndefined();
   });
 
-  it('may read a public answer, its failures and the headers that say when to come back', async () => {
-    const { headers } = await api.get('/api/v1/signup', { headers: { origin: ANYWHERE } });
+  it('may read public answers, including failures and Retry-After', async () => {
+    const { headers } = await api.get('/api/v1/signup', { headers: { origin: OTHER } });
 
     expect(headers['access-control-allow-origin']).toBe('*');
     expect(headers['access-control-expose-headers']).toContain('Retry-After');
@@ -64,7 +64,7 @@ describe('a page of any site', () => {
   });
 
   it('may not read the answer of an owner operation', async () => {
-    expect(allowedOrigin(await api.get('/api/v1/waiter', { headers: { origin: ANYWHERE } }))).toBeUndefined();
+    expect(allowedOrigin(await api.get('/api/v1/waiter', { headers: { origin: OTHER } }))).toBeUndefined();
   });
 
   it('may sign up from a sandboxed frame, whose origin is null', async () => {
@@ -79,20 +79,22 @@ describe('a page of a configured origin', () => {
 
     expect(status).toBe(204);
     expect(headers['access-control-allow-origin']).toBe(OWN);
-    expect(words(headers['access-control-allow-methods'])).toContain(method);
+    expect(itemsOf(headers['access-control-allow-methods'])).toContain(method);
     expect(headers).not.toHaveProperty('access-control-allow-credentials');
   });
 
-  it('may read the pages of a listing', async () => {
+  it('may read the headers for paging', async () => {
     const { headers } = await api.get('/api/v1/waiter', { headers: { origin: OWN } });
 
     expect(headers['access-control-allow-origin']).toBe(OWN);
-    expect(words(headers['access-control-expose-headers'])).toEqual(expect.arrayContaining(['Link', 'X-Total-Count']));
+    expect(itemsOf(headers['access-control-expose-headers'])).toEqual(
+      expect.arrayContaining(['Link', 'X-Total-Count']),
+    );
     expect(headers.vary).toMatch(/Origin/);
   });
 
   it.each(['https://app.example.com.evil.example', 'http://app.example.com', 'https://app.example.com:8443'])(
-    'is not %s',
+    'has exactly that origin, not %s',
     async (origin) => {
       expect(allowedOrigin(await preflight('PATCH', '/api/v1/waiter', origin))).toBeUndefined();
     },

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Holds an answer against RFC 9457 and against what existing clients read. */
+/** Checks an answer against RFC 9457, and for the fields that existing clients read. */
 function expectProblem({ status, headers, body }: Answer, expected: { status: number; code: string }): void {
   expect(status).toBe(expected.status);
   expect(headers['content-type']).toMatch(/^application\/problem\+json/);
@@ -38,26 +38,26 @@ function expectProblem({ status, headers, body }: Answer, expected: { status: nu
   });
 }
 
-describe('a failure is problem details', () => {
+describe('a failure is answered as problem details', () => {
   it.each<[string, string, CallOptions, number, string]>([
     ['an unknown path', 'GET /nowhere', {}, 404, 'NOT_FOUND'],
     ['an unknown path below a known one', 'GET /api/v1/signup/1', {}, 404, 'NOT_FOUND'],
     ['another version', 'POST /api/v2/signup', { raw: '{}' }, 404, 'NOT_FOUND'],
     ['the bare host', 'GET /', {}, 404, 'NOT_FOUND'],
-    ['a path of another case', 'GET /API/v1/signup', {}, 404, 'NOT_FOUND'],
+    ['a path in the wrong case', 'GET /API/v1/signup', {}, 404, 'NOT_FOUND'],
     ['a path that is not percent-encoded UTF-8', 'GET /api/v1/%ff', {}, 400, 'MALFORMED_REQUEST'],
     ['a path with a broken escape', 'POST /%', {}, 400, 'MALFORMED_REQUEST'],
     ['an id with a broken escape', 'GET /api/v1/waitlist/%zz', {}, 400, 'MALFORMED_REQUEST'],
     ['an id of a thousand digits', `GET /api/v1/waitlist/${'1'.repeat(1000)}`, {}, 414, 'PATH_TOO_LONG'],
-    ['a method that a path does not take', 'DELETE /api/v1/signup', {}, 405, 'METHOD_NOT_ALLOWED'],
+    ['a method that the path does not allow', 'DELETE /api/v1/signup', {}, 405, 'METHOD_NOT_ALLOWED'],
     ['malformed JSON', `POST ${SIGNUP}`, { raw: '{"waitlist_id": 1,' }, 400, 'MALFORMED_JSON'],
     ['text after the JSON', `POST ${SIGNUP}`, { raw: '{} {}' }, 400, 'MALFORMED_JSON'],
     ['a byte that is not UTF-8', `POST ${SIGNUP}`, { raw: Buffer.from('{"email":"\xff"}', 'latin1') }, 400, 'MALFORMED_JSON'],
     ['UTF-16', `POST ${SIGNUP}`, { raw: Buffer.from('{"email":"a"}', 'utf16le') }, 400, 'MALFORMED_JSON'],
     ['__proto__', `POST ${SIGNUP}`, { raw: '{"waitlist_id":1,"__proto__":{"a":1}}' }, 400, 'MALFORMED_JSON'],
-    ['__proto__ inside', `POST ${SIGNUP}`, { raw: '{"metadata":{"a":[{"__proto__":{}}]}}' }, 400, 'MALFORMED_JSON'],
+    ['nested __proto__', `POST ${SIGNUP}`, { raw: '{"metadata":{"a":[{"__proto__":{}}]}}' }, 400, 'MALFORMED_JSON'],
     ['constructor.prototype', `POST ${SIGNUP}`, { raw: '{"constructor":{"prototype":{}}}' }, 400, 'MALFORMED_JSON'],
-    ['a documentation file that cannot be', 'GET /docs/assets/a%00b', {}, 404, 'NOT_FOUND'],
+    ['an impossible file of the documentation', 'GET /docs/assets/a%00b', {}, 404, 'NOT_FOUND'],
     ['an empty body', `POST ${SIGNUP}`, { raw: '' }, 400, 'INVALID_REQUEST'],
     ['no body', `POST ${SIGNUP}`, {}, 400, 'INVALID_REQUEST'],
     ['a body of white space', `POST ${SIGNUP}`, { raw: '  ' }, 400, 'MALFORMED_JSON'],
@@ -67,9 +67,9 @@ describe('a failure is problem details', () => {
     ['a number', `POST ${SIGNUP}`, { raw: '5' }, 400, 'INVALID_REQUEST'],
     ['a form', `POST ${SIGNUP}`, { raw: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ['plain text', `POST ${SIGNUP}`, { raw: '{}', headers: { 'content-type': 'text/plain' } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
-    ['a content type that is none', `POST ${SIGNUP}`, { raw: '{}', headers: { 'content-type': 'json' } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['an invalid content type', `POST ${SIGNUP}`, { raw: '{}', headers: { 'content-type': 'json' } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ['a body over 256 KiB', `POST ${SIGNUP}`, { raw: `{"a":"${'x'.repeat(256 * 1024)}"}` }, 413, 'BODY_TOO_LARGE'],
-    ['a body over 1 MiB of an offboarding', 'PATCH /api/v1/waiter', { raw: `{"a":"${'x'.repeat(1024 * 1024)}"}` }, 413, 'BODY_TOO_LARGE'],
+    ['an offboarding body over 1 MiB', 'PATCH /api/v1/waiter', { raw: `{"a":"${'x'.repeat(1024 * 1024)}"}` }, 413, 'BODY_TOO_LARGE'],
     ['a missing token', 'GET /api/v1/waiter', {}, 401, 'MISSING_TOKEN'],
     ['a token without its scheme', 'GET /api/v1/waiter', { headers: { authorization: 'a.b.c' } }, 401, 'MISSING_TOKEN'],
     ['a wrong token', 'PATCH /api/v1/waiter', { raw: '{}', token: 'x' }, 401, 'INVALID_TOKEN'],
@@ -79,7 +79,7 @@ describe('a failure is problem details', () => {
     expectProblem(await api.call(method, path, undefined, options), { status, code });
   }); // prettier-ignore
 
-  it('names each field at fault', async () => {
+  it('names each invalid field', async () => {
     const answer = await api.post(SIGNUP, { waitlist_id: 0, first_name: 5 });
 
     expectProblem(answer, { status: 400, code: 'INVALID_REQUEST' });
@@ -90,21 +90,21 @@ describe('a failure is problem details', () => {
     expect(answer.body.detail).toBe('waitlist_id must be at least 1; first_name must be text');
   });
 
-  it('names a field at fault briefly, however long the caller made it', async () => {
+  it('truncates the name of an invalid field', async () => {
     const answer = await api.post(SIGNUP, undefined, { raw: `{"${'x'.repeat(100_000)}":"\\ud800"}` });
 
     expectProblem(answer, { status: 400, code: 'INVALID_REQUEST' });
     expect(answer.body.errors[0].field).toHaveLength(512);
   });
 
-  it('pollutes no prototype', async () => {
+  it('does not pollute prototypes', async () => {
     await api.post(SIGNUP, undefined, { raw: '{"waitlist_id":1,"__proto__":{"polluted":1}}' });
     await api.get(`${SIGNUP}?__proto__[polluted]=1&constructor.prototype.polluted=1`);
 
     expect({}).not.toHaveProperty('polluted');
   });
 
-  it('leaves no deadline of its own running', async () => {
+  it('clears the deadline timer of a request for an unknown file', async () => {
     const deadlines = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
     const before = deadlines();
     const missing = Array.from({ length: 10 }, (_, index) => api.get(`/docs/assets/${index}.js`));
@@ -113,7 +113,7 @@ describe('a failure is problem details', () => {
     expect(deadlines()).toBeLessThan(before + 10);
   });
 
-  it('repeats neither a path nor what was typed as markup', async () => {
+  it('does not repeat markup from the path', async () => {
     const answer = await api.get('/<script>alert(1)</script>');
 
     expect(answer.text).not.toContain('script');
@@ -121,8 +121,8 @@ describe('a failure is problem details', () => {
   });
 });
 
-/** The answer to what is written to a connection. */
-async function exchange(request: string): Promise<string> {
+/** Writes raw bytes to a new connection and resolves with all that the server sends. */
+async function sendRaw(request: string): Promise<string> {
   const server = service.app.getHttpServer();
   if (!server.listening) await service.app.listen(0, '127.0.0.1');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -130,41 +130,41 @@ async function exchange(request: string): Promise<string> {
   return text(socket);
 }
 
-it('OPTIONS for the server as a whole is answered like any other', async () => {
-  const answer = await exchange('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+it('answers OPTIONS * like any other request', async () => {
+  const answer = await sendRaw('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
 
   expect(answer).toMatch(/^HTTP\/1.1 204 /);
   expect(answer).toMatch(/^cache-control: no-store\r$/im);
 });
 
 it.each([
-  ['under two types', 'Content-Type: application/json\r\nContent-Type: text/plain\r\nContent-Length: 2'],
+  ['has two content types', 'Content-Type: application/json\r\nContent-Type: text/plain\r\nContent-Length: 2'],
   [
-    'under one type in two charsets',
+    'has one content type with two charsets',
     'Content-Type: application/json\r\ncontent-type: application/json; charset=utf-16\r\nContent-Length: 2',
   ],
-  ['coded on its way', 'Content-Type: application/json\r\nTransfer-Encoding: gzip, chunked'],
-])('a body is not read %s', async (_, headers) => {
+  ['has a transfer coding', 'Content-Type: application/json\r\nTransfer-Encoding: gzip, chunked'],
+])('refuses a body that %s', async (_, headers) => {
   const body = headers.includes('chunked') ? '2\r\n{}\r\n0\r\n\r\n' : '{}';
 
-  const answer = await exchange(`POST ${SIGNUP} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n\r\n${body}`);
+  const answer = await sendRaw(`POST ${SIGNUP} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n\r\n${body}`);
 
   expect(answer).toMatch(/^HTTP\/1\.1 415 /);
   expect(answer).toContain('"error_code":"UNSUPPORTED_MEDIA_TYPE"');
 });
 
-describe('what is no HTTP', () => {
+describe('malformed HTTP', () => {
   it.each([
     ['an unknown method', 'FOO / HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST'],
     [
-      'an address in bare UTF-8',
+      'a URL in unencoded UTF-8',
       'GET /api/v1/signup?waitlist_id=1&email=caf\u00e9@example.com HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
       400,
       'MALFORMED_REQUEST',
     ],
-    ['headers beyond any bound', `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+    ['headers that are too large', `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
   ])('is answered as problem details: %s', async (_, request, status, code) => {
-    const answer = await exchange(request);
+    const answer = await sendRaw(request);
 
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toMatch(/\r\nx-request-id: [\da-f-]{36}\r\n/i);
@@ -174,7 +174,7 @@ describe('what is no HTTP', () => {
 
 describe('a body', () => {
   it.each(['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON;charset=UTF-8'])(
-    'is read as %s',
+    'is accepted as %s',
     async (type) => {
       const raw = JSON.stringify({ waitlist_id: waitlist.id, email: 'type@example.com' });
 
@@ -182,7 +182,7 @@ describe('a body', () => {
     },
   );
 
-  it('may have 256 KiB, and in an offboarding 1 MiB', async () => {
+  it('may have 256 KiB, or 1 MiB for an offboarding', async () => {
     const filled = (body: object, size: number) => {
       const bare = JSON.stringify({ ...body, fill: '' });
       return JSON.stringify({ ...body, fill: 'x'.repeat(size - bare.length) });
@@ -196,7 +196,7 @@ describe('a body', () => {
   });
 });
 
-describe('a method that a path does not take', () => {
+describe('a method that the path does not allow', () => {
   it.each([
     ['PUT', SIGNUP, ['GET', 'POST']],
     ['DELETE', '/api/v1/waiter', ['GET', 'PATCH']],
@@ -205,14 +205,14 @@ describe('a method that a path does not take', () => {
     ['PUT', '/api/v1/waitlist', ['GET', 'POST']],
     ['POST', '/api/v1/waitlist/1', ['GET', 'PATCH', 'DELETE']],
     ['PUT', '//api/v1//signup/', ['GET', 'POST']],
-  ] as const)('is answered for %s %s with those it takes', async (method, path, allowed) => {
+  ] as const)('is answered with the allowed ones: %s %s', async (method, path, allowed) => {
     const answer = await api.call(method, path);
 
     expectProblem(answer, { status: 405, code: 'METHOD_NOT_ALLOWED' });
     expect(String(answer.headers.allow).split(', ').sort()).toEqual([...allowed].sort());
   });
 
-  it('is HEAD, which would carry out a GET', async () => {
+  it('includes HEAD, which would run the handler of a GET', async () => {
     const known = await api.call('HEAD', SIGNUP);
     const unknown = await api.call('HEAD', '/nowhere');
 
@@ -224,7 +224,7 @@ describe('a method that a path does not take', () => {
 
 describe('a path', () => {
   it.each(['/api/v1/signup/', '//api/v1/signup', '/api//v1///signup', '/api/v1//signup//'])(
-    'is found as %s',
+    'is also found as %s',
     async (path) => {
       const posted = await api.post(path, { waitlist_id: waitlist.id, email: 'slash@example.com' });
       const found = await api.get(path, { query: { waitlist_id: waitlist.id, email: 'slash@example.com' } });
@@ -248,15 +248,15 @@ describe('a request id', () => {
     expect(two).not.toBe(one);
   });
 
-  it("is the caller's own where it is a plain word", async () => {
+  it("is the caller's own if that is a plain word", async () => {
     expect(await idFor('job-42.retry_1')).toBe('job-42.retry_1');
   });
 
-  it.each(['', 'a b', '<script>', 'x'.repeat(65), 'a,b'])('is never the text %j', async (given) => {
+  it.each(['', 'a b', '<script>', 'x'.repeat(65), 'a,b'])('replaces the invalid id %j', async (given) => {
     expect(await idFor(given)).toMatch(UUID);
   });
 
-  it('is on a success too', async () => {
+  it('is sent with a success too', async () => {
     expect((await api.get('/livez')).headers['x-request-id']).toMatch(UUID);
   });
 });

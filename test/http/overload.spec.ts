@@ -9,56 +9,56 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
-import { SERVER_BOUNDS } from '../../src/platform/http/configure-http.js';
+import { SERVER_BOUNDS } from '../../src/platform/http/server.js';
 import type { Answer } from '../support/api.js';
 import { isTableAwaited, openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
-/** Longer than the time over which the turns of the event loop are averaged. */
+/** Longer than the time over which the delay of the event loop is averaged. */
 const STALL_MS = 2_200;
-const UNREMARKABLE = ['/livez', '/readyz', '/metrics'];
+const MONITORING = ['/livez', '/readyz', '/metrics'];
 const SOMAXCONN = '/proc/sys/net/core/somaxconn';
-/** Of one stall the mean may have turns of the start in it; a regression should not look like a slow machine. */
+/** The first mean can include the start of the process, so one stall may not be enough. */
 const STALLS_MAX = 10;
 
-describe('a process that cannot keep up', () => {
+describe('an overloaded process', () => {
   let service: Service;
   afterEach(() => service.stop());
 
-  it('turns requests away with 503, answers for its health and its metrics, and goes on when it can', async () => {
+  it('answers 503 but serves health checks and metrics, and recovers', async () => {
     service = await startService({ bounds: SERVER_BOUNDS });
     const { api } = service;
     const signup = () => api.post('/api/v1/signup', {});
     await until(async () => (await signup()).status === 400);
 
-    let turnedAway: Answer | undefined;
-    for (let stalls = 0; turnedAway?.status !== 503; stalls += 1) {
+    let refused: Answer | undefined;
+    for (let stalls = 0; refused?.status !== 503; stalls += 1) {
       expect(stalls).toBeLessThan(STALLS_MAX);
       const since = performance.now();
       while (performance.now() - since < STALL_MS);
-      // Then the mean is taken.
+      // Let the sampling timer run.
       await setTimeout();
-      turnedAway = await signup();
+      refused = await signup();
     }
-    const unremarkable = await Promise.all(UNREMARKABLE.map((path) => api.get(path)));
+    const monitored = await Promise.all(MONITORING.map((path) => api.get(path)));
 
-    const { headers, body } = turnedAway;
+    const { headers, body } = refused;
     expect(body).toMatchObject({ error_code: 'OVERLOADED', instance: headers['x-request-id'] });
     expect(headers['content-type']).toMatch(/^application\/problem\+json/);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     expect(headers['access-control-allow-origin']).toBe('*');
-    expect(unremarkable.filter(({ body: told }) => told?.error_code === 'OVERLOADED')).toEqual([]);
+    expect(monitored.filter(({ body: probe }) => probe?.error_code === 'OVERLOADED')).toEqual([]);
 
     await until(async () => (await signup()).status === 400);
   });
 });
 
-describe('a process that has no turn for a while', () => {
-  /** More than the 511 for which Node.js asks by itself, and less than one address may have. */
-  const COMERS = 900;
-  /** Linux's own bound, which may be set lower; others have theirs elsewhere. */
+describe('a process that is paused for a while', () => {
+  /** More than the 511 that Node.js requests by default, and fewer than one address may open. */
+  const CLIENTS = 900;
+  /** The bound of Linux, which may be lower. Other systems keep theirs elsewhere. */
   const KERNEL_MAX = existsSync(SOMAXCONN) ? Number(readFileSync(SOMAXCONN, 'utf8')) : 0;
   let directory: string;
   let service: ServiceProcess;
@@ -73,11 +73,11 @@ describe('a process that has no turn for a while', () => {
     await rm(directory, { recursive: true });
   });
 
-  (KERNEL_MAX >= COMERS ? it : it.skip)(
-    `loses none of those who connect meanwhile (needs ${SOMAXCONN} ≥ ${COMERS})`,
+  (KERNEL_MAX >= CLIENTS ? it : it.skip)(
+    `loses no connection that is made meanwhile (needs ${SOMAXCONN} ≥ ${CLIENTS})`,
     async () => {
       service.signal('SIGSTOP');
-      const sockets = Array.from({ length: COMERS }, () => connect(service.port, '127.0.0.1'));
+      const sockets = Array.from({ length: CLIENTS }, () => connect(service.port, '127.0.0.1'));
       await Promise.all(sockets.map((socket) => once(socket, 'connect')));
       service.signal('SIGCONT');
 
@@ -90,8 +90,8 @@ describe('a process that has no turn for a while', () => {
   );
 });
 
-describe('while another program holds the database up', () => {
-  // Less than the service tries for until it gives the database up.
+describe('while another program locks the database', () => {
+  // Shorter than the deadline of the database.
   const bounds = { ...SERVER_BOUNDS, loopDelayMs: 0, answerMs: 500 };
   let directory: string;
   let service: Service;
@@ -101,10 +101,10 @@ describe('while another program holds the database up', () => {
     directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));
     const file = join(directory, 'waitlist.sqlite');
     const environment = { DATABASE_URL: `sqlite:${file}` };
-    // Made without haste: to log in takes a busy machine longer than that.
-    const unhurried = await startService({ environment });
-    waitlist = await unhurried.world.waitlist();
-    await unhurried.stop();
+    // Without the short deadline: a busy machine needs longer to log in.
+    const patient = await startService({ environment });
+    waitlist = await patient.world.waitlist();
+    await patient.stop();
     service = await startService({ environment, bounds });
     other = new SqliteConnection(file, {});
   });
@@ -114,14 +114,14 @@ describe('while another program holds the database up', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** The first answer that is not that it took too long: for the disk too, what is in time is the machine's pace. */
-  async function patiently(call: () => Promise<Answer>): Promise<Answer> {
+  /** Repeats a call until it is not answered 503: a slow disk can also exceed the short deadline. */
+  async function retryUntilServed(call: () => Promise<Answer>): Promise<Answer> {
     let answer = await call();
     await until(async () => answer.status !== 503 || (answer = await call()).status !== 503);
     return answer;
   }
 
-  it('a request is answered in time, and the same again when it is over finds one record', async () => {
+  it('answers a request in time, and repeating it later makes no second record', async () => {
     const { api } = service;
     const signup = { waitlist_id: waitlist.id, email: 'patient@example.com' };
     other.exec('BEGIN IMMEDIATE');
@@ -130,15 +130,15 @@ describe('while another program holds the database up', () => {
 
     expect({ status, code: body.error_code }).toEqual({ status: 503, code: 'OVERLOADED' });
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
-    const again = await patiently(() => api.post('/api/v1/signup', signup));
+    const again = await retryUntilServed(() => api.post('/api/v1/signup', signup));
     expect(again.body.priority).toBe(0);
-    const { body: waiters } = await patiently(() =>
+    const { body: waiters } = await retryUntilServed(() =>
       api.get('/api/v1/waiter', { token: waitlist.owner.token, query: { api_key: waitlist.api_key } }),
     );
     expect(waiters).toHaveLength(1);
   });
 
-  it('work that is as long as a waitlist goes on', async () => {
+  it('does not interrupt work that grows with the waitlist', async () => {
     const { api } = service;
     const { token } = waitlist.owner;
     const path = `/api/v1/waitlist/${waitlist.id}`;
@@ -154,7 +154,7 @@ describe('while another program holds the database up', () => {
 
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
 
-onServer('where all connections are taken (needs TEST_DATABASE_URL: the embedded database has one)', () => {
+onServer('with all connections in use (needs TEST_DATABASE_URL: the embedded database has one connection)', () => {
   let database: TestDatabase;
   let service: Service;
   beforeEach(async () => {
@@ -168,28 +168,28 @@ onServer('where all connections are taken (needs TEST_DATABASE_URL: the embedded
     await database.drop();
   });
 
-  it('a process is ready while anybody is answered, and is not when nobody is', async () => {
+  it('a process is ready while it answers any request, and not ready otherwise', async () => {
     const { api, app } = service;
-    const letGo: (() => void)[] = [];
+    const releases: (() => void)[] = [];
     const hold = () =>
-      app.get(Database).read(() => new Promise<void>((resolve) => void letGo.push(resolve)), { deadlineMs: 60_000 });
+      app.get(Database).read(() => new Promise<void>((resolve) => void releases.push(resolve)), { deadlineMs: 60_000 });
     const held = [hold(), hold()];
-    await until(() => letGo.length === 2);
+    await until(() => releases.length === 2);
     held.push(hold());
 
-    const asked = api.get('/readyz');
+    const probe = api.get('/readyz');
     await until(async () => (await api.get('/metrics')).text.includes('waitlist_database_waiting 2'));
-    letGo[0]?.();
+    releases[0]?.();
 
-    expect((await asked).status).toBe(200);
-    // The first to ask after a second is told what was found anew.
+    expect((await probe).status).toBe(200);
+    // The result of a probe is reused for a second.
     await until(async () => (await api.get('/readyz')).status === 503);
-    for (const release of letGo) release();
+    for (const release of releases) release();
     await Promise.all(held);
     await until(async () => (await api.get('/readyz')).status === 200);
   });
 
-  it('pages that take long leave connections to everybody else', async () => {
+  it('slow pages of a listing leave connections for other requests', async () => {
     const { api, world } = service;
     const waitlist = await world.waitlist();
     const query = { api_key: waitlist.api_key };
@@ -198,7 +198,7 @@ onServer('where all connections are taken (needs TEST_DATABASE_URL: the embedded
     let served = 0;
     await withDataSource(database.url, async (dataSource) => {
       const holder = dataSource.createQueryRunner();
-      // A page is read from there, a waitlist's own view is not.
+      // Pages read this table; the view of a waitlist does not.
       await holder.query('LOCK TABLES waiter WRITE');
       const pages = Array.from({ length: 4 }, () => api.get('/api/v1/waiter', { token: waitlist.owner.token, query }));
       await until(() => isTableAwaited(dataSource));

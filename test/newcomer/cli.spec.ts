@@ -8,7 +8,7 @@ import { PASSWORD } from '../support/world.js';
 
 const OTHER_PASSWORD = 'brisk otter plum canyon fizz';
 
-describe('the command line', () => {
+describe('the CLI', () => {
   let folder: Awaited<ReturnType<typeof freshFolder>>;
   let database: TestDatabase;
   let port: number;
@@ -52,36 +52,38 @@ describe('the command line', () => {
     return stderr;
   };
 
-  /** Asks the service that runs beside. */
+  /** Calls the service, which runs meanwhile. */
   const call = (method: Method, path: string, sent?: { body?: object; token?: string }) =>
     callAt(`http://127.0.0.1:${port}`, method, path, sent);
   const logIn = (email: string, password = PASSWORD) =>
     call('POST', '/api/v1/auth/create_tokens', { body: { email, password } });
 
-  /** Its number. */
+  /** Resolves with the id. */
   const makeWaitlist = async (waitlist_name: string): Promise<string> => {
     const body = { waitlist_name, waitlist_url_location: 'https://example.com' };
     return String((await call('POST', '/api/v1/waitlist', { body, token })).body.id);
   };
 
-  /** Statuses of logins with each password. */
+  /** The status of a login with each password. */
   const loginStatuses = async (email: string, passwords: string[]): Promise<number[]> => {
     const statuses: number[] = [];
     for (const password of passwords) statuses.push((await logIn(email, password)).status);
     return statuses;
   };
 
-  it('migrates, and says so when there is nothing left to do', async () => {
-    expect(await succeed(['migrate'])).toBe('The schema is the newest.\n');
+  it('reports when there is nothing to migrate', async () => {
+    expect(await succeed(['migrate'])).toBe('The schema is up to date.\n');
   });
 
-  it('makes an account, sets another password and disables it, each at once for the service that runs', async () => {
+  it('creates an account, changes its password and disables it, with effect on a running service at once', async () => {
     const email = 'life@example.com';
-    expect(await succeed(['owner', 'create', email], { input: `${PASSWORD}\n` })).toBe(`Made the account ${email}.\n`);
+    expect(await succeed(['owner', 'create', email], { input: `${PASSWORD}\n` })).toBe(
+      `Created the account ${email}.\n`,
+    );
     expect(await loginStatuses(email, [PASSWORD, OTHER_PASSWORD])).toEqual([200, 401]);
 
     expect(await succeed(['owner', 'set-password', email], { OWNER_PASSWORD: OTHER_PASSWORD })).toBe(
-      'Set the password and ended all tokens.\n',
+      'Set the password and revoked all tokens.\n',
     );
     expect(await loginStatuses(email, [PASSWORD, OTHER_PASSWORD])).toEqual([401, 200]);
 
@@ -89,7 +91,7 @@ describe('the command line', () => {
     expect(await loginStatuses(email, [OTHER_PASSWORD])).toEqual([401]);
   });
 
-  it('makes waitlists and lists those of an owner', async () => {
+  it('creates waitlists and lists those of an owner', async () => {
     await makeWaitlist('Of another owner');
     await succeed(['owner', 'create', 'maker@example.com'], { OWNER_PASSWORD: PASSWORD });
     expect(await succeed(['waitlist', 'list', '--owner', 'maker@example.com'])).toBe('');
@@ -98,7 +100,7 @@ describe('the command line', () => {
       ['waitlist', 'create', 'Launch', '--owner', 'maker@example.com', '--url', 'https://example.com/join'],
     ); // prettier-ignore
 
-    const { id } = /^Made waitlist (?<id>\d+) with the API key [\da-f]{40}\n$/.exec(made)?.groups ?? {};
+    const { id } = /^Created waitlist (?<id>\d+) with the API key [\da-f]{40}\n$/.exec(made)?.groups ?? {};
     expect(await succeed(['waitlist', 'list', '--owner', 'Maker@Example.com'])).toBe(
       `${id}\tLaunch\t0 active\t0 offboarded\n`,
     );
@@ -118,13 +120,13 @@ describe('the command line', () => {
       'password must not be easily guessed: a common password, a few words, a repetition, a row of keys, or made from the email',
     ],
     [
-      'waitlists of nobody',
+      'the waitlists of an unknown account',
       ['waitlist', 'list', '--owner', 'nobody@example.com'],
       {},
       'There is no account with this email.',
     ],
     [
-      'a waitlist at no URL',
+      'a waitlist with an invalid URL',
       ['waitlist', 'create', 'X', '--owner', 'twice@example.com', '--url', 'example.com'],
       {},
       'waitlist_url_location must be an http or https URL, other characters than ASCII percent-encoded',
@@ -149,15 +151,15 @@ describe('the command line', () => {
     ],
     ['a missing argument', ['owner', 'create'], {}, "error: missing required argument 'email'"],
     ['an unknown command', ['owner', 'promote'], {}, "error: unknown command 'promote'"],
-  ])('refuses %s in one clear line', async (_, args, options, line) => {
+  ])('refuses %s with a one-line message', async (_, args, options, line) => {
     // prettier-ignore
     const [first, ...rest] = (await fail(args, options)).split('\n').filter(Boolean);
 
     expect(first).toBe(line);
-    expect(rest).toEqual(line.startsWith('error: ') ? ['(add --help to see what there is)'] : []);
+    expect(rest).toEqual(line.startsWith('error: ') ? ['(add --help for usage)'] : []);
   });
 
-  it('names a database that cannot be reached', async () => {
+  it('reports an unreachable database', async () => {
     const { stdout, stderr, exitCode } = await runCli(['migrate'], {
       folder: folder.path,
       environment: { DATABASE_URL: `mysql://u:p@127.0.0.1:${await freePort()}/waitlist` },
@@ -170,13 +172,13 @@ describe('the command line', () => {
     });
   });
 
-  it('shows its commands when asked', async () => {
+  it('lists its commands with --help', async () => {
     const help = await succeed(['--help']);
 
     for (const name of ['owner', 'waitlist', 'migrate']) expect(help).toMatch(new RegExp(`^  ${name} `, 'm'));
   });
 
-  it('verifies and rebuilds a waitlist while people sign up: no false alarm, and nobody is lost', async () => {
+  it('verifies and rebuilds a waitlist during signups, without false alarms and lost signups', async () => {
     const id = await makeWaitlist('Busy');
     await succeed(['waitlist', 'seed', id, '--count', '5000']);
     const audits = (async () => {
@@ -196,12 +198,12 @@ describe('the command line', () => {
     expect(await succeed(['verify', id])).toBe(`Waitlist ${id}: ${5_000 + people} records, all right\n`);
   });
 
-  it('passes over a waitlist that is deleted while all are verified', async () => {
+  it('skips a waitlist that is deleted during verify', async () => {
     const [first, large] = [await makeWaitlist('First'), await makeWaitlist('Large')];
     await succeed(['waitlist', 'seed', large, '--count', '5000']);
     let gone = '';
     let verified = '';
-    // It may come to its end before a busy machine has stopped it.
+    // On a busy machine it may finish before the signal stops it.
     for (let tries = 0; tries < 10 && !verified.includes(`Waitlist ${gone}: was deleted`); tries += 1) {
       gone = await makeWaitlist('Gone');
       const verifying = startCli(['verify'], { folder: folder.path, environment: { DATABASE_URL: database.url } });
@@ -219,13 +221,13 @@ describe('the command line', () => {
     expect(await fail(['verify', gone])).toBe('There is no such waitlist.\n');
   });
 
-  it('leaves a shorter waitlist that is sound where it is killed while seeding', async () => {
+  it('leaves a shorter but consistent waitlist if seeding is killed', async () => {
     const id = await makeWaitlist('Cut short');
     const seeding = startCli(['waitlist', 'seed', id, '--count', '200000'], {
       folder: folder.path,
       environment: { DATABASE_URL: database.url },
     });
-    /** Whoever is busy says so; nothing else goes wrong. */
+    /** A 503 is retried by the caller; any other error fails the test. */
     const isDone = async (method: 'GET' | 'POST', path: string, body?: object) => {
       const { status } = await call(method, path, { body });
       expect([200, 404, 503]).toContain(status);
@@ -233,7 +235,7 @@ describe('the command line', () => {
     };
     const isThere = (email: string) => isDone('GET', `/api/v1/signup?waitlist_id=${id}&email=${email}`);
 
-    // One signs up after the first of the invented, and more of them come.
+    // One real signup comes between the generated ones.
     await until(() => isThere('seed-0@example.com'));
     const email = 'live@example.com';
     await until(() => isDone('POST', '/api/v1/signup', { waitlist_id: Number(id), email }));
@@ -246,11 +248,11 @@ describe('the command line', () => {
     expect(await isThere(email)).toBe(true);
   });
 
-  it('seeds a waitlist, verifies what was derived of it, names what differs, and rebuilds what it can', async () => {
+  it('seeds a waitlist, verifies the derived data, reports differences, and rebuilds it', async () => {
     const id = await makeWaitlist('Big');
     const damage = (sql: string) => withDataSource(database.url, (dataSource) => dataSource.query(sql));
 
-    expect(await succeed(['waitlist', 'seed', id, '--count', '2000'])).toContain('Put 2000 people');
+    expect(await succeed(['waitlist', 'seed', id, '--count', '2000'])).toContain('Added 2000 people');
 
     await damage(
       `UPDATE queue_bucket SET before_in_parent = before_in_parent + 1 WHERE waitlist_id = ${id} AND axis = 0 AND level = 1`,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PROBLEMS } from '../../src/platform/problems/problem-catalog.js';
 import { type Service, startService } from '../support/service.js';
 
-describe('the page of errors', () => {
+describe('the page /docs/errors', () => {
   let service: Service;
   let page: string;
   beforeAll(async () => {
@@ -11,7 +11,7 @@ describe('the page of errors', () => {
   });
   afterAll(() => service.stop());
 
-  it('is an HTML page beside the operations', async () => {
+  it('is an HTML page next to /docs', async () => {
     const { status, headers } = await service.api.get('/docs/errors');
 
     expect(status).toBe(200);
@@ -19,7 +19,7 @@ describe('the page of errors', () => {
     expect((await service.api.get('/docs')).status).toBe(200);
   });
 
-  it('explains every code that the service can answer with', () => {
+  it('explains every error code', () => {
     const codes = Object.keys(PROBLEMS);
 
     expect(codes.filter((code) => !page.includes(`<section id="${code.toLowerCase()}">\n<h2>${code}</h2>`))).toEqual(
@@ -29,11 +29,11 @@ describe('the page of errors', () => {
 
   it.each([
     ['an unknown path', '/api/v1/nothing', 404],
-    ['a file of the documentation that is not there', '/docs/nothing.js', 404],
-    ['a path that takes other methods', '/api/v1/auth/create_tokens', 405],
+    ['a missing file of the documentation', '/docs/nothing.js', 404],
+    ['a path that allows other methods', '/api/v1/auth/create_tokens', 405],
     ['a missing token', '/api/v1/waiter', 401],
     ['a request without its parameters', '/api/v1/signup', 400],
-  ])('is where the type of a problem leads: %s', async (_, path, status) => {
+  ])('has the section that the type of a problem links to: %s', async (_, path, status) => {
     const answer = await service.api.get(path);
 
     expect(answer.status).toBe(status);

@@ -11,13 +11,13 @@ import { openDatabase, type TestDatabase } from '../support/database.js';
 import { freePort } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
 
-/** As many times the processor time in which Node.js loads TypeScript's compiler: three seconds where that takes 0.3. */
+/** In units of the processor time that loading the TypeScript compiler takes: three seconds if that takes 0.3. */
 const START_COST_MAX = 10;
 const LOAD_COMPILER = "require('typescript'); const { user, system } = process.cpuUsage(); console.log((user + system) / 1e6)"; // prettier-ignore
 const SECRET = 'test-secret-test-secret-test-secret-';
 
-/** The authority that made a database server's certificate, which came with it; undefined where it speaks no TLS. */
-async function authorityOf(databaseUrl: string): Promise<string | undefined> {
+/** The CA certificate that a database server presents; undefined if it does not support TLS. */
+async function caCertificateOf(databaseUrl: string): Promise<string | undefined> {
   try {
     const connection = await createConnection({ uri: databaseUrl, ssl: { rejectUnauthorized: false } });
     const { stream } = (connection as unknown as { connection: { stream: TLSSocket } }).connection;
@@ -57,8 +57,8 @@ describe('a first start', () => {
     await folder.remove();
   });
 
-  // Processor time, not the clock's, and held to other work, so that neither a busy nor a slow machine fails anyone.
-  it('takes no more of the processor to start than ten times the load of a compiler', async () => {
+  // Processor time relative to other work, so that the test does not depend on the load and speed of the machine.
+  it('starts in at most ten times the processor time of loading a compiler', async () => {
     const { text: metrics } = await callAt(base, 'GET', '/metrics');
     const compiler = await start([process.execPath, '-e', LOAD_COMPILER], { folder: '.' }).ended;
 
@@ -68,7 +68,7 @@ describe('a first start', () => {
     expect(Number(seconds) / Number(compiler.stdout)).toBeLessThan(START_COST_MAX);
   });
 
-  it('prints one screen: the address, the account, the key and what to try', () => {
+  it('prints one screen with the address, the account, the key and examples', () => {
     expect(screen.split('\n').length).toBeLessThanOrEqual(24);
     expect(screen).toContain(`Waitlist Service is running on ${base}  (documentation: ${base}/docs)\n`);
     expect(credentials()).toEqual({
@@ -81,10 +81,10 @@ describe('a first start', () => {
     const [, link] = /^ {2}(http\S+#.+)$/m.exec(screen) ?? [];
     expect(link?.split('#')[0]).toBe(`${base}/docs`);
     expect(Object.fromEntries(new URLSearchParams(link?.split('#')[1]))).toEqual({ email, password, api_key: key });
-    expect(screen).toContain('Everything is kept in data/waitlist.sqlite.');
+    expect(screen).toContain('All data is kept in data/waitlist.sqlite.');
   });
 
-  it('prints two lines that work when pasted', async () => {
+  it('prints two commands that work when pasted', async () => {
     const lines = screen.split('\n').filter((line) => line.startsWith('  curl '));
     expect(lines).toHaveLength(2);
 
@@ -94,7 +94,7 @@ describe('a first start', () => {
     }
   });
 
-  it('gives an account and a key that open the list of waiters', async () => {
+  it('creates an account and a key that give access to the list of waiters', async () => {
     const { email, password, key } = credentials();
     const tokens = await callAt(base, 'POST', '/api/v1/auth/create_tokens', { body: { email, password } });
 
@@ -103,7 +103,7 @@ describe('a first start', () => {
     expect(list.status).toBe(200);
   });
 
-  it('answers the tour with every field of the specification', async () => {
+  it('passes the tour with every field of the specification', async () => {
     const { email, password } = credentials();
     const { stdout, stderr, exitCode } = await runScript('tour.js', [base], {
       folder: folder.path,
@@ -116,7 +116,7 @@ describe('a first start', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('keeps its secret and its data where only its user reads them', () => {
+  it('makes its secret and its data readable by its own user only', () => {
     const data = join(folder.path, 'data');
     const modeOf = (path: string) => statSync(path).mode & 0o777;
     const files = readdirSync(data);
@@ -126,7 +126,7 @@ describe('a first start', () => {
     for (const file of files) expect([file, modeOf(join(data, file))]).toEqual([file, 0o600]);
   });
 
-  it('warns of nothing, ends well on SIGTERM, and at the next start keeps the account and prints no password', async () => {
+  it('prints no warning, stops on SIGTERM, and keeps the account at the next start without printing a password', async () => {
     const { email, password } = credentials();
     program.signal('SIGTERM');
     expect(await program.ended).toMatchObject({ stdout: screen, stderr: '', exitCode: 0 });
@@ -144,7 +144,7 @@ describe('a start that cannot succeed', () => {
   let taken: Server;
   let takenPort: number;
   beforeAll(async () => {
-    // Also a database server that takes connections and never says a word.
+    // It also serves as a database server that accepts connections but never answers.
     taken = createServer().listen(0);
     await once(taken, 'listening');
     takenPort = (taken.address() as { port: number }).port;
@@ -155,7 +155,7 @@ describe('a start that cannot succeed', () => {
   });
   afterEach(() => folder.remove());
 
-  /** Standard error of a start that ends with exit code 1 and prints nothing else. */
+  /** Standard error of a start that prints nothing else and exits with 1. */
   const failure = async (environment: Record<string, string>) => {
     const output = await startMain({
       folder: folder.path,
@@ -174,14 +174,14 @@ describe('a start that cannot succeed', () => {
     [
       'DATABASE_URL',
       `sqlite:${process.execPath}/waitlist.sqlite`,
-      `the embedded database needs ${process.execPath}, which cannot be used (EEXIST).`,
+      `the embedded database cannot use ${process.execPath} (EEXIST).`,
     ],
-    ['HOST', 'no-such-host.invalid', 'no-such-host.invalid is no address of this machine.'],
-  ])('says in one line what is wrong with %s=%s', async (name, value, message) => {
+    ['HOST', 'no-such-host.invalid', 'no-such-host.invalid is not an address of this machine.'],
+  ])('explains in one line why %s=%s is wrong', async (name, value, message) => {
     expect(await failure({ [name]: value })).toBe(`${name}: ${message}\n`);
   });
 
-  it('names every wrong variable, each in a line', async () => {
+  it('prints one line per wrong variable', async () => {
     expect((await failure({ PORT: 'x', REFRESH_TOKEN_TTL: 'y' })).split('\n')).toEqual([
       'PORT: must be a whole number',
       'REFRESH_TOKEN_TTL: must be a whole number',
@@ -189,9 +189,9 @@ describe('a start that cannot succeed', () => {
     ]);
   });
 
-  it('names a taken port, and makes no account whose password nobody would see', async () => {
+  it('names a port in use, and creates no account whose password would never be shown', async () => {
     expect(await failure({ PORT: String(takenPort), HOST: '::' })).toBe(
-      `PORT: ${takenPort} is taken by another program; set PORT to a free one.\n`,
+      `PORT: ${takenPort} is in use by another program; set PORT to a free port.\n`,
     );
 
     const program = startMain({ folder: folder.path, environment: { PORT: String(await freePort()) } });
@@ -200,9 +200,9 @@ describe('a start that cannot succeed', () => {
     await program.ended;
   });
 
-  it('asks for a JWT_SECRET with MySQL, before it looks for the server', async () => {
+  it('requires a JWT_SECRET with MySQL before it connects', async () => {
     expect(await failure({ DATABASE_URL: 'mysql://u:p@no-such-host.invalid/waitlist' })).toBe(
-      'JWT_SECRET: is required with MySQL (32 bytes or more)\n',
+      'JWT_SECRET: is required with MySQL (at least 32 bytes)\n',
     );
     expect(existsSync(join(folder.path, 'data'))).toBe(false);
   });
@@ -211,13 +211,13 @@ describe('a start that cannot succeed', () => {
     ['no server', async () => `127.0.0.1:${await freePort()}`, 'ECONNREFUSED'],
     ['an unknown host', async () => 'no-such-host.invalid', 'ENOTFOUND'],
     ['a server that never answers', async () => `127.0.0.1:${takenPort}`, 'ETIMEDOUT'],
-  ])('names an unreachable database: %s', async (_, host, code) => {
+  ])('explains why the database is unreachable: %s', async (_, host, code) => {
     expect(await failure({ JWT_SECRET: SECRET, DATABASE_URL: `mysql://u:p@${await host()}/waitlist` })).toBe(
       `DATABASE_URL: the server cannot be reached (${code}).\n`,
     );
   });
 
-  // What only a real server can refuse.
+  // Only a real server refuses these.
   (process.env.TEST_DATABASE_URL ? describe : describe.skip)('on the server of TEST_DATABASE_URL', () => {
     let database: TestDatabase;
     beforeAll(async () => {
@@ -225,7 +225,7 @@ describe('a start that cannot succeed', () => {
     });
     afterAll(() => database.drop());
 
-    it('names a wrong password without repeating it', async () => {
+    it('reports a wrong password without repeating it', async () => {
       const url = new URL(database.url);
       url.password = 'wrong-password';
 
@@ -234,28 +234,28 @@ describe('a start that cannot succeed', () => {
       );
     });
 
-    it('names a database that does not exist', async () => {
+    it('reports a missing database', async () => {
       expect(await failure({ JWT_SECRET: SECRET, DATABASE_URL: `${database.url}_nope` })).toBe(
         'DATABASE_URL: the server has no such database (ER_BAD_DB_ERROR).\n',
       );
     });
 
-    it('trusts no server by TLS whose certificate is for another name, be its authority known', async () => {
+    it('refuses a TLS certificate for another host name, even from a trusted CA', async () => {
       const url = new URL(database.url);
       url.hostname = 'localhost';
       const environment = { JWT_SECRET: SECRET, NODE_EXTRA_CA_CERTS: join(folder.path, 'ca.crt') };
-      const authority = await authorityOf(url.href);
-      writeFileSync(environment.NODE_EXTRA_CA_CERTS, authority ?? '');
+      const caCertificate = await caCertificateOf(url.href);
+      writeFileSync(environment.NODE_EXTRA_CA_CERTS, caCertificate ?? '');
       url.searchParams.set('ssl', 'true');
 
       expect(await failure({ ...environment, DATABASE_URL: url.href })).toContain(
-        authority === undefined
-          ? 'DATABASE_URL: the server speaks no TLS; leave out ssl=true (HANDSHAKE_NO_SSL_SUPPORT).\n'
-          : 'DATABASE_URL: the certificate of the server is for another name than the URL has, or is not trusted; ',
+        caCertificate === undefined
+          ? 'DATABASE_URL: the server does not support TLS; remove ssl=true (HANDSHAKE_NO_SSL_SUPPORT).\n'
+          : 'DATABASE_URL: the server certificate does not match the host name or is not trusted; ',
       );
     });
 
-    it('says how to make the schema, and starts once it is made and has an owner', async () => {
+    it('explains how to create the schema, and starts once that is done', async () => {
       const environment = { JWT_SECRET: SECRET, DATABASE_URL: database.url };
       expect(await failure(environment)).toBe(
         'The database is not at the newest schema: run `npm run cli -- migrate` first.\n',
@@ -275,7 +275,7 @@ describe('a start that cannot succeed', () => {
           OWNER_PASSWORD: PASSWORD,
         },
       });
-      expect(await program.printed('Made the account')).toMatch(/\nMade the account ada@example\.com\.\n$/);
+      expect(await program.printed('Created the account')).toMatch(/\nCreated the account ada@example\.com\.\n$/);
       program.signal('SIGTERM');
       expect(await program.ended).toMatchObject({ stderr: '', exitCode: 0 });
     });

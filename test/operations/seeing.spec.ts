@@ -11,7 +11,7 @@ const CANARY = 'canary.person';
 const PHONE = '+14155550123';
 const OWNER = { email: `${CANARY}.owner@example.com`, password: `${CANARY} vnqzt rowkd jhx` };
 
-describe('what a process says about itself', () => {
+describe('the logs and metrics of a process', () => {
   let database: TestDatabase;
   let service: ServiceProcess;
   let secrets: string[];
@@ -52,7 +52,7 @@ describe('what a process says about itself', () => {
     await database.drop();
   });
 
-  it('logs a line a request, by the pattern of its route and with its id', async () => {
+  it('have one log line per request, with the pattern of its route and its id', async () => {
     const sent = service.begin('GET', '/api/v1/signup?waitlist_id=1&email=nobody@example.com', {
       'x-request-id': 'the-caller-s-own',
     });
@@ -65,7 +65,7 @@ describe('what a process says about itself', () => {
     expect(headers['x-request-id']).toBe('the-caller-s-own');
   });
 
-  it('tells nothing of a person, in its logs or in its metrics', async () => {
+  it('hold no personal data and no secrets', async () => {
     const metrics = (await service.call('GET', '/metrics')).text;
 
     expect(secrets.filter((secret) => service.output.includes(secret) || metrics.includes(secret))).toEqual([]);
@@ -73,7 +73,7 @@ describe('what a process says about itself', () => {
     expect(metrics).toContain('route="/api/v1/signup"');
   });
 
-  it('says once, at its start, which database it speaks to', async () => {
+  it('name the kind and version of the database once, at the start', async () => {
     const lines = welcome.split('\n').filter((line) => line.includes('"msg":"database"'));
 
     const version = database.url.startsWith('sqlite:') ? /^3\./ : /^\d+\.\d+\.\d+/;
@@ -82,14 +82,14 @@ describe('what a process says about itself', () => {
     ]);
   });
 
-  it('counts the connections to a server database', async () => {
+  it('count the connections to a database server', async () => {
     const metrics = async () => (await service.call('GET', '/metrics')).text;
 
     if (database.url.startsWith('sqlite:')) expect(await metrics()).not.toContain('waitlist_database_');
     else await until(async () => /waitlist_database_connections\{state="idle"\} [1-9]/.test(await metrics()));
   });
 
-  it('gives its metrics however often they are asked for, and does not publish them in the contract', async () => {
+  it('serve /metrics without a rate limit and outside of the contract', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => service.call('GET', '/metrics')));
     const contract = JSON.parse((await service.call('GET', '/openapi.json')).text) as { paths: object };
 
@@ -98,7 +98,7 @@ describe('what a process says about itself', () => {
   });
 });
 
-it('counts transactions that are begun again by the code that the database gave them up with', async () => {
+it('counts retried transactions by the error code of the database', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));
   const file = join(directory, 'waitlist.sqlite');
   const service = await startService({ environment: { DATABASE_URL: `sqlite:${file}` } });
@@ -114,7 +114,7 @@ it('counts transactions that are begun again by the code that the database gave 
     other.exec('ROLLBACK');
     other.close();
 
-    // On a slow machine it may have been given up meanwhile.
+    // On a slow machine it may have failed meanwhile.
     await first;
     expect((await signUp()).status).toBe(200);
   } finally {
@@ -123,7 +123,7 @@ it('counts transactions that are begun again by the code that the database gave 
   }
 });
 
-it('has a page of the runbook and a test for each alert, and none for an alert that there is not', async () => {
+it('has a runbook section and a test for each alert, and for no others', async () => {
   const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
   const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).sort();
   const alerts = found(await read('deploy/chart/files/alerts.yaml'), /- alert: (\w+)/g);

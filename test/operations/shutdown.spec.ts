@@ -10,7 +10,7 @@ import { start as run } from '../support/program.js';
 import { openMigratedDatabase, type TestDatabase } from '../support/database.js';
 import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
-describe('a process that is told to stop', () => {
+describe('a process that receives a stop signal', () => {
   let database: TestDatabase;
   let service: ServiceProcess | undefined;
 
@@ -41,8 +41,8 @@ describe('a process that is told to stop', () => {
     return (JSON.parse((await ServiceProcess.answerOf(sent)).text) as { id: number }).id;
   }
 
-  it('says at once that it is not ready, and serves on until balancers have noticed', async () => {
-    // Room for what is asked below, on a machine that is slow.
+  it('is not ready at once, but keeps serving until load balancers have noticed', async () => {
+    // Long enough for the requests below on a slow machine.
     const running = await start({ SHUTDOWN_DELAY: '5' });
     const waitlist_id = await makeWaitlist(running);
 
@@ -57,7 +57,7 @@ describe('a process that is told to stop', () => {
     expect(await running.exit).toBe(0);
   });
 
-  it('is kept by no connection that says nothing or never ends its body', async () => {
+  it('is not blocked by a connection that sends nothing or never completes its body', async () => {
     const running = await start();
     const begun =
       'POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{';
@@ -67,7 +67,7 @@ describe('a process that is told to stop', () => {
       return socket;
     });
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    // Answered after theirs were taken.
+    // This answer shows that the server has accepted the connections before it.
     await running.call('GET', '/livez');
 
     running.signal('SIGTERM');
@@ -76,7 +76,7 @@ describe('a process that is told to stop', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('finishes a request that is under way after its door has closed', async () => {
+  it('finishes a request under way after it has stopped listening', async () => {
     const running = await start();
     const waitlist_id = await makeWaitlist(running);
     const body = JSON.stringify({ waitlist_id, email: 'slow@example.com' });
@@ -102,7 +102,7 @@ describe('a process that is told to stop', () => {
     expect(await running.exit).toBe(0);
   });
 
-  it('answers every signup that it has taken, and keeps those it has answered', async () => {
+  it('answers every signup that it has accepted, and stores every signup that it has answered', async () => {
     const running = await start();
     const waitlist_id = await makeWaitlist(running);
     const agent = new Agent({ keepAlive: true, maxSockets: 20 });
@@ -115,10 +115,10 @@ describe('a process that is told to stop', () => {
         try {
           const { status } = await running.call('POST', '/api/v1/signup', { waitlist_id, email }, { agent });
           if (status !== 200) refusals.push(status);
-          // Once, for a second signal ends the process at once.
+          // Only once: a second signal exits at once.
           else if (answered.push(email) === 1) running.signal('SIGTERM');
         } catch (error) {
-          // A connection that the service had closed before it took the request.
+          // The service had closed this connection before it accepted the request.
           const { code = '' } = error as { code?: string };
           if (!['ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code)) refusals.push(error);
         }
@@ -138,7 +138,7 @@ describe('a process that is told to stop', () => {
     expect(found.filter(({ status }) => status !== 200)).toEqual([]);
   });
 
-  it('ends at once at a second signal', async () => {
+  it('exits at once on a second signal', async () => {
     const running = await start({ SHUTDOWN_DELAY: '300' });
     running.signal('SIGTERM');
     await until(async () => !(await running.isReady()));
@@ -149,10 +149,10 @@ describe('a process that is told to stop', () => {
   });
 });
 
-/** Two signals in one turn of the event loop, of which the kernel would make one. */
+/** Two signals in one turn of the event loop; the kernel would merge them into one. */
 it.each([
-  ['ends at once at a second signal, however soon it comes', {}, 143],
-  ['where npm started it, takes two signals at once for one: the other is npm that passes it on', { npm_lifecycle_event: 'start' }, 0],
+  ['exits at once on a second signal, however soon it comes', {}, 143],
+  ['started by npm ignores a second signal at once, which npm forwards', { npm_lifecycle_event: 'start' }, 0],
 ])('a process %s', async (_, environment, exitCode) => {
   const program = `
     import { onStopSignal } from './dist/src/boot/shutdown.js';
@@ -165,7 +165,7 @@ it.each([
   expect(ended).toBe(exitCode);
 }); // prettier-ignore
 
-it('a first start that is told to stop still shows the password of the account it makes', async () => {
+it('a first start that receives a signal still shows the password of the account that it creates', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));
   try {
     const file = join(directory, 'waitlist.sqlite');

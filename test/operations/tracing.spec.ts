@@ -10,7 +10,7 @@ const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLERS_SPAN_ID = '00f067aa0ba902b7';
 const CROWD = 60;
 
-describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => {
+describe('a process with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   let database: TestDatabase;
   let collector: Collector;
   let service: ServiceProcess;
@@ -26,7 +26,7 @@ describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => 
       SHUTDOWN_DELAY: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=trial',
-      // Longer than the suite runs: what arrives before the end was sent because it is the end.
+      // Longer than the suite runs, so that all spans are sent by the shutdown.
       OTEL_BSP_SCHEDULE_DELAY: '600000',
     });
     await service.started();
@@ -76,13 +76,13 @@ describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => 
   });
   const secrets = [CANARY, PHONE, encodeURIComponent(PHONE)];
 
-  const below = (parent: SeenSpan | undefined, name: string) =>
+  const childrenOf = (parent: SeenSpan | undefined, name: string) =>
     spans.filter(({ name: own, parentSpanId }) => own === name && parentSpanId === parent?.spanId);
 
-  it('continues the trace of the caller, from the request to the transaction', () => {
+  it('continues the trace of the caller down to the transaction', () => {
     const [request] = spans.filter(({ traceId, kind }) => traceId === TRACE_ID && kind === 'SERVER');
-    const [batch] = below(request, 'write line');
-    const [transaction] = below(batch, 'database transaction');
+    const [batch] = childrenOf(request, 'write line');
+    const [transaction] = childrenOf(batch, 'database transaction');
 
     expect(request).toMatchObject({
       ...signup,
@@ -102,7 +102,7 @@ describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => 
     });
   });
 
-  it('finds for every signup the one transaction that it was part of, beneath it or linked', () => {
+  it('connects every signup with its one transaction, as a child or by a link', () => {
     const batches = spans.filter(({ name }) => name === 'write line');
     const requests = spans.filter(({ name, attributes }) => name === signup.name && attributes['http.response.status_code'] === 200); // prettier-ignore
     const isIn = (batch: SeenSpan, request: SeenSpan) =>
@@ -114,7 +114,7 @@ describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => 
     expect(requests.filter((request) => batches.filter((batch) => isIn(batch, request)).length !== 1)).toEqual([]);
   });
 
-  it('sends no path, no query, and nothing of a person', () => {
+  it('sends no path, no query and no personal data', () => {
     expect(secrets.filter((secret) => collector.bodies.some((body) => body.includes(secret)))).toEqual([]);
     expect(spans.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['GET', 'GET /api/v1/signup', 'GET /api/v1/waiter']),
@@ -131,11 +131,11 @@ describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => 
     );
   });
 
-  it('leaves out the probes, which machines ask for every few seconds', () => {
+  it('does not trace probes', () => {
     expect(spans.filter(({ attributes }) => attributes['http.route'] === '/readyz')).toEqual([]);
   });
 
-  it('says who it is', () => {
+  it('names the service and its resource attributes', () => {
     expect(collector.resource).toMatchObject({
       'service.name': 'waitlist-service',
       'deployment.environment.name': 'trial',
@@ -143,7 +143,7 @@ describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => 
     expect([...collector.contentTypes]).toEqual(['application/x-protobuf']);
   });
 
-  it('names the trace in the lines of its log', () => {
+  it('adds the trace id to its log lines', () => {
     const lines = service.output.split('\n').filter((line) => line.includes(TRACE_ID));
 
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
@@ -152,7 +152,7 @@ describe('a process whose OTEL_EXPORTER_OTLP_ENDPOINT names a collector', () => 
   });
 });
 
-it('serves and ends as ever where the collector is away, and says so in its log', async () => {
+it('serves and stops normally if the collector is unreachable, and logs that', async () => {
   const database = await openMigratedDatabase();
   const service = await ServiceProcess.spawn({
     DATABASE_URL: database.url,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { readConfig } from '../../src/platform/config/config.js';
-import { createAdapter } from '../../src/platform/http/configure-http.js';
+import { createAdapter } from '../../src/platform/http/server.js';
 import { Discretion, privateText, requireAnonymity, requireSilence } from '../support/discretion.js';
 import { type Service, startService } from '../support/service.js';
 

@@ -3,15 +3,11 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../../src/app.module.js';
 import { readConfig } from '../../src/platform/config/config.js';
-import { Presence } from '../../src/platform/health/presence.js';
+import { Lifecycle } from '../../src/platform/health/lifecycle.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import { Database } from '../../src/platform/database/database.js';
-import {
-  configureHttp,
-  createAdapter,
-  SERVER_BOUNDS,
-  type ServerBounds,
-} from '../../src/platform/http/configure-http.js';
+import { configureHttp } from '../../src/platform/http/configure-http.js';
+import { createAdapter, SERVER_BOUNDS, type ServerBounds } from '../../src/platform/http/server.js';
 import { Api } from './api.js';
 import { openDatabase } from './database.js';
 import { Discretion } from './discretion.js';
@@ -55,7 +51,7 @@ export async function startService({
   });
   const discretion = new Discretion();
   const adapter = createAdapter(config, { bounds, log: discretion });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(config), adapter, {
     logger: false,
     abortOnError: false,
     bodyParser: false,
@@ -63,7 +59,7 @@ export async function startService({
   await app.get(Database).migrate();
   await configureHttp(app, config, bounds);
   await app.init();
-  app.get(Presence).start();
+  app.get(Lifecycle).markStarted();
   const api = new Api(app, discretion);
   return {
     app,

@@ -60,7 +60,7 @@ test('has its own title and icon', async () => {
   await block('createSignup').waitFor();
   assert.equal(await page.title(), 'Waitlist Service');
   assert.equal(page.url(), `${service.url}/docs`, 'the values of the link stay out of the address');
-  assert.match(await page.locator('link[rel=icon]').getAttribute('href'), /\/docs\/favicon\.svg$/);
+  assert.match(await page.locator('link[rel=icon]').getAttribute('href'), /\/docs\/assets\/favicon\.svg$/);
   await page.screenshot({ path: join(SCREENSHOTS, 'docs.png') });
 });
 

@@ -103,10 +103,10 @@ for (const language of chosen) {
     }
   });
 
-  test(`the README shows the ${language} client as its tour uses it`, async () => {
-    const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-    const [, example] = new RegExp(`\n## Client SDKs\n[^]*?\n\`\`\`${language}\n([^]*?)\n\`\`\``).exec(readme) ?? [];
-    assert.ok(example, `The README has no example for ${language}`);
+  test(`docs/client-sdks.md shows the ${language} client as its tour uses it`, async () => {
+    const page = await readFile(join(ROOT, 'docs/client-sdks.md'), 'utf8');
+    const [, example] = new RegExp(`\n\`\`\`${language}\n([^]*?)\n\`\`\``).exec(page) ?? [];
+    assert.ok(example, `docs/client-sdks.md has no example for ${language}`);
     const lines = (await readFile(tourOf(language, tour), 'utf8')).split('\n').map((line) => line.trim());
     assert.deepEqual(
       example.split('\n').filter((line) => !lines.includes(line.trim())),

@@ -22,7 +22,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{ .Values.serviceAccount.name | default (include "waitlist.name" .) }}
 {{- end }}
 
-{{/* Of a pod, by the restricted Pod Security Standard; any user will do, and a high number is no user of the node. */}}
+{{/* Pod level, by the restricted Pod Security Standard. Any user id works; a high one belongs to no user of the node. */}}
 {{- define "waitlist.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 10001
@@ -51,7 +51,7 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* What the values' schema can't say, for it compares no two of them. */}}
+{{/* Rules that compare two values, which a JSON schema cannot do. */}}
 {{- define "waitlist.refusals" -}}
 {{- with .Values.autoscaling }}
 {{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) }}
@@ -60,7 +60,7 @@ imagePullSecrets:
 {{- end }}
 {{- with .Values.podDisruptionBudget }}
 {{- if and .enabled (regexMatch "^0%?$" (toString .maxUnavailable)) }}
-{{- fail "podDisruptionBudget.maxUnavailable must be 1 or more: with 0 no node with a pod on it could ever be drained" }}
+{{- fail "podDisruptionBudget.maxUnavailable must be 1 or more: with 0, a node with a pod on it can never be drained" }}
 {{- end }}
 {{- end }}
 {{- with .Values.trustedCa }}
@@ -74,7 +74,7 @@ imagePullSecrets:
 {{- if or .Values.trustedCa.configMap .Values.trustedCa.secret }}yes{{ end }}
 {{- end }}
 
-{{/* Of a container. */}}
+{{/* Container level. */}}
 {{- define "waitlist.trustedCa" -}}
 {{- if include "waitlist.hasTrustedCa" . }}
 env:
@@ -87,7 +87,7 @@ volumeMounts:
 {{- end }}
 {{- end }}
 
-{{/* Of a pod. */}}
+{{/* Pod level. */}}
 {{- define "waitlist.volumes" -}}
 {{- if include "waitlist.hasTrustedCa" . }}
 {{- with .Values.trustedCa }}

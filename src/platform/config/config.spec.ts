@@ -12,13 +12,13 @@ type Environment = Record<string, string>;
 
 const read = (environment: Environment): Config => readConfig({ ...EMBEDDED, JWT_SECRET: SECRET, ...environment });
 
-function faultsOf(environment: Environment): string {
+function errorsOf(environment: Environment): string {
   try {
     read(environment);
   } catch (error) {
     return (error as Error).message;
   }
-  throw new Error('These settings are accepted');
+  throw new Error('The settings are valid');
 }
 
 describe('settings', () => {
@@ -42,14 +42,14 @@ describe('settings', () => {
     });
   });
 
-  it('name the embedded database in ./data where none is given', () => {
+  it('default to the embedded database in ./data', () => {
     expect(readConfig({ JWT_SECRET: SECRET }).database).toEqual({
       kind: 'sqlite',
       file: join('data', 'waitlist.sqlite'),
     });
   });
 
-  it('count an empty variable as not set', () => {
+  it('treat an empty variable as not set', () => {
     const names = [
       'PORT', 'HOST', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
       'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CORS_ORIGINS',
@@ -84,7 +84,7 @@ describe('settings', () => {
     [{ DATABASE_URL: 'sqlite:/var/lib/line.sqlite' }, { database: { kind: 'sqlite', file: '/var/lib/line.sqlite' } }],
     [{ DATABASE_URL: 'sqlite:///var/lib/l.sqlite' }, { database: { kind: 'sqlite', file: '/var/lib/l.sqlite' } }],
     [{ DATABASE_URL: 'sqlite:line.sqlite' }, { database: { kind: 'sqlite', file: 'line.sqlite' } }],
-  ])('take %j', (environment, expected) => {
+  ])('accept %j', (environment, expected) => {
     expect(read(environment)).toMatchObject(expected);
   });
 
@@ -119,8 +119,8 @@ describe('settings', () => {
       'redis', 'redis:', 'http://redis', 'redis://redis:99999', 'redis://redis/cache', 'redis://redis?commandTimeout=9', 'redis://:%ff@redis', 'redis://redis/0#x',
     ]],
     ['CORS_ORIGINS', ['*', 'example.com', 'https://example.com/', 'https://example.com/app', 'null']],
-  ])('name %s where its value is wrong', (name, values) => {
-    for (const value of values) expect(faultsOf({ [name]: value })).toMatch(new RegExp(`^${name}: [^\\n]+$`));
+  ])('name %s if its value is wrong', (name, values) => {
+    for (const value of values) expect(errorsOf({ [name]: value })).toMatch(new RegExp(`^${name}: [^\\n]+$`));
   }); // prettier-ignore
 
   it.each<[boolean, Environment]>([
@@ -140,12 +140,12 @@ describe('settings', () => {
     ],
     [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL: must be http/protobuf'],
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER: must be otlp or none'],
-  ])('refuse traces that would be sent nowhere: %j', (environment, fault) => {
-    expect(faultsOf(environment)).toBe(fault);
+  ])('refuse settings that would silently send no traces: %j', (environment, fault) => {
+    expect(errorsOf(environment)).toBe(fault);
   });
 
-  it('name every variable that is wrong, a line each', () => {
-    const faults = faultsOf({
+  it('have one error line per wrong variable', () => {
+    const faults = errorsOf({
       PORT: 'x',
       TRUST_PROXY: 'x',
       RATE_LIMIT_PUBLIC: 'x',
@@ -157,13 +157,13 @@ describe('settings', () => {
       ['DATABASE_URL', 'JWT_SECRET', 'PORT', 'RATE_LIMIT_PUBLIC', 'TRUST_PROXY']); // prettier-ignore
   });
 
-  it('never repeat a password or a secret', () => {
+  it('are not repeated in errors if they are secret', () => {
     const wrong = {
       DATABASE_URL: 'mysql://user:hunter2@host',
       REDIS_URL: 'redis://:hunter2@host/x',
       JWT_SECRET: 'hunter2',
     };
-    expect(faultsOf(wrong)).not.toContain('hunter2');
+    expect(errorsOf(wrong)).not.toContain('hunter2');
   });
 });
 
@@ -178,7 +178,7 @@ describe('the signing secret', () => {
     expect(() => readConfig({ DATABASE_URL: MYSQL })).toThrow(/^JWT_SECRET: is required with MySQL/);
   });
 
-  it('is made once for the embedded database and kept beside it, for its owner alone', () => {
+  it('is created once next to the embedded database, readable by its user only', () => {
     const environment = { DATABASE_URL: `sqlite:${join(directory, 'new', 'line.sqlite')}` };
     const file = join(directory, 'new', 'jwt-secret');
 
@@ -191,12 +191,12 @@ describe('the signing secret', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('is refused from a file that holds less than it must', () => {
+  it('is refused if its file is too short', () => {
     const file = join(directory, 'jwt-secret');
     writeFileSync(file, 'x');
 
     expect(() => readConfig({ DATABASE_URL: `sqlite:${join(directory, 'line.sqlite')}` })).toThrow(
-      `${file}: must hold 32 bytes or more`,
+      `${file}: must have at least 32 bytes`,
     );
   });
 });

@@ -9,32 +9,32 @@ import { fitsPasswordRule, PASSWORD_RULE } from '../contract/password-rule.js';
 
 const SECRET_BYTES_MIN = 32;
 const DATA_DIRECTORY = 'data';
-/** Connections a process: writers queue before the pool, so more of them only make the database switch more. */
+/** Connections per process. Writers queue before the pool, so more connections would only add switching costs. */
 const POOL_SIZE = 10;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const SHUTDOWN_DELAY_SECONDS = 5;
 
-/** What the service was told by its environment, parsed once at start. Durations in seconds. */
+/** The settings from the environment, parsed once at start. */
 export interface Config {
   readonly port: number;
   readonly host: string;
   readonly database: DatabaseConfig;
-  /** The first signs; all verify. */
+  /** The first one signs tokens; all of them verify. */
   readonly jwtSecrets: readonly string[];
   readonly accessTokenTtlSeconds: number;
   readonly refreshTokenTtlSeconds: number;
   readonly firstOwner: { readonly email?: string; readonly password?: string };
   readonly publicBaseUrl: string;
   readonly trustedProxies: readonly string[];
-  /** Requests a minute and address; 0 is off. */
+  /** Requests per minute and address; 0 turns a limit off. */
   readonly rateLimits: { readonly public: number; readonly login: number; readonly exempt: readonly string[] };
-  /** The Redis or Valkey in which replicas count together. */
+  /** The Redis or Valkey that replicas share for counting. */
   readonly redisUrl: string | undefined;
   readonly corsOrigins: readonly string[];
-  /** How long a process told to stop serves on, so that balancers notice. */
+  /** How long a stopping process keeps serving, so that load balancers notice. */
   readonly shutdownDelaySeconds: number;
   readonly logLevel: LogLevel;
-  /** Whether spans are sent; where to and which is OpenTelemetry's own reading of its variables. */
+  /** Whether spans are sent. OpenTelemetry reads its other variables itself. */
   readonly sendsTraces: boolean;
 }
 
@@ -53,7 +53,7 @@ export type DatabaseConfig =
       readonly tls: boolean;
     };
 
-/** One line for each variable that is wrong. */
+/** The message has one line per wrong variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -74,15 +74,18 @@ const isNetwork = (value: string) => {
     (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)))
   );
 };
-const networks = list.refine((items) => items.every(isNetwork), 'must be IP addresses or networks, comma-separated');
+const networks = list.refine(
+  (items) => items.every(isNetwork),
+  'must be a comma-separated list of IP addresses or networks',
+);
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
 
 const httpUrl = z.string().refine(isHttpUrl, HTTP_URL_RULE);
-/** The one that is built in; a name that is not known would be sent nowhere, silently. */
+/** The only protocol built in; with another name, OpenTelemetry would silently send nothing. */
 const otlpProtocol = z.literal('http/protobuf', 'must be http/protobuf').optional();
 
 const DAY_SECONDS = 86_400;
-/** However often it is renewed, a login ends after this; so no token has to live longer. */
+/** A login ends after this time, however often it is renewed, so no token needs to live longer. */
 export const LOGIN_LIFETIME_SECONDS = 90 * DAY_SECONDS;
 
 const Environment = z.object({
@@ -107,12 +110,12 @@ const Environment = z.object({
   RATE_LIMIT_EXEMPT: networks,
   REDIS_URL: z
     .string()
-    // The value may hold a password, so the message must not repeat it.
+    // The message must not repeat the value, which can hold a password.
     .refine(isRedisUrl, 'must be redis://user:password@host:port/number, or rediss:// for TLS')
     .optional(),
   CORS_ORIGINS: list.refine(
     (items) => items.every(isOrigin),
-    'must be origins such as https://example.com, comma-separated',
+    'must be a comma-separated list of origins such as https://example.com',
   ),
   SHUTDOWN_DELAY: wholeNumber(SHUTDOWN_DELAY_SECONDS, 0, 300),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
@@ -125,8 +128,8 @@ const Environment = z.object({
 });
 
 /**
- * Reads the environment; an empty variable counts as not set.
- * @throws ConfigError naming every variable that is wrong
+ * Reads the environment. An empty variable counts as not set.
+ * @throws ConfigError naming every wrong variable
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()));
@@ -148,7 +151,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     rateLimits: { public: env.RATE_LIMIT_PUBLIC, login: env.RATE_LIMIT_LOGIN, exempt: env.RATE_LIMIT_EXEMPT },
     redisUrl: env.REDIS_URL,
     corsOrigins: env.CORS_ORIGINS,
-    // Nothing stands in front of the embedded database's one process that would have to notice.
+    // The embedded database allows one process only, so there is no load balancer that could send requests elsewhere.
     shutdownDelaySeconds:
       given.SHUTDOWN_DELAY === undefined && env.DATABASE_URL.kind === 'sqlite' ? 0 : env.SHUTDOWN_DELAY,
     logLevel: env.LOG_LEVEL,
@@ -184,14 +187,14 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): 
       };
     }
   }
-  // The value holds a password, so the message must not repeat it.
+  // The message must not repeat the value, which holds a password.
   context.addIssue(
     'must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>',
   );
   return z.NEVER;
 }
 
-/** Options in a query would go before the ones that keep a dead server from holding requests up. */
+/** Refuses a query: its options would override ours, which keep a dead server from delaying requests. */
 function isRedisUrl(value: string): boolean {
   if (!/^rediss?:\/\//.test(value) || !URL.canParse(value)) return false;
   const { hostname, username, password, pathname, search, hash } = new URL(value);
@@ -199,7 +202,7 @@ function isRedisUrl(value: string): boolean {
   return hostname !== '' && /^(\/\d{0,5})?$/.test(pathname) && search === '' && hash === '' && isDecodable;
 }
 
-/** Undefined where the text is not percent-encoded UTF-8. */
+/** Undefined if the text is not percent-encoded UTF-8. */
 function percentDecoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
@@ -209,9 +212,9 @@ function percentDecoded(text: string): string | undefined {
   }
 }
 
-/** The embedded database keeps a secret of its own beside its file; a shared database needs one that all replicas know. */
+/** The embedded database has a secret next to its file. With a shared database, all replicas need the same one. */
 function ownSecret(database: DatabaseConfig): string {
-  if (database.kind === 'mysql') throw new ConfigError('JWT_SECRET: is required with MySQL (32 bytes or more)');
+  if (database.kind === 'mysql') throw new ConfigError('JWT_SECRET: is required with MySQL (at least 32 bytes)');
   if (database.file === ':memory:') return randomBytes(SECRET_BYTES_MIN).toString('base64url');
   const directory = resolve(database.file, '..');
   const file = join(directory, 'jwt-secret');
@@ -222,6 +225,8 @@ function ownSecret(database: DatabaseConfig): string {
   chmodSync(file, 0o600);
   const secret = readFileSync(file, 'utf8').trim();
   if (Buffer.byteLength(secret) < SECRET_BYTES_MIN)
-    throw new ConfigError(`${file}: must hold ${SECRET_BYTES_MIN} bytes or more; without the file, one is made`);
+    throw new ConfigError(
+      `${file}: must have at least ${SECRET_BYTES_MIN} bytes; delete the file to create a new secret`,
+    );
   return secret;
 }

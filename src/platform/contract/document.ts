@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { PROBLEM_CODES, problemResponses } from '../problems/api-problems.js';
@@ -8,15 +9,15 @@ import { RATE_LIMIT_DEFAULT, RATE_LIMITED, type RateLimit } from '../limits/rate
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Components = NonNullable<OpenAPIObject['components']>;
 
-/** The contract, with the schemas of queries too. `serverPath` is the path below which the service is reached. */
+/** The contract, including the schemas of queries. `serverPath` is the path at which clients reach the service. */
 export function createDocument(app: INestApplication, serverPath: string): OpenAPIObject {
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Waitlist Service')
-    .setDescription(DESCRIPTION)
+    .setDescription(readFileSync(new URL('./description.md', import.meta.url), 'utf8').trimEnd())
     .setVersion('1.0.0')
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    .addServer(serverPath, 'The service that serves this document.')
+    .addServer(serverPath, 'The service that published this document.')
     .addTag('Signup', TAGS.Signup)
     .addTag('Auth', TAGS.Auth)
     .addTag('Waiter', TAGS.Waiter)
@@ -27,16 +28,16 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
         in: 'header',
         name: 'api-key',
         description:
-          'The API key of a waitlist, beside the access token, where no `api_key` is given. It keeps the key out of addresses and their logs.',
+          'The API key of a waitlist, sent together with the access token in place of `api_key`. It keeps the key out of URLs and their logs.',
       },
       'api_key',
     )
     .addBearerAuth(
-      bearer('The refresh token. It opens one operation only, which gives a new pair for it, once.'),
+      bearer('The refresh token. It is accepted by one operation only, which exchanges it for a new pair once.'),
       'refresh_token',
     )
-    // Last, for Swagger UI puts the cursor into the field of the last.
-    .addBearerAuth(bearer('The access token. It opens the owner operations for an hour.'), 'access_token')
+    // Last, because Swagger UI focuses the last field.
+    .addBearerAuth(bearer('The access token. It is accepted by the owner operations for an hour.'), 'access_token')
     .build();
   const document = SwaggerModule.createDocument(app, base, {
     operationIdFactory: (_, method) => method,
@@ -48,8 +49,8 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
 }
 
 /**
- * What `/openapi.json` serves and `openapi/openapi.json` keeps: a query is spelled out as parameters, its schema left
- * out; schemas are named by what they are, without the `Dto` of our classes, because the names become types of SDKs.
+ * The document as published: without the schemas of queries, which stand there as parameters, and without the `Dto` in
+ * schema names, because SDKs name their types after them.
  */
 export function publishable(document: OpenAPIObject): OpenAPIObject {
   const { schemas = {} } = document.components ?? {};
@@ -68,7 +69,7 @@ function operationsOf(document: OpenAPIObject): Operation[] {
   );
 }
 
-/** Adds what follows from the rest: how it fails, the headers it sends, and that no token is needed where none is. */
+/** Adds the error responses, the response headers, and an empty `security` to public operations. */
 function complete(operation: Operation): void {
   const marks = operation as unknown as Record<string, unknown>;
   const limit = (marks[RATE_LIMITED] ?? RATE_LIMIT_DEFAULT) as RateLimit;
@@ -93,7 +94,8 @@ function complete(operation: Operation): void {
 }
 
 function bearer(description: string) {
-  const practice = 'Issued and verified as RFC8725 asks: one algorithm, issuer, audience, type and expiry checked.';
+  const practice =
+    'Issued and verified according to RFC8725: the algorithm, issuer, audience, type and expiry are checked.';
   return { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT', description: `${description} ${practice}` };
 }
 
@@ -108,83 +110,44 @@ const LIMIT_CODES = {
 const RATE_LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const HEADERS: Components['headers'] = {
   'Cache-Control': {
-    description: 'No answer is for keeping: it holds a place in line, personal data or a token.',
+    description: 'Responses must not be cached: they hold positions, personal data or tokens.',
     required: true,
     schema: { type: 'string', enum: ['no-store'] },
   },
   'x-request-id': {
-    description: "The request's id, in the log too. A caller's own (up to 64 of `A-Z a-z 0-9 _ . -`) is kept.",
+    description:
+      'The id of the request, also in the log. The caller may send its own (up to 64 of `A-Z a-z 0-9 _ . -`).',
     required: true,
     schema: { type: 'string', pattern: '^[\\w.-]{1,64}$', maxLength: 64 },
   },
-  'Retry-After': { description: 'Seconds to wait before the next try.', required: true, schema: SECONDS },
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', required: true, schema: SECONDS },
   'WWW-Authenticate': {
-    description: 'RFC 6750: `Bearer` where no token was sent, `Bearer error="invalid_token"` where a wrong one was.',
+    description: 'RFC 6750: `Bearer` if no token was sent, `Bearer error="invalid_token"` if it is invalid.',
     required: true,
     schema: { type: 'string', enum: ['Bearer', 'Bearer error="invalid_token"'] },
   },
   'RateLimit-Limit': {
-    description: 'Requests that this address may make in a minute. Absent where no limit holds.',
+    description: 'Requests that this address may make per minute. Absent if there is no limit.',
     schema: REQUESTS,
   },
-  'RateLimit-Remaining': { description: 'How many of them are left.', schema: REQUESTS },
-  'RateLimit-Reset': { description: 'Seconds until all of them are there again.', schema: SECONDS },
+  'RateLimit-Remaining': { description: 'Requests left in the current window.', schema: REQUESTS },
+  'RateLimit-Reset': { description: 'Seconds until the window ends.', schema: SECONDS },
   Link: {
     description:
-      'The next page, `<…>; rel="next"` (RFC 8288). It goes on after the last Waiter of this page, so that offboarding between two pages skips nobody. Absent on the last page.',
+      'The next page, `<…>; rel="next"` (RFC 8288). It starts after the last Waiter of this page, so that no one is skipped if people are offboarded between two pages. Absent on the last page.',
     schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
   },
   'X-Total-Count': {
-    description: 'Waiters on all pages together.',
+    description: 'The number of Waiters on all pages.',
     required: true,
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
 };
 
 const TAGS = {
-  Signup: 'Join a waitlist and see the place in line. Public: a page in any browser may call it, without a token.',
-  Auth: 'Log in with the email and password of a service account, and keep the login alive.',
-  Waiter: 'List the people in line, and offboard those whose turn has come. For the owner of the waitlist.',
+  Signup: 'Join a waitlist and see the position in line. Public: any page may call these operations, without a token.',
+  Auth: 'Log in with the email and password of a service account, and renew the login.',
+  Waiter: 'List the people in line, and offboard those whose turn has come. For owners.',
   Waitlist:
-    "Configure waitlists: what people must give, what they are asked, what a referral is worth. For the owner, but for a waitlist's public view.",
+    'Configure waitlists: required contact data, questions, and the spots per referral. For owners, except for the public view.',
 };
-
-const DESCRIPTION = `People join a waitlist on a page of yours, see their place in line, and move up by referring others.
-You list them, and offboard those whose turn has come.
-
-## The tour
-
-1. **Sign up.** \`POST /api/v1/signup\` with a \`waitlist_id\` and an email. The answer holds \`priority\`, the number of
-   people ahead (0 is first in line), and a \`referral_link\` to share. Whoever signs up twice gets the same record.
-2. **Refer.** A friend signs up with that link as \`referral_link\`: the referrer moves up by the places that the
-   waitlist grants (3 at first).
-3. **Look up.** \`GET /api/v1/signup\` with the same email shows the place as it is now.
-4. **Log in.** \`POST /api/v1/auth/create_tokens\` with the email and password of your account gives two tokens. Send the
-   access token with what follows, as \`Authorization: Bearer <token>\`. On this page: press *Authorize* and paste it; it is
-   kept over reloads. \`GET /api/v1/auth/refresh_access_token\`, with the refresh token instead, gives the next pair.
-5. **List.** \`GET /api/v1/waiter\` with the waitlist's \`api_key\` gives up to 100 people a page, each with its
-   \`id\`.
-6. **Offboard.** \`PATCH /api/v1/waiter\` with the \`api_key\` and those ids whose turn has come, as
-   \`"waiters": [{"id": 1}]\`, takes them out of the line.
-
-A first start makes one account, one waitlist (id 1) and its API key, and prints them to the terminal, with a link to this
-page that fills them into the examples.
-
-## Names
-
-A **Signup** is a record as the public sees it, a **Waiter** the same record as its owner sees it. Times are UTC,
-\`YYYY-MM-DD_HH-MM-SS\`. A body is JSON in UTF-8, sent as \`application/json\`, of at most 64 levels and 20,000 values, and
-uncompressed. Unknown fields in it are ignored, but for \`__proto__\` and \`constructor.prototype\`, which make it malformed; no key may stand twice in
-an object, no parameter twice in a query; text that is kept may not hold NUL, and no text a lone surrogate.
-
-## Errors
-
-Each failure is a problem (RFC 9457): \`error_code\` for programs, \`detail\` for people, \`errors\` with each field at fault
-and the rule it breaks, \`instance\` with the id of the request. All codes, and what to do about each: \`/docs/errors\`.
-Beside what each operation names, a path that is unknown answers 404, one that takes other methods 405 with \`Allow\`, one
-that is too long 414; headers that are too large 431, and a request that takes too long to arrive 408.
-
-## Limits
-
-Requests are limited by address: signing up and looking up together, logging in, and what is an owner's, each apart. The
-\`RateLimit-…\` headers say how much is left, and a 429 says in \`Retry-After\` when to come back. A body may have 256 KiB, 1 MiB when offboarding.`;

@@ -2,17 +2,17 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../http/public.js';
 import { Problem } from '../problems/problem.js';
-import { Presence } from './presence.js';
+import { Lifecycle } from './lifecycle.js';
 import { Readiness } from './readiness.js';
 
-/** For whoever runs the service: alive says the process turns, ready that it can do its work. */
+/** Probes for an orchestrator: `/livez` shows that the process runs, `/readyz` that it can serve requests. */
 @ApiExcludeController()
 @Public()
 @Controller()
 export class HealthController {
   constructor(
     private readonly readiness: Readiness,
-    private readonly presence: Presence,
+    private readonly lifecycle: Lifecycle,
   ) {}
 
   @Get('livez')
@@ -24,9 +24,7 @@ export class HealthController {
   @Get('readyz')
   @Header('Cache-Control', 'no-store')
   async ready() {
-    if (this.presence.isLeaving) {
-      throw new Problem('SHUTTING_DOWN');
-    }
+    if (this.lifecycle.isStopping) throw new Problem('SHUTTING_DOWN');
     await this.readiness.check();
     return { status: 'ok' };
   }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 
-/** A probe is told within about this time, and all that ask meanwhile are told the same: no flood of them reaches the database. */
+/** The timeout of a probe, and how long its result is reused, so that a flood of probes does not reach the database. */
 const PROBE_MS = 1_000;
 
-/** Whether this process can do its work, which is whether its database can. */
+/** A process is ready if its database answers. */
 @Injectable()
 export class Readiness {
   private probe: Promise<void> = Promise.resolve();
@@ -12,7 +12,7 @@ export class Readiness {
 
   constructor(private readonly database: Database) {}
 
-  /** @throws Problem `unavailable` */
+  /** @throws Problem `DATABASE_UNAVAILABLE` */
   async check(): Promise<void> {
     if (performance.now() - this.probedAtMs > PROBE_MS) {
       this.probedAtMs = performance.now();

@@ -4,8 +4,8 @@ import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 
 /**
- * `X-Total-Count`, and `Link` (RFC 8288) to the next page: the same request, to go on after the last id. `parameters` are
- * what the operation took of the query.
+ * Sets `X-Total-Count`, and `Link` (RFC 8288) to the next page: the same request with `after_id` set to the last id.
+ * `parameters` are the query parameters that the operation knows.
  */
 @Injectable()
 export class PageHeaders {
@@ -19,7 +19,7 @@ export class PageHeaders {
   ): void {
     void reply.header('X-Total-Count', page.total);
     if (page.lastId === undefined) return;
-    // What came in a body stays out of an address, and what no parameter takes is not carried along.
+    // Parameters from a body must not end up in a URL, and unknown ones are dropped.
     const given = [...new URLSearchParams(request.url.split('?', 2)[1])];
     const query = new URLSearchParams(given.filter(([name]) => Object.hasOwn(parameters, name) && name !== 'offset'));
     query.set('after_id', String(page.lastId));

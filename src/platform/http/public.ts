@@ -1,8 +1,8 @@
 import { SetMetadata } from '@nestjs/common';
 
-/** Metadata that says who may call, on each controller or operation; a test of the contract walks it. */
+/** Metadata on each controller or operation: the callers that it accepts. test/contract/access.spec.ts checks all of them. */
 export const WHO_MAY_CALL = 'who-may-call';
 export type WhoMayCall = 'public' | 'owner' | 'refresh';
 
-/** Anyone may call; an Authorization header is not looked at. */
+/** Anyone may call. An Authorization header is ignored. */
 export const Public = () => SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'public');

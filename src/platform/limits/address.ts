@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 /** The smallest IPv6 network that a subscriber gets, in 16-bit groups: 64 bits, whose addresses one host can use at will. */
 const IPV6_NETWORK_GROUPS = 4;
 
-/** What an address counts as: an IPv6 address as its /64 network, and an IPv4 address written as IPv6 as itself. */
+/** The key by which an address is counted: the /64 network of an IPv6 address; an IPv4-mapped IPv6 address as IPv4. */
 export function addressKey(address: string): string {
   if (!isIPv6(address)) return address.toLowerCase();
   const parsed = ipaddr.process(address);
@@ -13,15 +13,17 @@ export function addressKey(address: string): string {
   return `${network.join(':')}::`;
 }
 
-/** What requests or connections hold at present, counted by their address. */
-export class HeldByAddress {
+/** Bounds what each address holds at the same time: connections or bytes. */
+export class PerAddressQuota {
   private readonly held = new Map<string, number>();
 
-  /** Null where the address would then hold more than `max`; else it holds that much more, until what this gives is called. */
-  take(address: string, amount: number, max: number): (() => void) | null {
+  constructor(private readonly max: number) {}
+
+  /** Takes `amount` for the address and returns the function that releases it, or null beyond the quota. */
+  take(address: string, amount: number): (() => void) | null {
     const key = addressKey(address);
     const sum = (this.held.get(key) ?? 0) + amount;
-    if (sum > max) return null;
+    if (sum > this.max) return null;
     this.held.set(key, sum);
     return () => {
       const left = (this.held.get(key) ?? 0) - amount;
@@ -31,7 +33,7 @@ export class HeldByAddress {
   }
 }
 
-/** Whether an address is one of these addresses or in one of these networks. */
+/** Tests whether an address belongs to a list of addresses and networks. */
 export function isWithin(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {

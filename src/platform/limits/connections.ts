@@ -1,34 +1,114 @@
-import type { Server } from 'node:http';
-import { HeldByAddress } from './address.js';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { finished } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Lifecycle } from '../health/lifecycle.js';
+import { Problem } from '../problems/problem.js';
+import { PerAddressQuota } from './address.js';
+
+/** Every signup of a page fits. Ten thousand connections that each send this much fit into the memory of a process. */
+const SMALL_BODY_BYTES = 16 * 1024;
 
 export interface ConnectionBounds {
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
+  /** How long after the server has closed a request may still arrive. */
+  readonly unsentMs: number;
+}
+
+export interface BodyBounds {
+  readonly largeBodiesMaxBytes: number;
+  readonly largeBodiesPerAddressMaxBytes: number;
 }
 
 /**
- * Closes at once the connections beyond a bound: of all, and of each remote address, so that one host alone keeps nobody
- * out. Behind a proxy that is trusted are many people; it bounds what each of them takes.
+ * Closes a new connection at once if there are too many in all, or from its address, so that one host cannot lock out
+ * the others. A trusted proxy carries many clients and has no bound of its own.
  */
 export function limitConnections(
   server: Server,
   { connectionsMax, connectionsPerAddressMax }: ConnectionBounds,
   isTrusted: (address: string) => boolean,
-  refused: () => void,
+  onRefused: () => void,
 ): void {
-  const open = new HeldByAddress();
+  const open = new PerAddressQuota(connectionsPerAddressMax);
   server.maxConnections = connectionsMax;
-  server.on('drop', refused);
+  server.on('drop', onRefused);
   server.on('connection', (socket) => {
     const { remoteAddress } = socket;
-    // Without one it has ended already.
+    // Without an address the socket is closed already.
     if (remoteAddress === undefined || isTrusted(remoteAddress)) return;
-    const release = open.take(remoteAddress, 1, connectionsPerAddressMax);
+    const release = open.take(remoteAddress, 1);
     if (release) {
       socket.once('close', release);
     } else {
-      refused();
+      onRefused();
       socket.destroy();
     }
+  });
+}
+
+/**
+ * Bounds the bytes of large bodies in memory, of all requests and of each address, with a 503 beyond it. A body is
+ * kept from its first byte, before the caller is authenticated, and may arrive slowly.
+ */
+export function limitLargeBodies(
+  fastify: FastifyInstance,
+  { largeBodiesMaxBytes, largeBodiesPerAddressMaxBytes }: BodyBounds,
+): void {
+  const held = new PerAddressQuota(largeBodiesPerAddressMaxBytes);
+  let totalBytes = 0;
+  fastify.addHook('preParsing', (request, reply, _, done) => {
+    const bytes = bodyBytesMax(request);
+    if (bytes <= SMALL_BODY_BYTES) return done();
+    const release = totalBytes + bytes <= largeBodiesMaxBytes && held.take(request.ip, bytes);
+    if (!release) {
+      reply.header('connection', 'close');
+      return done(new Problem('OVERLOADED'));
+    }
+    totalBytes += bytes;
+    finished(reply.raw, () => {
+      totalBytes -= bytes;
+      release();
+    });
+    done();
+  });
+}
+
+/** A chunked body can be as long as the route allows. */
+function bodyBytesMax({ headers, routeOptions: { bodyLimit } }: FastifyRequest): number {
+  if (headers['transfer-encoding'] !== undefined) return bodyLimit;
+  const bytes = Number(headers['content-length'] ?? 0);
+  // Beyond the limit Fastify refuses the body before it keeps any of it.
+  return bytes > bodyLimit ? 0 : bytes;
+}
+
+/**
+ * Lets connections end during a shutdown. Answers carry `Connection: close`, and sockets without a complete request are
+ * destroyed `unsentMs` after close(): from then on Node.js no longer enforces its timeouts for headers and requests.
+ * Complete requests are answered.
+ */
+export function endConnectionsOnClose(fastify: FastifyInstance, lifecycle: Lifecycle, unsentMs: number): void {
+  const { server } = fastify;
+  const connections = new Set<Socket>();
+  const requests = new Set<IncomingMessage>();
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('request', (request, response) => {
+    requests.add(request);
+    response.once('close', () => requests.delete(request));
+  });
+  // In onSend, because requests that arrived before the signal must not keep their connections either.
+  fastify.addHook('onSend', async (_, reply) => {
+    if (lifecycle.isStopping) reply.header('connection', 'close');
+  });
+  fastify.addHook('preClose', (done) => {
+    setTimeout(() => {
+      const unanswered = new Set([...requests].filter(({ complete }) => complete).map(({ socket }) => socket));
+      for (const socket of connections) if (!unanswered.has(socket)) socket.destroy();
+    }, unsentMs).unref();
+    done();
   });
 }

@@ -4,7 +4,7 @@ import { Problem } from '../problems/problem.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether a request with this body, which nobody has checked yet, is work as long as its waitlist: answered when done. */
+    /** Whether a request with this body, not validated yet, is exempt because its work grows with the waitlist. */
     isLongWork?: (body: unknown) => boolean;
   }
   interface FastifyRequest {
@@ -12,47 +12,39 @@ declare module 'fastify' {
   }
 }
 
-/** Every piece of work has a deadline of its own; this one holds for what they add up to. */
-class AnswerLateError extends Error {
-  override readonly name = 'AnswerLateError';
-}
-
 /**
- * Answers a request by `answerMs` after all of it is there, with 503 where its work goes on. Fastify's own
- * `handlerTimeout` counts the time in which a body arrives too, and would refuse whoever has a slow line. The work goes on to
- * its own end, as after any answer that was lost: to sign up or offboard again does no harm, to make a waitlist again makes two.
+ * Answers 503 if a request has no answer `answerMs` after it arrived in full; each piece of work has its own, shorter
+ * deadline, but they add up. The work goes on: repeating a signup or an offboarding is harmless, but repeating the
+ * creation of a waitlist makes a second one. Fastify's `handlerTimeout` would also count the time in which the body
+ * arrives, and so refuse slow connections.
  */
 export function answerInTime(fastify: FastifyInstance, answerMs: number): void {
   fastify.decorateRequest('answerTimer');
-  // Node.js reads from up to 48 times 1,024 connections before it looks at a timer. Thousands who are refused at once and ask
-  // again at once would keep every timer waiting, for eleven seconds as measured; so nobody is answered within that reading.
+  // Node.js reads up to 48 × 1,024 connections before it runs timers. If thousands of clients are refused and retry at
+  // once, answering them in that phase would delay every timer by many seconds; setImmediate answers them after it.
   fastify.addHook('onRequest', (_request, _reply, done) => void setImmediate(done));
   fastify.addHook('preHandler', (request, reply, done) => {
     if (!request.routeOptions.config.isLongWork?.(request.body)) {
-      const answer = () => void reply.send(overloaded(new AnswerLateError(`No answer within ${answerMs} ms`)));
-      // Once: a request that nothing is found for comes by again, on its way to the answer that says so.
+      const answer = () =>
+        void reply.send(new Problem('OVERLOADED', { cause: new Error(`no answer within ${answerMs} ms`) }));
+      // Only once: a request for an unknown file passes here again on its way to the 404 handler.
       request.answerTimer ??= setTimeout(answer, answerMs);
     }
     done();
   });
-  const isAnswered: preSerializationHookHandler<unknown> = (request, _, payload, done) => {
+  const clearTimer: preSerializationHookHandler<unknown> = (request, _, payload, done) => {
     clearTimeout(request.answerTimer);
     done(null, payload);
   };
-  // Of these two an answer passes the first, or where it is no object only the second: from there on it is under way.
-  fastify.addHook('preSerialization', isAnswered);
-  fastify.addHook('onSend', isAnswered);
+  // Objects pass preSerialization first, all other payloads only onSend.
+  fastify.addHook('preSerialization', clearTimer);
+  fastify.addHook('onSend', clearTimer);
 }
 
-/** Drops what a handler gives after its request was answered without it: there is nobody to tell, and nothing to warn of. */
-export class PunctualAdapter extends FastifyAdapter {
+/** Discards the result of a handler if the deadline has answered already. */
+export class LateReplyAdapter extends FastifyAdapter {
   override reply(...args: Parameters<FastifyAdapter['reply']>): ReturnType<FastifyAdapter['reply']> {
     const [response] = args;
     return 'sent' in response && response.sent ? response : super.reply(...args);
   }
-}
-
-/** More is asked of this process than it takes on. */
-export function overloaded(cause?: Error): Problem {
-  return new Problem('OVERLOADED', { cause });
 }

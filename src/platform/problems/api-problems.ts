@@ -1,12 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import { ApiExtension, getSchemaPath } from '@nestjs/swagger';
-import { PROBLEMS, type ProblemCode, problemEntry, problemType } from './problem-catalog.js';
+import { Problem } from './problem.js';
+import { PROBLEMS, type ProblemCode, problemEntry } from './problem-catalog.js';
 import { ProblemDto } from './problem.dto.js';
 
-/** Where the decorator leaves what an operation refuses, until the document spells it out as answers. */
+/** The extension in which {@link ApiProblems} stores its codes until document.ts turns them into responses. */
 export const PROBLEM_CODES = 'x-problem-codes';
 
-/** What any operation may answer, whatever it does: a request that can't be read, a fault of ours, no capacity. */
+/** Failures that every operation can have: an unreadable request, an error of ours, no capacity. */
 const ALWAYS: readonly ProblemCode[] = [
   'INVALID_REQUEST',
   'MALFORMED_REQUEST',
@@ -22,12 +23,12 @@ const ALWAYS: readonly ProblemCode[] = [
 
 const INSTANCE_EXAMPLE = '0199f2a4-5b6c-7def-8a90-123456789abc';
 
-/** Documents how an operation of its own refuses; what every operation may answer is added to each. */
+/** Documents the failures of an operation, in addition to those that every operation can have. */
 export function ApiProblems(...codes: ProblemCode[]) {
   return ApiExtension(PROBLEM_CODES, codes);
 }
 
-/** The failing answers of an operation by status, each with a real example of every code it may carry. */
+/** The error responses of an operation by status, with an example of each code. */
 export function problemResponses(codes: readonly ProblemCode[]) {
   const all = Object.keys(PROBLEMS).filter((code) =>
     [...ALWAYS, ...codes].includes(code as ProblemCode),
@@ -50,25 +51,14 @@ function problemResponse(status: number, codes: readonly ProblemCode[]) {
       'application/problem+json': {
         schema: { $ref: getSchemaPath(ProblemDto) },
         examples: Object.fromEntries(
-          codes.map((code) => [code, { summary: problemEntry(code).detail, value: example(code) }]),
+          codes.map((code) => {
+            const { detail, errors } = problemEntry(code);
+            const value = ProblemDto.from(new Problem(code, { fields: errors }), INSTANCE_EXAMPLE);
+            return [code, { summary: detail, value }];
+          }),
         ),
       },
     },
-  };
-}
-
-function example(code: ProblemCode): ProblemDto {
-  const { status, detail, errors } = problemEntry(code);
-  return {
-    type: problemType(code),
-    title: STATUS_CODES[status] ?? 'Error',
-    status,
-    detail,
-    instance: INSTANCE_EXAMPLE,
-    ...(errors && { errors: errors.map((fault) => ({ ...fault })) }),
-    error_code: code,
-    error_string: detail,
-    message: detail,
   };
 }
 

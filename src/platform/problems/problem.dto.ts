@@ -1,11 +1,13 @@
+import { STATUS_CODES } from 'node:http';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { FAULTS_MAX, FIELD_LENGTH_MAX } from './problem.js';
+import { FAULTS_MAX, FIELD_LENGTH_MAX, type Problem } from './problem.js';
+import { problemType } from './problem-catalog.js';
 
 export class FieldFaultDto {
-  @ApiProperty({ description: 'The field, as the request wrote it.', maxLength: FIELD_LENGTH_MAX, example: 'email' })
+  @ApiProperty({ description: 'The field, as the request spells it.', maxLength: FIELD_LENGTH_MAX, example: 'email' })
   field!: string;
 
-  @ApiProperty({ description: 'The rule that it breaks.', maxLength: 2048, example: 'must be an email address' })
+  @ApiProperty({ description: 'The rule that the field breaks.', maxLength: 2048, example: 'must be an email address' })
   message!: string;
 }
 
@@ -19,7 +21,7 @@ export class ProblemDto {
   })
   type!: string;
 
-  @ApiProperty({ description: 'The name of the status.', maxLength: 100, example: 'Bad Request' })
+  @ApiProperty({ description: 'The name of the HTTP status.', maxLength: 100, example: 'Bad Request' })
   title!: string;
 
   @ApiProperty({
@@ -27,20 +29,20 @@ export class ProblemDto {
     format: 'int32',
     minimum: 400,
     maximum: 599,
-    description: 'The HTTP status.',
+    description: 'The HTTP status code.',
     example: 400,
   })
   status!: number;
 
   @ApiProperty({
-    description: 'What went wrong, for people.',
+    description: 'An explanation for people.',
     maxLength: 16384,
     example: 'email must be an email address',
   })
   detail!: string;
 
   @ApiProperty({
-    description: 'The id of the request, also in the logs.',
+    description: 'The id of the request, which is also in the log.',
     maxLength: 64,
     example: '0199f2a4-5b6c-7def-8a90-123456789abc',
   })
@@ -48,13 +50,13 @@ export class ProblemDto {
 
   @ApiPropertyOptional({
     type: [FieldFaultDto],
-    description: `The fields at fault. Of more than ${FAULTS_MAX} the first; \`detail\` ends with how many more there are.`,
+    description: `The invalid fields, at most ${FAULTS_MAX}; \`detail\` then ends with the number of the others.`,
     maxItems: FAULTS_MAX,
   })
   errors?: FieldFaultDto[];
 
   @ApiProperty({
-    description: 'Stable, for programs.',
+    description: 'A stable code for programs.',
     pattern: '^[A-Z][A-Z0-9_]*$',
     maxLength: 64,
     example: 'INVALID_REQUEST',
@@ -66,4 +68,19 @@ export class ProblemDto {
 
   @ApiProperty({ description: 'The same as `detail`.', maxLength: 16384, example: 'email must be an email address' })
   message!: string;
+
+  /** `instance` is the id of the request. */
+  static from({ status, code, message, fields }: Problem, instance: string): ProblemDto {
+    return {
+      type: problemType(code),
+      title: STATUS_CODES[status] ?? 'Error',
+      status,
+      detail: message,
+      instance,
+      ...(fields && { errors: fields.map(({ field, message }) => ({ field, message })) }),
+      error_code: code,
+      error_string: message,
+      message,
+    };
+  }
 }

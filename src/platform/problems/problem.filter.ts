@@ -5,15 +5,13 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { QueryFailedError } from 'typeorm';
 import { isUnavailable, Problem } from './problem.js';
-import { type ProblemCode, problemType } from './problem-catalog.js';
-import type { ProblemDto } from './problem.dto.js';
-import { DATA_HEADERS } from '../http/safe-headers.js';
+import type { ProblemCode } from './problem-catalog.js';
+import { ProblemDto } from './problem.dto.js';
+import { DATA_HEADERS } from '../http/headers.js';
 
-/** Faults that the HTTP machinery finds before any of our code runs, by status. */
+/** The codes of errors that Node.js, Fastify and Nest raise, by status. */
 const HTTP_FAULTS: Readonly<Record<number, ProblemCode>> = {
   400: 'MALFORMED_REQUEST',
-  404: 'NOT_FOUND',
-  405: 'METHOD_NOT_ALLOWED',
   408: 'REQUEST_TIMEOUT',
   413: 'BODY_TOO_LARGE',
   414: 'PATH_TOO_LONG',
@@ -21,10 +19,10 @@ const HTTP_FAULTS: Readonly<Record<number, ProblemCode>> = {
   431: 'HEADERS_TOO_LARGE',
 };
 
-/** The methods that a path takes, empty where there is no such path. */
+/** The methods that a path accepts; empty for an unknown path. */
 export type AllowedMethods = (path: string) => readonly string[];
 
-/** Writes every failure as problem details; what nobody foresaw is logged whole and answered with a bare 500. */
+/** Answers every failure with problem details. An unexpected error is logged in full and answered with a bare 500. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(private readonly allowedMethods: AllowedMethods) {}
@@ -33,45 +31,36 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    if (error instanceof Problem) {
-      this.setHeaders(reply, error);
-      if (isUnavailable(error))
-        request.log.warn({ code: error.code, reason: error.cause && safeError(error.cause) }, 'unavailable');
-      send(request, reply, error);
-      return;
-    }
-    const status = this.statusOf(error, request, reply);
-    const code = HTTP_FAULTS[status] ?? (isCallersFault(status) ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR');
-    if (code === 'INTERNAL_ERROR') request.log.error({ error: safeError(error) }, 'unforeseen error');
-    // RFC 9110, 12.5.3: tells a fault of coding from one of media type.
-    if (status === 415 && request.headers['content-encoding']) void reply.header('Accept-Encoding', 'identity');
-    send(request, reply, new Problem(code));
+    const problem = error instanceof Problem ? error : this.problemOf(error, request, reply);
+    const { code, cause } = problem;
+    if (code === 'INTERNAL_ERROR') request.log.error({ error: safeError(error) }, 'unexpected error');
+    else if (isUnavailable(problem)) request.log.warn({ code, reason: cause && safeError(cause) }, 'unavailable');
+    send(request, reply, problem);
   }
 
-  private statusOf(error: unknown, request: FastifyRequest, reply: FastifyReply): number {
+  private problemOf(error: unknown, request: FastifyRequest, reply: FastifyReply): Problem {
     const status =
       error instanceof HttpException
         ? error.getStatus()
         : ((error as { statusCode?: number } | null)?.statusCode ?? 500);
-    // The documentation's files refuse a path that leads out of them: there is nothing for the caller there.
-    if (status === 403) return 404;
-    if (status !== 404) return status;
-    const allowed = this.allowedMethods(request.url.split('?', 1)[0] ?? '/');
-    // A path that takes this method has nothing to show for it: a file of the documentation that is not there.
-    if (allowed.length === 0 || allowed.includes(request.method)) return 404;
-    void reply.header('Allow', allowed.join(', '));
-    return 405;
+    if (status === 404) return this.notFound(request, reply);
+    // @fastify/static answers 403 for a path outside its folder.
+    if (status === 403) return new Problem('NOT_FOUND');
+    // RFC 9110, 12.5.3: tells the caller that the encoding is the fault, not the media type.
+    if (status === 415 && request.headers['content-encoding']) void reply.header('Accept-Encoding', 'identity');
+    return new Problem(HTTP_FAULTS[status] ?? (status >= 400 && status < 500 ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR'));
   }
 
-  private setHeaders(reply: FastifyReply, { status, code, retryAfterSeconds }: Problem): void {
-    if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds);
-    // RFC 6750, 3: no error code where the request carried no token at all.
-    if (status === 401)
-      void reply.header('WWW-Authenticate', code === 'INVALID_TOKEN' ? 'Bearer error="invalid_token"' : 'Bearer');
+  private notFound(request: FastifyRequest, reply: FastifyReply): Problem {
+    const allowed = this.allowedMethods(request.url.split('?', 1)[0] ?? '/');
+    // A path can accept the method but have no such resource, as with an unknown file of the documentation.
+    if (allowed.length === 0 || allowed.includes(request.method)) return new Problem('NOT_FOUND');
+    void reply.header('Allow', allowed.join(', '));
+    return new Problem('METHOD_NOT_ALLOWED');
   }
 }
 
-/** Answers a path that the router can't read; no hook and no filter runs for those. */
+/** Answers a path that the router cannot read; no hook or filter runs for it. */
 export function answerUnreadablePath(
   { statusCode = 400 }: { readonly statusCode?: number },
   request: FastifyRequest,
@@ -82,38 +71,39 @@ export function answerUnreadablePath(
   send(request, reply, new Problem(code));
 }
 
-/** What Node.js itself can't read as HTTP; there is no request yet, so the answer is written to the socket. */
+/** Answers malformed HTTP. There is no request yet, so the answer is written to the socket. */
 export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const code = HTTP_FAULTS[status] ?? 'MALFORMED_REQUEST';
   const requestId = randomUUID();
-  const body = JSON.stringify(problemDetails(new Problem(code), requestId));
+  const body = JSON.stringify(ProblemDto.from(new Problem(code), requestId));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/problem+json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
-    ...Object.entries(DATA_HEADERS).map(([name, value]) => `${name}: ${String(value)}`),
+    ...Object.entries(DATA_HEADERS).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function isCallersFault(status: number): boolean {
-  return status >= 400 && status < 500;
-}
-
 function send(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
   // The request deadline may have answered already.
   if (reply.sent) return;
+  const { status, code, retryAfterSeconds } = problem;
+  if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds);
+  // RFC 6750, 3: no error code if the request has no token.
+  if (status === 401)
+    void reply.header('WWW-Authenticate', code === 'INVALID_TOKEN' ? 'Bearer error="invalid_token"' : 'Bearer');
   void reply
-    .status(problem.status)
+    .status(status)
     .header('Content-Type', 'application/problem+json; charset=utf-8')
-    .send(problemDetails(problem, request.id));
+    .send(ProblemDto.from(problem, request.id));
 }
 
-/** A failed query's message and parameters hold people's data, so only its code and its stack's frames are kept. */
+/** What may be logged of an error. The message and parameters of a failed query hold personal data. */
 export function safeError(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
   const isQuery = error instanceof QueryFailedError;
@@ -121,18 +111,4 @@ export function safeError(error: unknown) {
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)).join('\n'); // prettier-ignore
   const message = isQuery ? '' : error.message;
   return { type: error.name, code, errno, message, stack: frames ?? '' };
-}
-
-function problemDetails({ status, code, message, fields }: Problem, instance: string): ProblemDto {
-  return {
-    type: problemType(code),
-    title: STATUS_CODES[status] ?? 'Error',
-    status,
-    detail: message,
-    instance,
-    ...(fields && { errors: fields.map(({ field, message }) => ({ field, message })) }),
-    error_code: code,
-    error_string: message,
-    message,
-  };
 }

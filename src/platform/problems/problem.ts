@@ -6,21 +6,21 @@ export interface FieldFault {
   readonly message: string;
 }
 
-/** More faults of one request tell the caller nothing new, and a body can hold a hundred thousand. */
+/** A body can have a hundred thousand faults; the caller needs only the first ones. */
 export const FAULTS_MAX = 20;
-/** A field's path is the client's own text, which can be as long as a body. */
+/** The path of a field is the client's own text, which can be as long as a body. */
 export const FIELD_LENGTH_MAX = 512;
 
 interface ProblemDetails {
   /** Shown to the caller instead of the catalog's message; never another person's data. */
   readonly detail?: string;
   readonly fields?: readonly FieldFault[];
-  /** Instead of the catalog's. */
+  /** Replaces the catalog's value. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
-/** An outcome that the caller can understand and act upon. The catalog has its status and message. */
+/** A failure that the caller can understand and act on. The catalog defines its status and message. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
@@ -38,7 +38,7 @@ export class Problem extends Error {
     this.retryAfterSeconds = retryAfterSeconds ?? entry.retryAfterSeconds;
   }
 
-  /** Malformed fields of a request, whatever its waitlist. */
+  /** Fields that are invalid on every waitlist. */
   static invalid(faults: readonly FieldFault[]): Problem {
     return withFaults('INVALID_REQUEST', faults);
   }
@@ -58,7 +58,7 @@ function withFaults(code: ProblemCode, faults: readonly FieldFault[]): Problem {
   return new Problem(code, { detail: sentences.join('; '), fields });
 }
 
-/** Whether the work failed because something that it needs is away or full, and may succeed later. */
+/** Whether the work failed because something is unreachable or full, and may succeed later. */
 export function isUnavailable(error: unknown): error is Problem {
   return error instanceof Problem && error.status === 503;
 }

@@ -3,14 +3,14 @@ import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Metrics } from './metrics.js';
 
-/** The parts of mysql2's pool that count; it has no public ones. */
+/** Private fields of mysql2's pool, which has no public ones for this. */
 interface CountedPool {
   readonly _allConnections: { readonly length: number };
   readonly _freeConnections: { readonly length: number };
   readonly _connectionQueue: { readonly length: number };
 }
 
-/** The connections to the database; the embedded one has no pool and so no such metrics. */
+/** Gauges of the connection pool. The embedded database has no pool and no such metrics. */
 @Injectable()
 export class PoolMetrics {
   constructor({ registry }: Metrics, dataSource: DataSource) {
@@ -20,7 +20,7 @@ export class PoolMetrics {
     const registers = [registry];
     new Gauge({
       name: 'waitlist_database_connections',
-      help: 'Connections to the database, by whether a statement or transaction holds them.',
+      help: 'Connections to the database: `used` by a statement or transaction, or `idle`.',
       labelNames: ['state'],
       registers,
       collect() {
@@ -31,12 +31,12 @@ export class PoolMetrics {
     });
     new Gauge({
       name: 'waitlist_database_connections_max',
-      help: 'Connections that the pool may open.',
+      help: 'Connections that the pool may open at most.',
       registers,
     }).set(options.poolSize ?? 0);
     new Gauge({
       name: 'waitlist_database_waiting',
-      help: 'Statements and transactions that wait for a connection.',
+      help: 'Statements and transactions waiting for a connection.',
       registers,
       collect() {
         this.set(pool._connectionQueue.length);

@@ -9,7 +9,7 @@ const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcess
 beforeAll(() => provider.register());
 afterAll(async () => provider.shutdown());
 
-it('a run that several callers share is beneath the first and linked with the others, both ways', async () => {
+it('makes the span of a shared run a child of the first caller and links it with the others in both directions', async () => {
   const batcher = new Batcher<string, string>(
     async (names) => {
       await traced('inside', {}, async () => undefined);
@@ -40,7 +40,7 @@ it('a run that several callers share is beneath the first and linked with the ot
   expect(inside).toEqual([alone, shared].map((span) => span?.spanContext().spanId));
 });
 
-it('a failure is told by its code, for its message can hold what a person sent', async () => {
+it('records the code of a failure but not its message, which can hold personal data', async () => {
   const failure = Object.assign(new Error('canary@example.com is taken'), { code: 'ER_DUP_ENTRY' });
   const failing = tracer.startActiveSpan('request', () => traced('failing', {}, () => Promise.reject(failure)));
   await expect(failing).rejects.toBe(failure);
@@ -51,7 +51,7 @@ it('a failure is told by its code, for its message can hold what a person sent',
   expect(trace.getSpan(context.active())).toBeUndefined();
 });
 
-it('work that no traced request asks for has no span', async () => {
+it('makes no span without an active span', async () => {
   expect(await traced('unasked', {}, async () => 'done')).toBe('done');
 
   expect(exporter.getFinishedSpans().filter(({ name }) => name === 'unasked')).toEqual([]);

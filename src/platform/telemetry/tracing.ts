@@ -14,12 +14,12 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-/** OpenTelemetry's own no-op until {@link startTracing} puts something behind it. */
+/** A no-op until {@link startTracing} registers a provider. */
 export const tracer = trace.getTracer('waitlist-service');
 
 const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
-/** A collector that is away must not use up the grace of a process that is told to stop. */
+/** An unreachable collector must not use up the grace period of a shutdown. */
 const FLUSH_MAX_MS = 5_000;
 
 interface TracedOptions {
@@ -29,8 +29,8 @@ interface TracedOptions {
 }
 
 /**
- * A span around `work`, where a request that is traced asks for it: with tracing off this costs nothing. Of an error it keeps
- * the code alone: its message can hold what a person sent.
+ * Makes a span around `work` if there is an active span, so that it costs nothing without tracing. Of an error the span
+ * keeps only the code: the message can hold personal data.
  */
 export async function traced<Result>(
   name: string,
@@ -52,8 +52,8 @@ export async function traced<Result>(
 }
 
 /**
- * One piece of work for several callers, each with its own trace: a span beneath the first of them that is recorded, and
- * a link between it and every other, both ways.
+ * Makes one span around work for several callers, each with its own trace. The span is a child of the first recorded
+ * caller, and is linked with each of the others in both directions.
  */
 export async function tracedTogether<Result>(
   name: string,
@@ -73,8 +73,8 @@ export async function tracedTogether<Result>(
 }
 
 /**
- * Sends spans where OpenTelemetry's own variables say; resolves with what sends the rest and ends it. The SDK is loaded
- * here and nowhere else, so that without tracing it costs neither time nor memory.
+ * Starts sending spans as OpenTelemetry's own variables say. Resolves with a function that sends the remaining spans and
+ * stops. The SDK is loaded only here, so that it costs no time and memory without tracing.
  */
 export async function startTracing(log: { warn(fields: object, message: string): void }): Promise<() => Promise<void>> {
   const [{ BatchSpanProcessor, NodeTracerProvider }, { OTLPTraceExporter }, resources] = await Promise.all([
@@ -82,9 +82,9 @@ export async function startTracing(log: { warn(fields: object, message: string):
     import('@opentelemetry/exporter-trace-otlp-proto'),
     import('@opentelemetry/resources'),
   ]);
-  const complain = (reason: unknown) => log.warn({ reason: String(reason) }, 'traces are not sent');
+  const warn = (reason: unknown) => log.warn({ reason: String(reason) }, 'traces are not sent');
   diag.setLogger(
-    { error: complain, warn: complain, info: () => undefined, debug: () => undefined, verbose: () => undefined },
+    { error: warn, warn, info: () => undefined, debug: () => undefined, verbose: () => undefined },
     { logLevel: DiagLogLevel.ERROR },
   );
   const provider = new NodeTracerProvider({
@@ -96,7 +96,7 @@ export async function startTracing(log: { warn(fields: object, message: string):
   });
   provider.register();
   return async () => {
-    // What a collector does not take is lost; that is no failure of this process.
-    await Promise.race([provider.shutdown().catch(complain), setTimeout(FLUSH_MAX_MS)]);
+    // Spans that the collector does not accept are lost, without failing the shutdown.
+    await Promise.race([provider.shutdown().catch(warn), setTimeout(FLUSH_MAX_MS)]);
   };
 }

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import { type FastifyRequest, LogController } from 'fastify';
+import type { Config } from '../config/config.js';
+import type { BodyBounds, ConnectionBounds } from '../limits/connections.js';
+import { LateReplyAdapter } from '../limits/request-deadline.js';
+import { answerUnreadablePath, answerUnreadableRequest, safeError } from '../problems/problem.filter.js';
+import { BODY_MAX_BYTES } from './json-body.js';
+
+/** What one connection may take from the server, and all of them together. Tests use smaller bounds. */
+export interface ServerBounds extends ConnectionBounds, BodyBounds {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** How often the server checks those two. */
+  readonly checkMs: number;
+  readonly keepAliveMs: number;
+  /** Longest time without a byte in either direction while a request or its answer is under way. */
+  readonly silenceMs: number;
+  /** From the end of the request to its answer, even if the work still runs. */
+  readonly answerMs: number;
+  /** Mean delay of the event loop beyond which requests are refused. */
+  readonly loopDelayMs: number;
+}
+export const SERVER_BOUNDS: ServerBounds = {
+  // One packet holds the headers, and a slow mobile connection sends the largest body, 1 MiB, in half a minute.
+  headersMs: 10_000,
+  requestMs: 30_000,
+  checkMs: 1_000,
+  // Above the 60 s of most load balancers: the side that closes first must not be the one that receives requests.
+  keepAliveMs: 72_000,
+  // Closes a socket whose client stopped reading; longer than our slowest request.
+  silenceMs: 30_000,
+  // Above the deadline of a single piece of work, whose error says more. Below the five seconds in which every request
+  // is answered, because the network and a busy event loop take their share.
+  answerMs: 4_500,
+  // Memory and file handles are for work, not for idle connections.
+  connectionsMax: 10_000,
+  // More than an office or the gateway of a mobile network opens, and few enough that ten such hosts are needed to
+  // exhaust `connectionsMax`. A trusted proxy may open all of them.
+  connectionsPerAddressMax: 1_000,
+  // An eighth of the memory that the Helm chart grants a process.
+  largeBodiesMaxBytes: 64 * 1024 * 1024,
+  // Eight of the largest body. An owner's script sends one at a time.
+  largeBodiesPerAddressMaxBytes: 8 * 1024 * 1024,
+  // Six event-loop turns per request: at 500 ms each, the 4 s deadline of the database would fail work that succeeded.
+  loopDelayMs: 500,
+  // A signup is one packet, already on its way when the server closes. Less than a shutdown may take (boot/shutdown.ts).
+  unsentMs: 5_000,
+};
+
+export const PATH_OPTIONS = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
+/** A query in a line of JSON, where its own quotes and backslashes are escaped. */
+const QUERY = /\?(?:\\.|[^\s"\\])+/g;
+const CALLER_REQUEST_ID = /^[\w.-]{1,64}$/;
+
+export interface AdapterOptions {
+  readonly bounds?: ServerBounds;
+  /** Receives the log line by line; standard output by default. */
+  readonly log?: { write(line: string): void };
+}
+
+/** The HTTP server, without routes. */
+export function createAdapter(config: Config, { bounds = SERVER_BOUNDS, log }: AdapterOptions = {}): FastifyAdapter {
+  return new LateReplyAdapter({
+    bodyLimit: BODY_MAX_BYTES,
+    http: { headersTimeout: bounds.headersMs, connectionsCheckingInterval: bounds.checkMs },
+    requestTimeout: bounds.requestMs,
+    keepAliveTimeout: bounds.keepAliveMs,
+    connectionTimeout: bounds.silenceMs,
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    // HEAD would run the handler of a GET, and one of them exchanges a token.
+    exposeHeadRoutes: false,
+    // Serve requests that were sent before the server closed.
+    return503OnClosing: false,
+    routerOptions: PATH_OPTIONS,
+    // `OPTIONS *` matches no route, so no hook would run for it.
+    rewriteUrl: ({ url = '/' }) => url.replace(/^\*/, '/'),
+    frameworkErrors: answerUnreadablePath,
+    clientErrorHandler: answerUnreadableRequest,
+    genReqId: ({ headers }: IncomingMessage) => {
+      const given = headers['x-request-id'];
+      return typeof given === 'string' && CALLER_REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    logger: {
+      stream: log,
+      level: config.logLevel,
+      base: undefined,
+      formatters: { level: (level) => ({ level }) },
+      // Fastify's own lines (requests, errors, messages) repeat the URL with its query, which can hold personal data.
+      hooks: { streamWrite: (line) => line.replaceAll(QUERY, '?…') },
+      serializers: { req: ({ method }: FastifyRequest) => ({ method }), err: safeError },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    },
+    logController: new LogController({ disableRequestLogging: true }),
+  });
+}

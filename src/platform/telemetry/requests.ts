@@ -1,0 +1,64 @@
+import { type Context, context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Metrics } from './metrics.js';
+import { tracer } from './tracing.js';
+
+/** Machines request these every few seconds: they are not traced, and logged at level `debug`. */
+const MONITORING_ROUTES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
+
+export function isMonitoringRoute(route: string): boolean {
+  return MONITORING_ROUTES.has(route);
+}
+
+/**
+ * Writes one log line and one measurement per answer. They hold the pattern of the route, never the path, the query, a
+ * header or the address: those can hold personal data.
+ */
+export function recordRequests(fastify: FastifyInstance, metrics: Metrics): void {
+  fastify.addHook('onResponse', async ({ log, method, routeOptions: { url: route = 'unknown' } }, reply) => {
+    const { statusCode: status, elapsedTime: durationMs } = reply;
+    metrics.answered(method, route, status, durationMs);
+    const line = { method, route, status, durationMs: Math.round(durationMs * 10) / 10 };
+    if (isMonitoringRoute(route)) log.debug(line, 'request');
+    else log.info(line, 'request');
+  });
+}
+
+/**
+ * Makes a span for each request, continuing the caller's trace. The ready-made instrumentations record the path and the
+ * query, which can hold personal data. See docs/decisions/traces.md.
+ */
+export function traceRequests(fastify: FastifyInstance): void {
+  const contexts = new WeakMap<FastifyRequest, Context>();
+
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const { method, routeOptions, headers } = request;
+    const { url: route } = routeOptions;
+    if (route !== undefined && isMonitoringRoute(route)) return done();
+    const span = tracer.startSpan(
+      route === undefined ? method : `${method} ${route}`,
+      {
+        kind: SpanKind.SERVER,
+        attributes: { 'http.request.method': method, 'url.scheme': request.protocol, 'http.route': route },
+      },
+      // Not `tracestate` and `baggage`: they can hold anything, and no one downstream needs them.
+      propagation.extract(context.active(), { traceparent: headers.traceparent }),
+    );
+    // `close` also comes if the client disconnects before the answer.
+    reply.raw.once('close', () => {
+      const { statusCode: status, writableFinished } = reply.raw;
+      if (writableFinished) span.setAttribute('http.response.status_code', status);
+      if (writableFinished && status >= 500)
+        span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    });
+    request.log = reply.log = request.log.child({ trace_id: span.spanContext().traceId });
+    const requestContext = trace.setSpan(context.active(), span);
+    contexts.set(request, requestContext);
+    context.with(requestContext, done);
+  });
+  // The body arrives in the connection's context, not in that of its request.
+  fastify.addHook('preValidation', (request, _reply, done) => {
+    context.with(contexts.get(request) ?? context.active(), done);
+  });
+}

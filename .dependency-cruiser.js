@@ -59,13 +59,19 @@ export default {
       name: 'rooms-are-entered-through-their-service',
       severity: 'error',
       from: { path: '^src/([^/]+)/' },
-      to: { path: `^src/(${rooms})/.*\\.(controller|store|dto)\\.ts$`, pathNot: '^src/$1/' },
+      to: { path: `^src/(${rooms})/.*\\.(controller|store)\\.ts$`, pathNot: '^src/$1/' },
+    },
+    {
+      name: 'a-dto-of-another-module-is-for-dtos-and-entry-points',
+      severity: 'error',
+      from: { path: '^src/([^/]+)/', pathNot: '^src/boot/|\\.dto\\.ts$' },
+      to: { path: `^src/(${rooms})/.*\\.dto\\.ts$`, pathNot: '^src/$1/' },
     },
     {
       name: 'entry-points-see-modules-and-services',
       severity: 'error',
       from: { path: '^src/([^/]+|boot/[^/]+)\\.ts$' },
-      to: { path: `^src/(${rooms})/`, pathNot: '\\.(module|service)\\.ts$|^src/queue/maintenance/' },
+      to: { path: `^src/(${rooms})/`, pathNot: '\\.(module|service|dto)\\.ts$|^src/queue/maintenance/' },
     },
     {
       name: 'main-handles-signals-before-it-imports-the-rest',
@@ -81,7 +87,7 @@ export default {
         dynamic: false,
         dependencyTypesNot: ['type-only'],
         path: '^src/',
-        pathNot: '^src/platform/(contract/http-url|problems/problem)\\.ts$',
+        pathNot: '^src/platform/(contract/formats|problems/problem)\\.ts$',
       },
     },
     {

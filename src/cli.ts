@@ -4,11 +4,10 @@ import { text } from 'node:stream/consumers';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import type * as cliServices from './boot/cli-services.js';
-import { HTTP_URL_RULE, isHttpUrl } from './platform/contract/http-url.js';
+import { ID_RULE, parseId } from './platform/contract/formats.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
-const WAITLIST_NAME_LENGTH_MAX = 200;
 /** The largest size that was benchmarked. */
 const SEED_MAX = 10_000_000;
 
@@ -49,13 +48,14 @@ const waitlist = program.command('waitlist').description('manage waitlists');
 waitlist
   .command('create')
   .description('create a waitlist and show its API key, which cannot be shown again')
-  .argument('<name>', 'the name of the waitlist', waitlistName)
+  .argument('<name>', 'the name of the waitlist')
   .requiredOption('--owner <email>', 'the account that owns it')
-  .requiredOption('--url <url>', 'the page where people sign up', httpUrl)
+  .requiredOption('--url <url>', 'the page where people sign up')
   .action((name: string, options: { owner: string; url: string }) =>
-    withServices(async ({ auth, waitlists }) => {
+    withServices(async ({ auth, waitlists, readSettings }) => {
+      const settings = readSettings({ waitlist_name: name, waitlist_url_location: options.url });
       const account = await auth.getAccount(options.owner);
-      const created = await waitlists.create(account.id, { name, urlLocation: options.url });
+      const created = await waitlists.create(account.id, settings);
       print(`Created waitlist ${created.waitlist.id} with the API key ${created.apiKey}`);
     }),
   );
@@ -181,9 +181,9 @@ async function withProgress<Result>(what: string, work: (onProgress: OnProgress)
 }
 
 function waitlistId(value: string): number {
-  const id = Number(value);
-  if (/^[1-9]\d*$/.test(value) && Number.isSafeInteger(id)) return id;
-  throw new InvalidArgumentError('It must be the id of a waitlist.');
+  const id = parseId(value);
+  if (id === null) throw new InvalidArgumentError(`It ${ID_RULE}.`);
+  return id;
 }
 
 function seedCount(value: string): number {
@@ -212,16 +212,6 @@ async function askPassword(): Promise<string> {
   terminal.close();
   process.stderr.write('\n');
   return password;
-}
-
-function waitlistName(value: string): string {
-  if (value.trim() && [...value].length <= WAITLIST_NAME_LENGTH_MAX) return value;
-  throw new InvalidArgumentError(`It must have 1 to ${WAITLIST_NAME_LENGTH_MAX} characters.`);
-}
-
-function httpUrl(value: string): string {
-  if (isHttpUrl(value)) return value;
-  throw new InvalidArgumentError(`It ${HTTP_URL_RULE}.`);
 }
 
 function print(line: string): void {

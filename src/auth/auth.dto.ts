@@ -1,8 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { AnyText } from '../platform/contract/fields.js';
 import type { TokenPair } from './token.service.js';
 
 export class CreateTokensDto {
-  @ApiProperty({
+  @AnyText({
     description: "The service account's email.",
     minLength: 1,
     maxLength: 254,
@@ -10,7 +11,7 @@ export class CreateTokensDto {
   })
   email!: string;
 
-  @ApiProperty({
+  @AnyText({
     description: "The service account's password. A first start prints that of its account to the terminal.",
     minLength: 1,
     maxLength: 256,
@@ -22,14 +23,14 @@ export class CreateTokensDto {
 
 export class TokenPairDto {
   @ApiProperty({
-    description: 'Bearer credential of the owner operations.',
+    description: 'Bearer token for the owner operations.',
     maxLength: 2048,
     example: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI…',
   })
   access_token!: string;
 
   @ApiProperty({
-    description: 'Bearer credential that is exchanged, once, for a new pair.',
+    description: 'Bearer token that can be exchanged once for a new pair.',
     maxLength: 2048,
     example: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InJ0K2p3dCJ9.eyJzdWIiOiI…',
   })

@@ -4,10 +4,12 @@ import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import { AuthService } from '../auth/auth.service.js';
 import { readConfig } from '../platform/config/config.js';
+import { readRequest } from '../platform/contract/request.pipe.js';
 import { Database } from '../platform/database/database.js';
 import { QueueAuditor } from '../queue/maintenance/auditor.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueSeeder } from '../queue/maintenance/seeder.js';
+import { CreateWaitlistDto } from '../waitlist/waitlist.dto.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 
 /** The services that CLI commands use. */
@@ -18,6 +20,7 @@ export interface CliServices {
   readonly purger: QueuePurger;
   readonly seeder: QueueSeeder;
   readonly database: Database;
+  readonly readSettings: typeof readSettings;
 }
 
 /**
@@ -45,8 +48,14 @@ export async function withServices(
       purger: app.get(QueuePurger),
       seeder: app.get(QueueSeeder),
       database,
+      readSettings,
     });
   } finally {
     await app.close();
   }
+}
+
+/** Settings of a new waitlist, held to the rules of the API. @throws Problem `INVALID_REQUEST` */
+function readSettings(body: Partial<CreateWaitlistDto>) {
+  return CreateWaitlistDto.toSettings(readRequest(CreateWaitlistDto, body));
 }

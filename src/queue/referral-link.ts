@@ -1,9 +1,9 @@
 import { customAlphabet } from 'nanoid';
+import { isToken } from '../platform/contract/formats.js';
 
 /** Crockford's base 32: no I, L, O, U. */
 export const TOKEN_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TOKEN_LENGTH = 12;
-const TOKEN = new RegExp(`^[${TOKEN_ALPHABET}]{${TOKEN_LENGTH}}$`);
 
 /** 60 random bits. */
 export const newReferralToken = customAlphabet(TOKEN_ALPHABET, TOKEN_LENGTH);
@@ -31,7 +31,7 @@ export function referrerTokens(link: string): string[] {
   const parameters = [...(query ?? []), ...(fragmentQuery ?? [])];
   const named = parameters.filter(([name]) => name === PARAMETER);
   const values = [...named, ...parameters].map(([, value]) => value);
-  return [...new Set(values.filter((value) => TOKEN.test(value)))].slice(0, TOKENS_MAX);
+  return [...new Set(values.filter((value) => isToken(value)))].slice(0, TOKENS_MAX);
 }
 
 function splitOnce(text: string, separator: string): [string, string] {

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Req } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
@@ -9,7 +9,6 @@ import { SignupService } from './signup.service.js';
 
 @ApiTags('Signup')
 @Public()
-@ApiExtraModels(GetSignupDto)
 @Controller('api/v1/signup')
 export class SignupController {
   constructor(private readonly signups: SignupService) {}

@@ -24,7 +24,7 @@ const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 @ApiTags('Waiter')
 @OwnerOnly(OwnedWaitlistGuard)
 @ApiSecurity({ access_token: [], api_key: [] })
-@ApiExtraModels(ListWaitersDto, WaiterDto, OffboardedWaiterDto)
+@ApiExtraModels(WaiterDto, OffboardedWaiterDto)
 @Controller('api/v1/waiter')
 export class WaiterController {
   constructor(

@@ -1,58 +1,74 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { COUNT_SCHEMA, ID_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/schemas.js';
-import { timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/timestamp.js';
+import { AnyText, Confirmation, Count, Flag, Id, NestedList, OneOf, WholeNumber } from '../platform/contract/fields.js';
+import { COUNT_SCHEMA, ID_SCHEMA, isToken, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import { type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import type { Answer, JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
-import { referralLink } from '../queue/referral-link.js';
 import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 
 export const PAGE_SIZE_MAX = 100;
 export const OFFBOARD_MAX = 1_000;
-const API_KEY_BOUNDS = { minLength: 1, maxLength: 64 } as const;
-const TOKEN = new RegExp(TOKEN_SCHEMA.pattern);
 const API_KEY_EXAMPLE = '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4';
+const API_KEY = {
+  description: 'API key of the waitlist. Required, here or in the header `api-key`.',
+  minLength: 1,
+  maxLength: 64,
+  optional: true,
+} as const;
 
 export class ListWaitersDto {
-  @ApiPropertyOptional({
-    description: 'API key of the waitlist. Required, here or in the header `api-key`.',
-    ...API_KEY_BOUNDS,
-  })
+  @AnyText(API_KEY)
   api_key?: string;
 
-  @ApiPropertyOptional({ ...COUNT_SCHEMA, default: 0, description: 'Number of Waiters to skip.' })
+  @Count({ optional: true, default: 0, description: 'Number of Waiters to skip.', lenient: true })
   offset?: number;
 
-  @ApiPropertyOptional({
+  @AnyText({
+    optional: true,
     maxLength: 64,
-    description: 'A token: only those whom that Waiter referred. The word `true`: only those whom anyone referred.',
+    description: 'A token: only Waiters whom that one referred. The word `true`: only Waiters whom anyone referred.',
+    lenient: true,
   })
   referral_token?: string;
 
-  @ApiPropertyOptional({ default: false, description: 'Adds question_1..3 and answer_1..3 to each Waiter.' })
+  @Flag({
+    optional: true,
+    default: false,
+    description: 'Adds question_1..3 and answer_1..3 to each Waiter.',
+    lenient: true,
+  })
   questions_request?: boolean;
 
-  @ApiPropertyOptional({ default: false, description: 'The offboarded Waiters instead of the active ones.' })
+  @Flag({
+    optional: true,
+    default: false,
+    description: 'The offboarded Waiters instead of the active ones.',
+    lenient: true,
+  })
   offboarded_request?: boolean;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    format: 'int32',
+  @WholeNumber({
+    optional: true,
     minimum: 1,
     maximum: PAGE_SIZE_MAX,
     default: PAGE_SIZE_MAX,
     description: 'Page size.',
+    lenient: true,
   })
   limit?: number;
 
-  @ApiPropertyOptional({
-    ...ID_SCHEMA,
-    description: 'Starts after the Waiter with this id, whatever was offboarded in between; `offset` is ignored.',
+  @Id({
+    optional: true,
+    description:
+      'Starts after the Waiter with this id, whatever was offboarded in the meantime; `offset` is then ignored.',
+    lenient: true,
   })
   after_id?: number;
 
-  @ApiPropertyOptional({
+  @OneOf({
+    optional: true,
     enum: ['joined', 'queue'],
     default: 'joined',
-    description: 'In the order of joining, or of the line.',
+    description: 'Sorts by time of joining, or by place in the queue.',
   })
   order?: 'joined' | 'queue';
 
@@ -77,68 +93,25 @@ export class ListWaitersDto {
   }
 }
 
-class WaiterBaseDto {
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Records that this one referred.', example: 0 })
-  amount_referred!: number;
-
-  @ApiProperty(TIMESTAMP_SCHEMA)
-  created_at!: string;
-
+class WaiterBaseDto extends RecordDto {
   @ApiProperty({
     type: String,
     nullable: true,
     maxLength: 254,
-    description: 'As typed; null for a record without one.',
+    description: 'As typed; null if the record has none.',
     example: 'ada@example.com',
   })
   email!: string | null;
 
-  @ApiProperty({ ...ID_SCHEMA, description: 'Names the Waiter when offboarding.', example: 1 })
+  @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the Waiter when offboarding.', example: 1 })
   id!: number;
 
-  @ApiProperty({
-    description: 'The link that this Waiter shares.',
-    format: 'uri',
-    maxLength: 2100,
-    example: 'https://example.com/join?ref_id=7ZZ0K3M9QXVB',
-  })
-  referral_link!: string;
-
-  @ApiProperty({ ...TOKEN_SCHEMA, description: 'What names this Waiter as a referrer.' })
-  referral_token!: string;
-
-  @ApiProperty({ ...TOKEN_SCHEMA, nullable: true, description: 'Token of the Waiter who referred this one.' })
+  @ApiProperty({ ...TOKEN_SCHEMA, nullable: true, description: 'Token of the Waiter who referred this one, or null.' })
   referred_by_waiter_token!: string | null;
 
-  @ApiProperty({
-    ...TIMESTAMP_SCHEMA,
-    type: String,
-    nullable: true,
-    description: 'When it was offboarded (UTC), or null.',
-    example: null,
-  })
-  removed_date!: string | null;
-
-  @ApiProperty({
-    ...COUNT_SCHEMA,
-    nullable: true,
-    description: 'The priority when it was offboarded, or null.',
-    example: null,
-  })
-  removed_priority!: number | null;
-
-  @ApiProperty({ ...UUID_SCHEMA, description: 'Names the record, for good; the public view has the same.' })
-  uuid!: string;
-
-  @ApiProperty({ description: 'Whether the contact data was verified; false in this version.', example: false })
-  verified!: boolean;
-
-  @ApiProperty({ maxLength: 64, description: 'The key that the caller presented.', example: API_KEY_EXAMPLE })
+  @ApiProperty({ maxLength: 64, description: 'The API key that the caller presented.', example: API_KEY_EXAMPLE })
   waitlist_api_key!: string;
 }
-
-/** What a Waiter has besides. It is assigned to the rest: a spread takes five times as long. */
-type Own<Dto extends WaiterBaseDto> = Omit<Dto, keyof WaiterBaseDto>;
 
 const QUESTION = { maxLength: 500, description: 'Text of the question; with `questions_request=true`.' } as const;
 const ANSWER = {
@@ -150,16 +123,16 @@ const ANSWER = {
 function referrerOf(text: string): PageRequest['referredBy'] {
   if (text === '' || /^(false|0)$/i.test(text)) return null;
   if (/^(true|1)$/i.test(text)) return 'anyone';
-  // Nobody has an empty token. A database may take one with a space or NUL after it for the one without.
-  return { token: TOKEN.test(text) ? text : '' };
+  // No record has an empty token. A database may ignore a space or NUL after a token.
+  return { token: isToken(text) ? text : '' };
 }
 
 /** A Waiter as listed. */
 export class WaiterDto extends WaiterBaseDto {
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Active records ahead; 0 is first in line.', example: 0 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records ahead; 0 is first in line.', example: 0 })
   priority!: number;
 
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Active records of the waitlist.', example: 1 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records of the waitlist.', example: 1 })
   total_waiters_currently!: number;
 
   @ApiPropertyOptional(QUESTION)
@@ -181,7 +154,7 @@ export class WaiterDto extends WaiterBaseDto {
   answer_3?: string;
 
   static from(waiter: Waiter, waitlist: OwnedWaitlist, totalCurrently: number, withQuestions: boolean): WaiterDto {
-    const own: Own<WaiterDto> = {
+    const own: Besides<WaiterDto, WaiterBaseDto> = {
       priority: waiter.priority,
       total_waiters_currently: totalCurrently,
       ...(withQuestions && questionFields(waiter, waitlist)),
@@ -190,19 +163,19 @@ export class WaiterDto extends WaiterBaseDto {
   }
 }
 
-/** A Waiter as it is after offboarding. */
+/** A Waiter after offboarding. */
 export class OffboardedWaiterDto extends WaiterBaseDto {
-  @ApiProperty({ maxLength: 100, description: 'As given; empty where none was.', example: 'Ada' })
+  @ApiProperty({ maxLength: 100, description: 'As given; empty if none was.', example: 'Ada' })
   first_name!: string;
 
-  @ApiProperty({ maxLength: 100, description: 'As given; empty where none was.', example: 'Lovelace' })
+  @ApiProperty({ maxLength: 100, description: 'As given; empty if none was.', example: 'Lovelace' })
   last_name!: string;
 
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
     nullable: true,
-    description: 'What the signup brought along.',
+    description: 'As the signup sent it.',
     example: { plan: 'team' },
   })
   metadata!: JsonObject | null;
@@ -222,7 +195,7 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
   })
   registered_email!: string | null;
 
-  @ApiProperty({ description: 'True: the Waiter has left the line.', example: true })
+  @ApiProperty({ description: 'True: the Waiter has left the queue.', example: true })
   removed_from_waitlist!: boolean;
 
   @ApiProperty({ ...COUNT_SCHEMA, description: 'The same as `amount_referred`.', example: 0 })
@@ -235,7 +208,7 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
   waitlist_id!: number;
 
   static from(waiter: Waiter, waitlist: OwnedWaitlist, ownerUuid: string): OffboardedWaiterDto {
-    const own: Own<OffboardedWaiterDto> = {
+    const own: Besides<OffboardedWaiterDto, WaiterBaseDto> = {
       first_name: waiter.firstName ?? '',
       last_name: waiter.lastName ?? '',
       metadata: waiter.metadata,
@@ -251,42 +224,31 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
   }
 }
 
-/** Names a Waiter; other attributes may be sent and are ignored. */
+/** Identifies a Waiter. Clients send its other fields too; they are ignored. */
 export class WaiterIdDto {
-  @ApiProperty({ ...ID_SCHEMA, description: 'As List Waiters gives it.', example: 1 })
+  @Id({ description: 'As List Waiters returned it.', example: 1 })
   id!: number;
 }
 
 export class OffboardWaitersDto {
-  @ApiPropertyOptional({
-    description: 'API key of the waitlist. Required, here or in the header `api-key`.',
-    ...API_KEY_BOUNDS,
-    example: API_KEY_EXAMPLE,
-  })
+  @AnyText({ ...API_KEY, example: API_KEY_EXAMPLE })
   api_key?: string;
 
-  @ApiProperty({ enum: [true], type: Boolean, description: 'Must be true.', example: true })
+  @Confirmation({ description: 'Must be true.', example: true })
   offboard_request!: boolean;
 
-  @ApiProperty({ type: [WaiterIdDto], minItems: 1, maxItems: OFFBOARD_MAX, description: 'Whose turn has come.' })
+  @NestedList(WaiterIdDto, { minItems: 1, maxItems: OFFBOARD_MAX, description: 'The Waiters to offboard.' })
   waiters!: WaiterIdDto[];
 }
 
-function baseFields(waiter: Waiter, waitlist: OwnedWaitlist): WaiterBaseDto {
-  return {
-    amount_referred: waiter.amountReferred,
-    created_at: timestamp(waiter.createdAt),
+function baseFields(waiter: Waiter, { urlLocation, apiKey }: OwnedWaitlist): WaiterBaseDto {
+  const own: Besides<WaiterBaseDto> = {
     email: waiter.email,
     id: waiter.id,
-    referral_link: referralLink(waitlist.urlLocation, waiter.referralToken),
-    referral_token: waiter.referralToken,
     referred_by_waiter_token: waiter.referredByToken,
-    removed_date: waiter.removedAt && timestamp(waiter.removedAt),
-    removed_priority: waiter.removedPriority,
-    uuid: waiter.uuid,
-    verified: waiter.verified,
-    waitlist_api_key: waitlist.apiKey,
+    waitlist_api_key: apiKey,
   };
+  return Object.assign(recordFields(waiter, urlLocation), own);
 }
 
 function questionFields(waiter: Waiter, { questions }: OwnedWaitlist) {

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, OwnerOrPublic } from '../auth/access.js';
 import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
-import { IdParam } from '../platform/contract/id-param.js';
+import { IdParam } from '../platform/contract/fields.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
 import { PublicWaitlistDto, WaitlistDto, WaitlistViewDto } from './waitlist.dto.js';
 import { WaitlistService } from './waitlist.service.js';

@@ -4,7 +4,7 @@ import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, 
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
 import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
-import { IdParam } from '../platform/contract/id-param.js';
+import { IdParam } from '../platform/contract/fields.js';
 import {
   ApiKeyDto,
   CreatedWaitlistDto,

@@ -1,38 +1,51 @@
-import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
-import { TEXT_PATTERN } from '../platform/contract/patterns.js';
-import { COUNT_SCHEMA, ID_SCHEMA } from '../platform/contract/schemas.js';
-import { timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/timestamp.js';
+import { ApiProperty, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
+import { Flag, HttpUrl, Nested, NestedList, OneOf, Text, TextList, WholeNumber } from '../platform/contract/fields.js';
+import { COUNT_SCHEMA, ID_SCHEMA, TEXT_PATTERN, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
 import { type Question, REQUIREMENTS, type Requirement, type WaitlistEntity } from '../queue/waitlist.entity.js';
 import type { Waitlist, WaitlistSettings } from './waitlist.service.js';
 
 /** The specification's own bound: a listing has three question columns. */
 const QUESTIONS_MAX = 3;
-const OPTIONS_MAX = 100;
-const QUESTION_LENGTH_MAX = 500;
+const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
+const URL_LOCATION = { maxLength: 2048, example: 'https://example.com/join' } as const;
+const SPOTS = { minimum: 0, maximum: 10_000 } as const;
+const REGION = {
+  maxLength: 2,
+  nullable: true,
+  description: 'Country of phone numbers without a country code (ISO 3166-1 alpha-2).',
+  example: 'US',
+} as const;
+const QUESTION = {
+  maxLength: 500,
+  description: 'The question; answers refer to it by this text.',
+  example: 'How did you hear of us?',
+} as const;
+const OPTIONS = {
+  maxItems: 100,
+  nullable: true,
+  description: 'The options to choose from; null asks for free text.',
+  example: ['A friend', 'The news', 'Elsewhere'],
+};
+const NEW_API_KEY = {
+  maxLength: 64,
+  description: 'Shown only once; the service stores a hash of it.',
+  example: '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4',
+} as const;
+const REQUIREMENT = { enum: REQUIREMENTS, enumName: 'Requirement' } as const;
 
 export class QuestionDto {
-  @ApiProperty({
-    description: 'The question; answers name it by this text.',
-    minLength: 1,
-    maxLength: QUESTION_LENGTH_MAX,
-    pattern: TEXT_PATTERN,
-    example: 'How did you hear of us?',
-  })
+  @Text({ ...QUESTION, minLength: 1 })
   question_value!: string;
 
-  @ApiPropertyOptional({ description: 'Whether it may be left unanswered.', default: true })
+  @Flag({ optional: true, default: true, description: 'Whether the question may be left unanswered.' })
   optional?: boolean;
 
-  @ApiPropertyOptional({
-    description: 'The options to choose from; null asks for free text.',
-    type: 'array',
-    items: { type: 'string', minLength: 1, maxLength: QUESTION_LENGTH_MAX, pattern: TEXT_PATTERN },
+  @TextList({
+    ...OPTIONS,
+    optional: true,
     minItems: 1,
-    maxItems: OPTIONS_MAX,
-    uniqueItems: true,
-    nullable: true,
+    items: { minLength: 1, maxLength: QUESTION.maxLength, pattern: TEXT_PATTERN },
     default: null,
-    example: ['A friend', 'The news', 'Elsewhere'],
   })
   answer_value?: string[] | null;
 
@@ -43,24 +56,13 @@ export class QuestionDto {
 
 /** A question as the waitlist has it. */
 export class ConfiguredQuestionDto {
-  @ApiProperty({
-    description: 'The question; answers name it by this text.',
-    maxLength: QUESTION_LENGTH_MAX,
-    example: 'How did you hear of us?',
-  })
+  @ApiProperty(QUESTION)
   question_value!: string;
 
-  @ApiProperty({ description: 'Whether it may be left unanswered.', example: true })
+  @ApiProperty({ description: 'Whether the question may be left unanswered.', example: true })
   optional!: boolean;
 
-  @ApiProperty({
-    description: 'The options to choose from; null asks for free text.',
-    type: 'array',
-    items: { type: 'string', maxLength: QUESTION_LENGTH_MAX },
-    maxItems: OPTIONS_MAX,
-    nullable: true,
-    example: ['A friend', 'The news', 'Elsewhere'],
-  })
+  @ApiProperty({ ...OPTIONS, type: 'array', items: { type: 'string', maxLength: QUESTION.maxLength } })
   answer_value!: string[] | null;
 
   static from({ text, optional, options }: Question): ConfiguredQuestionDto {
@@ -68,23 +70,21 @@ export class ConfiguredQuestionDto {
   }
 }
 
-const REQUIREMENT = { enum: REQUIREMENTS, enumName: 'Requirement' } as const;
-
 export class RequiredContactDto {
-  @ApiPropertyOptional({ ...REQUIREMENT, default: 'required' })
+  @OneOf({ ...REQUIREMENT, optional: true, default: 'required' })
   email?: Requirement;
 
-  @ApiPropertyOptional({ ...REQUIREMENT, default: 'optional' })
+  @OneOf({ ...REQUIREMENT, optional: true, default: 'optional' })
   phone?: Requirement;
 
-  @ApiPropertyOptional({ ...REQUIREMENT, default: 'optional' })
+  @OneOf({ ...REQUIREMENT, optional: true, default: 'optional' })
   first_name?: Requirement;
 
-  @ApiPropertyOptional({ ...REQUIREMENT, default: 'optional' })
+  @OneOf({ ...REQUIREMENT, optional: true, default: 'optional' })
   last_name?: Requirement;
 }
 
-/** What people must give, as the waitlist has it. */
+/** The contact data to give, as the waitlist has it. */
 export class ConfiguredContactDto {
   @ApiProperty({ ...REQUIREMENT, example: 'required' })
   email!: Requirement;
@@ -100,57 +100,38 @@ export class ConfiguredContactDto {
 }
 
 export class CreateWaitlistDto {
-  @ApiProperty({
-    description: 'For people to read.',
-    minLength: 1,
-    maxLength: 200,
-    pattern: TEXT_PATTERN,
-    example: 'My waitlist',
-  })
+  @Text({ ...NAME, minLength: 1 })
   waitlist_name!: string;
 
-  @ApiProperty({
-    description: 'URL of the page where people sign up; referral links lead there.',
-    format: 'http-url',
+  @HttpUrl({
+    ...URL_LOCATION,
     minLength: 1,
-    maxLength: 2048,
-    pattern: TEXT_PATTERN,
-    example: 'https://example.com/join',
+    description: 'URL of the page where people sign up. Referral links lead there.',
   })
   waitlist_url_location!: string;
 
-  @ApiPropertyOptional({
-    description:
-      'Places that a record moves up for each person it refers. A change reorders the line at once, past referrals too.',
-    type: 'integer',
-    format: 'int32',
-    minimum: 0,
-    maximum: 10_000,
+  @WholeNumber({
+    ...SPOTS,
+    optional: true,
     default: 3,
+    description:
+      'Positions that a record moves up for each person it refers. A change reorders the queue at once, counting past referrals too.',
   })
   spots_to_move_upon_referral?: number;
 
-  @ApiPropertyOptional({
-    description: 'What people must give; fields left out keep their value. Email or phone must stay on.',
-    type: RequiredContactDto,
+  @Nested(RequiredContactDto, {
+    optional: true,
+    description: 'The contact data to give; fields left out keep their value. Email or phone must not be off.',
   })
   required_contact?: RequiredContactDto;
 
-  @ApiPropertyOptional({
-    description: 'Country of phone numbers without a country code (ISO 3166-1 alpha-2).',
-    type: String,
-    format: 'country-code',
-    pattern: '^[A-Z]{2}$',
-    maxLength: 2,
-    nullable: true,
-    example: 'US',
-  })
+  @Text({ ...REGION, optional: true, format: 'country-code', pattern: '^[A-Z]{2}$' })
   default_region?: string | null;
 
-  @ApiPropertyOptional({
-    description: 'What people are asked at signup.',
-    type: [QuestionDto],
+  @NestedList(QuestionDto, {
+    optional: true,
     maxItems: QUESTIONS_MAX,
+    description: 'The questions that a signup answers.',
   })
   questions?: QuestionDto[];
 
@@ -166,54 +147,50 @@ export class CreateWaitlistDto {
   }
 }
 
-export class UpdateWaitlistDto extends PartialType(CreateWaitlistDto) {}
+/** Left out means unchanged, but null is still not a value. */
+export class UpdateWaitlistDto extends PartialType(CreateWaitlistDto, { skipNullProperties: false }) {}
 
 export class StatisticsDto {
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Active records.', example: 40 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records.', example: 40 })
   current_signups!: number;
 
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Records that left the line.', example: 2 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of offboarded records.', example: 2 })
   offboarded_signups!: number;
 
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'All records, active and offboarded.', example: 42 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of all records, active and offboarded.', example: 42 })
   total_signups!: number;
 
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Records that another referred.', example: 12 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of records that another record referred.', example: 12 })
   referred_signups!: number;
 }
 
 export class PublicStatisticsDto {
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'All records, active and offboarded.', example: 42 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of all records, active and offboarded.', example: 42 })
   total_signups!: number;
 }
 
-/** What a page may know to draw its form. */
+/** What a signup page needs to show its form. */
 export class PublicWaitlistDto {
-  @ApiProperty({ ...ID_SCHEMA, description: 'Names the waitlist.', example: 1 })
+  @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the waitlist.', example: 1 })
   id!: number;
 
-  @ApiProperty({ description: 'For people to read.', maxLength: 200, example: 'My waitlist' })
+  @ApiProperty(NAME)
   waitlist_name!: string;
 
-  @ApiProperty({
-    description: 'URL of the page where people sign up.',
-    maxLength: 2048,
-    format: 'uri',
-    example: 'https://example.com/join',
-  })
+  @ApiProperty({ ...URL_LOCATION, format: 'uri', description: 'URL of the page where people sign up.' })
   waitlist_url_location!: string;
 
-  @ApiProperty({ description: 'What people must give, may give, or are not asked for.', type: ConfiguredContactDto })
+  @ApiProperty({ description: 'The contact data to give.', type: ConfiguredContactDto })
   required_contact!: ConfiguredContactDto;
 
   @ApiProperty({
-    description: 'What people are asked at signup.',
     type: [ConfiguredQuestionDto],
     maxItems: QUESTIONS_MAX,
+    description: 'The questions that a signup answers.',
   })
   questions!: ConfiguredQuestionDto[];
 
-  @ApiProperty({ description: 'How many records the waitlist holds.', type: PublicStatisticsDto })
+  @ApiProperty({ description: 'The number of records on the waitlist.', type: PublicStatisticsDto })
   statistics!: PublicStatisticsDto;
 
   static from(waitlist: Waitlist): PublicWaitlistDto {
@@ -226,28 +203,21 @@ export class PublicWaitlistDto {
 
 export class WaitlistDto extends PublicWaitlistDto {
   @ApiProperty({
+    ...SPOTS,
     type: 'integer',
     format: 'int32',
-    minimum: 0,
-    maximum: 10_000,
-    description: 'Places that a record moves up for each person it refers.',
+    description: 'Positions that a record moves up for each person it refers.',
     example: 3,
   })
   spots_to_move_upon_referral!: number;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    maxLength: 2,
-    description: 'Country of phone numbers without a country code (ISO 3166-1 alpha-2).',
-    example: 'US',
-  })
+  @ApiProperty({ ...REGION, type: String })
   default_region!: string | null;
 
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
 
-  @ApiProperty({ description: 'How many records the waitlist holds.', type: StatisticsDto })
+  @ApiProperty({ description: 'The number of records on the waitlist.', type: StatisticsDto })
   declare statistics: StatisticsDto;
 
   static override from(waitlist: Waitlist): WaitlistDto {
@@ -272,19 +242,19 @@ class StatisticsViewDto extends IntersectionType(
   PartialType(OmitType(StatisticsDto, ['total_signups'])),
 ) {}
 
-/** Either view as one type, for generated clients have no good name for "the one or the other". */
+/** Both views as one type, because generated clients have no good name for "one or the other". */
 export class WaitlistViewDto extends IntersectionType(
   OmitType(PublicWaitlistDto, ['statistics']),
   PartialType(PickType(WaitlistDto, ['spots_to_move_upon_referral', 'default_region', 'created_at'])),
 ) {
-  @ApiProperty({ description: 'How many records the waitlist holds.', type: StatisticsViewDto })
+  @ApiProperty({ description: 'The number of records on the waitlist.', type: StatisticsViewDto })
   statistics!: StatisticsViewDto;
 }
 
 export class UpdatedWaitlistDto extends WaitlistDto {
   @ApiProperty({
     ...COUNT_SCHEMA,
-    description: 'Active records that got another key because `spots_to_move_upon_referral` changed.',
+    description: 'Number of active records reordered because `spots_to_move_upon_referral` changed.',
     example: 0,
   })
   records_moved!: number;
@@ -295,20 +265,12 @@ export class UpdatedWaitlistDto extends WaitlistDto {
 }
 
 export class ApiKeyDto {
-  @ApiProperty({
-    description: 'Shown this once; only a hash of it is stored.',
-    maxLength: 64,
-    example: '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4',
-  })
+  @ApiProperty(NEW_API_KEY)
   api_key!: string;
 }
 
 export class CreatedWaitlistDto extends WaitlistDto {
-  @ApiProperty({
-    description: 'Shown this once; only a hash of it is stored.',
-    maxLength: 64,
-    example: '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4',
-  })
+  @ApiProperty(NEW_API_KEY)
   api_key!: string;
 
   static withKey(waitlist: Waitlist, apiKey: string): CreatedWaitlistDto {

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { emailKey } from '../contract/email.js';
-import { HTTP_URL_RULE, isHttpUrl } from '../contract/http-url.js';
+import { HTTP_URL_RULE, isHttpUrl } from '../contract/formats.js';
 import { fitsPasswordRule, PASSWORD_RULE } from '../contract/password-rule.js';
 
 const SECRET_BYTES_MIN = 32;

@@ -60,12 +60,8 @@ export function publishable(document: OpenAPIObject): OpenAPIObject {
   const published = { ...document, components: { ...document.components, schemas: Object.fromEntries(renamed) } };
   return JSON.parse(
     JSON.stringify(published).replaceAll(/"(#\/components\/schemas\/\w+)Dto"/g, '"$1"'),
-    (key, value: unknown) => (MARKS_FOR_VALIDATION.has(key) ? undefined : value),
   ) as OpenAPIObject;
 }
-
-/** Hints for `ContractPipe`, of no use to readers of the contract. */
-const MARKS_FOR_VALIDATION = new Set(['x-checked-by-service', 'x-numeric-string', 'x-plus']);
 
 function operationsOf(document: OpenAPIObject): Operation[] {
   return Object.values(document.paths).flatMap(({ get, post, patch, delete: remove }) =>

@@ -4,14 +4,14 @@ const LENGTH_MAX = 254;
 /** RFC 5321, 4.5.3.1.1. */
 const LOCAL_LENGTH_MAX = 64;
 const LOCAL = /^[^\s@<>()[\],;:\\"\p{Cc}\p{Cs}]+$/u;
-/** The URL parser behind IDNA would read `/`, `?` or `%` as its own and drop or decode what follows. */
+/** Without `/`, `?` and `%`: the URL parser behind `domainToASCII` would drop or decode what follows them. */
 const TYPED_DOMAIN = /^[A-Za-z0-9.\-\P{ASCII}]+$/u;
-/** Its last label is no number: that would be an IP address. */
+/** The last label is not a number, which would make it an IP address. */
 const DOMAIN = /^(?=.{1,253}$)(?!.*\.\d+$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+$/;
 
 /**
- * The normal form by which addresses match: trimmed, Unicode NFC, lower-cased, domain in IDNA ASCII; null where the
- * text is no address. No folding of dots or plus tags. Lengths: RFC 5321.
+ * The normal form by which addresses match: trimmed, Unicode NFC, lower case, domain in IDNA ASCII. Dots and plus tags
+ * stay. Null if the text is not an address; lengths are those of RFC 5321.
  */
 export function emailKey(typed: string): string | null {
   const text = typed.trim().normalize('NFC');

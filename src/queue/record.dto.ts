@@ -1,0 +1,63 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { COUNT_SCHEMA, timestamp, TIMESTAMP_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import type { Waiter } from './waiter.js';
+import { referralLink } from './referral-link.js';
+
+/** The fields that the public and the owner both see of a record. */
+export class RecordDto {
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of records that this one referred.', example: 0 })
+  amount_referred!: number;
+
+  @ApiProperty(TIMESTAMP_SCHEMA)
+  created_at!: string;
+
+  @ApiProperty({
+    description: 'The link to share. It credits this record with each person who signs up through it.',
+    format: 'uri',
+    maxLength: 2100,
+    example: 'https://example.com/join?ref_id=7ZZ0K3M9QXVB',
+  })
+  referral_link!: string;
+
+  @ApiProperty({ ...TOKEN_SCHEMA, description: 'Identifies this record as a referrer.' })
+  referral_token!: string;
+
+  @ApiProperty({
+    ...TIMESTAMP_SCHEMA,
+    type: String,
+    nullable: true,
+    description: 'When the record was offboarded (UTC), or null.',
+    example: null,
+  })
+  removed_date!: string | null;
+
+  @ApiProperty({
+    ...COUNT_SCHEMA,
+    nullable: true,
+    description: 'The priority when the record was offboarded, or null.',
+    example: null,
+  })
+  removed_priority!: number | null;
+
+  @ApiProperty({ ...UUID_SCHEMA, description: 'Identifies the record permanently, in every view.' })
+  uuid!: string;
+
+  @ApiProperty({ description: 'Whether the contact data was verified; false in this version.', example: false })
+  verified!: boolean;
+}
+
+export function recordFields(waiter: Waiter, urlLocation: string): RecordDto {
+  return {
+    amount_referred: waiter.amountReferred,
+    created_at: timestamp(waiter.createdAt),
+    referral_link: referralLink(urlLocation, waiter.referralToken),
+    referral_token: waiter.referralToken,
+    removed_date: waiter.removedAt && timestamp(waiter.removedAt),
+    removed_priority: waiter.removedPriority,
+    uuid: waiter.uuid,
+    verified: waiter.verified,
+  };
+}
+
+/** The fields of a view besides those of a record. Assign them: a spread takes five times as long. */
+export type Besides<Dto extends RecordDto, Base extends RecordDto = RecordDto> = Omit<Dto, keyof Base>;

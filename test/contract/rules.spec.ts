@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { CreateTokensDto } from '../../src/auth/auth.dto.js';
+import { isHttpUrl } from '../../src/platform/contract/formats.js';
+import { readRequest } from '../../src/platform/contract/request.pipe.js';
+import { Problem } from '../../src/platform/problems/problem.js';
+import { CreateSignupDto, GetSignupDto } from '../../src/signup/signup.dto.js';
+import { ListWaitersDto, OffboardWaitersDto } from '../../src/waiter/waiter.dto.js';
+import { CreateWaitlistDto, UpdateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
+import { SEED } from '../support/seed.js';
+
+const RUNS = 1_000;
+
+interface Schema {
+  readonly $ref?: string;
+  readonly allOf?: readonly Schema[];
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+interface Parameter {
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+
+const text = readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8');
+const { components, paths } = JSON.parse(text) as {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly paths: Readonly<Record<string, { readonly get: { readonly parameters: readonly Parameter[] } }>>;
+};
+
+/** The schema of a query, which the document lists as parameters. */
+function queryOf(path: string): Schema {
+  const { parameters } = paths[path]!.get;
+  return {
+    type: 'object',
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+  };
+}
+
+function omit({ properties = {}, ...schema }: Schema, name: string): Schema {
+  return { ...schema, properties: Object.fromEntries(Object.entries(properties).filter(([key]) => key !== name)) };
+}
+
+const { CreateSignup, CreateTokens, CreateWaitlist, OffboardWaiters, UpdateWaitlist } = components.schemas;
+const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema])[] = [
+  // The service checks the answers, because the rule depends on the waitlist.
+  [CreateSignupDto, omit(CreateSignup!, 'answers')],
+  [GetSignupDto, queryOf('/api/v1/signup')],
+  [CreateTokensDto, CreateTokens!],
+  [ListWaitersDto, queryOf('/api/v1/waiter')],
+  [OffboardWaitersDto, OffboardWaiters!],
+  [CreateWaitlistDto, CreateWaitlist!],
+  [UpdateWaitlistDto, UpdateWaitlist!],
+];
+const formats = Object.fromEntries(
+  [...text.matchAll(/"format": "([\w-]+)"/g)].map(([, name]) => [name!, true as const]),
+);
+
+describe('the rules of a request are those of the published schema', () => {
+  it.each(REQUESTS.map(([dto, schema]) => [dto.name, dto, schema] as const))(`%s (seed ${SEED})`, (_, dto, schema) => {
+    const ajv = new Ajv({ strict: false, formats: { ...formats, 'http-url': isHttpUrl } });
+    const conforms = ajv.compile({ ...schema, components });
+    let accepted = 0;
+    fc.assert(
+      fc.property(valuesOf(schema), (given) => {
+        const request = accept(dto, given);
+        // What is accepted in another notation than the documented one conforms once it is read.
+        if (request) accepted += 1;
+        return conforms(request ?? given) === (request !== null);
+      }),
+      { seed: SEED, numRuns: RUNS },
+    );
+    expect(accepted).toBeGreaterThan(RUNS / 50);
+    expect(accepted).toBeLessThan(RUNS);
+  });
+});
+
+/** The request as the handler gets it, or null if it is rejected. */
+function accept(dto: new () => object, given: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(readRequest(dto, given)));
+  } catch (error) {
+    if (error instanceof Problem) return null;
+    throw error;
+  }
+}
+
+const junk = fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 2 ** 53, '', '1', 'true', [], [[]], [null], {}, 'x'.repeat(5_000)); // prettier-ignore
+const letters = fc.oneof(
+  { weight: 16, arbitrary: fc.constantFrom('a', 'é', '😀') },
+  { weight: 1, arbitrary: fc.constantFrom('x\ufe0f', '\n', '\u0085') },
+);
+
+/** Mostly what the schema allows, at its bounds or just beyond them; now and then something else. */
+function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
+  return fc.oneof({ weight: 40, arbitrary: nearly(schema) }, { weight: 1, arbitrary: junk });
+}
+
+function nearly(schema: Schema): fc.Arbitrary<unknown> {
+  const { minimum = 0, maximum = 9, minLength = 0, maxLength = 9, properties, required = [] } = schema;
+  if (schema.$ref) return valuesOf(components.schemas[schema.$ref.split('/').at(-1)!]!);
+  if (schema.allOf) return valuesOf(schema.allOf[0]!);
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.type === 'integer') return around(minimum, maximum);
+  if (schema.type === 'boolean') return fc.boolean();
+  if (schema.type === 'array') return lists(schema);
+  if (schema.type === 'string')
+    return fc.oneof(
+      schema.format === 'http-url' ? fc.constant('https://example.com/join') : fc.constantFrom('a', 'US'),
+      fc.tuple(letters, around(minLength, maxLength)).map(([letter, length]) => letter.repeat(length)),
+    );
+  if (!properties) return fc.dictionary(fc.constantFrom('a', 'toString', 'constructor'), fc.jsonValue({ maxDepth: 1 }));
+  const fields = Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, valuesOf(inner)]));
+  return fc.oneof(
+    { weight: 16, arbitrary: fc.record(fields, { requiredKeys: [...required] }) },
+    { weight: 1, arbitrary: fc.record(fields, { requiredKeys: [] }) },
+  );
+}
+
+function lists({ items = {}, minItems = 0, maxItems = 9 }: Schema): fc.Arbitrary<unknown> {
+  const short = fc.array(valuesOf(items), { maxLength: 3 });
+  const atBound = fc.tuple(valuesOf(items), around(minItems, maxItems));
+  return fc.oneof(
+    { weight: 8, arbitrary: short },
+    { weight: 1, arbitrary: atBound.map(([item, length]) => Array<unknown>(length).fill(item)) },
+  );
+}
+
+function around(min: number, max: number): fc.Arbitrary<number> {
+  return fc.oneof(
+    { weight: 16, arbitrary: fc.constantFrom(min, max) },
+    { weight: 1, arbitrary: fc.constantFrom(Math.max(min - 1, 0), max + 1) },
+  );
+}

@@ -68,7 +68,10 @@ function sourcesIn(directory) {
 }
 
 function hashOfInputs() {
-  const settings = ['ormconfig.ts', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+  const settings = [
+    ...['ormconfig.ts', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+    ...['scripts/bundle-dependencies.js', 'scripts/bundled-dependencies.js'],
+  ];
   const hash = createHash('sha256');
   for (const path of [...settings.filter((path) => existsSync(inRoot(path))), ...sourcesIn('src').sort()]) {
     hash.update(`${path}\0${readText(path)}\0`);

@@ -9,10 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { isFree, ServiceProcess, until } from '../test/support/service-process.js';
-import { Cluster, Pin } from './cluster.js';
-import { programFrom } from './database-server.js';
-import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
-import { migrate, openWaitlist, Traffic } from './traffic.js';
+import { Cluster, Pin } from './support/cluster.js';
+import { programFrom } from './support/database-server.js';
+import { chosen, EXPECTED, type Fault, Matrix, Tally } from './support/matrix.js';
+import { migrate } from './support/command-line.js';
+import { openWaitlist, Traffic } from './support/traffic.js';
 
 const VISITORS = 4;
 const WRITERS_MS = 20_000;

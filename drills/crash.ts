@@ -13,8 +13,9 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { freePort, Replica, until } from '../test/support/service-process.js';
-import { DatabaseServer, programFrom } from './database-server.js';
-import { migrate, openWaitlist, Traffic } from './traffic.js';
+import { DatabaseServer, programFrom } from './support/database-server.js';
+import { migrate } from './support/command-line.js';
+import { openWaitlist, Traffic } from './support/traffic.js';
 
 const VISITORS = 12;
 /** A service is killed anywhere from its first request to well under load. */

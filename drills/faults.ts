@@ -13,10 +13,11 @@ import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { Answer } from '../test/support/api.js';
 import { freePort, ServiceProcess, until } from '../test/support/service-process.js';
-import { DatabaseServer, programFrom } from './database-server.js';
-import { crowdsOf, endure } from './crowd.js';
-import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
-import { migrate, openWaitlist, Traffic } from './traffic.js';
+import { DatabaseServer, programFrom } from './support/database-server.js';
+import { crowdsOf, endure } from './support/crowd.js';
+import { chosen, EXPECTED, type Fault, Matrix, Tally } from './support/matrix.js';
+import { migrate } from './support/command-line.js';
+import { openWaitlist, Traffic } from './support/traffic.js';
 
 const VISITORS = 4;
 const DISK_SIZE = '700m';

@@ -9,10 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RowDataPacket } from 'mysql2/promise';
 import { freePort, ServiceProcess, until } from '../test/support/service-process.js';
-import { Pin } from './cluster.js';
-import { DatabaseServer, programFrom } from './database-server.js';
-import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
-import { migrate, openWaitlist, Traffic } from './traffic.js';
+import { Pin } from './support/cluster.js';
+import { DatabaseServer, programFrom } from './support/database-server.js';
+import { chosen, EXPECTED, type Fault, Matrix, Tally } from './support/matrix.js';
+import { migrate } from './support/command-line.js';
+import { openWaitlist, Traffic } from './support/traffic.js';
 
 const VISITORS = 4;
 /** Longer than a run: it never goes on without its replica. */

@@ -13,7 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openDatabase } from '../test/support/database.js';
-import { OWNER, ServiceProcess, until } from '../test/support/service-process.js';
+import { ServiceProcess, until } from '../test/support/service-process.js';
+import { runCli } from './support/command-line.js';
+import { openWaitlist } from './support/traffic.js';
 
 const VISITORS = 8;
 const SIGNUPS_BEFORE = 300;
@@ -42,21 +44,6 @@ async function restore(file: string, url: string): Promise<void> {
   return shell(`gunzip < ${file} | ${MYSQL} ${clientArguments(url)}`);
 }
 
-async function runCli(url: string, command: string): Promise<string> {
-  const running = await ServiceProcess.spawn({ DATABASE_URL: url }, 'dist/src/cli.js', command);
-  if ((await running.exit) !== 0) throw new Error(`${command}: ${running.output}`);
-  return running.output.trim();
-}
-
-async function makeWaitlist(service: ServiceProcess): Promise<number> {
-  const { text } = await service.call('POST', '/api/v1/auth/create_tokens', OWNER);
-  const { access_token: token } = JSON.parse(text) as { access_token: string };
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-  const sent = service.begin('POST', '/api/v1/waitlist', headers);
-  sent.end(JSON.stringify({ waitlist_name: 'Restore', waitlist_url_location: 'https://example.com/join' }));
-  return (JSON.parse((await ServiceProcess.answerOf(sent)).text) as { id: number }).id;
-}
-
 async function run(live: string, restored: string, file: string): Promise<void> {
   await runCli(live, 'migrate');
   const service = await ServiceProcess.spawn({ DATABASE_URL: live, SHUTDOWN_DELAY: '0' });
@@ -65,7 +52,7 @@ async function run(live: string, restored: string, file: string): Promise<void> 
   let isOver = false;
   try {
     await service.started();
-    const waitlist_id = await makeWaitlist(service);
+    const { waitlistId: waitlist_id } = await openWaitlist(service);
     const visitor = async () => {
       let link = '';
       while (!isOver) {

@@ -81,6 +81,12 @@ export class ServiceProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
+  /** Asks it to stop and returns how it ended. */
+  async stop(): Promise<number | NodeJS.Signals | null> {
+    this.signal('SIGTERM');
+    return this.exit;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }

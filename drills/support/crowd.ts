@@ -2,10 +2,11 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import type { Connection } from 'mysql2/promise';
-import { during } from '../test/support/during.js';
-import type { ServiceProcess } from '../test/support/service-process.js';
+import { during } from '../../test/support/during.js';
+import type { ServiceProcess } from '../../test/support/service-process.js';
 import type { DatabaseServer } from './database-server.js';
-import { listWaiters, openWaitlist, read, verify } from './traffic.js';
+import { verify } from './command-line.js';
+import { listWaiters, openWaitlist, read } from './traffic.js';
 
 /** Commands that one waitlist's line may hold. */
 const LINE_MAX = 10_000;

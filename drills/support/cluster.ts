@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
-import { freePort, until } from '../test/support/service-process.js';
+import { freePort, until } from '../../test/support/service-process.js';
 
 const NAME = 'waitlist';
 const CHECK_MAX_MS = 1_000;

@@ -1,8 +1,9 @@
 import type { Agent } from 'node:http';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import type { Answer } from '../test/support/api.js';
-import { OWNER, type ServiceProcess, until } from '../test/support/service-process.js';
-import { listWaiters, openWaitlist, type Place, read, seed, SETTINGS } from './traffic.js';
+import type { Answer } from '../../test/support/api.js';
+import { OWNER, type ServiceProcess, until } from '../../test/support/service-process.js';
+import { seed } from './command-line.js';
+import { listWaiters, openWaitlist, type Place, read, SETTINGS } from './traffic.js';
 
 /** What an operation cannot do without; `room` is writing what no page of the database has place for yet. */
 export type Need = 'nothing' | 'readiness' | 'reading' | 'writing' | 'room';

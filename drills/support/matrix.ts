@@ -1,10 +1,10 @@
 import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
-import type { Answer } from '../test/support/api.js';
-import type { ServiceProcess } from '../test/support/service-process.js';
+import type { Answer } from '../../test/support/api.js';
+import type { ServiceProcess } from '../../test/support/service-process.js';
 import { type Need, openOperations, type Operation } from './operations.js';
-import { verify } from './traffic.js';
+import { verify } from './command-line.js';
 
 /**
  * What becomes of an operation while a fault lasts: it is done, or refused with 503; `either` of the two, and nothing else,

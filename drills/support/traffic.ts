@@ -1,8 +1,9 @@
 import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import type { Answer } from '../test/support/api.js';
-import { inOrder } from '../test/support/oracle.js';
-import { OWNER, ServiceProcess, until } from '../test/support/service-process.js';
+import type { Answer } from '../../test/support/api.js';
+import { inOrder } from '../../test/support/oracle.js';
+import { OWNER, type ServiceProcess } from '../../test/support/service-process.js';
+import { verify } from './command-line.js';
 
 export const SETTINGS = { waitlist_name: 'Faults', waitlist_url_location: 'https://example.com/join' };
 const VISITOR_PAUSE_MS = 10;
@@ -46,24 +47,6 @@ export async function openWaitlist(service: ServiceProcess): Promise<Place> {
   const { access_token: token } = read(await service.call('POST', '/api/v1/auth/create_tokens', OWNER));
   const { id, api_key } = read(await service.call('POST', '/api/v1/waitlist', SETTINGS, { token }));
   return { waitlistId: id, apiKey: api_key, token };
-}
-
-/** The schema, by the command that people use. */
-export async function migrate(databaseUrl: string): Promise<void> {
-  await cli(databaseUrl, 'migrate');
-}
-
-/** Puts invented people on an empty waitlist, by the command that people use. */
-export async function seed(databaseUrl: string, waitlistId: number, count: number): Promise<void> {
-  await cli(databaseUrl, 'waitlist', 'seed', String(waitlistId), '--count', String(count));
-}
-
-/**
- * What is derived against what was stored, by the command that people use, once what was to be deleted is; throws where
- * they differ.
- */
-export async function verify(databaseUrl: string): Promise<void> {
-  await until(async () => !(await cli(databaseUrl, 'verify')).includes('being deleted'));
 }
 
 /**
@@ -283,12 +266,6 @@ function line(active: readonly Waiter[], all: readonly Waiter[], spots: number):
   const seqs = new Map(all.map(({ id }) => id).sort((a, b) => a - b).map((id, seq) => [id, seq])); // prettier-ignore
   const earned = active.map((waiter) => ({ waiter, seq: seqs.get(waiter.id) as number, referrals: waiter.amount_referred })); // prettier-ignore
   return inOrder(earned, spots).map(({ waiter }) => waiter);
-}
-
-async function cli(databaseUrl: string, ...args: string[]): Promise<string> {
-  const running = await ServiceProcess.spawn({ DATABASE_URL: databaseUrl }, 'dist/src/cli.js', ...args);
-  if ((await running.exit) !== 0) throw new Error(`${args.join(' ')}: ${running.output}`);
-  return running.output;
 }
 
 /** The body of an answer that must be a success. */

@@ -48,12 +48,12 @@ export class ServiceProcess {
     });
   }
 
-  /** `file` and `args` follow `node`; the embedded or the given database must have the newest schema. */
-  static async spawn(environment: Readonly<Record<string, string>>, file = 'dist/src/main.js', ...args: string[]) {
-    return ServiceProcess.spawnNode(ROOT, environment, file, ...args);
+  /** `command` follows `node`. A database server must have the newest schema. */
+  static async spawn(environment: Readonly<Record<string, string>>, ...command: string[]) {
+    return ServiceProcess.spawnNode(ROOT, environment, ...(command.length > 0 ? command : ['dist/src/main.js']));
   }
 
-  /** The same of another checkout, which may be of another version and not be built yet. */
+  /** Runs another checkout, which may be of another version and not built yet. */
   static async spawnIn(root: string, environment: Readonly<Record<string, string>>, ...command: string[]) {
     return ServiceProcess.spawnNode(root, environment, 'scripts/prepare.js', ...command);
   }

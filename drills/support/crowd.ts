@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import type { Connection } from 'mysql2/promise';
-import { during } from '../../test/support/during.js';
+import { repeatWhile } from '../../test/support/repeat-while.js';
 import type { ServiceProcess } from '../../test/support/service-process.js';
 import type { DatabaseServer } from './database-server.js';
 import { verify } from './command-line.js';
@@ -138,7 +138,7 @@ async function sendTogether(port: number, bodies: readonly object[]): Promise<Re
 
 /** The longest that the line was, the most memory, and how many the line refused, while work was under way. */
 async function watch(service: ServiceProcess, work: Promise<unknown>) {
-  const looks = await during(work, async () => {
+  const looks = await repeatWhile(work, async () => {
     const { text: metrics } = await service.call('GET', '/metrics');
     read(await service.call('GET', '/livez'));
     await setTimeout(LOOK_MS);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { QueueService } from '../../src/queue/queue.service.js';
-import { DatabaseLine } from '../support/database-line.js';
+import { DatabaseProxy } from '../support/database-proxy.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
@@ -11,11 +11,11 @@ onServer(
   'a commit whose answer is lost (needs TEST_DATABASE_URL: the embedded database has no line to lose it on)',
   () => {
     let database: TestDatabase;
-    let line: DatabaseLine;
+    let line: DatabaseProxy;
     let service: Service;
     beforeAll(async () => {
       database = await openDatabase(true);
-      line = await DatabaseLine.open(database.url);
+      line = await DatabaseProxy.open(database.url);
       service = await startService({ environment: { DATABASE_URL: line.url } });
     });
     afterAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { QueueService } from '../../src/queue/queue.service.js';
-import { during } from '../support/during.js';
+import { repeatWhile } from '../support/repeat-while.js';
 import { applicant, noRules } from '../support/applicant.js';
 import { type Service, startService } from '../support/service.js';
 
@@ -20,7 +20,7 @@ describe('seeding', () => {
     const { id } = await service.world.waitlist();
     const seeding = queue.seed(id, PEOPLE, () => undefined);
 
-    const seen = await during(seeding, async () => {
+    const seen = await repeatWhile(seeding, async () => {
       const { waiter: joined } = await queue.join(id, applicant());
       const { findings } = await queue.verify(id, () => undefined);
       return { ahead: joined.seq, priority: joined.priority, findings };

@@ -1,13 +1,13 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { holdToContract } from './contract.js';
 import {
-  type Discretion,
+  type LeakDetector,
   privateText,
   privateTextOf,
   privateTextOfUrl,
   requireAnonymity,
   requireSilence,
-} from './discretion.js';
+} from './leak-detector.js';
 
 export interface Answer {
   readonly status: number;
@@ -64,7 +64,7 @@ export function held(method: string, path: string, raw: Omit<Answer, 'body'>): A
 export class Api {
   constructor(
     private readonly app: NestFastifyApplication,
-    private readonly discretion: Discretion,
+    private readonly leaks: LeakDetector,
   ) {}
 
   async get(path: string, options?: CallOptions): Promise<Answer> {
@@ -108,7 +108,7 @@ export class Api {
       ...privateText({ ...headers, authorization: token }),
       ...(payload === undefined ? [] : privateTextOf(payload.toString())),
     ];
-    this.discretion.keep(path.startsWith('/api/') ? [...sent, ...privateText(answer.body)] : sent);
+    this.leaks.keep(path.startsWith('/api/') ? [...sent, ...privateText(answer.body)] : sent);
     requireAnonymity(answer);
     if (answer.status >= 400) requireSilence(`${method} ${path} ${answer.status}`, answer.text, sent);
     return answer;

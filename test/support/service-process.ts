@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Answer, held } from './api.js';
-import { Discretion, privateText, privateTextOf, privateTextOfUrl } from './discretion.js';
+import { LeakDetector, privateText, privateTextOf, privateTextOfUrl } from './leak-detector.js';
 
 /** The account that a process makes at its first start. */
 export const OWNER = { email: 'owner@example.com', password: 'vnqzt rowkd jhx plmw' };
@@ -28,7 +28,7 @@ let nextPort = randomInt(PORTS_FROM / WORKERS_MAX, PORTS_TO / WORKERS_MAX) * WOR
 /** The service as people run it: its own process, with a port and signals. */
 export class ServiceProcess {
   output = '';
-  private readonly discretion = new Discretion();
+  private readonly leaks = new LeakDetector();
   /** How it ended; fails where its log told anything of the people and secrets in the calls. */
   readonly exit: Promise<number | NodeJS.Signals | null>;
 
@@ -40,10 +40,10 @@ export class ServiceProcess {
       stream?.setEncoding('utf8').on('data', (chunk: string) => (this.output += chunk));
     const log = createInterface(child.stdout!).on('line', (line) => {
       // What is no JSON is the greeting, which shows the first account to whoever started the service.
-      if (line.startsWith('{')) this.discretion.write(line);
+      if (line.startsWith('{')) this.leaks.write(line);
     });
     this.exit = Promise.all([once(child, 'close'), once(log, 'close')]).then(([[code, signal]]) => {
-      this.discretion.check('');
+      this.leaks.check('');
       return (code ?? signal) as number | NodeJS.Signals;
     });
   }
@@ -107,11 +107,7 @@ export class ServiceProcess {
     sent.end(payload);
     const answer = await ServiceProcess.answerOf(sent);
     const isJson = path.startsWith('/api/') && answer.text.startsWith('{');
-    this.discretion.keep([
-      ...privateTextOfUrl(path),
-      ...privateText(body),
-      ...(isJson ? privateTextOf(answer.text) : []),
-    ]);
+    this.leaks.keep([...privateTextOfUrl(path), ...privateText(body), ...(isJson ? privateTextOf(answer.text) : [])]);
     return answer;
   }
 

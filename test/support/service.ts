@@ -14,7 +14,7 @@ import {
 } from '../../src/platform/http/configure-http.js';
 import { Api } from './api.js';
 import { openDatabase } from './database.js';
-import { Discretion } from './discretion.js';
+import { LeakDetector } from './leak-detector.js';
 import { World } from './world.js';
 
 /** The real service on a real database, called without a port. */
@@ -53,8 +53,8 @@ export async function startService({
     ...environment,
     DATABASE_URL: databaseUrl,
   });
-  const discretion = new Discretion();
-  const adapter = createAdapter(config, { bounds, log: discretion });
+  const leaks = new LeakDetector();
+  const adapter = createAdapter(config, { bounds, log: leaks });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), adapter, {
     logger: false,
     abortOnError: false,
@@ -64,7 +64,7 @@ export async function startService({
   await configureHttp(app, config, bounds);
   await app.init();
   app.get(Presence).start();
-  const api = new Api(app, discretion);
+  const api = new Api(app, leaks);
   return {
     app,
     api,
@@ -74,8 +74,8 @@ export async function startService({
       const metrics = await app.get(Metrics).read();
       await app.close();
       await database.drop();
-      discretion.check(metrics);
-      discretion.requireOneAnswerEach();
+      leaks.check(metrics);
+      leaks.requireOneAnswerEach();
     },
   };
 }

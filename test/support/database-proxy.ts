@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { detour } from './detour.js';
+import { proxyUrl } from './proxy-url.js';
 
 /** A line to a database server on which the answer to a commit can be lost. */
-export class DatabaseLine {
+export class DatabaseProxy {
   private readonly door: Server;
   private losing: (() => void) | undefined;
 
@@ -11,14 +11,14 @@ export class DatabaseLine {
     this.door = createServer((near) => this.lead(near));
   }
 
-  static async open(url: string): Promise<DatabaseLine> {
-    const line = new DatabaseLine(new URL(url));
+  static async open(url: string): Promise<DatabaseProxy> {
+    const line = new DatabaseProxy(new URL(url));
     await once(line.door.listen(0, '127.0.0.1'), 'listening');
     return line;
   }
 
   get url(): string {
-    return detour(this.target, this.door);
+    return proxyUrl(this.target, this.door);
   }
 
   /** The next commit is carried out and its connection ends instead of an answer; resolves when that has happened. */

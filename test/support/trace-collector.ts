@@ -59,15 +59,15 @@ interface KeyValue {
 }
 
 /** An OTLP/HTTP receiver, as an OpenTelemetry collector has one. */
-export class Collector {
+export class TraceCollector {
   readonly bodies: Buffer[] = [];
   readonly contentTypes = new Set<string | undefined>();
 
   private constructor(private readonly server: Server) {}
 
-  static async start(): Promise<Collector> {
+  static async start(): Promise<TraceCollector> {
     const server = createServer();
-    const collector = new Collector(server);
+    const collector = new TraceCollector(server);
     server.on('request', (request, response) => {
       void buffer(request).then((body) => {
         if (request.method === 'POST' && request.url === '/v1/traces') collector.bodies.push(body);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { detour } from './detour.js';
+import { proxyUrl } from './proxy-url.js';
 import { freePort } from './service-process.js';
 
 const PROGRAM = 'redis-server';
@@ -14,7 +14,7 @@ function isInstalled(): boolean {
 }
 
 /** A real server, and a line to it that can be cut. */
-export class RedisLine {
+export class RedisProxy {
   private readonly sockets = new Set<Socket>();
   private readonly door: Server;
   private isSilent = false;
@@ -27,17 +27,17 @@ export class RedisLine {
     this.door = createServer((near) => this.lead(near));
   }
 
-  static async open(): Promise<RedisLine> {
+  static async open(): Promise<RedisProxy> {
     const given = process.env.TEST_REDIS_URL;
     const port = await freePort();
     const server = given === undefined ? await startServer(port) : undefined;
-    const line = new RedisLine(new URL(given ?? `redis://127.0.0.1:${port}`), server, await freePort());
+    const line = new RedisProxy(new URL(given ?? `redis://127.0.0.1:${port}`), server, await freePort());
     await line.restore();
     return line;
   }
 
   get url(): string {
-    return detour(this.target, this.door);
+    return proxyUrl(this.target, this.door);
   }
 
   /** Connections stand, and nothing passes. */

@@ -80,7 +80,7 @@ export function requireAnonymity({ status, headers, text }: Answer): void {
 }
 
 /** What a service wrote to its log, each kind of line once, and what nobody may read there. */
-export class Discretion {
+export class LeakDetector {
   private readonly lines = new Set<string>();
   private readonly secrets = new Set<string>();
 

@@ -4,7 +4,7 @@ import { repeatWhile } from '../support/repeat-while.js';
 import { applicant, noRules } from '../support/applicant.js';
 import { type Service, startService } from '../support/service.js';
 
-/** Several transactions' worth. */
+/** Takes several transactions. */
 const PEOPLE = 8_000;
 
 describe('seeding', () => {
@@ -16,7 +16,7 @@ describe('seeding', () => {
   });
   afterAll(() => service.stop());
 
-  it('keeps the line exact for those who join and look meanwhile', async () => {
+  it('keeps positions and counters exact for signups and audits that run at the same time', async () => {
     const { id } = await service.world.waitlist();
     const seeding = queue.seed(id, PEOPLE, () => undefined);
 
@@ -26,32 +26,32 @@ describe('seeding', () => {
       return { ahead: joined.seq, priority: joined.priority, findings };
     });
 
-    // Nobody leaves: whoever comes is behind all who came.
+    // Nobody leaves, so a newcomer is behind everybody before.
     expect(seen).toEqual(seen.map(({ ahead }) => ({ ahead, priority: ahead, findings: [] })));
     const report = await queue.verify(id, () => undefined);
     expect(report).toEqual({ records: PEOPLE + seen.length, findings: [], differences: 0, remarks: [] });
   });
 
-  it('ends in a word, and sound, where a living person has an email that was to come', async () => {
+  it('stops with a clear error and consistent counters when a real signup already has a seed email', async () => {
     const { id } = await service.world.waitlist();
     const email = `seed-${PEOPLE - 1}@example.com`;
-    let living: Promise<unknown> | undefined;
+    let signup: Promise<unknown> | undefined;
 
     const seeding = queue.seed(id, PEOPLE, () => {
-      living ??= service.world.signup({ id }, { email });
+      signup ??= service.world.signup({ id }, { email });
     });
 
     await expect(seeding).rejects.toThrow(
       /^Somebody signed up on waitlist \d+ with the email or the token of an invented person: \d+ of 8000 joined, and no more can\.$/,
     );
-    await living;
+    await signup;
     const { records, findings } = await queue.verify(id, () => undefined);
     expect(findings).toEqual([]);
     expect(records).toBeGreaterThan(1);
     expect(records).toBeLessThan(PEOPLE);
   });
 
-  it('invents people of whom some referred others', async () => {
+  it('makes people of whom some referred others', async () => {
     const { id } = await service.world.waitlist();
 
     await queue.seed(id, PEOPLE, () => undefined);

@@ -3,7 +3,7 @@ import type { Applicant } from '../../src/queue/waiter.js';
 
 export const noRules = () => Promise.resolve(null);
 
-/** Somebody with a random email whom any rules let in, who came by the link of this token. */
+/** A newcomer with a random email whom every rule admits, referred by the owner of this token. */
 export function applicant(referrerToken?: string): Applicant {
   const email = `${randomUUID()}@example.com`;
   const keys = { emailKey: email, phoneKey: null };

@@ -2,47 +2,47 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { proxyUrl } from './proxy-url.js';
 
-/** A line to a database server on which the answer to a commit can be lost. */
+/** A TCP proxy to a database server that can lose the answer to a commit. */
 export class DatabaseProxy {
-  private readonly door: Server;
-  private losing: (() => void) | undefined;
+  private readonly proxy: Server;
+  private onLost: (() => void) | undefined;
 
   private constructor(private readonly target: URL) {
-    this.door = createServer((near) => this.lead(near));
+    this.proxy = createServer((near) => this.connect(near));
   }
 
   static async open(url: string): Promise<DatabaseProxy> {
-    const line = new DatabaseProxy(new URL(url));
-    await once(line.door.listen(0, '127.0.0.1'), 'listening');
-    return line;
+    const opened = new DatabaseProxy(new URL(url));
+    await once(opened.proxy.listen(0, '127.0.0.1'), 'listening');
+    return opened;
   }
 
   get url(): string {
-    return proxyUrl(this.target, this.door);
+    return proxyUrl(this.target, this.proxy);
   }
 
-  /** The next commit is carried out and its connection ends instead of an answer; resolves when that has happened. */
+  /** The server carries out the next commit, but the client's connection ends without an answer; resolves after that. */
   async loseNextCommit(): Promise<void> {
     return new Promise((resolve) => {
-      this.losing = resolve;
+      this.onLost = resolve;
     });
   }
 
-  /** Once nobody uses it any more. */
+  /** Call it after all clients have disconnected. */
   async close(): Promise<void> {
-    await once(this.door.close(), 'close');
+    await once(this.proxy.close(), 'close');
   }
 
-  private lead(near: Socket): void {
+  private connect(near: Socket): void {
     const far = connect({ port: Number(this.target.port), host: this.target.hostname, allowHalfOpen: true });
     const join = () => far.on('data', (chunk) => near.write(chunk));
     join();
     near.on('data', (chunk) => {
       far.write(chunk);
-      if (!this.losing || !chunk.includes('COMMIT')) return;
-      const isLost = this.losing;
-      this.losing = undefined;
-      // The server reads on, and finds the end, when it has done what it was told.
+      if (!this.onLost || !chunk.includes('COMMIT')) return;
+      const isLost = this.onLost;
+      this.onLost = undefined;
+      // The server finds the end of the connection after it has carried out the commit.
       far.removeAllListeners('data').resume().end();
       far.once('close', isLost);
     });

@@ -7,7 +7,7 @@ import protobuf from 'protobufjs';
 export interface SeenSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first of its trace. */
+  /** Empty for the root span. */
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: 'INTERNAL' | 'SERVER' | 'CLIENT';
@@ -17,7 +17,7 @@ export interface SeenSpan {
   readonly status: { readonly code?: 'ERROR'; readonly message?: string };
 }
 
-/** What this suite looks at of OpenTelemetry's trace.proto, by its numbers. */
+/** The fields of OpenTelemetry's trace.proto that the tests read. */
 const { root } = protobuf.parse(`
   syntax = "proto3";
   message Request { repeated ResourceSpans resource_spans = 1; }
@@ -58,7 +58,7 @@ interface KeyValue {
   readonly value: Attributes;
 }
 
-/** An OTLP/HTTP receiver, as an OpenTelemetry collector has one. */
+/** An OTLP/HTTP receiver for traces. */
 export class TraceCollector {
   readonly bodies: Buffer[] = [];
   readonly contentTypes = new Set<string | undefined>();
@@ -89,7 +89,7 @@ export class TraceCollector {
     );
   }
 
-  /** Of whom the first spans tell. */
+  /** The resource of the first spans. */
   get resource(): Attributes {
     return valuesOf(this.decoded[0]?.resourceSpans[0]?.resource.attributes ?? []);
   }

@@ -24,12 +24,12 @@ export interface OwnedWaitlist extends CreatedWaitlistDto {
   readonly owner: Owner;
 }
 
-/** A record with the email by which it is found again. */
+/** A signup and its email. */
 export interface Person extends SignupDto {
   readonly email: string;
 }
 
-/** Makes what a test needs but does not care about. */
+/** Makes the owners, waitlists and signups that a test needs. */
 export class World {
   constructor(
     private readonly app: NestFastifyApplication,
@@ -38,7 +38,7 @@ export class World {
 
   async owner(): Promise<Owner> {
     const email = `${randomUUID()}@owners.example`;
-    // Hashing and judging the password anew for each owner took longer than most tests.
+    // One hash for all owners: a hash takes longer than most tests.
     passwordHash ??= this.app.get(PasswordHasher).hash(PASSWORD);
     const account = await this.app.get(AccountStore).insert({
       uuid: randomUUID(),
@@ -66,7 +66,7 @@ export class World {
     return { email, ...(answer.body as SignupDto) };
   }
 
-  /** One after the other, first in line first. */
+  /** One after the other, so they are in queue order. */
   async signups(waitlist: { readonly id: number }, count: number): Promise<[Person, ...Person[]]> {
     const people: Person[] = [];
     for (let index = 0; index < count; index += 1) people.push(await this.signup(waitlist));
@@ -89,7 +89,7 @@ export class World {
     return expectOk(answer).body as WaiterDto[];
   }
 
-  /** The id by which an owner names a person. */
+  /** The id of a person in the owner's lists. */
   async idOf(waitlist: OwnedWaitlist, { uuid }: { readonly uuid: string }): Promise<number> {
     for (const offboarded_request of [false, true]) {
       for (let offset = 0; ; offset += 100) {

@@ -1,9 +1,9 @@
 /**
- * A backup of a service under load, restored: every signup that was answered before the backup began is in it, `verify`
- * finds nothing, and a service runs on it. The commands are those of docs/operations.md.
+ * Backs up a service under load and restores the backup: it must hold every signup that was answered before the backup began,
+ * pass `verify`, and serve requests. The commands are those of docs/operations.md.
  *   npm run test:restore
- * With TEST_DATABASE_URL it takes that server, on which it makes two databases of its own, and needs mysqldump and mysql
- * (or what MYSQLDUMP and MYSQL name); without, the embedded database and sqlite3.
+ * With TEST_DATABASE_URL it makes two databases on that server and needs mysqldump and mysql (or the programs in MYSQLDUMP and
+ * MYSQL). Without, it uses the embedded database and sqlite3.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ async function shell(command: string): Promise<void> {
   await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', command]);
 }
 
-/** Arguments of a client program for the database of a URL. */
+/** The arguments of a MySQL client program. */
 function clientArguments(url: string): string {
   const { hostname, port, username, password, pathname } = new URL(url);
   return `-h${hostname} -P${port} -u${username} -p${password} ${pathname.slice(1)}`;
@@ -70,7 +70,7 @@ async function run(live: string, restored: string, file: string): Promise<void> 
     const during = answered.length - before.length;
     isOver = true;
     await visitors;
-    // Who restores has had a crash: it leaves a log of what was written beside an embedded database.
+    // A kill, because a crash leaves a write-ahead log next to an embedded database.
     service.signal('SIGKILL');
     await service.exit;
 
@@ -101,7 +101,7 @@ async function run(live: string, restored: string, file: string): Promise<void> 
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-restore-'));
 const [live, restored] = await Promise.all([openDatabase(true), openDatabase(true)]);
 try {
-  // The embedded one is restored in its own place, a server's into an empty database.
+  // The embedded database is restored in place, a server's into an empty database.
   const place = live.url.startsWith('sqlite:') ? live.url : restored.url;
   await run(live.url, place, join(directory, 'backup'));
 } finally {

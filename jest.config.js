@@ -33,7 +33,8 @@ export default {
   },
   transformIgnorePatterns: [`/node_modules/(?!(${REQUIRED_ESM})/)`],
   modulePathIgnorePatterns: ['<rootDir>/dist/src/'],
-  maxWorkers: Math.min(WORKERS_MAX, availableParallelism()),
+  // One more than cores, because some suites mostly wait: for processes, timeouts and limits.
+  maxWorkers: Math.min(WORKERS_MAX, availableParallelism() + 1),
   // Ends a test that hangs, but no slow one, even on a busy machine.
   testTimeout: 240_000,
 };

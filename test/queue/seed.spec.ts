@@ -42,7 +42,7 @@ describe('seeding', () => {
     });
 
     await expect(seeding).rejects.toThrow(
-      /^Somebody signed up on waitlist \d+ with the email or the token of an invented person: \d+ of 8000 joined, and no more can\.$/,
+      /^A signup on waitlist \d+ already has the email or the token of an invented person: \d+ of 8000 joined, and no more can\.$/,
     );
     await signup;
     const { records, findings } = await queue.verify(id, () => undefined);

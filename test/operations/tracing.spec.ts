@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Collector, type SeenSpan } from '../support/collector.js';
+import { TraceCollector, type SeenSpan } from '../support/trace-collector.js';
 import { openMigratedDatabase, type TestDatabase } from '../support/database.js';
 import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
@@ -12,14 +12,14 @@ const CROWD = 60;
 
 describe('a process with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   let database: TestDatabase;
-  let collector: Collector;
+  let collector: TraceCollector;
   let service: ServiceProcess;
   let spans: readonly SeenSpan[];
   const signup = { name: 'POST /api/v1/signup' };
 
   beforeAll(async () => {
     database = await openMigratedDatabase();
-    collector = await Collector.start();
+    collector = await TraceCollector.start();
     service = await ServiceProcess.spawn({
       DATABASE_URL: database.url,
       LOG_LEVEL: 'info',

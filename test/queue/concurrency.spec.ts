@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
-import { during } from '../support/during.js';
+import { repeatWhile } from '../support/repeat-while.js';
 import { inOrder } from '../support/oracle.js';
 import { openDatabase } from '../support/database.js';
 import { type Service, startService, startServices } from '../support/service.js';
@@ -13,7 +13,7 @@ const times = <Value>(count: number, make: (index: number) => Value) =>
 const upTo = (count: number) => times(count, (index) => index);
 const sorted = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b);
 
-/** Everyone who is, or was, in line, by page. */
+/** All records, active or offboarded, read page by page. */
 async function listAll({ world }: Service, waitlist: OwnedWaitlist, offboarded: boolean, order = 'joined') {
   const pages: Awaited<ReturnType<typeof world.list>> = [];
   for (;;) {
@@ -23,7 +23,7 @@ async function listAll({ world }: Service, waitlist: OwnedWaitlist, offboarded: 
   }
 }
 
-/** Each place as the facts of all records give it, dense sequence numbers, the totals; and the audit finds nothing. */
+/** Expects exact positions, dense sequence numbers, right totals and an audit without findings. */
 async function expectExact(service: Service, waitlist: OwnedWaitlist, total: number): Promise<void> {
   const rows: { uuid: string; seq: number }[] = await service.app
     .get(Database)
@@ -57,8 +57,8 @@ async function verify({ app }: Service, { id }: OwnedWaitlist) {
   return queueOf(app).auditor.verify(id, () => undefined);
 }
 
-/** However many services work on one database; calls take turns over them. */
-describe('at the same time', () => {
+/** On a server, two services work on one database, and calls alternate between them. */
+describe('concurrency', () => {
   let running: Awaited<ReturnType<typeof startServices>>;
   let service: Service;
   beforeAll(async () => {
@@ -69,7 +69,7 @@ describe('at the same time', () => {
 
   const turn = (index: number) => running.services[index % running.services.length]!.world;
 
-  it('200 people sign up, half of them one and the same: a record an email, dense places, no error', async () => {
+  it('makes one record an email when 200 people sign up at once, half of them with the same one', async () => {
     const waitlist = await service.world.waitlist();
 
     const [same, others] = await Promise.all([
@@ -83,7 +83,7 @@ describe('at the same time', () => {
     await expectExact(service, waitlist, 101);
   });
 
-  it('100 people sign up twice each, the second time where another process may take it, and get one record', async () => {
+  it('makes one record of two signups of the same person that two processes take', async () => {
     const waitlist = await service.world.waitlist();
 
     const signups = await Promise.all(
@@ -94,7 +94,7 @@ describe('at the same time', () => {
     await expectExact(service, waitlist, 100);
   });
 
-  it('an email and a phone that meet in many calls give no record twice', async () => {
+  it('makes no second record when signups share an email or a phone', async () => {
     const waitlist = await service.world.waitlist({ required_contact: { email: 'optional' } });
     const contact = (index: number) => [
       { email: 'ada@example.com', phone: '+14155550123' },
@@ -109,7 +109,7 @@ describe('at the same time', () => {
     await expectExact(service, waitlist, emails.length);
   });
 
-  it('5,000 people sign up at once: nobody is refused, and each is told another place', async () => {
+  it('answers 5,000 signups at once, each with a position of its own', async () => {
     const waitlist = await service.world.waitlist();
 
     const people = await Promise.all(times(5_000, (index) => turn(index).signup(waitlist)));
@@ -120,7 +120,7 @@ describe('at the same time', () => {
     await expectExact(service, waitlist, 5_000);
   });
 
-  it('180 people name one referrer at once, who passes exactly 180', async () => {
+  it('moves a referrer by exactly 180 when 180 people name them at once', async () => {
     const waitlist = await service.world.waitlist({ spots_to_move_upon_referral: 1 });
     await Promise.all(times(200, () => service.world.signup(waitlist)));
     const ada = await service.world.signup(waitlist);
@@ -131,7 +131,7 @@ describe('at the same time', () => {
     await expectExact(service, waitlist, 381);
   });
 
-  it('1,000 are offboarded while 64 clients sign up: each by one call, whoever they refer', async () => {
+  it('offboards each of 1,000 people once while 64 clients sign up and refer', async () => {
     const waitlist = await service.world.waitlist();
     const early = await Promise.all(times(1_200, (index) => turn(index).signup(waitlist)));
     const ids = (await listAll(service, waitlist, false)).map(({ id }) => id);
@@ -152,14 +152,14 @@ describe('at the same time', () => {
     };
 
     const removing = Promise.all(times(4, offboarder));
-    const audits = await during(Promise.all([...times(64, client), removing]), () => verify(service, waitlist));
+    const audits = await repeatWhile(Promise.all([...times(64, client), removing]), () => verify(service, waitlist));
 
     expect(sorted((await removing).flat())).toEqual(leaving);
     expect(audits.flatMap(({ findings }) => findings)).toEqual([]);
     await expectExact(service, waitlist, 1_200 + 64 * 8);
   });
 
-  it('callers offboard the same people, and each is removed by one of them', async () => {
+  it('offboards a person by one of several concurrent calls', async () => {
     const waitlist = await service.world.waitlist();
     const people = await service.world.signups(waitlist, 10);
     const ids = (await service.world.list(waitlist)).map(({ id }) => id);
@@ -171,7 +171,7 @@ describe('at the same time', () => {
     await expectExact(service, waitlist, 10);
   });
 
-  it('the owner changes what a referral is worth, and nobody sees a line that is half reordered', async () => {
+  it('shows no half-reordered queue while the owner changes spots_to_move_upon_referral', async () => {
     const waitlist = await service.world.waitlist({ spots_to_move_upon_referral: 0 });
     const early = await Promise.all(times(80, () => service.world.signup(waitlist)));
     await Promise.all(
@@ -193,7 +193,7 @@ describe('at the same time', () => {
     const reordering = (async () => {
       for (let count = 0; count < 20; count += 1) await reorder(count % 2 === 0 ? 0 : 50);
     })();
-    const views = await Promise.all(running.services.map(({ world }) => during(reordering, () => look(world))));
+    const views = await Promise.all(running.services.map(({ world }) => repeatWhile(reordering, () => look(world))));
 
     expect(before).not.toBe(after);
     expect(views.flat().filter((view) => view !== before && view !== after)).toEqual([]);
@@ -210,7 +210,7 @@ onServer('two services on one database (needs TEST_DATABASE_URL: the embedded da
   });
   afterAll(() => running.stop());
 
-  it('are given one refresh token at once, and leave one live pair', async () => {
+  it('refresh one token at once to the same pair', async () => {
     const { refreshToken } = await running.services[0].world.owner();
     const refresh = ({ api }: Service) => api.get('/api/v1/auth/refresh_access_token', { token: refreshToken });
 
@@ -220,7 +220,7 @@ onServer('two services on one database (needs TEST_DATABASE_URL: the embedded da
     expect(answers[0]!.status).toBe(200);
   });
 
-  /** The last here: Passport's strategies belong to the process, and those of the instance made last decide. */
+  /** Last, because Passport's strategies are global: those of the newest instance would serve the other tests. */
   it('start together on an empty database', async () => {
     const empty = await openDatabase(true);
     const services = await Promise.all(times(2, () => startService({ environment: { DATABASE_URL: empty.url } })));

@@ -9,27 +9,27 @@ import { type Queue, queueOf } from '../support/queue.js';
 
 const FEW = 1_000;
 const MANY = 8_000;
-/** More rows that the same operation may read among many: levels and siblings of counters that few don't fill. */
+/** An operation may read this many more rows on the large waitlist: its counters have more levels and siblings. */
 const MORE_ROWS_MAX = 600;
-/** Of an index's columns, as many as must be given by equality so that what is left is few, whatever the waitlist's size. */
+/** How many leading columns of an index must be equal so that few rows are left on a waitlist of any size. */
 const KEY_LENGTHS: Readonly<Record<string, number>> = {
   'INTEGER PRIMARY KEY': 1,
   sqlite_autoindex_queue_1: 1,
-  /** Siblings: not the slot. */
+  /** All but the slot, which gives siblings. */
   sqlite_autoindex_queue_bucket_1: 4,
   waiter_email: 2,
   waiter_phone: 2,
   waiter_token: 1,
   /** A bucket. */
   waiter_order: 3,
-  /** Those whom one record referred. */
+  /** The people that one record referred. */
   waiter_referrer: 3,
 };
-/** Records that a page may step over: those before it in its narrowest bucket. */
+/** Records that a page may skip: those before it in its smallest bucket. */
 const SKIP_MAX = 256;
-/** Of the referred, one in so many stays where few are to be left. */
+/** One of this many referred people stays when few are to be left. */
 const LEFT_ONE_IN = 100;
-/** Callers at the same moment, who share statements. */
+/** Concurrent callers, which share statements. */
 const TOGETHER = 100;
 
 interface Statement {
@@ -42,7 +42,7 @@ interface Line {
   readonly people: number;
 }
 
-/** What a hot statement may read: rows found by an index, and no more of them where a waitlist is larger. */
+/** A hot statement must find its rows by an index, and read no more of them on a larger waitlist. */
 describe('the plans of the hot statements', () => {
   let database: TestDatabase;
   let service: Service;
@@ -53,7 +53,7 @@ describe('the plans of the hot statements', () => {
   beforeAll(async () => {
     database = await openDatabase(true);
     const url = new URL(database.url);
-    // One of them is held below: then all work goes over the other, whose session counts what it reads.
+    // The test holds one of the two, so all work uses the other, whose session counts the rows it reads.
     if (url.protocol === 'mysql:') url.searchParams.set('connectionLimit', '2');
     service = await startService({ environment: { DATABASE_URL: url.href } });
     queue = queueOf(service.app);
@@ -62,9 +62,9 @@ describe('the plans of the hot statements', () => {
     if (!isMySql()) return;
     held = service.app.get(DataSource).createQueryRunner();
     await held.connect();
-    // What the server does by itself some time after many rows came; its plans follow from what it knows of them.
+    // A server updates these statistics itself some time after many inserts.
     await service.app.get(DataSource).query('ANALYZE TABLE waiter, queue_bucket, waitlist');
-    // Else what an index's own columns rule out is not counted as read.
+    // Otherwise rows that the index itself rules out are not counted.
     await service.app.get(DataSource).query("SET SESSION optimizer_switch = 'index_condition_pushdown=off'");
   });
   afterAll(async () => {
@@ -73,7 +73,7 @@ describe('the plans of the hot statements', () => {
     await database.drop();
   });
 
-  it('find the places of records', () =>
+  it('find the positions of records', () =>
     expectFlat(({ id, people }) =>
       together((index) =>
         queue.reader.find(id, {
@@ -83,13 +83,13 @@ describe('the plans of the hot statements', () => {
       ),
     ));
 
-  it('put people in line, and their referrers forward', () =>
+  it('add people to the queue and move their referrers', () =>
     expectFlat(async (line) => {
       const referrers = await middle(line);
       await together((index) => queue.writer.join(line.id, applicant(referrers[index]?.referralToken)));
     }));
 
-  it('take people out of the line', () =>
+  it('offboard people', () =>
     expectFlat(async (line) => {
       const leaving = await middle(line);
       await queue.writer.offboard(line.id, leaving.map(({ id }) => id)); // prettier-ignore
@@ -97,12 +97,12 @@ describe('the plans of the hot statements', () => {
 
   it.each<[string, Partial<PageRequest>]>([
     ['of all', {}],
-    ['of all, in the order of the line', { order: 'queue' }],
-    ['of those offboarded', { offboarded: true }],
-    ['of those referred', { referredBy: 'anyone' }],
-    ['of those referred, in the order of the line', { referredBy: 'anyone', order: 'queue' }],
-    ['of those offboarded and referred', { offboarded: true, referredBy: 'anyone' }],
-  ])('show a page %s, at its start, far in and after a record', (_, part) =>
+    ['of all, in queue order', { order: 'queue' }],
+    ['of the offboarded', { offboarded: true }],
+    ['of the referred', { referredBy: 'anyone' }],
+    ['of the referred, in queue order', { referredBy: 'anyone', order: 'queue' }],
+    ['of the offboarded and referred', { offboarded: true, referredBy: 'anyone' }],
+  ])('show a page %s, at the start, in the middle and after a record', (_, part) =>
     expectFlat(async ({ id }) => {
       const request = { ...ALL, ...part };
       const { total, waiters } = await queue.pages.page(id, request);
@@ -112,7 +112,7 @@ describe('the plans of the hot statements', () => {
     }),
   );
 
-  it('show a page of the few referred who are left among many others, in the order of the line', async () => {
+  it('show a page of few referred people among many others, in queue order', async () => {
     const request: PageRequest = { ...ALL, referredBy: 'anyone', order: 'queue', limit: 2 };
     const lines = new Map<Line, Line>();
     for (const { people } of [few, many]) {
@@ -134,7 +134,7 @@ describe('the plans of the hot statements', () => {
     });
   });
 
-  it.each(['joined', 'queue'] as const)('show whom one record referred, in the order %s', async (order) => {
+  it.each(['joined', 'queue'] as const)('show the people that one record referred, in the order %s', async (order) => {
     const tokens = new Map<Line, string>();
     for (const line of [few, many]) {
       const [referrer] = await middle(line);
@@ -151,7 +151,7 @@ describe('the plans of the hot statements', () => {
     });
   });
 
-  /** Some of them were let in. */
+  /** A waitlist of which a fifth was offboarded. */
   async function crowd(people: number): Promise<Line> {
     const { id } = await service.world.waitlist();
     await queue.seeder.seed(id, people, () => undefined);
@@ -162,16 +162,16 @@ describe('the plans of the hot statements', () => {
     return { id, people };
   }
 
-  /** Those in the middle of the line. */
+  /** People in the middle of the queue. */
   async function middle({ id, people }: Line): Promise<Page['waiters']> {
     const request: PageRequest = { ...ALL, order: 'queue', start: { offset: people / 2 }, limit: TOGETHER };
     return (await queue.pages.page(id, request)).waiters;
   }
 
-  /** Does the work in both waitlists: no statement may read without an index, nor more for there being more people. */
+  /** Runs the work on both waitlists: each statement must use an index, and read no more on the larger waitlist. */
   async function expectFlat(work: (line: Line) => Promise<unknown>): Promise<void> {
     const dataSource = service.app.get(DataSource);
-    // What is cached of a line is then.
+    // Fills the caches.
     for (const line of [few, many]) await work(line);
     const statements = await recorded(dataSource, () => work(many));
     const planned = statements.flatMap(apart).filter(({ sql }) => /^\s*(SELECT|UPDATE|DELETE)/.test(sql));
@@ -204,7 +204,7 @@ async function together(work: (index: number) => Promise<unknown>): Promise<void
   await Promise.all(Array.from({ length: TOGETHER }, (_, index) => work(index)));
 }
 
-/** The statements of a packet. */
+/** The statements of a multi-statement query. */
 function apart({ sql, parameters }: Statement): Statement[] {
   let start = 0;
   return sql.split(STATEMENT_END).map((part) => {
@@ -214,7 +214,7 @@ function apart({ sql, parameters }: Statement): Statement[] {
   });
 }
 
-/** How each table is read: MySQL's access type, or SQLite's words, before the table. */
+/** How each table is read: MySQL's access type or SQLite's description, then the table. */
 async function plan(dataSource: DataSource, { sql, parameters }: Statement): Promise<string[]> {
   if (dataSource.options.type === 'better-sqlite3') {
     const rows: { detail: string }[] = await dataSource.query(`EXPLAIN QUERY PLAN ${sql}`, parameters);
@@ -227,9 +227,9 @@ async function plan(dataSource: DataSource, { sql, parameters }: Statement): Pro
   return rows.map(({ type, table, key }) => `${type} ${table} by ${key}`);
 }
 
-/** SQLite counts no rows, but says by which columns it searches; only a LIMIT may end a search that these leave open. */
+/** SQLite does not count rows, but names the columns of a search; a search by fewer of them needs a small LIMIT. */
 function isNarrow(step: string, { sql, parameters }: Statement): boolean {
-  // Constant rows are values of the statement itself.
+  // Constant rows come from the statement itself.
   if (/^(ALL|index|SCAN(?! (\d+ )?CONSTANT ROW)) /.test(step)) return false;
   const [, index, columns] = /^SEARCH .*? (INTEGER PRIMARY KEY|\w+) \((.*)\)$/.exec(step) ?? [];
   if (index === undefined || columns === undefined) return true;
@@ -237,7 +237,7 @@ function isNarrow(step: string, { sql, parameters }: Statement): boolean {
   return columns.split('=?').length - 1 >= (KEY_LENGTHS[index] ?? Infinity);
 }
 
-/** Rows of tables and indexes that the one connection in use read meanwhile. */
+/** Rows of tables and indexes that the connection reads during the work. */
 async function rowsRead(dataSource: DataSource, work: () => Promise<unknown>): Promise<number> {
   const total = async () => {
     const rows: { Value: string }[] = await dataSource.query("SHOW SESSION STATUS LIKE 'Handler_read%'");

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { readConfig } from '../../src/platform/config/config.js';
 import { createAdapter } from '../../src/platform/http/server.js';
-import { Discretion, privateText, requireAnonymity, requireSilence } from '../support/discretion.js';
+import { LeakDetector, privateText, requireAnonymity, requireSilence } from '../support/leak-detector.js';
 import { type Service, startService } from '../support/service.js';
 
 describe('the tests of every suite', () => {
@@ -28,11 +28,11 @@ describe('the tests of every suite', () => {
   });
 
   it('fail where the metrics tell it', () => {
-    const discretion = new Discretion();
-    discretion.keep(privateText({ email: 'seen@example.com' }));
+    const leaks = new LeakDetector();
+    leaks.keep(privateText({ email: 'seen@example.com' }));
 
-    expect(() => discretion.check('requests{email="Seen@example.com"} 1')).toThrow('/metrics repeats');
-    expect(() => discretion.check('requests{route="/api/v1/signup"} 1')).not.toThrow();
+    expect(() => leaks.check('requests{email="Seen@example.com"} 1')).toThrow('/metrics repeats');
+    expect(() => leaks.check('requests{route="/api/v1/signup"} 1')).not.toThrow();
   });
 
   it('fail where a refusal repeats what it refuses, or tells what the service is made of', () => {
@@ -48,9 +48,9 @@ describe('the tests of every suite', () => {
 
 describe('a line of the framework itself', () => {
   it('tells neither the query nor the address of a request, nor the values of a failed statement', async () => {
-    const discretion = new Discretion();
+    const leaks = new LeakDetector();
     const lines: string[] = [];
-    const write = (line: string) => lines.push(line) && discretion.write(line);
+    const write = (line: string) => lines.push(line) && leaks.write(line);
     const fastify = createAdapter(
       readConfig({ JWT_SECRET: 'test-secret-test-secret-test-secret-', LOG_LEVEL: 'trace' }),
       {
@@ -64,7 +64,7 @@ describe('a line of the framework itself', () => {
       reply.send('once');
       reply.send('twice');
     });
-    discretion.keep(['seen@example.com']);
+    leaks.keep(['seen@example.com']);
 
     // eslint-disable-next-line no-restricted-syntax -- the route is this test's own, so no contract holds for it
     await fastify.inject('/twice?a=\\b&email=seen@example.com');
@@ -72,7 +72,7 @@ describe('a line of the framework itself', () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ req: { method: 'GET' }, err: { type: 'QueryFailedError' } });
     expect(lines[0]).not.toMatch(/127\.0\.0\.1/);
     expect(lines.join('')).toContain('FST_ERR_REP_ALREADY_SENT');
-    expect(() => discretion.check('')).not.toThrow();
+    expect(() => leaks.check('')).not.toThrow();
     await fastify.close();
   });
 });

@@ -81,7 +81,7 @@ describe('a process with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
 
   it('continues the trace of the caller down to the transaction', () => {
     const [request] = spans.filter(({ traceId, kind }) => traceId === TRACE_ID && kind === 'SERVER');
-    const [batch] = childrenOf(request, 'write line');
+    const [batch] = childrenOf(request, 'write queue');
     const [transaction] = childrenOf(batch, 'database transaction');
 
     expect(request).toMatchObject({
@@ -103,7 +103,7 @@ describe('a process with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   });
 
   it('connects every signup with its one transaction, as a child or by a link', () => {
-    const batches = spans.filter(({ name }) => name === 'write line');
+    const batches = spans.filter(({ name }) => name === 'write queue');
     const requests = spans.filter(({ name, attributes }) => name === signup.name && attributes['http.response.status_code'] === 200); // prettier-ignore
     const isIn = (batch: SeenSpan, request: SeenSpan) =>
       batch.parentSpanId === request.spanId ||

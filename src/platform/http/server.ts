@@ -4,7 +4,7 @@ import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { type FastifyRequest, LogController } from 'fastify';
 import type { Config } from '../config/config.js';
 import type { BodyBounds, ConnectionBounds } from '../limits/connections.js';
-import { LateReplyAdapter } from '../limits/request-deadline.js';
+import { LateReplyAdapter } from '../limits/overload.js';
 import { answerUnreadablePath, answerUnreadableRequest, safeError } from '../problems/problem.filter.js';
 import { BODY_MAX_BYTES } from './json-body.js';
 

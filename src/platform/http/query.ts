@@ -13,8 +13,8 @@ export function readQueryFromBody(fastify: FastifyInstance): void {
   // Fastify ignores the body of a GET unless told otherwise.
   fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
   fastify.addHook('preValidation', async (request) => {
-    if (request.routeOptions.config.bodyAsQuery && isObject(request.body))
-      request.query = { ...request.body, ...(request.query as object) };
+    if (request.routeOptions.config.bodyAsQuery)
+      request.query = { ...(request.body as object | undefined), ...(request.query as object) };
   });
 }
 
@@ -40,8 +40,4 @@ function isPercentEncoded(text: string): boolean {
     if (error instanceof URIError) return false;
     throw error;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, preSerializationHookHandler } from 'fastify';
 import type { Lifecycle } from '../health/lifecycle.js';
 import { Problem } from '../problems/problem.js';
-import { isMonitoringRoute } from '../telemetry/requests.js';
+import { MONITORING_ROUTES } from '../telemetry/requests.js';
 
 /** Time over which the delay of the event loop is averaged; a shorter pause is no overload. */
 const SAMPLE_MS = 2_000;
@@ -24,7 +24,7 @@ declare module 'fastify' {
 export async function shedLoad(fastify: FastifyInstance, lifecycle: Lifecycle, loopDelayMs: number): Promise<void> {
   fastify.addHook('onRoute', (route) => {
     // If an overloaded process failed its probes, its restart would move the load to the others.
-    if (isMonitoringRoute(route.url)) route.config = { ...route.config, pressureHandler: () => undefined };
+    if (MONITORING_ROUTES.has(route.url)) route.config = { ...route.config, pressureHandler: () => undefined };
   });
   await fastify.register(underPressure, {
     maxEventLoopDelay: loopDelayMs,

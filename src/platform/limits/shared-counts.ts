@@ -2,8 +2,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
-import type { Config } from '../config/config.js';
-import { CONFIG } from '../config/config.module.js';
+import { type Config, CONFIG } from '../config/config.js';
 
 /** A server that stays silent for longer counts as away: no limit is worth more of a caller's time. */
 const ANSWER_MAX_MS = 250;

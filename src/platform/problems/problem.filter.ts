@@ -4,10 +4,11 @@ import type { Socket } from 'node:net';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { QueryFailedError } from 'typeorm';
+import type { AllowedMethods } from '../http/allowed-methods.js';
+import { DATA_HEADERS } from '../http/headers.js';
 import { isUnavailable, Problem } from './problem.js';
 import type { ProblemCode } from './problem-catalog.js';
 import { ProblemDto } from './problem.dto.js';
-import { DATA_HEADERS } from '../http/headers.js';
 
 /** The codes of errors that Node.js, Fastify and Nest raise, by status. */
 const HTTP_FAULTS: Readonly<Record<number, ProblemCode>> = {
@@ -18,9 +19,6 @@ const HTTP_FAULTS: Readonly<Record<number, ProblemCode>> = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
   431: 'HEADERS_TOO_LARGE',
 };
-
-/** The methods that a path accepts; empty for an unknown path. */
-export type AllowedMethods = (path: string) => readonly string[];
 
 /** Answers every failure with problem details. An unexpected error is logged in full and answered with a bare 500. */
 @Catch()

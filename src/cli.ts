@@ -140,7 +140,7 @@ program
     }),
   );
 
-/** Works on the given waitlist or on all of them. One that was deleted meanwhile, or is damaged, does not stop the rest. */
+/** Works on the given waitlist or on all of them. A deleted or damaged waitlist does not stop the work on the others. */
 async function withWaitlists(auditor: QueueAuditor, id: number | undefined, work: (id: number) => Promise<void>) {
   if (id !== undefined) return work(id);
   for (const waitlist of await auditor.waitlistIds()) {

@@ -30,17 +30,15 @@ export interface Config {
   /** The Redis or Valkey that replicas share for counting. */
   readonly redisUrl: string | undefined;
   readonly corsOrigins: readonly string[];
-  /** How long a stopping process keeps serving, so that load balancers notice. */
+  /** A stopping process serves for this time, so that load balancers notice. */
   readonly shutdownDelaySeconds: number;
-  readonly logLevel: LogLevel;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
   /** Whether spans are sent. OpenTelemetry reads its other variables itself. */
   readonly sendsTraces: boolean;
 }
 
 /** The injection token of {@link Config}. */
 export const CONFIG = Symbol('CONFIG');
-
-type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type DatabaseConfig =
   | { readonly kind: 'sqlite'; readonly file: string }

@@ -13,10 +13,9 @@ import { ProblemFilter } from '../problems/problem.filter.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { recordRequests, traceRequests } from '../telemetry/requests.js';
 import { collectAllowedMethods } from './allowed-methods.js';
+import { readJsonBodies, readQueryFromBody, requireReadableQuery } from './body-and-query.js';
 import { allowOrigins } from './cors.js';
 import { DATA_HEADERS } from './headers.js';
-import { readJsonBodies } from './json-body.js';
-import { readQueryFromBody, requireReadableQuery } from './query.js';
 import { SERVER_BOUNDS } from './server.js';
 
 /**

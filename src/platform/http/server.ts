@@ -6,9 +6,9 @@ import type { Config } from '../config/config.js';
 import { LateReplyAdapter } from '../limits/overload.js';
 import { answerUnreadablePath, answerUnreadableRequest, safeError } from '../problems/problem.filter.js';
 import { PATH_OPTIONS } from './allowed-methods.js';
-import { BODY_MAX_BYTES } from './json-body.js';
+import { BODY_MAX_BYTES } from './body-and-query.js';
 
-/** What one connection may take from the server, and all of them together. */
+/** The bounds of one connection, and of all connections together. */
 export const SERVER_BOUNDS = {
   // One packet holds the headers, and a slow mobile connection sends the largest body, 1 MiB, in half a minute.
   headersMs: 10_000,
@@ -43,7 +43,7 @@ export const SERVER_BOUNDS = {
 /** Tests use smaller bounds. */
 export type ServerBounds = Readonly<typeof SERVER_BOUNDS>;
 
-/** A query in a line of JSON, where its own quotes and backslashes are escaped. */
+/** A query string inside JSON, where quotes and backslashes are escaped. */
 const QUERY = /\?(?:\\.|[^\s"\\])+/g;
 const CALLER_REQUEST_ID = /^[\w.-]{1,64}$/;
 

@@ -2,7 +2,7 @@ interface ProblemEntry {
   readonly status: number;
   /** The message, or an example where the message depends on the request. */
   readonly detail: string;
-  /** What the caller can do. */
+  /** A hint for the caller. */
   readonly remedy: string;
   readonly retryAfterSeconds?: number;
   /** An example of `errors`. */

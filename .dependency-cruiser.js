@@ -1,6 +1,6 @@
 /**
- * The arrows between rooms: what each may import besides itself. Everyone may import `platform`, which imports no room.
- * A room that is not named here imports nothing.
+ * The modules and what each may import besides itself. All may import `platform`, which imports none of them.
+ * A module that is not named here imports nothing.
  */
 const ARROWS = {
   queue: [],
@@ -9,22 +9,22 @@ const ARROWS = {
   signup: ['waitlist', 'queue'],
   waiter: ['waitlist', 'queue', 'auth'],
 };
-const rooms = Object.keys(ARROWS).join('|');
+const modules = Object.keys(ARROWS).join('|');
 const spec = '\\.spec\\.ts$';
 
-const arrow = ([room, targets]) => ({
-  name: `${room}-imports-only-${[...targets, 'platform'].join('-')}`,
+const arrow = ([module, targets]) => ({
+  name: `${module}-imports-only-${[...targets, 'platform'].join('-')}`,
   severity: 'error',
-  from: { path: `^src/${room}/` },
-  to: { path: '^src/', pathNot: `^src/(${[room, ...targets, 'platform'].join('|')})/` },
+  from: { path: `^src/${module}/` },
+  to: { path: '^src/', pathNot: `^src/(${[module, ...targets, 'platform'].join('|')})/` },
 });
 
-/** Within a room imports point down: controller and dto, service, store, entity. */
+/** Within a module, imports point down: controller and dto, service, store, entity. */
 const layer = (name, from, to) => ({
   name: `${name}-points-down`,
   severity: 'error',
-  from: { path: `^src/(${rooms})/.*\\.(${from})\\.ts$` },
-  to: { path: `^src/(${rooms})/.*\\.(${to})\\.ts$` },
+  from: { path: `^src/(${modules})/.*\\.(${from})\\.ts$` },
+  to: { path: `^src/(${modules})/.*\\.(${to})\\.ts$` },
 });
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -32,15 +32,15 @@ export default {
   forbidden: [
     ...Object.entries(ARROWS).map(arrow),
     {
-      name: 'platform-knows-no-room',
+      name: 'platform-imports-no-module',
       severity: 'error',
       from: { path: '^src/platform/' },
       to: { path: '^src/', pathNot: '^src/platform/' },
     },
     {
-      name: 'rooms-are-named-here',
+      name: 'modules-are-named-here',
       severity: 'error',
-      from: { path: '^src/[^/]+/', pathNot: `^src/(${rooms}|platform|boot)/` },
+      from: { path: '^src/[^/]+/', pathNot: `^src/(${modules}|platform|boot)/` },
       to: { path: '^src/' },
     },
     {
@@ -56,22 +56,22 @@ export default {
       to: { path: '\\.controller\\.ts$' },
     },
     {
-      name: 'rooms-are-entered-through-their-service',
+      name: 'modules-are-entered-through-their-service',
       severity: 'error',
       from: { path: '^src/([^/]+)/' },
-      to: { path: `^src/(${rooms})/.*\\.(controller|store)\\.ts$`, pathNot: '^src/$1/' },
+      to: { path: `^src/(${modules})/.*\\.(controller|store)\\.ts$`, pathNot: '^src/$1/' },
     },
     {
       name: 'a-dto-of-another-module-is-for-dtos-and-entry-points',
       severity: 'error',
       from: { path: '^src/([^/]+)/', pathNot: '^src/boot/|\\.dto\\.ts$' },
-      to: { path: `^src/(${rooms})/.*\\.dto\\.ts$`, pathNot: '^src/$1/' },
+      to: { path: `^src/(${modules})/.*\\.dto\\.ts$`, pathNot: '^src/$1/' },
     },
     {
       name: 'entry-points-see-modules-and-services',
       severity: 'error',
       from: { path: '^src/([^/]+|boot/[^/]+)\\.ts$' },
-      to: { path: `^src/(${rooms})/`, pathNot: '\\.(module|service|dto)\\.ts$|^src/queue/maintenance/' },
+      to: { path: `^src/(${modules})/`, pathNot: '\\.(module|service|dto)\\.ts$|^src/queue/maintenance/' },
     },
     {
       name: 'main-handles-signals-before-it-imports-the-rest',

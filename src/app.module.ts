@@ -1,7 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthModule } from './auth/auth.module.js';
 import type { Config } from './platform/config/config.js';
-import { ConfigModule } from './platform/config/config.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { QueueModule } from './queue/queue.module.js';
@@ -15,9 +14,8 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        ConfigModule.forRoot(config),
         DatabaseModule.of(config.database),
-        PlatformModule,
+        PlatformModule.forRoot(config),
         AuthModule,
         QueueModule,
         WaitlistModule,

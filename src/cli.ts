@@ -8,9 +8,6 @@ import { ID_RULE, parseId } from './platform/contract/formats.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
-/** The largest size that was benchmarked. */
-const SEED_MAX = 10_000_000;
-
 const program = new Command('npm run cli --')
   .description('Administration of the waitlist service.')
   .showHelpAfterError('(add --help for usage)');
@@ -88,8 +85,8 @@ program
 waitlist
   .command('seed')
   .description('fill an empty waitlist with generated people, for trials')
-  .argument('<waitlist>', 'the id of the waitlist', waitlistId)
-  .requiredOption('--count <number>', 'how many people', seedCount)
+  .argument('<waitlist>', 'the id of the waitlist', positiveInteger)
+  .requiredOption('--count <number>', 'how many people', positiveInteger)
   .action((id: number, { count }: { count: number }) =>
     withServices(async ({ seeder }) => {
       await withProgress('Seeding', (onProgress) => seeder.seed(id, count, onProgress));
@@ -100,7 +97,7 @@ waitlist
 program
   .command('verify')
   .description('compare all counters and keys with the records; safe on a live database')
-  .argument('[waitlist]', 'the id of the waitlist; all waitlists if omitted', waitlistId)
+  .argument('[waitlist]', 'the id of the waitlist; all waitlists if omitted', positiveInteger)
   .action((id: number | undefined) =>
     withServices(async ({ auditor, purger }) => {
       let isSound = true;
@@ -125,7 +122,7 @@ program
 program
   .command('rebuild')
   .description('derive all counters and keys again; meanwhile signups are asked to retry')
-  .argument('[waitlist]', 'the id of the waitlist; all waitlists if omitted', waitlistId)
+  .argument('[waitlist]', 'the id of the waitlist; all waitlists if omitted', positiveInteger)
   .action((id: number | undefined) =>
     withServices(async ({ auditor, purger }) => {
       await withWaitlists(auditor, id, async (waitlist) => {
@@ -143,7 +140,7 @@ program
     }),
   );
 
-/** Works on the given waitlist or on all of them. One that was deleted meanwhile, or is damaged, does not stop the rest. */
+/** Works on the given waitlist or on all of them. A deleted or damaged waitlist does not stop the work on the others. */
 async function withWaitlists(auditor: QueueAuditor, id: number | undefined, work: (id: number) => Promise<void>) {
   if (id !== undefined) return work(id);
   for (const waitlist of await auditor.waitlistIds()) {
@@ -163,33 +160,26 @@ async function withWaitlists(auditor: QueueAuditor, id: number | undefined, work
 /** Shows a progress bar on standard error, at a terminal only. */
 async function withProgress<Result>(what: string, work: (onProgress: OnProgress) => Promise<Result>): Promise<Result> {
   const bar = new SingleBar({
-    format: `${what} {bar} {value}/{total}, {rate}/s, {eta_formatted} left`,
+    format: `${what} {bar} {value}/{total}, {eta_formatted} left`,
     stream: process.stderr,
     noTTYOutput: false,
     clearOnComplete: true,
   });
-  const start = performance.now();
-  bar.start(0, 0, { rate: 0 });
+  bar.start(0, 0);
   try {
     return await work((done, total) => {
       bar.setTotal(total);
-      bar.update(done, { rate: Math.round((done * 1000) / (performance.now() - start)) });
+      bar.update(done);
     });
   } finally {
     bar.stop();
   }
 }
 
-function waitlistId(value: string): number {
-  const id = parseId(value);
-  if (id === null) throw new InvalidArgumentError(`It ${ID_RULE}.`);
-  return id;
-}
-
-function seedCount(value: string): number {
-  const count = Number(value);
-  if (/^[1-9]\d*$/.test(value) && count <= SEED_MAX) return count;
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${SEED_MAX}.`);
+function positiveInteger(value: string): number {
+  const number = parseId(value);
+  if (number === null) throw new InvalidArgumentError(`It ${ID_RULE}.`);
+  return number;
 }
 
 // Import the application only to run a command: it takes a second, and help or a mistyped command do not need it.

@@ -1,8 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
-import type { Config } from '../platform/config/config.js';
-import { CONFIG } from '../platform/config/config.module.js';
+import { type Config, CONFIG } from '../platform/config/config.js';
 import { addressKey } from '../platform/limits/address.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
 import { Problem } from '../platform/problems/problem.js';

@@ -1,8 +1,7 @@
 import { createHash, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
-import { type Config, LOGIN_LIFETIME_SECONDS } from '../platform/config/config.js';
-import { CONFIG } from '../platform/config/config.module.js';
+import { type Config, CONFIG, LOGIN_LIFETIME_SECONDS } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { AccountEntity } from './account.entity.js';

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
+import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import { AuthService } from '../auth/auth.service.js';
@@ -12,24 +13,13 @@ import { QueueSeeder } from '../queue/maintenance/seeder.js';
 import { CreateWaitlistDto } from '../waitlist/waitlist.dto.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 
-/** The services that CLI commands use. */
-export interface CliServices {
-  readonly auth: AuthService;
-  readonly waitlists: WaitlistService;
-  readonly auditor: QueueAuditor;
-  readonly purger: QueuePurger;
-  readonly seeder: QueueSeeder;
-  readonly database: Database;
-  readonly readSettings: typeof readSettings;
-}
-
 /**
  * Runs a command with the application's services, without the HTTP server.
  * @throws ConfigError
  * @throws SchemaError if `needsSchema` and the schema of a shared database is outdated
  */
 export async function withServices(
-  command: (services: CliServices) => Promise<void>,
+  command: (services: ReturnType<typeof servicesOf>) => Promise<void>,
   { needsSchema = true } = {},
 ): Promise<void> {
   // No command signs tokens, so none needs the real secret.
@@ -39,23 +29,23 @@ export async function withServices(
     abortOnError: false,
   });
   try {
-    const database = app.get(Database);
-    if (needsSchema) await database.prepareSchema();
-    await command({
-      auth: app.get(AuthService),
-      waitlists: app.get(WaitlistService),
-      auditor: app.get(QueueAuditor),
-      purger: app.get(QueuePurger),
-      seeder: app.get(QueueSeeder),
-      database,
-      readSettings,
-    });
+    if (needsSchema) await app.get(Database).prepareSchema();
+    await command(servicesOf(app));
   } finally {
     await app.close();
   }
 }
 
-/** Settings of a new waitlist, held to the rules of the API. @throws Problem `INVALID_REQUEST` */
-function readSettings(body: Partial<CreateWaitlistDto>) {
-  return CreateWaitlistDto.toSettings(readRequest(CreateWaitlistDto, body));
+function servicesOf(app: INestApplicationContext) {
+  return {
+    auth: app.get(AuthService),
+    waitlists: app.get(WaitlistService),
+    auditor: app.get(QueueAuditor),
+    purger: app.get(QueuePurger),
+    seeder: app.get(QueueSeeder),
+    database: app.get(Database),
+    /** Settings of a new waitlist, held to the rules of the API. @throws Problem `INVALID_REQUEST` */
+    readSettings: (body: Partial<CreateWaitlistDto>) =>
+      CreateWaitlistDto.toSettings(readRequest(CreateWaitlistDto, body)),
+  };
 }

@@ -39,7 +39,7 @@ describe('a batcher', () => {
     expect(await result).toBe('done 1');
   });
 
-  it('carries out together what arrives during a run, in order and at most a batch at a time', async () => {
+  it('runs the commands that arrive during a run together, in order and at most a batch at a time', async () => {
     const { batcher, batches, end } = controlled();
 
     const results = [1, 2, 3, 4, 5].map((command) => batcher.submit(command));
@@ -50,7 +50,7 @@ describe('a batcher', () => {
     expect(batches).toEqual([[1], [2, 3, 4], [5]]);
   });
 
-  it('has at most the allowed runs under way', () => {
+  it('starts at most `runsMax` runs at once', () => {
     const { batcher, batches } = controlled({ runsMax: 2 });
 
     for (const command of [1, 2, 3]) void batcher.submit(command);
@@ -58,7 +58,7 @@ describe('a batcher', () => {
     expect(batches).toEqual([[1], [2]]);
   });
 
-  it('gives each caller their own error and spares the neighbours', async () => {
+  it('gives each caller its own error and does not affect the others of the run', async () => {
     const { batcher, end } = controlled();
     const [, second, third] = [1, 2, 3].map((command) => batcher.submit(command));
     await end(0);
@@ -82,9 +82,9 @@ describe('a batcher', () => {
   });
 
   it.each<[string, () => Promise<Outcome<number>[]>]>([
-    ['one of its outcomes', async () => [{ error: AWAY }]],
-    ['its failure', () => Promise.reject(AWAY)],
-  ])('refuses all who wait where a run says by %s that the database is away', async (_, fail) => {
+    ['an outcome', async () => [{ error: AWAY }]],
+    ['the error', () => Promise.reject(AWAY)],
+  ])('fails all waiting commands if %s of a run says that the database is unavailable', async (_, fail) => {
     let runs = 0;
     const batcher = new Batcher<number, number>(
       () => {
@@ -100,7 +100,7 @@ describe('a batcher', () => {
     expect(runs).toBe(1);
   });
 
-  it('refuses a caller whom a run forgot rather than leaving them waiting', async () => {
+  it('rejects a command for which a run returns no outcome', async () => {
     const { batcher, end } = controlled();
     const result = batcher.submit(1);
 
@@ -109,14 +109,14 @@ describe('a batcher', () => {
     await expect(result).rejects.toThrow('fewer outcomes');
   });
 
-  it('refuses at once when the line is full, and says when to come back', () => {
+  it('refuses at once when the queue is full, with the time after which to retry', () => {
     const { batcher } = controlled();
     for (const command of [1, 2, 3, 4, 5, 6]) void batcher.submit(command);
 
     expect(() => batcher.submit(7)).toThrow(expect.objectContaining({ code: 'QUEUE_FULL', retryAfterSeconds: 1 }));
   });
 
-  it('lets heavy commands fill a run, and the line, sooner', async () => {
+  it('counts a heavy command with its weight in a run and in the queue', async () => {
     const { batcher, batches, end } = controlled({ weightOf: (command) => command });
     const results = [2, 2, 1, 2].map((command) => batcher.submit(command));
 
@@ -128,7 +128,7 @@ describe('a batcher', () => {
     void batcher.submit(1);
   });
 
-  it('is drained when all that was submitted has been answered', async () => {
+  it('is drained when every submitted command has been answered', async () => {
     const { batcher, end } = controlled();
     const answered: string[] = [];
     const results = [1, 2].map((command) => batcher.submit(command).then((result) => answered.push(result)));

@@ -46,9 +46,7 @@ export class Batcher<Command, Result> {
 
   /** @throws Problem `QUEUE_FULL` */
   submit(command: Command): Promise<Result> {
-    if (this.waitingWeight >= this.bounds.waitingMax) {
-      throw new Problem('QUEUE_FULL');
-    }
+    if (this.waitingWeight >= this.bounds.waitingMax) throw new Problem('QUEUE_FULL');
     const weight = this.bounds.weightOf?.(command) ?? 1;
     this.waitingWeight += weight;
     const result = new Promise<Result>((resolve, reject) =>
@@ -117,10 +115,9 @@ export class Batcher<Command, Result> {
   }
 
   /**
-   * If a run found the database away, or exceeded its deadline, all waiting commands fail with it, because they need the
-   * same database and often the same lock. Run one after the other against a dead database, each batch would take a whole
-   * deadline: the callers would be gone before their turn, and the queue would stay full of their commands. If only this
-   * run was slow, callers retry after `Retry-After`.
+   * If the database was unavailable to a run, or the run exceeded its deadline, all waiting commands fail too: they need
+   * the same database and often the same lock. Otherwise each batch would take a whole deadline, and the queue would stay
+   * full of commands whose callers have given up. If only this run was slow, callers retry after `Retry-After`.
    */
   private failWaiting(failure: Outcome<Result> | undefined): void {
     if (failure && 'error' in failure) for (const { reject } of this.take(this.waiting.length)) reject(failure.error);

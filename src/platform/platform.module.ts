@@ -1,17 +1,19 @@
-import { Global, Module } from '@nestjs/common';
-import { HealthController } from './health/health.controller.js';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { type Config, CONFIG } from './config/config.js';
 import { Lifecycle } from './health/lifecycle.js';
-import { Readiness } from './health/readiness.js';
+import { MonitoringController } from './health/monitoring.controller.js';
 import { PageHeaders } from './http/page-headers.js';
 import { SharedCounts } from './limits/shared-counts.js';
 import { Metrics } from './telemetry/metrics.js';
-import { MetricsController } from './telemetry/metrics.controller.js';
-import { PoolMetrics } from './telemetry/pool-metrics.js';
 
 @Global()
 @Module({
-  controllers: [HealthController, MetricsController],
-  providers: [Metrics, PoolMetrics, PageHeaders, Lifecycle, Readiness, SharedCounts],
+  controllers: [MonitoringController],
+  providers: [Metrics, PageHeaders, Lifecycle, SharedCounts],
   exports: [Metrics, PageHeaders, SharedCounts],
 })
-export class PlatformModule {}
+export class PlatformModule {
+  static forRoot(config: Config): DynamicModule {
+    return { module: PlatformModule, providers: [{ provide: CONFIG, useValue: config }], exports: [CONFIG] };
+  }
+}

@@ -8,7 +8,7 @@ import type { OwnedWaitlist } from '../support/world.js';
 /** Operations that anyone may call. A new one must be added here, where a reviewer sees it. */
 const PUBLIC_OPERATIONS = ['createSignup', 'createTokens', 'getSignup', 'getWaitlist'];
 /** Public handlers outside of the contract, for operators. */
-const PUBLIC_HANDLERS = ['HealthController.live', 'HealthController.ready', 'MetricsController.read'];
+const PUBLIC_HANDLERS = ['MonitoringController.live', 'MonitoringController.readMetrics', 'MonitoringController.ready'];
 /** Every route, as Fastify prints them. A new one must be added here too. */
 const ROUTES = `
 ├── /openapi.json (GET)

@@ -229,14 +229,15 @@ describe('a start that cannot succeed', () => {
       const url = new URL(database.url);
       url.password = 'wrong-password';
 
-      expect(await failure({ JWT_SECRET: SECRET, DATABASE_URL: url.href })).toBe(
-        'DATABASE_URL: the server refuses this user or password (ER_ACCESS_DENIED_ERROR).\n',
-      );
+      const reason = await failure({ JWT_SECRET: SECRET, DATABASE_URL: url.href });
+
+      expect(reason).toMatch(/^DATABASE_URL: Access denied for user .+ \(ER_ACCESS_DENIED_ERROR\)\.\n$/);
+      expect(reason).not.toContain(url.password);
     });
 
     it('reports a missing database', async () => {
-      expect(await failure({ JWT_SECRET: SECRET, DATABASE_URL: `${database.url}_nope` })).toBe(
-        'DATABASE_URL: the server has no such database (ER_BAD_DB_ERROR).\n',
+      expect(await failure({ JWT_SECRET: SECRET, DATABASE_URL: `${database.url}_nope` })).toMatch(
+        /^DATABASE_URL: Unknown database '.+_nope' \(ER_BAD_DB_ERROR\)\.\n$/,
       );
     });
 
@@ -248,10 +249,10 @@ describe('a start that cannot succeed', () => {
       writeFileSync(environment.NODE_EXTRA_CA_CERTS, caCertificate ?? '');
       url.searchParams.set('ssl', 'true');
 
-      expect(await failure({ ...environment, DATABASE_URL: url.href })).toContain(
+      expect(await failure({ ...environment, DATABASE_URL: url.href })).toMatch(
         caCertificate === undefined
-          ? 'DATABASE_URL: the server does not support TLS; remove ssl=true (HANDSHAKE_NO_SSL_SUPPORT).\n'
-          : 'DATABASE_URL: the server certificate does not match the host name or is not trusted; ',
+          ? /^DATABASE_URL: .+ \(HANDSHAKE_NO_SSL_SUPPORT\)\.\n$/
+          : /^DATABASE_URL: .*certificate/,
       );
     });
 

@@ -6,7 +6,7 @@ import { type Config, readConfig } from './config.js';
 
 const SECRET = 's'.repeat(32);
 const EMBEDDED = { DATABASE_URL: 'sqlite::memory:' };
-const MYSQL = 'mysql://waitlist:pass@db.example:3307/line';
+const MYSQL = 'mysql://waitlist:pass@db.example:3307/waitlist';
 
 type Environment = Record<string, string>;
 
@@ -69,7 +69,7 @@ describe('settings', () => {
       { OWNER_EMAIL: 'me@example.com', OWNER_PASSWORD: ' a pass word of mine ' },
       { firstOwner: { email: 'me@example.com', password: ' a pass word of mine ' } },
     ],
-    [{ PUBLIC_BASE_URL: 'https://wait.example.com/line/' }, { publicBaseUrl: 'https://wait.example.com/line' }],
+    [{ PUBLIC_BASE_URL: 'https://wait.example.com/wait/' }, { publicBaseUrl: 'https://wait.example.com/wait' }],
     [{ TRUST_PROXY: '10.0.0.0/8, ::1' }, { trustedProxies: ['10.0.0.0/8', '::1'] }],
     [
       { RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_LOGIN: '1000000', RATE_LIMIT_EXEMPT: '192.0.2.7,2001:db8::/32' },
@@ -81,18 +81,21 @@ describe('settings', () => {
       { CORS_ORIGINS: 'https://app.example.com, http://localhost:5173,' },
       { corsOrigins: ['https://app.example.com', 'http://localhost:5173'] },
     ],
-    [{ DATABASE_URL: 'sqlite:/var/lib/line.sqlite' }, { database: { kind: 'sqlite', file: '/var/lib/line.sqlite' } }],
-    [{ DATABASE_URL: 'sqlite:///var/lib/l.sqlite' }, { database: { kind: 'sqlite', file: '/var/lib/l.sqlite' } }],
-    [{ DATABASE_URL: 'sqlite:line.sqlite' }, { database: { kind: 'sqlite', file: 'line.sqlite' } }],
+    [{ DATABASE_URL: 'sqlite:/var/lib/w.sqlite' }, { database: { kind: 'sqlite', file: '/var/lib/w.sqlite' } }],
+    [{ DATABASE_URL: 'sqlite:///var/lib/w.sqlite' }, { database: { kind: 'sqlite', file: '/var/lib/w.sqlite' } }],
+    [{ DATABASE_URL: 'sqlite:w.sqlite' }, { database: { kind: 'sqlite', file: 'w.sqlite' } }],
   ])('accept %j', (environment, expected) => {
     expect(read(environment)).toMatchObject(expected);
   });
 
   it.each([
-    ['mysql://db.example/line', { host: 'db.example', port: 3306, username: '', database: 'line', tls: false }],
+    ['mysql://db.example/waitlist', { host: 'db.example', port: 3306, username: '', database: 'waitlist', tls: false }],
     [MYSQL, { port: 3307, username: 'waitlist', password: 'pass' }],
-    ['mariadb://db.example/line', { kind: 'mysql' }],
-    ['mysql://us%40er:p%2Fa%3Ass@db.example/li%20ne', { username: 'us@er', password: 'p/a:ss', database: 'li ne' }],
+    ['mariadb://db.example/waitlist', { kind: 'mysql' }],
+    [
+      'mysql://us%40er:p%2Fa%3Ass@db.example/wait%20list',
+      { username: 'us@er', password: 'p/a:ss', database: 'wait list' },
+    ],
     [`${MYSQL}?connectionLimit=25&ssl=true`, { poolSize: 25, tls: true }],
   ])('read the database from %s', (url, expected) => {
     expect(read({ DATABASE_URL: url }).database).toMatchObject(expected);
@@ -101,22 +104,22 @@ describe('settings', () => {
   it.each<[string, string[]]>([
     ['PORT', ['0', '80.5', '-1', '65536', 'http', '0x50', '1e3']],
     ['DATABASE_URL', [
-      'sqlite:', 'postgres://user:pass@host/db', 'mysql://', 'mysql://host', 'mysql://host/', 'mysql:///line', 'line.sqlite',
-      'mysql://host:99999/line', `${MYSQL}?ssl=yes`, `${MYSQL}?connectionLimit=1`, `${MYSQL}?connectionLimit=1001`,
-      `${MYSQL}?connectionLimit=2.5`, `${MYSQL}?connectionLimit=many`, `${MYSQL}?conectionLimit=5`, 'mysql://%ff@host/line',
+      'sqlite:', 'postgres://user:pass@host/db', 'mysql://', 'mysql://host', 'mysql://host/', 'mysql:///waitlist', 'w.sqlite',
+      'mysql://host:99999/waitlist', `${MYSQL}?ssl=yes`, `${MYSQL}?connectionLimit=1`, `${MYSQL}?connectionLimit=1001`,
+      `${MYSQL}?connectionLimit=2.5`, `${MYSQL}?connectionLimit=many`, `${MYSQL}?conectionLimit=5`, 'mysql://%ff@host/waitlist',
     ]],
     ['JWT_SECRET', ['short', `${SECRET},short`, 's'.repeat(31)]],
     ['ACCESS_TOKEN_TTL', ['0', '1h', '2592001']],
     ['REFRESH_TOKEN_TTL', ['0', '30d', '7776001']],
     ['OWNER_EMAIL', ['nobody', 'me@']],
     ['OWNER_PASSWORD', ['short', 'kd jhx qwz '.repeat(24)]],
-    ['PUBLIC_BASE_URL', ['wait.example.com', 'ftp://example.com', 'https://', '/line']],
+    ['PUBLIC_BASE_URL', ['wait.example.com', 'ftp://example.com', 'https://', '/wait']],
     ['TRUST_PROXY', ['true', '10.0.0.0/33', '10.0.0', 'localhost', '::1/129', '10.0.0.0/8/8', '10.0.0.0/']],
     ['RATE_LIMIT_PUBLIC', ['-1', 'off', '1000001']],
     ['RATE_LIMIT_LOGIN', ['-1', 'off', '1000001']],
     ['RATE_LIMIT_EXEMPT', ['everyone', '10.0.0.0/33']],
     ['REDIS_URL', [
-      'redis', 'redis:', 'http://redis', 'redis://redis:99999', 'redis://redis/cache', 'redis://redis?commandTimeout=9', 'redis://:%ff@redis', 'redis://redis/0#x',
+      'redis', 'redis:', 'http://redis', 'redis://redis:99999', 'redis://redis/cache', 'redis://redis?commandTimeout=9', 'redis://redis/0#x',
     ]],
     ['CORS_ORIGINS', ['*', 'example.com', 'https://example.com/', 'https://example.com/app', 'null']],
   ])('name %s if its value is wrong', (name, values) => {
@@ -179,7 +182,7 @@ describe('the signing secret', () => {
   });
 
   it('is created once next to the embedded database, readable by its user only', () => {
-    const environment = { DATABASE_URL: `sqlite:${join(directory, 'new', 'line.sqlite')}` };
+    const environment = { DATABASE_URL: `sqlite:${join(directory, 'new', 'w.sqlite')}` };
     const file = join(directory, 'new', 'jwt-secret');
 
     const first = readConfig(environment).jwtSecrets;
@@ -195,7 +198,7 @@ describe('the signing secret', () => {
     const file = join(directory, 'jwt-secret');
     writeFileSync(file, 'x');
 
-    expect(() => readConfig({ DATABASE_URL: `sqlite:${join(directory, 'line.sqlite')}` })).toThrow(
+    expect(() => readConfig({ DATABASE_URL: `sqlite:${join(directory, 'w.sqlite')}` })).toThrow(
       `${file}: must have at least 32 bytes`,
     );
   });

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { emailKey } from '../contract/email.js';
@@ -31,14 +30,15 @@ export interface Config {
   /** The Redis or Valkey that replicas share for counting. */
   readonly redisUrl: string | undefined;
   readonly corsOrigins: readonly string[];
-  /** How long a stopping process keeps serving, so that load balancers notice. */
+  /** A stopping process serves for this time, so that load balancers notice. */
   readonly shutdownDelaySeconds: number;
-  readonly logLevel: LogLevel;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
   /** Whether spans are sent. OpenTelemetry reads its other variables itself. */
   readonly sendsTraces: boolean;
 }
 
-export type LogLevel = (typeof LOG_LEVELS)[number];
+/** The injection token of {@link Config}. */
+export const CONFIG = Symbol('CONFIG');
 
 export type DatabaseConfig =
   | { readonly kind: 'sqlite'; readonly file: string }
@@ -65,17 +65,9 @@ const list = z
 const wholeNumber = (fallback: number, min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').default(String(fallback)).transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)); // prettier-ignore
-const isNetwork = (value: string) => {
-  const [address = '', bits, ...rest] = value.split('/');
-  const version = isIP(address);
-  return (
-    version > 0 &&
-    rest.length === 0 &&
-    (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)))
-  );
-};
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const networks = list.refine(
-  (items) => items.every(isNetwork),
+  (items) => items.every((item) => network.safeParse(item).success),
   'must be a comma-separated list of IP addresses or networks',
 );
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
@@ -83,6 +75,9 @@ const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin
 const httpUrl = z.string().refine(isHttpUrl, HTTP_URL_RULE);
 /** The only protocol built in; with another name, OpenTelemetry would silently send nothing. */
 const otlpProtocol = z.literal('http/protobuf', 'must be http/protobuf').optional();
+
+/** Without a query: its options would override ours, which keep a dead server from delaying requests. */
+const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d{0,5})?$/;
 
 const DAY_SECONDS = 86_400;
 /** A login ends after this time, however often it is renewed, so no token needs to live longer. */
@@ -111,7 +106,10 @@ const Environment = z.object({
   REDIS_URL: z
     .string()
     // The message must not repeat the value, which can hold a password.
-    .refine(isRedisUrl, 'must be redis://user:password@host:port/number, or rediss:// for TLS')
+    .refine(
+      (value) => REDIS_URL.test(value) && URL.canParse(value),
+      'must be redis://user:password@host:port/number, or rediss:// for TLS',
+    )
     .optional(),
   CORS_ORIGINS: list.refine(
     (items) => items.every(isOrigin),
@@ -192,14 +190,6 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): 
     'must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>',
   );
   return z.NEVER;
-}
-
-/** Refuses a query: its options would override ours, which keep a dead server from delaying requests. */
-function isRedisUrl(value: string): boolean {
-  if (!/^rediss?:\/\//.test(value) || !URL.canParse(value)) return false;
-  const { hostname, username, password, pathname, search, hash } = new URL(value);
-  const isDecodable = [username, password].every((text) => percentDecoded(text) !== undefined);
-  return hostname !== '' && /^(\/\d{0,5})?$/.test(pathname) && search === '' && hash === '' && isDecodable;
 }
 
 /** Undefined if the text is not percent-encoded UTF-8. */

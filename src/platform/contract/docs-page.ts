@@ -7,7 +7,7 @@ import fastifyStatic from '@fastify/static';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
 import { safeHeaders } from '../http/headers.js';
-import { PROBLEMS, type ProblemCode, problemEntry } from '../problems/problem-catalog.js';
+import { PROBLEMS } from '../problems/problem-catalog.js';
 
 const PAGES = new URL('./docs/', import.meta.url);
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -46,14 +46,13 @@ export async function serveDocs(fastify: FastifyInstance, document: OpenAPIObjec
 }
 
 function errorSections(): string {
-  const sections = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => {
-    const { status, detail, remedy } = problemEntry(code);
-    return `<section id="${code.toLowerCase()}">
+  const sections = Object.entries(PROBLEMS).map(
+    ([code, { status, detail, remedy }]) => `<section id="${code.toLowerCase()}">
 <h2>${code}</h2>
 <p>${status} ${STATUS_CODES[status]}: “${escapeHtml(detail)}”</p>
 <p>${escapeHtml(remedy).replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</p>
-</section>`;
-  });
+</section>`,
+  );
   return sections.join('\n');
 }
 

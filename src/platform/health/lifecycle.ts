@@ -1,10 +1,19 @@
 import { Injectable } from '@nestjs/common';
+import { Database } from '../database/database.js';
+import { Problem } from '../problems/problem.js';
 
-/** Where this process stands between its start and its end. One that is stopping still answers, but is not ready. */
+/** The timeout of a probe, and how long its result is reused, so that a flood of probes does not reach the database. */
+const PROBE_MS = 1_000;
+
+/** The phase of this process between its start and its end. A stopping process still answers, but is not ready. */
 @Injectable()
 export class Lifecycle {
   private stopping = false;
   private startedAtMs = Infinity;
+  private probe: Promise<void> = Promise.resolve();
+  private probedAtMs = -Infinity;
+
+  constructor(private readonly database: Database) {}
 
   /** Negative until the start is complete. */
   get sinceStartMs(): number {
@@ -23,5 +32,15 @@ export class Lifecycle {
   /** Call when load balancers should stop sending requests. */
   markStopping(): void {
     this.stopping = true;
+  }
+
+  /** @throws Problem `SHUTTING_DOWN`, `DATABASE_UNAVAILABLE` */
+  async requireReady(): Promise<void> {
+    if (this.stopping) throw new Problem('SHUTTING_DOWN');
+    if (performance.now() - this.probedAtMs > PROBE_MS) {
+      this.probedAtMs = performance.now();
+      this.probe = this.database.probe(PROBE_MS);
+    }
+    await this.probe;
   }
 }

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import findMyWay from 'find-my-way';
-import { PATH_OPTIONS } from './server.js';
+
+/** A trailing or doubled slash is forgiven. */
+export const PATH_OPTIONS = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
 
 /** The methods that a path accepts; empty for an unknown path. */
 export type AllowedMethods = (path: string) => readonly string[];

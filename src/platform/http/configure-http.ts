@@ -6,18 +6,16 @@ import { createDocument, publishable } from '../contract/document.js';
 import { Lifecycle } from '../health/lifecycle.js';
 import { isWithin } from '../limits/address.js';
 import { endConnectionsOnClose, limitConnections, limitLargeBodies } from '../limits/connections.js';
-import { shedLoad } from '../limits/load-shedding.js';
+import { answerInTime, shedLoad } from '../limits/overload.js';
 import { limitRates } from '../limits/rate-limits.js';
-import { answerInTime } from '../limits/request-deadline.js';
 import { SharedCounts } from '../limits/shared-counts.js';
 import { ProblemFilter } from '../problems/problem.filter.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { recordRequests, traceRequests } from '../telemetry/requests.js';
 import { collectAllowedMethods } from './allowed-methods.js';
+import { readJsonBodies, readQueryFromBody, requireReadableQuery } from './body-and-query.js';
 import { allowOrigins } from './cors.js';
 import { DATA_HEADERS } from './headers.js';
-import { readJsonBodies } from './json-body.js';
-import { readQueryFromBody, requireReadableQuery } from './query.js';
 import { SERVER_BOUNDS } from './server.js';
 
 /**

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../config/config.js';
-import { CONFIG } from '../config/config.module.js';
+import { type Config, CONFIG } from '../config/config.js';
 
 /**
  * Sets `X-Total-Count`, and `Link` (RFC 8288) to the next page: the same request with `after_id` set to the last id.

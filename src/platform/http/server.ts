@@ -3,36 +3,26 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { type FastifyRequest, LogController } from 'fastify';
 import type { Config } from '../config/config.js';
-import type { BodyBounds, ConnectionBounds } from '../limits/connections.js';
-import { LateReplyAdapter } from '../limits/request-deadline.js';
+import { LateReplyAdapter } from '../limits/overload.js';
 import { answerUnreadablePath, answerUnreadableRequest, safeError } from '../problems/problem.filter.js';
-import { BODY_MAX_BYTES } from './json-body.js';
+import { PATH_OPTIONS } from './allowed-methods.js';
+import { BODY_MAX_BYTES } from './body-and-query.js';
 
-/** What one connection may take from the server, and all of them together. Tests use smaller bounds. */
-export interface ServerBounds extends ConnectionBounds, BodyBounds {
-  readonly headersMs: number;
-  readonly requestMs: number;
-  /** How often the server checks those two. */
-  readonly checkMs: number;
-  readonly keepAliveMs: number;
-  /** Longest time without a byte in either direction while a request or its answer is under way. */
-  readonly silenceMs: number;
-  /** From the end of the request to its answer, even if the work still runs. */
-  readonly answerMs: number;
-  /** Mean delay of the event loop beyond which requests are refused. */
-  readonly loopDelayMs: number;
-}
-export const SERVER_BOUNDS: ServerBounds = {
+/** The bounds of one connection, and of all connections together. */
+export const SERVER_BOUNDS = {
   // One packet holds the headers, and a slow mobile connection sends the largest body, 1 MiB, in half a minute.
   headersMs: 10_000,
   requestMs: 30_000,
+  // How often the server checks those two.
   checkMs: 1_000,
   // Above the 60 s of most load balancers: the side that closes first must not be the one that receives requests.
   keepAliveMs: 72_000,
-  // Closes a socket whose client stopped reading; longer than our slowest request.
+  // Without a byte in either direction while a request or its answer is under way, as with a client that stopped
+  // reading. Longer than our slowest request.
   silenceMs: 30_000,
-  // Above the deadline of a single piece of work, whose error says more. Below the five seconds in which every request
-  // is answered, because the network and a busy event loop take their share.
+  // From the end of the request to its answer, even if the work still runs. Above the deadline of a single piece of
+  // work, whose error says more. Below the five seconds in which every request is answered, because the network and a
+  // busy event loop take their share.
   answerMs: 4_500,
   // Memory and file handles are for work, not for idle connections.
   connectionsMax: 10_000,
@@ -43,14 +33,17 @@ export const SERVER_BOUNDS: ServerBounds = {
   largeBodiesMaxBytes: 64 * 1024 * 1024,
   // Eight of the largest body. An owner's script sends one at a time.
   largeBodiesPerAddressMaxBytes: 8 * 1024 * 1024,
-  // Six event-loop turns per request: at 500 ms each, the 4 s deadline of the database would fail work that succeeded.
+  // Mean delay of the event loop beyond which requests are refused. A request takes six turns of the loop: at 500 ms
+  // each, the 4 s deadline of the database would fail work that succeeded.
   loopDelayMs: 500,
-  // A signup is one packet, already on its way when the server closes. Less than a shutdown may take (boot/shutdown.ts).
+  // How long after the server closes an unfinished request may still arrive. A signup is one packet, already on its way
+  // by then. Less than a shutdown may take (boot/shutdown.ts).
   unsentMs: 5_000,
 };
+/** Tests use smaller bounds. */
+export type ServerBounds = Readonly<typeof SERVER_BOUNDS>;
 
-export const PATH_OPTIONS = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
-/** A query in a line of JSON, where its own quotes and backslashes are escaped. */
+/** A query string inside JSON, where quotes and backslashes are escaped. */
 const QUERY = /\?(?:\\.|[^\s"\\])+/g;
 const CALLER_REQUEST_ID = /^[\w.-]{1,64}$/;
 

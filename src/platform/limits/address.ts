@@ -13,7 +13,7 @@ export function addressKey(address: string): string {
   return `${network.join(':')}::`;
 }
 
-/** Bounds what each address holds at the same time: connections or bytes. */
+/** Bounds the connections or bytes that each address holds at the same time. */
 export class PerAddressQuota {
   private readonly held = new Map<string, number>();
 

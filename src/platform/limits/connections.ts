@@ -3,23 +3,12 @@ import type { Socket } from 'node:net';
 import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Lifecycle } from '../health/lifecycle.js';
+import type { ServerBounds } from '../http/server.js';
 import { Problem } from '../problems/problem.js';
 import { PerAddressQuota } from './address.js';
 
 /** Every signup of a page fits. Ten thousand connections that each send this much fit into the memory of a process. */
 const SMALL_BODY_BYTES = 16 * 1024;
-
-export interface ConnectionBounds {
-  readonly connectionsMax: number;
-  readonly connectionsPerAddressMax: number;
-  /** How long after the server has closed a request may still arrive. */
-  readonly unsentMs: number;
-}
-
-export interface BodyBounds {
-  readonly largeBodiesMaxBytes: number;
-  readonly largeBodiesPerAddressMaxBytes: number;
-}
 
 /**
  * Closes a new connection at once if there are too many in all, or from its address, so that one host cannot lock out
@@ -27,7 +16,7 @@ export interface BodyBounds {
  */
 export function limitConnections(
   server: Server,
-  { connectionsMax, connectionsPerAddressMax }: ConnectionBounds,
+  { connectionsMax, connectionsPerAddressMax }: ServerBounds,
   isTrusted: (address: string) => boolean,
   onRefused: () => void,
 ): void {
@@ -54,7 +43,7 @@ export function limitConnections(
  */
 export function limitLargeBodies(
   fastify: FastifyInstance,
-  { largeBodiesMaxBytes, largeBodiesPerAddressMaxBytes }: BodyBounds,
+  { largeBodiesMaxBytes, largeBodiesPerAddressMaxBytes }: ServerBounds,
 ): void {
   const held = new PerAddressQuota(largeBodiesPerAddressMaxBytes);
   let totalBytes = 0;

@@ -3,7 +3,6 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension } from '@nestjs/swagger';
 import type {
   FastifyInstance,
-  FastifyRequest,
   onRequestAsyncHookHandler,
   preSerializationAsyncHookHandler,
   RouteOptions,
@@ -40,7 +39,6 @@ declare module 'fastify' {
     rateLimited?: RateLimit;
   }
   interface FastifyRequest {
-    addressKey?: string;
     /** Set on a signup that found an existing record, and so told the caller that it exists. */
     isLookup?: boolean;
   }
@@ -48,9 +46,8 @@ declare module 'fastify' {
 
 /** Puts each operation under its limits when its route is added. */
 export function limitRates(fastify: FastifyInstance, { rateLimits }: Config, counts: SharedCounts): void {
-  fastify.decorateRequest('addressKey');
   fastify.decorateRequest('isLookup');
-  const isExempt = rateLimits.exempt.length > 0 ? isWithin(rateLimits.exempt) : () => false;
+  const isExempt = isWithin(rateLimits.exempt);
   const publicLimit = limitRequests(counts, 'public', rateLimits.public, isExempt);
   const onRequest: Record<RateLimit, onRequestAsyncHookHandler[]> = {
     public: publicLimit,
@@ -80,7 +77,7 @@ function limitRequests(
   const counter = counts.counter(name, WINDOW_SECONDS);
   const hook: onRequestAsyncHookHandler = async (request, reply) => {
     if (isExempt(request.ip)) return;
-    const { consumedPoints, msBeforeNext } = await counter.penalty(keyOf(request));
+    const { consumedPoints, msBeforeNext } = await counter.penalty(addressKey(request.ip));
     reply.headers({
       'ratelimit-limit': requestsMax,
       'ratelimit-remaining': Math.max(0, requestsMax - consumedPoints),
@@ -105,18 +102,13 @@ function limitMisses(counts: SharedCounts, publicMax: number, isExempt: IsExempt
     const isMiss = statusCode === (isSignup ? 422 : 404);
     const isHit = statusCode === 200 && (!isSignup || request.isLookup === true);
     if ((!isMiss && !isHit) || isExempt(request.ip)) return payload;
-    const key = keyOf(request);
+    const key = addressKey(request.ip);
     const count = isMiss ? await counter.penalty(key) : await counter.get(key);
     const isSpent = count !== null && (isMiss ? count.consumedPoints > missesMax : count.consumedPoints >= missesMax);
     if (!isSpent) return payload;
     throw new Problem('TOO_MANY_MISSES', { retryAfterSeconds: toSeconds(count.msBeforeNext) });
   };
   return [hook];
-}
-
-/** Computed once per request: for an IPv6 address it takes longer than the counting. */
-function keyOf(request: FastifyRequest): string {
-  return (request.addressKey ??= addressKey(request.ip));
 }
 
 function toSeconds(durationMs: number): number {

@@ -2,10 +2,9 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
-import type { Config } from '../config/config.js';
-import { CONFIG } from '../config/config.module.js';
+import { type Config, CONFIG } from '../config/config.js';
 
-/** A server that stays silent for longer counts as away: no limit is worth more of a caller's time. */
+/** If Redis does not answer within this time, it counts as unavailable, so that callers do not wait for a limit. */
 const ANSWER_MAX_MS = 250;
 const CONNECT_MAX_MS = 2_000;
 const RECONNECT_STEP_MS = 100;
@@ -15,8 +14,8 @@ const KEY_PREFIX = 'waitlist';
 export const KEYS_MAX = 20_000;
 
 /**
- * The counts behind all limits: in the Redis that replicas share, or in this process without one. While Redis is away,
- * each process counts for itself, so that nobody waits and no limit is lifted.
+ * The counts behind all limits: in the Redis that replicas share, or in this process without one. While Redis is
+ * unavailable, each process counts for itself, so that no request waits and every limit still holds.
  */
 @Injectable()
 export class SharedCounts implements OnModuleDestroy {
@@ -37,7 +36,7 @@ export class SharedCounts implements OnModuleDestroy {
     });
   }
 
-  /** Resolves when Redis is connected or known to be away; reconnecting goes on. Only the HTTP server calls it. */
+  /** Resolves when Redis is connected or known to be unavailable; reconnecting continues. Only the HTTP server calls it. */
   async connect(log: { info(text: string): void; warn(fields: object, text: string): void }): Promise<void> {
     if (!this.redis) return;
     let isAway = false;
@@ -50,7 +49,7 @@ export class SharedCounts implements OnModuleDestroy {
       if (!isAway) log.warn({ reason: message }, 'Redis is away: each replica counts for itself');
       isAway = true;
     });
-    // The error event has told why it failed.
+    // The error event reports the reason.
     await this.redis.connect().catch(() => undefined);
   }
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { ApiExtension, getSchemaPath } from '@nestjs/swagger';
 import { Problem } from './problem.js';
-import { PROBLEMS, type ProblemCode, problemEntry } from './problem-catalog.js';
+import { PROBLEMS, type ProblemCode } from './problem-catalog.js';
 import { ProblemDto } from './problem.dto.js';
 
 /** The extension in which {@link ApiProblems} stores its codes until document.ts turns them into responses. */
@@ -30,20 +30,21 @@ export function ApiProblems(...codes: ProblemCode[]) {
 
 /** The error responses of an operation by status, with an example of each code. */
 export function problemResponses(codes: readonly ProblemCode[]) {
-  const all = Object.keys(PROBLEMS).filter((code) =>
-    [...ALWAYS, ...codes].includes(code as ProblemCode),
-  ) as ProblemCode[];
-  const statuses = [...new Set(all.map((code) => problemEntry(code).status))];
+  const all = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => [...ALWAYS, ...codes].includes(code));
+  const statuses = new Set(all.map((code) => PROBLEMS[code].status));
   return Object.fromEntries(
-    statuses.map((status) => {
-      const ofStatus = all.filter((code) => problemEntry(code).status === status);
-      return [String(status), problemResponse(status, ofStatus)];
-    }),
+    Array.from(statuses, (status) => [
+      status,
+      problemResponse(
+        status,
+        all.filter((code) => PROBLEMS[code].status === status),
+      ),
+    ]),
   );
 }
 
 function problemResponse(status: number, codes: readonly ProblemCode[]) {
-  const remedies = codes.map((code) => `- \`${code}\`: ${problemEntry(code).remedy}`);
+  const remedies = codes.map((code) => `- \`${code}\`: ${PROBLEMS[code].remedy}`);
   return {
     description: `${STATUS_CODES[status]}\n\n${remedies.join('\n')}`,
     headers: HEADERS[status] ?? {},
@@ -52,7 +53,7 @@ function problemResponse(status: number, codes: readonly ProblemCode[]) {
         schema: { $ref: getSchemaPath(ProblemDto) },
         examples: Object.fromEntries(
           codes.map((code) => {
-            const { detail, errors } = problemEntry(code);
+            const { detail, errors } = PROBLEMS[code];
             const value = ProblemDto.from(new Problem(code, { fields: errors }), INSTANCE_EXAMPLE);
             return [code, { summary: detail, value }];
           }),

@@ -1,19 +1,15 @@
-export interface ProblemEntry {
+interface ProblemEntry {
   readonly status: number;
   /** The message, or an example where the message depends on the request. */
   readonly detail: string;
-  /** What the caller can do. */
+  /** A hint for the caller. */
   readonly remedy: string;
   readonly retryAfterSeconds?: number;
   /** An example of `errors`. */
   readonly errors?: readonly { readonly field: string; readonly message: string }[];
 }
 
-/**
- * Every `error_code` of the API. Clients compare these codes. The examples of the OpenAPI document and the page
- * `/docs/errors` come from this catalog, and the tests hold each answer to it.
- */
-export const PROBLEMS = {
+const CATALOG = {
   INVALID_REQUEST: {
     status: 400,
     detail: 'email must be an email address',
@@ -168,15 +164,12 @@ export const PROBLEMS = {
     detail: 'The service cannot reach its database; try again.',
     remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
   },
-} as const satisfies Readonly<Record<string, ProblemEntry>>;
+} satisfies Record<string, ProblemEntry>;
 
-export type ProblemCode = keyof typeof PROBLEMS;
+export type ProblemCode = keyof typeof CATALOG;
 
-export function problemEntry(code: ProblemCode): ProblemEntry {
-  return PROBLEMS[code];
-}
-
-/** Where a code is explained; also the `type` of its problem details. */
-export function problemType(code: string): string {
-  return `/docs/errors#${code.toLowerCase()}`;
-}
+/**
+ * Every `error_code` of the API. Clients compare these codes. The examples of the OpenAPI document and the page
+ * `/docs/errors` come from this catalog, and the tests hold each answer to it.
+ */
+export const PROBLEMS: Readonly<Record<ProblemCode, ProblemEntry>> = CATALOG;

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { FAULTS_MAX, FIELD_LENGTH_MAX, type Problem } from './problem.js';
-import { problemType } from './problem-catalog.js';
+
+const EXPLANATION = { maxLength: 16384, example: 'email must be an email address' };
 
 export class FieldFaultDto {
   @ApiProperty({ description: 'The field, as the request spells it.', maxLength: FIELD_LENGTH_MAX, example: 'email' })
@@ -34,11 +35,7 @@ export class ProblemDto {
   })
   status!: number;
 
-  @ApiProperty({
-    description: 'An explanation for people.',
-    maxLength: 16384,
-    example: 'email must be an email address',
-  })
+  @ApiProperty({ description: 'An explanation for people.', ...EXPLANATION })
   detail!: string;
 
   @ApiProperty({
@@ -63,16 +60,16 @@ export class ProblemDto {
   })
   error_code!: string;
 
-  @ApiProperty({ description: 'The same as `detail`.', maxLength: 16384, example: 'email must be an email address' })
+  @ApiProperty({ description: 'The same as `detail`.', ...EXPLANATION })
   error_string!: string;
 
-  @ApiProperty({ description: 'The same as `detail`.', maxLength: 16384, example: 'email must be an email address' })
+  @ApiProperty({ description: 'The same as `detail`.', ...EXPLANATION })
   message!: string;
 
   /** `instance` is the id of the request. */
   static from({ status, code, message, fields }: Problem, instance: string): ProblemDto {
     return {
-      type: problemType(code),
+      type: `/docs/errors#${code.toLowerCase()}`,
       title: STATUS_CODES[status] ?? 'Error',
       status,
       detail: message,

@@ -4,23 +4,23 @@ import type { Socket } from 'node:net';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { QueryFailedError } from 'typeorm';
+import type { AllowedMethods } from '../http/allowed-methods.js';
+import { DATA_HEADERS } from '../http/headers.js';
 import { isUnavailable, Problem } from './problem.js';
 import type { ProblemCode } from './problem-catalog.js';
 import { ProblemDto } from './problem.dto.js';
-import { DATA_HEADERS } from '../http/headers.js';
 
-/** The codes of errors that Node.js, Fastify and Nest raise, by status. */
+/** The codes of errors that Fastify and Nest raise, by status. All other 4xx are `MALFORMED_REQUEST`. */
 const HTTP_FAULTS: Readonly<Record<number, ProblemCode>> = {
-  400: 'MALFORMED_REQUEST',
-  408: 'REQUEST_TIMEOUT',
   413: 'BODY_TOO_LARGE',
   414: 'PATH_TOO_LONG',
   415: 'UNSUPPORTED_MEDIA_TYPE',
-  431: 'HEADERS_TOO_LARGE',
 };
-
-/** The methods that a path accepts; empty for an unknown path. */
-export type AllowedMethods = (path: string) => readonly string[];
+/** The codes of errors that Node.js raises before there is a request. All others are `MALFORMED_REQUEST`. */
+const SOCKET_FAULTS: Readonly<Record<string, ProblemCode>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+};
 
 /** Answers every failure with problem details. An unexpected error is logged in full and answered with a bare 500. */
 @Catch()
@@ -66,20 +66,18 @@ export function answerUnreadablePath(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const code = HTTP_FAULTS[statusCode] ?? 'MALFORMED_REQUEST';
   void reply.headers(DATA_HEADERS).header('x-request-id', request.id);
-  send(request, reply, new Problem(code));
+  send(request, reply, new Problem(HTTP_FAULTS[statusCode] ?? 'MALFORMED_REQUEST'));
 }
 
 /** Answers malformed HTTP. There is no request yet, so the answer is written to the socket. */
 export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const code = HTTP_FAULTS[status] ?? 'MALFORMED_REQUEST';
+  const problem = new Problem(SOCKET_FAULTS[error.code ?? ''] ?? 'MALFORMED_REQUEST');
   const requestId = randomUUID();
-  const body = JSON.stringify(ProblemDto.from(new Problem(code), requestId));
+  const body = JSON.stringify(ProblemDto.from(problem, requestId));
   const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
     'Content-Type: application/problem+json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
@@ -103,7 +101,7 @@ function send(request: FastifyRequest, reply: FastifyReply, problem: Problem): v
     .send(ProblemDto.from(problem, request.id));
 }
 
-/** What may be logged of an error. The message and parameters of a failed query hold personal data. */
+/** The parts of an error that may be logged. The message and parameters of a failed query hold personal data. */
 export function safeError(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
   const isQuery = error instanceof QueryFailedError;

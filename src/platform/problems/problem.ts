@@ -1,4 +1,4 @@
-import { type ProblemCode, PROBLEMS, type ProblemEntry } from './problem-catalog.js';
+import { type ProblemCode, PROBLEMS } from './problem-catalog.js';
 
 export interface FieldFault {
   /** Path of the field as the client wrote it: `waiters[0].id`. */
@@ -31,7 +31,7 @@ export class Problem extends Error {
     readonly code: ProblemCode,
     { detail, fields, retryAfterSeconds, cause }: ProblemDetails = {},
   ) {
-    const entry: ProblemEntry = PROBLEMS[code];
+    const entry = PROBLEMS[code];
     super(detail ?? entry.detail, { cause });
     this.status = entry.status;
     this.fields = fields;

@@ -4,11 +4,7 @@ import type { Metrics } from './metrics.js';
 import { tracer } from './tracing.js';
 
 /** Machines request these every few seconds: they are not traced, and logged at level `debug`. */
-const MONITORING_ROUTES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
-
-export function isMonitoringRoute(route: string): boolean {
-  return MONITORING_ROUTES.has(route);
-}
+export const MONITORING_ROUTES: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz', '/metrics']);
 
 /**
  * Writes one log line and one measurement per answer. They hold the pattern of the route, never the path, the query, a
@@ -18,9 +14,9 @@ export function recordRequests(fastify: FastifyInstance, metrics: Metrics): void
   fastify.addHook('onResponse', async ({ log, method, routeOptions: { url: route = 'unknown' } }, reply) => {
     const { statusCode: status, elapsedTime: durationMs } = reply;
     metrics.answered(method, route, status, durationMs);
-    const line = { method, route, status, durationMs: Math.round(durationMs * 10) / 10 };
-    if (isMonitoringRoute(route)) log.debug(line, 'request');
-    else log.info(line, 'request');
+    const fields = { method, route, status, durationMs: Math.round(durationMs * 10) / 10 };
+    if (MONITORING_ROUTES.has(route)) log.debug(fields, 'request');
+    else log.info(fields, 'request');
   });
 }
 
@@ -34,7 +30,7 @@ export function traceRequests(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const { method, routeOptions, headers } = request;
     const { url: route } = routeOptions;
-    if (route !== undefined && isMonitoringRoute(route)) return done();
+    if (MONITORING_ROUTES.has(route)) return done();
     const span = tracer.startSpan(
       route === undefined ? method : `${method} ${route}`,
       {

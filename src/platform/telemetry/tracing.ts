@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import {
-  type Attributes,
   type Context,
   context,
   diag,
@@ -9,7 +8,7 @@ import {
   type Link,
   ROOT_CONTEXT,
   type Span,
-  type SpanKind,
+  type SpanOptions,
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
@@ -22,19 +21,13 @@ const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 /** An unreachable collector must not use up the grace period of a shutdown. */
 const FLUSH_MAX_MS = 5_000;
 
-interface TracedOptions {
-  readonly kind?: SpanKind;
-  readonly attributes?: Attributes;
-  readonly links?: Link[];
-}
-
 /**
  * Makes a span around `work` if there is an active span, so that it costs nothing without tracing. Of an error the span
  * keeps only the code: the message can hold personal data.
  */
 export async function traced<Result>(
   name: string,
-  options: TracedOptions,
+  options: SpanOptions,
   work: (span: Span) => Promise<Result>,
 ): Promise<Result> {
   if (trace.getActiveSpan() === undefined) return work(NO_SPAN);

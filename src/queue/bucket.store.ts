@@ -148,22 +148,21 @@ export class BucketStore {
     return write('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
   }
 
-  /** Deletes the buckets of some parents, from `parent` on; returns the parent to go on from, or null at the level's end. */
-  async deleteSome(session: Session, waitlistId: number, { axis, level, parent }: FamilyPlace): Promise<number | null> {
-    const family = 'waitlist_id = ? AND axis = ? AND level = ? AND parent >= ?';
-    const values = [waitlistId, axis, level, parent];
-    const last = await session.one(
-      select<{ last: number | null }, number | null>(
-        `SELECT MAX(parent) AS last FROM (
-           SELECT DISTINCT parent FROM queue_bucket WHERE ${family} ORDER BY parent LIMIT ?
-         ) some`,
-        [...values, PARENTS_MAX],
-        ([row]) => row?.last ?? null,
-      ),
+  /** A family that has rows; null if there is none. */
+  findFamily(waitlistId: number): Query<FamilyPlace | null> {
+    return select<FamilyPlace, FamilyPlace | null>(
+      'SELECT axis, level, parent FROM queue_bucket WHERE waitlist_id = ? ORDER BY axis, level, parent LIMIT 1',
+      [waitlistId],
+      ([family]) => family ?? null,
     );
-    if (last === null) return null;
-    await session.one(write(`DELETE FROM queue_bucket WHERE ${family} AND parent <= ?`, [...values, last]));
-    return last + 1;
+  }
+
+  /** Deletes a family and the next ones of its level, some thousand rows. */
+  deleteFamilies(waitlistId: number, { axis, level, parent }: FamilyPlace): Query<void> {
+    return write(
+      'DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent < ?',
+      [waitlistId, axis, level, parent, parent + PARENTS_MAX],
+    );
   }
 
   private read(waitlistId: number, families: readonly (FamilyPlace & { readonly from?: number })[]): Query<Siblings> {

@@ -16,7 +16,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config),
-        DatabaseModule.of(config.database),
+        DatabaseModule.forRoot(config.database),
         PlatformModule,
         AuthModule,
         QueueModule,

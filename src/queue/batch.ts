@@ -111,7 +111,8 @@ function offboardAll({ waitlist, named, counters, removals }: State, commands: r
       return { ...waiter, active: false, removedAt: at, removedBy: by, removedPriority: priority, priority };
     });
     gone.push(...leaving.map(({ priority }) => priority));
-    if (removed.length > 0) removals.push({ at, by, priorities: new Map(removed.map(({ id, priority }) => [id, priority])) }); // prettier-ignore
+    const priorities = new Map(removed.map(({ id, priority }) => [id, priority]));
+    if (removed.length > 0) removals.push({ at, by, priorities });
     for (const waiter of removed) {
       named.set(waiter.id, waiter);
       waitlist.active -= 1;
@@ -176,14 +177,8 @@ function newWaiter(waitlist: WaitlistEntity, newcomer: Newcomer, referredByToken
     id: 0,
     waitlistId: waitlist.id,
     uuid: uuidV7(),
-    email: newcomer.email,
-    emailKey: newcomer.emailKey,
+    ...newcomer,
     registeredEmail: newcomer.email,
-    phone: newcomer.phone,
-    phoneKey: newcomer.phoneKey,
-    firstName: newcomer.firstName,
-    lastName: newcomer.lastName,
-    metadata: newcomer.metadata,
     answers: newcomer.answers.length > 0 ? [...newcomer.answers] : null,
     referralToken: newReferralToken(),
     referredByToken,

@@ -8,7 +8,6 @@ import {
   bucketId,
   type BucketPlace,
   type CounterChanges,
-  type Family,
   familyId,
   type FamilyPlace,
   firstKeyOf,
@@ -19,8 +18,8 @@ import {
 /** Families in one statement; SQLite takes an expression of at most 1,000 levels. */
 const FAMILIES_MAX = 200;
 const ROWS_MAX = 1_000;
-/** Parents whose children are deleted in one transaction: some thousand rows. */
-const PARENTS_MAX = 50;
+/** Families deleted in one transaction: some thousand rows. */
+const FAMILIES_DELETED_MAX = 50;
 
 const KEY = ['waitlist_id', 'axis', 'level', 'parent', 'slot'];
 const COLUMNS = [...KEY, 'before_in_parent'];
@@ -54,7 +53,7 @@ export class BucketStore {
   findSiblings(waitlistId: number, changes: CounterChanges): Query<Siblings> {
     return this.read(
       waitlistId,
-      changes.families().map((family) => ({ ...family, from: firstSlotOf(family) })),
+      changes.families().map((family) => ({ ...family, from: Math.min(...family.changes.keys()) })),
     );
   }
 
@@ -161,7 +160,7 @@ export class BucketStore {
   deleteFamilies(waitlistId: number, { axis, level, parent }: FamilyPlace): Query<void> {
     return write(
       'DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent < ?',
-      [waitlistId, axis, level, parent, parent + PARENTS_MAX],
+      [waitlistId, axis, level, parent, parent + FAMILIES_DELETED_MAX],
     );
   }
 
@@ -192,10 +191,6 @@ function childrenOf(axis: Axis, parent: Span, buckets: readonly Bucket[] = []): 
     before: parent.before + bucket.before,
     amount: (buckets[index + 1]?.before ?? parent.amount) - bucket.before,
   }));
-}
-
-function firstSlotOf({ changes }: Family): number {
-  return Math.min(...changes.keys());
 }
 
 function toBucket({ axis, level, parent, slot, before_in_parent }: BucketRow): Bucket {

@@ -37,7 +37,7 @@ export class MissingBucketError extends Error {
   }
 }
 
-/** Finds and changes records. Every statement names its waitlist: the sharding key, and the wall between owners. */
+/** Finds and changes records. Every statement names its waitlist: the sharding key, and the boundary between owners. */
 @Injectable()
 export class WaiterStore {
   private readonly waiters: Table<WaiterEntity>;

@@ -7,9 +7,7 @@ import { type Send, Session, Transaction } from './session.js';
 
 /** Shorter than a deadline: a lock that is held for long does not mean that the server is dead. */
 const LOCK_WAIT_MAX_SECONDS = 3;
-/**
- * Strict, so that no value is cut to fit; and with backslash escapes, which the driver uses to quote what people send.
- */
+/** Strict, so that no value is truncated. With backslash escapes, because the driver quotes values with them. */
 const SQL_MODE = 'TRADITIONAL';
 
 /** A connection while one piece of work has it. */
@@ -95,7 +93,7 @@ export class ServerConnections implements Connections {
 
   /**
    * A connection made after the last failure. Idle ones from before lead to the same dead server, or to a former primary;
-   * trying them one by one would cost as many requests.
+   * trying them one by one would fail as many requests.
    */
   private async checkOut(until: number): Promise<QueryRunner> {
     for (;;) {

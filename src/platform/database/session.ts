@@ -122,17 +122,13 @@ export class Session {
 
 /** A session that is a transaction. It sends nothing after its end. */
 export class Transaction extends Session {
-  private hasCommitted = false;
-
-  get isCommitted(): boolean {
-    return this.hasCommitted;
-  }
+  isCommitted = false;
 
   /** Sends the last queries and the COMMIT in one round trip. A transaction that ends without it is committed then. */
   async commit<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
     const [results] = await this.all([together(queries), write('COMMIT')]);
     this.isUsable = false;
-    this.hasCommitted = true;
+    this.isCommitted = true;
     return results;
   }
 }

@@ -14,7 +14,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        DatabaseModule.of(config.database),
+        DatabaseModule.forRoot(config.database),
         PlatformModule.forRoot(config),
         AuthModule,
         QueueModule,

@@ -48,14 +48,14 @@ export class AccessTokenGuard extends tokenGuard('access') {}
 
 /** Passes requests with a valid refresh token, used or not. */
 @Injectable()
-export class RefreshTokenGuard extends tokenGuard('refresh') {}
+class RefreshTokenGuard extends tokenGuard('refresh') {}
 
 /**
  * Passes all requests; `request.user` is null without a valid access token. Pages send placeholders in the header, so an
  * unknown token counts as none. An expired one of ours is refused, so that its owner logs in again.
  */
 @Injectable()
-export class OptionalAccessTokenGuard extends AccessTokenGuard {
+class OptionalAccessTokenGuard extends AccessTokenGuard {
   override handleRequest<User = Caller | null>(error: Error | null, caller: User | false, info: unknown): User {
     if (error) throw error;
     if (info instanceof Error && info.name === 'TokenExpiredError') throw new Problem('INVALID_TOKEN');

@@ -24,8 +24,8 @@ export class AccountStore {
     return this.database.read((manager) => manager.findOneBy(AccountEntity, { emailKey }));
   }
 
-  async isEmpty(): Promise<boolean> {
-    return this.database.read(async (manager) => !(await manager.existsBy(AccountEntity, {})));
+  async hasAny(): Promise<boolean> {
+    return this.database.read((manager) => manager.existsBy(AccountEntity, {}));
   }
 
   /** A repeat after a lost answer to COMMIT finds the account of the first run by its UUID. */
@@ -37,17 +37,9 @@ export class AccountStore {
     });
   }
 
-  async setPassword(id: number, passwordHash: string): Promise<void> {
-    await this.database.transaction(async (manager) => {
-      await manager.update(AccountEntity, { id }, { passwordHash });
-      await manager.increment(AccountEntity, { id }, 'tokenVersion', 1);
-    });
-  }
-
-  async disable(id: number, at: Date): Promise<void> {
-    await this.database.transaction(async (manager) => {
-      await manager.update(AccountEntity, { id }, { disabledAt: at });
-      await manager.increment(AccountEntity, { id }, 'tokenVersion', 1);
-    });
+  /** Changes an account and ends all its tokens. */
+  async change(id: number, change: Partial<Pick<AccountEntity, 'passwordHash' | 'disabledAt'>>): Promise<void> {
+    const tokenVersion = () => 'token_version + 1';
+    await this.database.transaction((manager) => manager.update(AccountEntity, { id }, { ...change, tokenVersion }));
   }
 }

@@ -1,17 +1,18 @@
 import { Module } from '@nestjs/common';
+import { JwtModule } from '@nestjs/jwt';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountEntity } from './account.entity.js';
-import { RefreshTokenEntity } from './refresh-token.entity.js';
-import { JwtModule } from '@nestjs/jwt';
 import { AccountStore } from './account.store.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordHasher } from './password-hasher.js';
+import { RefreshTokenEntity } from './refresh-token.entity.js';
 import { RefreshTokenStore } from './refresh-token.store.js';
 import { TokenService } from './token.service.js';
 import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
 
+/** Who is calling: accounts, passwords and tokens. */
 @Module({
   imports: [TypeOrmModule.forFeature([AccountEntity, RefreshTokenEntity]), JwtModule],
   controllers: [AuthController],

@@ -63,17 +63,17 @@ export class AuthService {
   async setPassword(email: string, password: string): Promise<void> {
     const account = await this.getAccount(email);
     await requirePassword(password, email);
-    await this.accounts.setPassword(account.id, await this.passwords.hash(password));
+    await this.accounts.change(account.id, { passwordHash: await this.passwords.hash(password) });
   }
 
   /** Ends an account's access at once. @throws Problem `ACCOUNT_NOT_FOUND` */
   async disable(email: string): Promise<void> {
     const account = await this.getAccount(email);
-    await this.accounts.disable(account.id, new Date());
+    await this.accounts.change(account.id, { disabledAt: new Date() });
   }
 
   async hasAccounts(): Promise<boolean> {
-    return !(await this.accounts.isEmpty());
+    return this.accounts.hasAny();
   }
 
   /** @throws Problem `ACCOUNT_NOT_FOUND` */

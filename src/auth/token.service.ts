@@ -18,6 +18,9 @@ const RETRY_GRACE_MS = 10_000;
 
 export type TokenUse = 'access' | 'refresh';
 
+/** The `typ` header of each kind (RFC 9068 for access tokens), so that neither is accepted in place of the other. */
+export const TOKEN_TYPES: Record<TokenUse, string> = { access: 'at+jwt', refresh: 'rt+jwt' };
+
 export interface TokenClaims {
   readonly sub: string;
   readonly jti: string;
@@ -139,9 +142,6 @@ export class TokenService {
     );
   }
 }
-
-/** The `typ` header of each kind (RFC 9068 for access tokens), so that neither is accepted in place of the other. */
-export const TOKEN_TYPES: Record<TokenUse, string> = { access: 'at+jwt', refresh: 'rt+jwt' };
 
 function keyId(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url').slice(0, 8);

@@ -8,8 +8,8 @@ import { admit } from './admission/admit.js';
 import { CounterChanges } from './counters.js';
 import { rankKey } from './rank-key.js';
 import { newReferralToken } from './referral-link.js';
-import type { Applicant, ContactKeys, Found, Newcomer, Waiter } from './waiter.js';
-import type { Removal, Standing } from './waiter.store.js';
+import type { Applicant, ContactKeys, Found, Newcomer, StoredWaiter, Waiter } from './waiter.js';
+import type { Removal } from './waiter.store.js';
 import type { WaitlistEntity } from './waitlist.entity.js';
 
 export interface Join {
@@ -41,7 +41,7 @@ export interface Facts {
   /** The keys of the joins that existing records have. */
   readonly taken: readonly ContactKeys[];
   /** The records whose tokens the joins carry. */
-  readonly referrers: readonly Standing[];
+  readonly referrers: readonly StoredWaiter[];
 }
 
 /** What to store, and the outcome of each command. */
@@ -51,7 +51,7 @@ export interface Decision {
   readonly removals: readonly Removal[];
   readonly joined: readonly Waiter[];
   /** Referrers with their new counts and rank keys. */
-  readonly credited: readonly Standing[];
+  readonly credited: readonly StoredWaiter[];
   readonly counters: CounterChanges;
 }
 
@@ -61,8 +61,8 @@ interface State {
   readonly named: Map<number, Waiter>;
   readonly takenEmails: Set<string | null>;
   readonly takenPhones: Set<string | null>;
-  readonly referrers: ReadonlyMap<string, Standing>;
-  readonly credited: Map<string, Standing>;
+  readonly referrers: ReadonlyMap<string, StoredWaiter>;
+  readonly credited: Map<string, StoredWaiter>;
   readonly counters: CounterChanges;
   readonly removals: Removal[];
   readonly joined: Waiter[];
@@ -75,7 +75,7 @@ export function decide(facts: Facts, commands: readonly Command[]): Decision {
     named: new Map(facts.named.map((waiter) => [waiter.id, waiter])),
     takenEmails: new Set(facts.taken.map(({ emailKey }) => emailKey)),
     takenPhones: new Set(facts.taken.map(({ phoneKey }) => phoneKey)),
-    referrers: new Map(facts.referrers.map((standing) => [standing.referralToken, standing])),
+    referrers: new Map(facts.referrers.map((referrer) => [referrer.referralToken, referrer])),
     credited: new Map(),
     counters: new CounterChanges(facts.waitlist),
     removals: [],
@@ -111,7 +111,8 @@ function offboardAll({ waitlist, named, counters, removals }: State, commands: r
       return { ...waiter, active: false, removedAt: at, removedBy: by, removedPriority: priority, priority };
     });
     gone.push(...leaving.map(({ priority }) => priority));
-    if (removed.length > 0) removals.push({ at, by, priorities: new Map(removed.map(({ id, priority }) => [id, priority])) }); // prettier-ignore
+    const priorities = new Map(removed.map(({ id, priority }) => [id, priority]));
+    if (removed.length > 0) removals.push({ at, by, priorities });
     for (const waiter of removed) {
       named.set(waiter.id, waiter);
       waitlist.active -= 1;
@@ -155,9 +156,8 @@ function credit({ waitlist, referrers, credited }: State, tokens: readonly strin
   const token = tokens.find((candidate) => referrers.has(candidate)) ?? null;
   const referrer = token === null ? undefined : (credited.get(token) ?? referrers.get(token));
   if (token === null || !referrer) return null;
-  const amountReferred = referrer.amountReferred + 1;
-  const creditedReferrals = referrer.creditedReferrals + 1;
-  const facts = { ...referrer, amountReferred, creditedReferrals };
+  const { amountReferred, creditedReferrals } = referrer;
+  const facts = { ...referrer, amountReferred: amountReferred + 1, creditedReferrals: creditedReferrals + 1 };
   credited.set(token, { ...facts, rankKey: rankKey(facts, waitlist.spotsPerReferral) });
   return token;
 }
@@ -177,14 +177,8 @@ function newWaiter(waitlist: WaitlistEntity, newcomer: Newcomer, referredByToken
     id: 0,
     waitlistId: waitlist.id,
     uuid: uuidV7(),
-    email: newcomer.email,
-    emailKey: newcomer.emailKey,
+    ...newcomer,
     registeredEmail: newcomer.email,
-    phone: newcomer.phone,
-    phoneKey: newcomer.phoneKey,
-    firstName: newcomer.firstName,
-    lastName: newcomer.lastName,
-    metadata: newcomer.metadata,
     answers: newcomer.answers.length > 0 ? [...newcomer.answers] : null,
     referralToken: newReferralToken(),
     referredByToken,

@@ -8,7 +8,6 @@ import {
   bucketId,
   type BucketPlace,
   type CounterChanges,
-  type Family,
   familyId,
   type FamilyPlace,
   firstKeyOf,
@@ -19,8 +18,8 @@ import {
 /** Families in one statement; SQLite takes an expression of at most 1,000 levels. */
 const FAMILIES_MAX = 200;
 const ROWS_MAX = 1_000;
-/** Parents whose children are deleted in one transaction: some thousand rows. */
-const PARENTS_MAX = 50;
+/** Families deleted in one transaction: some thousand rows. */
+const FAMILIES_DELETED_MAX = 50;
 
 const KEY = ['waitlist_id', 'axis', 'level', 'parent', 'slot'];
 const COLUMNS = [...KEY, 'before_in_parent'];
@@ -54,7 +53,7 @@ export class BucketStore {
   findSiblings(waitlistId: number, changes: CounterChanges): Query<Siblings> {
     return this.read(
       waitlistId,
-      changes.families().map((family) => ({ ...family, from: firstSlotOf(family) })),
+      changes.families().map((family) => ({ ...family, from: Math.min(...family.changes.keys()) })),
     );
   }
 
@@ -148,22 +147,21 @@ export class BucketStore {
     return write('DELETE FROM queue_bucket WHERE waitlist_id = ?', [waitlistId]);
   }
 
-  /** Deletes the buckets of some parents, from `parent` on; returns the parent to go on from, or null at the level's end. */
-  async deleteSome(session: Session, waitlistId: number, { axis, level, parent }: FamilyPlace): Promise<number | null> {
-    const family = 'waitlist_id = ? AND axis = ? AND level = ? AND parent >= ?';
-    const values = [waitlistId, axis, level, parent];
-    const last = await session.one(
-      select<{ last: number | null }, number | null>(
-        `SELECT MAX(parent) AS last FROM (
-           SELECT DISTINCT parent FROM queue_bucket WHERE ${family} ORDER BY parent LIMIT ?
-         ) some`,
-        [...values, PARENTS_MAX],
-        ([row]) => row?.last ?? null,
-      ),
+  /** A family that has rows; null if there is none. */
+  findFamily(waitlistId: number): Query<FamilyPlace | null> {
+    return select<FamilyPlace, FamilyPlace | null>(
+      'SELECT axis, level, parent FROM queue_bucket WHERE waitlist_id = ? ORDER BY axis, level, parent LIMIT 1',
+      [waitlistId],
+      ([family]) => family ?? null,
     );
-    if (last === null) return null;
-    await session.one(write(`DELETE FROM queue_bucket WHERE ${family} AND parent <= ?`, [...values, last]));
-    return last + 1;
+  }
+
+  /** Deletes a family and the next ones of its level, some thousand rows. */
+  deleteFamilies(waitlistId: number, { axis, level, parent }: FamilyPlace): Query<void> {
+    return write(
+      'DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent < ?',
+      [waitlistId, axis, level, parent, parent + FAMILIES_DELETED_MAX],
+    );
   }
 
   private read(waitlistId: number, families: readonly (FamilyPlace & { readonly from?: number })[]): Query<Siblings> {
@@ -193,10 +191,6 @@ function childrenOf(axis: Axis, parent: Span, buckets: readonly Bucket[] = []): 
     before: parent.before + bucket.before,
     amount: (buckets[index + 1]?.before ?? parent.amount) - bucket.before,
   }));
-}
-
-function firstSlotOf({ changes }: Family): number {
-  return Math.min(...changes.keys());
 }
 
 function toBucket({ axis, level, parent, slot, before_in_parent }: BucketRow): Bucket {

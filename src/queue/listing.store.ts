@@ -26,12 +26,17 @@ export interface PageStart {
   readonly isAfter: boolean;
 }
 
+interface Neighbor {
+  readonly bucket: number;
+  readonly seq: number;
+}
+
 interface Condition {
   readonly sql: string;
   readonly values: readonly (string | number)[];
 }
 
-/** Reads the pages of listings. Every statement names its waitlist: the sharding key, and the wall between owners. */
+/** Reads the pages of listings. Every statement names its waitlist: the sharding key, and the boundary between owners. */
 @Injectable()
 export class ListingStore {
   private readonly waiters: Table<WaiterEntity>;
@@ -59,13 +64,10 @@ export class ListingStore {
     );
   }
 
-  /** The active records of narrowest buckets, each as its bucket and `seq`, in the order of the queue. */
-  findNeighbors(
-    waitlistId: number,
-    buckets: readonly number[],
-  ): Query<readonly { readonly bucket: number; readonly seq: number }[]> {
+  /** The active records of narrowest buckets, in the order of the queue. */
+  findNeighbors(waitlistId: number, buckets: readonly number[]): Query<readonly Neighbor[]> {
     if (buckets.length === 0) return known([]);
-    return select<{ bucket: number; seq: number }, readonly { bucket: number; seq: number }[]>(
+    return select<Neighbor, readonly Neighbor[]>(
       `SELECT rank_bucket AS bucket, seq FROM waiter ${this.database.dialect.byIndex('waiter_order')}
        WHERE waitlist_id = ? AND active = 1 AND rank_bucket IN (${placeholders(buckets.length)})
        ORDER BY rank_bucket, rank_key, seq DESC`,

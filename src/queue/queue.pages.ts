@@ -10,7 +10,7 @@ import type { Page, PageRequest, StoredWaiter, Waiter } from './waiter.js';
 import { MissingBucketError } from './waiter.store.js';
 import type { WaitlistEntity } from './waitlist.entity.js';
 
-/** Beyond these, a page would be late for its answer if all were of records that referred a hundred thousand. */
+/** More would exceed the deadline if each page listed the referrals of a record that has a hundred thousand. */
 const PAGES_WAITING_MAX = 64;
 
 const ALL: Window = { from: null, skip: 0, leaves: null };
@@ -26,7 +26,7 @@ export class QueuePages {
     private readonly listings: ListingStore,
     private readonly buckets: BucketStore,
   ) {
-    // Leaves half of the connections to signups and lookups, however many pages are asked for and however slow they are.
+    // Pages take at most half of the connections, so that slow ones do not delay signups and lookups.
     const runsMax = Math.ceil(database.connectionsMax / 2);
     this.enqueue = boundedQueue({ name: 'list page', runsMax, waitingMax: PAGES_WAITING_MAX });
   }

@@ -26,19 +26,12 @@ export class QueueStore {
   }
 
   /** Stores the state of the queue. */
-  update({ id, nextSeq, spotsPerReferral, ...totals }: WaitlistEntity): Query<void> {
+  update(waitlist: WaitlistEntity): Query<void> {
+    const { id, nextSeq, spotsPerReferral, active, offboarded, referredActive, referredOffboarded } = waitlist;
     return write(
       `UPDATE waitlist SET next_seq = ?, spots_per_referral = ?, active = ?, offboarded = ?, referred_active = ?,
          referred_offboarded = ? WHERE id = ?`,
-      [
-        nextSeq,
-        spotsPerReferral,
-        totals.active,
-        totals.offboarded,
-        totals.referredActive,
-        totals.referredOffboarded,
-        id,
-      ],
+      [nextSeq, spotsPerReferral, active, offboarded, referredActive, referredOffboarded, id],
     );
   }
 

@@ -172,7 +172,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
         waitlistId,
         joins.map(({ keys }) => keys),
       ),
-      this.waiters.findStandings(waitlistId, [...new Set(tokens)]),
+      this.waiters.findReferrers(waitlistId, [...new Set(tokens)]),
     ]);
     return { waitlist, named, taken, referrers };
   }

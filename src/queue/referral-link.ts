@@ -2,7 +2,7 @@ import { customAlphabet } from 'nanoid';
 import { isToken } from '../platform/contract/formats.js';
 
 /** Crockford's base 32: no I, L, O, U. */
-export const TOKEN_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TOKEN_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TOKEN_LENGTH = 12;
 
 /** 60 random bits. */

@@ -12,21 +12,8 @@ import { WaiterEntity } from './waiter.entity.js';
 /** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
 
-const STANDING_COLUMNS =
-  'id, seq, amount_referred, credited_referrals, spots_advanced, rank_key, active, referred, referral_token';
-
-/** The part of a record that a referral reads and changes. */
-export interface Standing {
-  readonly id: number;
-  readonly seq: number;
-  readonly amountReferred: number;
-  readonly creditedReferrals: number;
-  readonly spotsAdvanced: number;
-  readonly rankKey: number;
-  readonly active: boolean;
-  readonly referred: boolean;
-  readonly referralToken: string;
-}
+/** The columns that referrals change. */
+export type Standing = Pick<StoredWaiter, 'id' | 'amountReferred' | 'creditedReferrals' | 'rankKey'>;
 
 /** Records that one command offboards: the position of each at that moment, by id. */
 export interface Removal {
@@ -50,7 +37,7 @@ export class MissingBucketError extends Error {
   }
 }
 
-/** Finds and changes records. Every statement names its waitlist: the sharding key, and the wall between owners. */
+/** Finds and changes records. Every statement names its waitlist: the sharding key, and the boundary between owners. */
 @Injectable()
 export class WaiterStore {
   private readonly waiters: Table<WaiterEntity>;
@@ -90,14 +77,15 @@ export class WaiterStore {
     return mapped(both, (taken) => taken.flat());
   }
 
-  /** The records of this waitlist that have one of these tokens. */
-  findStandings(waitlistId: number, tokens: readonly string[]): Query<Standing[]> {
+  /** The records that have one of these tokens, without `metadata` and `answers`. */
+  findReferrers(waitlistId: number, tokens: readonly string[]): Query<StoredWaiter[]> {
     if (tokens.length === 0) return known([]);
-    return select<Row, Standing[]>(
-      `SELECT ${STANDING_COLUMNS} FROM waiter ${this.database.dialect.byIndex('waiter_token')}
-       WHERE waitlist_id = ? AND referral_token IN (${placeholders(tokens.length)})`,
+    return select<Row, StoredWaiter[]>(
+      `SELECT ${this.waiters.select('w', ['metadata', 'answers'])}
+       FROM waiter w ${this.database.dialect.byIndex('waiter_token')}
+       WHERE w.waitlist_id = ? AND w.referral_token IN (${placeholders(tokens.length)})`,
       [waitlistId, ...tokens],
-      (rows) => rows.map(toStanding),
+      (rows) => rows.map((row) => this.waiters.read(row)),
     );
   }
 
@@ -107,7 +95,7 @@ export class WaiterStore {
   }
 
   /** Stores the counts and rank keys that referrals changed. */
-  updateStandings(waitlistId: number, standings: readonly Omit<Standing, 'active' | 'referred'>[]): Query<unknown> {
+  updateStandings(waitlistId: number, standings: readonly Standing[]): Query<unknown> {
     return together(
       chunksOf(standings, UPDATES_MAX).map((some) => {
         const cases = some.map(() => 'WHEN ? THEN ?').join(' ');
@@ -204,20 +192,6 @@ function keysOf(contacts: readonly ContactKeys[]) {
   return {
     emailKeys: contacts.flatMap(({ emailKey }) => emailKey ?? []),
     phoneKeys: contacts.flatMap(({ phoneKey }) => phoneKey ?? []),
-  };
-}
-
-export function toStanding(row: Row): Standing {
-  return {
-    id: row.id as number,
-    seq: row.seq as number,
-    amountReferred: row.amount_referred as number,
-    creditedReferrals: row.credited_referrals as number,
-    spotsAdvanced: row.spots_advanced as number,
-    rankKey: row.rank_key as number,
-    active: row.active === 1,
-    referred: row.referred === 1,
-    referralToken: row.referral_token as string,
   };
 }
 

@@ -25,12 +25,8 @@ export interface Applicant {
 }
 
 /** What a new record gets from its applicant. */
-export interface Newcomer extends ContactKeys {
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly firstName: string | null;
-  readonly lastName: string | null;
-  readonly metadata: JsonObject | null;
+export interface Newcomer
+  extends ContactKeys, Pick<Applicant, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'> {
   readonly answers: readonly Answer[];
 }
 

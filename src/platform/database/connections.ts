@@ -3,13 +3,11 @@ import { Mutex } from 'async-mutex';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { SILENCE_MAX_SECONDS } from './data-source-options.js';
 import { isAway } from './database-error.js';
-import { PipelinedSession, type Send, type Session, type Transaction } from './session.js';
+import { type Send, Session, Transaction } from './session.js';
 
 /** Shorter than a deadline: a lock that is held for long does not mean that the server is dead. */
 const LOCK_WAIT_MAX_SECONDS = 3;
-/**
- * Strict, so that no value is cut to fit; and with backslash escapes, which the driver uses to quote what people send.
- */
+/** Strict, so that no value is truncated. With backslash escapes, because the driver quotes values with them. */
 const SQL_MODE = 'TRADITIONAL';
 
 /** A connection while one piece of work has it. */
@@ -25,14 +23,6 @@ export interface Connections {
   readonly size: number;
   use<Result>(work: (connection: Connection) => Promise<Result>, until: number): Promise<Result>;
 }
-
-/** What opens a transaction in SQL, for the two kinds of database. */
-export const BEGIN = { embedded: ['BEGIN'], server: ['START TRANSACTION'] } as const;
-/** All reads see one moment. SQLite has only this level: a transaction is a snapshot from its first read on. */
-export const BEGIN_SNAPSHOT = {
-  embedded: ['BEGIN'],
-  server: ['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'START TRANSACTION'],
-} as const;
 
 /**
  * The single connection of the embedded database. A statement from elsewhere would join the transaction that is open, see
@@ -103,7 +93,7 @@ export class ServerConnections implements Connections {
 
   /**
    * A connection made after the last failure. Idle ones from before lead to the same dead server, or to a former primary;
-   * trying them one by one would cost as many requests.
+   * trying them one by one would fail as many requests.
    */
   private async checkOut(until: number): Promise<QueryRunner> {
     for (;;) {
@@ -144,18 +134,21 @@ export class ServerConnections implements Connections {
 }
 
 /**
- * Runs `work` as a transaction of pipelined SQL: `begin` travels with its first queries. Commits at the end, unless `work`
- * sent the COMMIT with its last queries.
+ * Runs `work` in a transaction of pipelined SQL: BEGIN travels with its first queries. Commits at the end, unless `work`
+ * sent the COMMIT with its last queries. All reads of a snapshot see one moment.
  */
 export async function inPipelinedTransaction<Result>(
   connection: Connection,
-  begin: readonly string[],
+  kind: 'transaction' | 'snapshot',
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const session = new PipelinedSession(connection.send, { begin, end: ['COMMIT'] });
+  // SQLite has only this level: a transaction is a snapshot from its first read on.
+  const mustIsolate = kind === 'snapshot' && connection.kind === 'server';
+  const isolation = mustIsolate ? ['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ'] : [];
+  const transaction = new Transaction(connection.send, [...isolation, 'BEGIN']);
   try {
-    const result = await work(session);
-    if (!session.hasEnded) await session.commit([]);
+    const result = await work(transaction);
+    if (!transaction.isCommitted) await transaction.commit([]);
     return result;
   } catch (error) {
     await rollBack(connection, error, () => connection.send([{ sql: 'ROLLBACK', values: [] }]));
@@ -172,7 +165,7 @@ export async function inManagedTransaction<Result>(
   const runner = connection.manager.queryRunner ?? connection.manager.dataSource.createQueryRunner();
   await runner.startTransaction();
   try {
-    const result = await work(runner.manager, new PipelinedSession(sendOneByOne(runner.manager)));
+    const result = await work(runner.manager, new Session(sendOneByOne(runner.manager)));
     await runner.commitTransaction();
     return result;
   } catch (error) {
@@ -220,7 +213,7 @@ function sendAsOneQuery(manager: EntityManager): Send {
  * query of several statements, MariaDB drops the transaction and goes on with the next statement as if nothing had
  * happened, so that an acknowledged signup could be lost.
  */
-export function sendOneByOne(manager: EntityManager): Send {
+function sendOneByOne(manager: EntityManager): Send {
   return async (statements) => {
     const answers: unknown[] = [];
     for (const { sql, values } of statements) answers.push(await manager.query(sql, [...values]));

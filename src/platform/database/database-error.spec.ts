@@ -9,7 +9,7 @@ function failed(fields: Fields): QueryFailedError {
   return new QueryFailedError('SELECT 1', [], Object.assign(new Error('from the driver'), fields));
 }
 
-describe('what becomes of work that the database failed', () => {
+describe('a database error is classified', () => {
   it.each<[string, Fields, { reasonToRepeat?: string; isAway: boolean; isUnavailable: boolean }]>([
     ['a deadlock', { code: 'ER_LOCK_DEADLOCK', errno: 1213 }, { reasonToRepeat: '1213', isAway: false, isUnavailable: true }],
     ['a conflict of a group', { errno: 3101 }, { reasonToRepeat: '3101', isAway: false, isUnavailable: true }],

@@ -54,8 +54,9 @@ const UNABLE = new Set<string | number>([
 /** The same for SQLite: read-only, I/O error, full. */
 const SQLITE_UNABLE = new Set<number | undefined>([8, 10, 13]);
 
-const DUPLICATE_KEY = new Set<string | number>([1062, 'ERR_SQLITE_CONSTRAINT_UNIQUE']);
-const INDEX_EXISTS = new Set<string | number>([1061]);
+/** MySQL's code, and SQLite's extended codes for a unique index and a primary key. */
+const DUPLICATE_KEY = new Set<number | undefined>([1062, 2067, 1555]);
+const INDEX_EXISTS = 1061;
 const SQLITE_BUSY = 5;
 
 /** The code because of which a repeat may succeed, one of those above; undefined for any other error. */
@@ -71,17 +72,13 @@ export function isAway(error: unknown): boolean {
 }
 
 export function isDuplicateKey(error: unknown): boolean {
-  return (
-    codeIn(error, DUPLICATE_KEY) !== undefined ||
-    (error instanceof Error && error.message.startsWith('UNIQUE constraint failed'))
-  );
+  const { errno, errcode } = driverError(error);
+  return DUPLICATE_KEY.has(errno ?? errcode);
 }
 
 export function isIndexThere(error: unknown): boolean {
-  return (
-    codeIn(error, INDEX_EXISTS) !== undefined ||
-    (error instanceof Error && /^index \S+ already exists$/.test(error.message))
-  );
+  const { errno, message = '' } = driverError(error);
+  return errno === INDEX_EXISTS || /^index \S+ already exists$/.test(message);
 }
 
 /** A {@link Problem} if the database is away; otherwise the error itself. */
@@ -92,22 +89,31 @@ export function asProblem(error: unknown): unknown {
 }
 
 function codeIn(error: unknown, codes: ReadonlySet<string | number>): string | number | undefined {
-  const { code, errno } = driverError<{ code?: string; errno?: number }>(error);
+  const { code, errno } = driverError(error);
   return [errno, code].find((known) => known !== undefined && codes.has(known));
 }
 
 /** mysql2 marks a lost connection that has no code, such as a failed handshake, as fatal. */
 function isFatal(error: unknown): boolean {
-  return driverError<{ fatal?: boolean }>(error).fatal === true;
+  return driverError(error).fatal === true;
 }
 
 /** The low byte of SQLite's extended code. BUSY means that another program, such as the CLI, is writing. */
 function sqliteCode(error: unknown): number | undefined {
-  const { errcode } = driverError<{ errcode?: number }>(error);
+  const { errcode } = driverError(error);
   return errcode === undefined ? undefined : errcode & 0xff;
 }
 
-function driverError<Fields>(error: unknown): Partial<Fields> {
+/** What mysql2 (`errno`, `fatal`), SQLite (`errcode`) or the system (`code`) says of a failure. */
+interface Failure {
+  readonly code?: string;
+  readonly errno?: number;
+  readonly errcode?: number;
+  readonly fatal?: boolean;
+  readonly message?: string;
+}
+
+function driverError(error: unknown): Failure {
   const source: unknown = error instanceof QueryFailedError ? error.driverError : error;
   return source ?? {};
 }

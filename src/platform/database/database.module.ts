@@ -7,7 +7,7 @@ import { Database } from './database.js';
 @Global()
 @Module({})
 export class DatabaseModule {
-  static of(config: DatabaseConfig): DynamicModule {
+  static forRoot(config: DatabaseConfig): DynamicModule {
     return {
       module: DatabaseModule,
       // Retrying here would hide a wrong address for half a minute; an orchestrator restarts the process anyway.

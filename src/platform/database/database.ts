@@ -5,8 +5,6 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { Problem } from '../problems/problem.js';
 import { traced } from '../telemetry/tracing.js';
 import {
-  BEGIN,
-  BEGIN_SNAPSHOT,
   type Connection,
   type Connections,
   DatabaseLateError,
@@ -18,7 +16,7 @@ import {
 import { asProblem, reasonToRepeat } from './database-error.js';
 import { Dialect, isEmbedded } from './dialect.js';
 import { migrate, prepareSchema } from './migrator.js';
-import { PipelinedSession, type Query, type Results, select, type Session, type Transaction } from './session.js';
+import { type Query, type Results, select, Session, type Transaction } from './session.js';
 import { Table } from './table.js';
 
 const ATTEMPTS_MAX = 6;
@@ -83,12 +81,12 @@ export class Database {
     queries: Queries,
     options?: RunOptions,
   ): Promise<Results<Queries>> {
-    return this.run('read', ({ send }) => new PipelinedSession(send).all(queries), options);
+    return this.run('read', ({ send }) => new Session(send).all(queries), options);
   }
 
   /** Reads in one round trip. */
   async one<Result>(query: Query<Result>, options?: RunOptions): Promise<Result> {
-    return this.run('read', ({ send }) => new PipelinedSession(send).one(query), options);
+    return this.run('read', ({ send }) => new Session(send).one(query), options);
   }
 
   /** All of it or nothing, at READ COMMITTED, by TypeORM's repositories and SQL. */
@@ -104,12 +102,12 @@ export class Database {
     work: (transaction: Transaction) => Promise<Result>,
     options?: RunOptions,
   ): Promise<Result> {
-    return this.run('transaction', (connection) => inPipelinedTransaction(connection, BEGIN[connection.kind], work), options); // prettier-ignore
+    return this.run('transaction', (connection) => inPipelinedTransaction(connection, 'transaction', work), options);
   }
 
   /** Reads that all see one moment, and block no writer. */
   async snapshot<Result>(work: (transaction: Transaction) => Promise<Result>, options?: RunOptions): Promise<Result> {
-    return this.run('snapshot', (connection) => inPipelinedTransaction(connection, BEGIN_SNAPSHOT[connection.kind], work), options); // prettier-ignore
+    return this.run('snapshot', (connection) => inPipelinedTransaction(connection, 'snapshot', work), options);
   }
 
   /**

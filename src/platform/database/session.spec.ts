@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { known, mapped, PipelinedSession, select, type Statement, together, write } from './session.js';
+import { known, mapped, select, type Statement, together, Transaction, write } from './session.js';
 
 const answerTo = (sql: string) => select<string, string>(sql, [], ([answer]) => String(answer));
 
-describe('a pipelined session', () => {
+describe('a transaction', () => {
   let sent: string[][];
-  let session: PipelinedSession;
+  let session: Transaction;
   beforeEach(() => {
     sent = [];
     const send = async (statements: readonly Statement[]) => {
@@ -13,7 +13,7 @@ describe('a pipelined session', () => {
       if (statements.some(({ sql }) => sql === 'wrong')) throw new Error('wrong');
       return statements.map(({ sql }) => [`answer to ${sql}`]);
     };
-    session = new PipelinedSession(send, { begin: ['BEGIN'], end: ['COMMIT'] });
+    session = new Transaction(send, ['BEGIN']);
   });
 
   it('sends queries together and returns the result of each', async () => {

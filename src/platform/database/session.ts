@@ -1,13 +1,21 @@
+/**
+ * SQL in explicit round trips. To a server, a round trip costs more than most statements, so statements that do not need
+ * each other's answers travel together. A signup is two round trips:
+ *
+ *     const [waitlist, taken] = await transaction.all([queues.lock(id), waiters.findTaken(id, keys)]);
+ *     await transaction.commit([waiters.insert(joined), queues.update(waitlist)]);
+ *
+ * The first sends `BEGIN` and the reads, the second sends the writes and `COMMIT`. A query is a value: making one sends
+ * nothing. Stores return queries, and their callers decide which ones travel together. Each `await` is one round trip.
+ */
+
 /** One SQL statement with its parameters. */
 export interface Statement {
   readonly sql: string;
   readonly values: readonly unknown[];
 }
 
-/**
- * Statements, and how their answers become a result. It is a value: making one sends nothing. Stores return queries; a
- * caller sends those that need no answer from each other in one round trip, with {@link Session.all}.
- */
+/** Statements, and how their answers become a result. */
 export interface Query<Result> {
   readonly statements: readonly Statement[];
   /** Gets one answer per statement: the rows of a SELECT, or the driver's summary of a write. */
@@ -57,19 +65,6 @@ export function mapped<From, To>(query: Query<From>, map: (result: From) => To):
   return { statements: query.statements, read: (answers) => map(query.read(answers)) };
 }
 
-/** Sends queries to one connection. */
-export interface Session {
-  /** Sends the queries in one round trip, in their order. The first statement that fails ends it with its error. */
-  all<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>>;
-  one<Result>(query: Query<Result>): Promise<Result>;
-}
-
-/** A session that is a transaction. */
-export interface Transaction extends Session {
-  /** Sends the last queries and the COMMIT in one round trip. A transaction that ends without it is committed then. */
-  commit<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>>;
-}
-
 /** Carries out statements in their order up to the first that fails, and returns one answer per statement. */
 export type Send = (statements: readonly Statement[]) => Promise<unknown[]>;
 
@@ -77,44 +72,26 @@ export type Send = (statements: readonly Statement[]) => Promise<unknown[]>;
 const QUERY_LENGTH_MAX = 1024 * 1024;
 
 /**
- * A session over a connection's `send`. `begin` travels with the first queries and `end` with the last. After a failure,
- * and after the end, it sends nothing more: the transaction may be gone, and a later statement would commit by itself.
+ * Sends queries to one connection, `begin` with the first of them. After a failure it sends nothing more: the transaction
+ * may be gone, and a later statement would commit by itself.
  */
-export class PipelinedSession implements Transaction {
+export class Session {
+  protected isUsable = true;
   private begin: readonly Statement[];
-  private readonly end: readonly Query<void>[];
-  private isUsable = true;
-  private isCommitted = false;
 
   constructor(
     private readonly send: Send,
-    { begin = [], end = [] }: { readonly begin?: readonly string[]; readonly end?: readonly string[] } = {},
+    begin: readonly string[] = [],
   ) {
     this.begin = begin.map((sql) => ({ sql, values: [] }));
-    this.end = end.map((sql) => write(sql));
   }
 
-  /** Whether `commit` was called. */
-  get hasEnded(): boolean {
-    return this.isCommitted;
-  }
-
+  /** Sends the queries in one round trip, in their order. The first statement that fails ends it with its error. */
   async all<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
-    return this.exchange(together(queries));
+    return this.one(together(queries));
   }
 
-  async one<Result>(query: Query<Result>): Promise<Result> {
-    return this.exchange(query);
-  }
-
-  async commit<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
-    const [results] = await this.exchange(together([together(queries), together(this.end)]));
-    this.isUsable = false;
-    this.isCommitted = true;
-    return results;
-  }
-
-  private async exchange<Result>({ statements, read }: Query<Result>): Promise<Result> {
+  async one<Result>({ statements, read }: Query<Result>): Promise<Result> {
     if (!this.isUsable) throw new Error('This session has ended, has failed, or waits for an answer');
     if (statements.length === 0) return read([]);
     this.isUsable = false;
@@ -140,6 +117,19 @@ export class PipelinedSession implements Transaction {
       waiting.push(statement);
     }
     return [...answers, ...(await this.send(waiting))];
+  }
+}
+
+/** A session that is a transaction. It sends nothing after its end. */
+export class Transaction extends Session {
+  isCommitted = false;
+
+  /** Sends the last queries and the COMMIT in one round trip. A transaction that ends without it is committed then. */
+  async commit<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
+    const [results] = await this.all([together(queries), write('COMMIT')]);
+    this.isUsable = false;
+    this.isCommitted = true;
+    return results;
   }
 }
 

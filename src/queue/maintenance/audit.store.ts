@@ -1,18 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { chunksOf, placeholders } from '../../platform/database/dialect.js';
-import { type Query, select, together, write } from '../../platform/database/session.js';
-import { type Standing, WaiterStore } from '../waiter.store.js';
-
-/** Records in one UPDATE: SQLite takes 32,766 parameters. */
-const UPDATES_MAX = 500;
+import { type Query, select, write } from '../../platform/database/session.js';
+import type { StoredWaiter } from '../waiter.js';
+import type { Standing } from '../waiter.store.js';
 
 /** A record as `verify` and `rebuild` read it: stored values, whatever they are. */
-export interface AuditedFacts extends Omit<Standing, 'active' | 'referred'> {
+export interface AuditedFacts
+  extends Standing, Pick<StoredWaiter, 'seq' | 'spotsAdvanced' | 'referredByToken' | 'removedPriority'> {
   readonly active: number;
   readonly referred: number;
-  readonly referredByToken: string | null;
-  readonly removedPriority: number | null;
   /** Whether `removed_at` is set. */
   readonly isDated: boolean;
   /** Records that name this one as their referrer. */
@@ -22,10 +18,7 @@ export interface AuditedFacts extends Omit<Standing, 'active' | 'referred'> {
 /** All records of a waitlist, in join order. Every statement names its waitlist. */
 @Injectable()
 export class AuditStore {
-  constructor(
-    private readonly database: Database,
-    private readonly waiters: WaiterStore,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /**
    * Records in join order after a `seq`, or from the first. Numbers are read as text, because node:sqlite throws on an
@@ -36,7 +29,7 @@ export class AuditStore {
     const numbers = ['seq', 'amount_referred', 'credited_referrals', 'spots_advanced', 'rank_key', 'removed_priority'];
     return select<Readonly<Record<string, number | string | null>>, AuditedFacts[]>(
       `SELECT w.id, ${numbers.map((column) => `CAST(w.${column} AS CHAR) AS ${column}`).join(', ')}, w.active, w.referred,
-         w.referral_token, w.referred_by_token, w.removed_at IS NOT NULL AS is_dated, (
+         w.referred_by_token, w.removed_at IS NOT NULL AS is_dated, (
            SELECT COUNT(*) FROM waiter r ${dialect.byIndex('waiter_referrer')}
            WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
          ) AS referrals
@@ -53,7 +46,6 @@ export class AuditStore {
           rankKey: Number(row.rank_key),
           active: row.active as number,
           referred: row.referred as number,
-          referralToken: row.referral_token as string,
           referredByToken: row.referred_by_token as string | null,
           removedPriority: row.removed_priority === null ? null : Number(row.removed_priority),
           isDated: row.is_dated === 1,
@@ -62,18 +54,13 @@ export class AuditStore {
     );
   }
 
-  /** Stores the derived columns of records. */
-  updateDerived(waitlistId: number, standings: readonly Omit<Standing, 'active' | 'referred'>[]): Query<unknown> {
-    return together([
-      this.waiters.updateStandings(waitlistId, standings),
-      ...chunksOf(standings, UPDATES_MAX).map((some) =>
-        write(
-          `UPDATE waiter ${this.database.dialect.byId()} SET referred = (referred_by_token IS NOT NULL)
-           WHERE waitlist_id = ? AND id IN (${placeholders(some.length)})`,
-          [waitlistId, ...some.map(({ id }) => id)],
-        ),
-      ),
-    ]);
+  /** Derives `referred` anew. */
+  markReferred(waitlistId: number): Query<void> {
+    return write(
+      `UPDATE waiter SET referred = (referred_by_token IS NOT NULL)
+       WHERE waitlist_id = ? AND referred <> (referred_by_token IS NOT NULL)`,
+      [waitlistId],
+    );
   }
 
   /** The first `seq`, and the one after the last; equal if there is no record. */

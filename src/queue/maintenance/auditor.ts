@@ -6,6 +6,7 @@ import { BucketStore } from '../bucket.store.js';
 import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY, numberOf } from '../counters.js';
 import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
+import { WaiterStore } from '../waiter.store.js';
 import type { WaitlistEntity } from '../waitlist.entity.js';
 import { type AuditedFacts, AuditStore } from './audit.store.js';
 
@@ -43,6 +44,7 @@ export class QueueAuditor {
     private readonly database: Database,
     private readonly queues: QueueStore,
     private readonly records: AuditStore,
+    private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
   ) {}
 
@@ -101,17 +103,14 @@ export class QueueAuditor {
         }
         const wrong = chunk.filter((facts) => differencesOf(facts, waitlist).length > 0);
         changed += wrong.length;
-        await session.one(
-          this.records.updateDerived(
-            waitlistId,
-            wrong.map((facts) => ({ ...facts, ...derivedOf(facts, waitlist) })),
-          ),
-        );
+        const standings = wrong.map((facts) => ({ id: facts.id, ...derivedOf(facts, waitlist) }));
+        await session.one(this.waiters.updateStandings(waitlistId, standings));
       });
       if (damaged.size > 0) throw refusal(waitlistId, Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`)); // prettier-ignore
       const nextSeq = isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end;
       derived.openEnd(nextSeq);
       await session.commit([
+        this.records.markReferred(waitlistId),
         this.buckets.deleteAll(waitlistId),
         this.buckets.save(waitlistId, derived.buckets(AXES)),
         this.queues.update({ ...waitlist, ...derived.totals, nextSeq }),

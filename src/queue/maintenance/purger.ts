@@ -1,10 +1,9 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { Database } from '../../platform/database/database.js';
-import type { Session } from '../../platform/database/session.js';
+import type { Query, Session } from '../../platform/database/session.js';
 import { isUnavailable } from '../../platform/problems/problem.js';
 import { BucketStore } from '../bucket.store.js';
-import { AXES } from '../counters.js';
 import { QueueStore } from '../queue.store.js';
 import { AuditStore } from './audit.store.js';
 
@@ -71,7 +70,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
   private async work(): Promise<void> {
     while (this.isWanted && !this.isClosed) {
       this.isWanted = false;
-      const waitlistIds = await this.attempt(() => this.database.one(this.queues.listClosed()));
+      const waitlistIds = await this.attempt(() => this.closedIds());
       // A waitlist that cannot be deleted must not block the next ones.
       for (const waitlistId of waitlistIds ?? []) await this.attempt(() => this.purge(waitlistId));
     }
@@ -91,42 +90,25 @@ export class QueuePurger implements BeforeApplicationShutdown {
 
   /** Deletes the remaining records of a deleted waitlist; false if another process is doing that. */
   async purge(waitlistId: number): Promise<boolean> {
-    if (this.isClosed) return false;
     const { first, end } = await this.database.one(this.records.findSpan(waitlistId));
     for (let seq = first; seq < end; seq += CHUNK_SIZE) {
-      const isDone = await this.step(waitlistId, async (session) => {
-        await session.one(this.records.deleteRange(waitlistId, seq, seq + CHUNK_SIZE));
-        return true;
-      });
+      const isDone = await this.step(waitlistId, this.records.deleteRange(waitlistId, seq, seq + CHUNK_SIZE));
       if (!isDone) return false;
     }
-    for (const axis of AXES) {
-      for (const level of axis.widthBits.keys()) {
-        for (let parent: number | null = 0; parent !== null;) {
-          const from: number = parent;
-          const next = await this.step(waitlistId, (session) =>
-            this.buckets.deleteSome(session, waitlistId, { axis: axis.code, level, parent: from }),
-          );
-          if (next === undefined) return false;
-          parent = next;
-        }
-      }
+    const nextFamily = () => this.database.one(this.buckets.findFamily(waitlistId));
+    for (let family = await nextFamily(); family; family = await nextFamily()) {
+      if (!(await this.step(waitlistId, this.buckets.deleteFamilies(waitlistId, family)))) return false;
     }
-    const isForgotten = await this.step(waitlistId, async (session) => {
-      await session.one(this.queues.forgetClosed(waitlistId));
-      return true;
-    });
-    return isForgotten ?? false;
+    return this.step(waitlistId, this.queues.forgetClosed(waitlistId));
   }
 
-  /** One transaction; undefined if this process is stopping, another one has the lock, or nothing is left. */
-  private async step<Result>(
-    waitlistId: number,
-    work: (session: Session) => Promise<Result>,
-  ): Promise<Result | undefined> {
-    if (this.isClosed) return undefined;
-    return this.database.pipelinedTransaction(async (session) =>
-      (await session.one(this.queues.lockClosed(waitlistId))) ? work(session) : undefined,
-    );
+  /** One transaction; false if this process is stopping, another one has the lock, or nothing is left. */
+  private async step(waitlistId: number, deletion: Query<void>): Promise<boolean> {
+    if (this.isClosed) return false;
+    return this.database.pipelinedTransaction(async (session) => {
+      const isLocked = await session.one(this.queues.lockClosed(waitlistId));
+      if (isLocked) await session.one(deletion);
+      return isLocked;
+    });
   }
 }

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import { isDuplicateKey } from '../../platform/database/database-error.js';
@@ -10,7 +9,7 @@ import { CounterChanges } from '../counters.js';
 import type { OnProgress } from './auditor.js';
 import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
-import { TOKEN_ALPHABET } from '../referral-link.js';
+import { newReferralToken } from '../referral-link.js';
 import { WaiterStore } from '../waiter.store.js';
 
 /** Records in one transaction. Their INSERT must fit SQLite's 32,766 parameters. */
@@ -33,11 +32,13 @@ export class QueueSeeder {
    * @throws Problem `WAITLIST_NOT_FOUND`; `WAITLIST_NOT_EMPTY`, also if a real signup has one of these emails
    */
   async seed(waitlistId: number, count: number, onProgress: OnProgress): Promise<void> {
-    const token = tokensOf(randomInt(2 ** 20));
     for (let start = 0; start < count; start += CHUNK_SIZE) {
-      const people = inventPeople(start, Math.min(CHUNK_SIZE, count - start), token);
+      const people = inventPeople(start, Math.min(CHUNK_SIZE, count - start));
       try {
-        await this.database.pipelinedTransaction((session) => this.join(session, waitlistId, people), NO_DEADLINE);
+        await this.database.pipelinedTransaction(
+          (session) => this.join(session, waitlistId, people, start),
+          NO_DEADLINE,
+        );
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
         throw new Problem('WAITLIST_NOT_EMPTY', {
@@ -48,33 +49,24 @@ export class QueueSeeder {
     }
   }
 
-  private async join(session: Transaction, waitlistId: number, people: readonly Invented[]): Promise<void> {
+  private async join(
+    session: Transaction,
+    waitlistId: number,
+    people: readonly Invented[],
+    start: number,
+  ): Promise<void> {
     const [first] = people as [Invented];
     const [waitlist, stored] = await session.all([
       this.queues.lock(waitlistId),
-      this.waiters.findStandings(waitlistId, [first.referralToken]),
+      this.waiters.findReferrers(waitlistId, [first.referralToken]),
     ]);
     // A retry after a lost answer to the commit finds its own records.
     if (stored.length > 0) return;
-    if (first.number === 0 && waitlist.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
+    if (start === 0 && waitlist.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
     const changes = new CounterChanges(waitlist);
-    const createdAt = new Date();
-    const rows = people.map(({ number, ...person }, index) => {
+    const rows = people.map((person, index) => {
       const facts = { seq: waitlist.nextSeq + index, creditedReferrals: person.amountReferred, spotsAdvanced: 0 };
-      const email = `seed-${number}@example.com`;
-      const row = {
-        ...NOBODY,
-        ...person,
-        ...facts,
-        waitlistId,
-        uuid: uuidV7(),
-        email,
-        emailKey: email,
-        registeredEmail: email,
-        referred: person.referredByToken !== null,
-        rankKey: rankKey(facts, waitlist.spotsPerReferral),
-        createdAt,
-      };
+      const row = { ...person, ...facts, waitlistId, rankKey: rankKey(facts, waitlist.spotsPerReferral) };
       changes.join(row);
       return row;
     });
@@ -93,14 +85,6 @@ export class QueueSeeder {
   }
 }
 
-/** A generated person, before the queue's state is known. */
-interface Invented {
-  readonly number: number;
-  readonly referralToken: string;
-  readonly referredByToken: string | null;
-  readonly amountReferred: number;
-}
-
 const NOBODY = {
   phone: null,
   phoneKey: null,
@@ -115,25 +99,31 @@ const NOBODY = {
   removedBy: null,
 } as const;
 
-/** Referrers are taken from the same chunk, so that no stored record changes. */
-function inventPeople(from: number, count: number, token: (number: number) => string): Invented[] {
-  const referrers = Array.from({ length: count }, (_, index) =>
-    index > 0 && Math.random() < REFERRED_SHARE ? Math.floor(Math.random() * index) : null,
-  );
-  const amounts = new Array<number>(count).fill(0);
-  for (const referrer of referrers) if (referrer !== null) amounts[referrer] = (amounts[referrer] as number) + 1;
-  return referrers.map((referrer, index) => ({
-    number: from + index,
-    referralToken: token(from + index),
-    referredByToken: referrer === null ? null : token(from + referrer),
-    amountReferred: amounts[index] as number,
-  }));
-}
+type Invented = ReturnType<typeof inventPeople>[number];
 
-/** A token for each number, all with one random beginning. */
-function tokensOf(beginning: number): (number: number) => string {
-  const write = (value: number, length: number) =>
-    Array.from({ length }, (_, index) => TOKEN_ALPHABET[Math.floor(value / 32 ** (length - 1 - index)) % 32]).join('');
-  const prefix = write(beginning, 4);
-  return (number) => `${prefix}${write(number, 8)}`;
+/** Generates people, before the queue's state is known. Referrers are among them, so that no stored record changes. */
+function inventPeople(from: number, count: number) {
+  const people = Array.from({ length: count }, (_, index) => {
+    const email = `seed-${from + index}@example.com`;
+    return {
+      ...NOBODY,
+      uuid: uuidV7(),
+      email,
+      emailKey: email,
+      registeredEmail: email,
+      referralToken: newReferralToken(),
+      referredByToken: null as string | null,
+      referred: false,
+      amountReferred: 0,
+      createdAt: new Date(),
+    };
+  });
+  people.forEach((person, index) => {
+    const referrer = people[Math.floor(Math.random() * index)];
+    if (!referrer || referrer === person || Math.random() >= REFERRED_SHARE) return;
+    person.referredByToken = referrer.referralToken;
+    person.referred = true;
+    referrer.amountReferred += 1;
+  });
+  return people;
 }

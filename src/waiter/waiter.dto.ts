@@ -1,7 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { AnyText, Confirmation, Count, Flag, Id, NestedList, OneOf, WholeNumber } from '../platform/contract/fields.js';
-import { COUNT_SCHEMA, ID_SCHEMA, isToken, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import { COUNT_SCHEMA, ID_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
+import { isToken, TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
 import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 

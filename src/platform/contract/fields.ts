@@ -41,7 +41,7 @@ import {
 interface FieldOptions {
   readonly description?: string;
   readonly example?: unknown;
-  /** Documentation only. A field with a default is optional. */
+  /** Makes the field optional and documents its default; the DTO or a service sets it. */
   readonly default?: unknown;
   readonly optional?: boolean;
   readonly nullable?: boolean;

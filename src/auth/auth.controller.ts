@@ -23,7 +23,7 @@ export class AuthController {
   @ApiOperation({
     summary: 'Create tokens',
     description:
-      'Logs in. The access token opens the owner operations for one hour; the refresh token gives new pairs for 30 days. A wrong email and a wrong password get the same answer in the same time. Repeated failures are slowed (429 with `Retry-After`) by address, and by address and email; failures at other addresses do not count. Passwords are verified a few at a time; when too many logins wait, the answer is 503.',
+      'Logs in. The access token is valid for one hour, the refresh token for 30 days. A wrong email and a wrong password get the same answer in the same time. After repeated failures, further attempts get 429 with `Retry-After`. Failures are counted by address, and by address and email. If too many logins are waiting, the answer is 503.',
   })
   @ApiOkResponse({ description: 'A new pair of tokens.', type: TokenPairDto })
   @ApiProblems('WRONG_CREDENTIALS', 'TOO_MANY_ATTEMPTS')
@@ -36,7 +36,7 @@ export class AuthController {
   @ApiOperation({
     summary: 'Refresh the access token',
     description:
-      'Send the **refresh** token as bearer; the answer is a new pair. A refresh token is used once. If the answer was lost, the same request within 10 seconds gives the same pair again. Any later reuse ends that login, because someone else may hold its tokens (RFC 9700): all its refresh tokens become invalid, and an access token issued before stays valid until it expires. A login ends after 90 days, however often it is renewed.',
+      'Send the **refresh** token as the bearer token to get a new pair. A refresh token works once. If the answer was lost, the same request within 10 seconds returns the same pair. Any later reuse ends the login, because the token may have been stolen (RFC 9700): all its refresh tokens become invalid, and its access tokens stay valid until they expire. A login ends after 90 days, even if it is renewed.',
   })
   @ApiOkResponse({ description: 'The next pair of tokens.', type: TokenPairDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')

@@ -3,16 +3,11 @@ import { AnyText } from '../platform/contract/fields.js';
 import type { TokenPair } from './token.service.js';
 
 export class CreateTokensDto {
-  @AnyText({
-    description: "The service account's email.",
-    minLength: 1,
-    maxLength: 254,
-    example: 'owner@example.com',
-  })
+  @AnyText({ minLength: 1, maxLength: 254, description: 'The email of the account.', example: 'owner@example.com' })
   email!: string;
 
   @AnyText({
-    description: "The service account's password. A first start prints that of its account to the terminal.",
+    description: 'The password of the account. The first start prints it to the terminal.',
     minLength: 1,
     maxLength: 256,
     format: 'password',

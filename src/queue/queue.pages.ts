@@ -54,7 +54,7 @@ export class QueuePages {
       waiters: await this.withPositions(session, waitlistId, records.slice(0, limit)),
       total: axis === null ? counted : totalOf(waitlist, axis),
       active: waitlist.active,
-      hasMore: records.length > limit,
+      nextAfterId: records.length > limit ? (records[limit - 1]?.id ?? null) : null,
     };
   }
 

@@ -12,6 +12,3 @@ export interface RankFacts {
 export function rankKey(facts: RankFacts, spotsPerReferral: number): number {
   return Math.max(0, RANK_BASE + facts.seq - spotsPerReferral * facts.creditedReferrals - facts.spotsAdvanced);
 }
-
-/** For a waitlist created without `spots_to_move_upon_referral`. */
-export const SPOTS_PER_REFERRAL_DEFAULT = 3;

@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { COUNT_SCHEMA, timestamp, TIMESTAMP_SCHEMA, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import { COUNT_SCHEMA, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import type { Waiter } from './waiter.js';
-import { referralLink } from './referral-link.js';
+import { referralLink, TOKEN_SCHEMA } from './referral-link.js';
 
-/** The fields that the public and the owner both see of a record. */
+/** The fields of a record in every view. */
 export class RecordDto {
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of records that this one referred.', example: 0 })
   amount_referred!: number;
@@ -12,7 +12,7 @@ export class RecordDto {
   created_at!: string;
 
   @ApiProperty({
-    description: 'The link to share. It credits this record with each person who signs up through it.',
+    description: 'The link to share. This record gets credit for each signup through it.',
     format: 'uri',
     maxLength: 2100,
     example: 'https://example.com/join?ref_id=7ZZ0K3M9QXVB',
@@ -31,15 +31,10 @@ export class RecordDto {
   })
   removed_date!: string | null;
 
-  @ApiProperty({
-    ...COUNT_SCHEMA,
-    nullable: true,
-    description: 'The priority when the record was offboarded, or null.',
-    example: null,
-  })
+  @ApiProperty({ ...COUNT_SCHEMA, nullable: true, description: 'The priority at offboarding, or null.', example: null })
   removed_priority!: number | null;
 
-  @ApiProperty({ ...UUID_SCHEMA, description: 'Identifies the record permanently, in every view.' })
+  @ApiProperty({ ...UUID_SCHEMA, description: 'Permanent id of the record in every view.' })
   uuid!: string;
 
   @ApiProperty({ description: 'Whether the contact data was verified; false in this version.', example: false })

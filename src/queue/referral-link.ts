@@ -1,12 +1,22 @@
 import { customAlphabet } from 'nanoid';
-import { isToken } from '../platform/contract/formats.js';
 
 /** Crockford's base 32: no I, L, O, U. */
 const TOKEN_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TOKEN_LENGTH = 12;
+export const TOKEN_SCHEMA = {
+  type: String,
+  pattern: `^[0-9A-HJKMNP-TV-Z]{${TOKEN_LENGTH}}$`,
+  maxLength: TOKEN_LENGTH,
+  example: '7ZZ0K3M9QXVB',
+} as const;
+const TOKEN = new RegExp(TOKEN_SCHEMA.pattern);
 
 /** 60 random bits. */
 export const newReferralToken = customAlphabet(TOKEN_ALPHABET, TOKEN_LENGTH);
+
+export function isToken(text: string): boolean {
+  return TOKEN.test(text);
+}
 
 /** The parameter that carries a referral token. It comes last, because existing clients cut the link after it. */
 const PARAMETER = 'ref_id';

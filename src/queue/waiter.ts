@@ -67,5 +67,6 @@ export interface Page {
   readonly total: number;
   /** How many records of the waitlist are active. */
   readonly active: number;
-  readonly hasMore: boolean;
+  /** The id after which the next page starts; null on the last page. */
+  readonly nextAfterId: number | null;
 }

@@ -19,10 +19,10 @@ export class SignupController {
   @ApiOperation({
     summary: 'Create a Signup',
     description:
-      "Joins a waitlist, at its end. An email or phone that is on it already gives the existing record, unchanged; the answer is 200 either way, so that it does not tell who had signed up before. What the waitlist requires (an email, at first) and what it asks is its owner's choice; whatever breaks such a rule is a 422 that names the field. Those count as lookups that found nobody.",
+      'Adds a record to the end of the queue. If the waitlist already has the email or phone, returns the existing record, unchanged. The status is 200 in both cases, so it does not reveal earlier signups. The owner decides which contact data and answers are required. A request that breaks such a rule gets 422 with the field, and counts as an unsuccessful lookup.',
   })
   @ApiOkResponse({ description: 'The record, new or existing.', type: SignupDto })
-  @ApiProblems('WAITLIST_NOT_FOUND', 'WAITLIST_RULE_BROKEN')
+  @ApiProblems('WAITLIST_NOT_FOUND', 'WAITLIST_RULE_BROKEN', 'TOO_MANY_MISSES')
   async createSignup(@Body() body: CreateSignupDto, @Req() request: FastifyRequest): Promise<SignupDto> {
     const signup = await this.signups.join(CreateSignupDto.toRequest(body));
     request.isLookup = signup.isLookup;
@@ -34,10 +34,10 @@ export class SignupController {
   @ApiOperation({
     summary: 'Get a Signup',
     description:
-      'Finds a record by its email or phone; one of them must be given. Where both are and match two records, the one of the email is returned. Only the contact data that this call submitted is shown. Lookups that find nobody are limited by address, at a tenth of the requests: once they are used up, any lookup is a 429 until the minute is over, whether it would find somebody or not; signups go on.',
+      'Finds a record by its email or phone. If both are given and match different records, the email decides. The response shows only the contact data that the request had. Unsuccessful lookups are limited by address to a tenth of the request limit per minute. Beyond that, all lookups get 429 until the minute ends; signups are still accepted.',
   })
-  @ApiOkResponse({ description: 'The record as it stands now.', type: SignupDto })
-  @ApiProblems('WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND')
+  @ApiOkResponse({ description: 'The record.', type: SignupDto })
+  @ApiProblems('WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND', 'TOO_MANY_MISSES')
   async getSignup(@Query() { waitlist_id, email, phone }: GetSignupDto): Promise<SignupDto> {
     return SignupDto.from(await this.signups.find(waitlist_id, { email: email ?? null, phone: phone ?? null }));
   }

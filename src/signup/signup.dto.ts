@@ -1,38 +1,32 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { AnyText, CheckedByService, Email, Id, Metadata, PersonName, Phone } from '../platform/contract/fields.js';
-import { COUNT_SCHEMA, EMAIL_SCHEMA, ID_SCHEMA, PHONE_SCHEMA, TOKEN_SCHEMA } from '../platform/contract/formats.js';
+import { COUNT_SCHEMA, EMAIL_SCHEMA, ID_SCHEMA, PHONE_SCHEMA } from '../platform/contract/formats.js';
 import { type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
+import { TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { Found, JsonObject } from '../queue/waiter.js';
 import type { SignupRequest } from './signup.service.js';
 
-/** Null is a case of its own: generated clients reject a null that both of two nullable types would match. */
-const ANSWER_VALUE = {
-  title: 'AnswerValue',
-  oneOf: [
-    { type: 'string', maxLength: 4000 },
-    { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 500 } },
-    { type: 'string', nullable: true, enum: [null] },
-  ],
-  example: 'A friend',
-};
+const ABSENT = { optional: true, nullable: true } as const;
+const NAME = { ...ABSENT, description: 'Visible to the owner only.' } as const;
 
 /** One answer in a signup. The service checks it, so this only documents it. */
 export class AnswerDto {
-  @ApiProperty({
-    description: 'The text of the question, as the waitlist has it.',
-    maxLength: 500,
-    example: 'How did you hear of us?',
-  })
+  @ApiProperty({ maxLength: 500, description: 'The text of the question.', example: 'How did you hear of us?' })
   question_value!: string;
 
-  @ApiPropertyOptional({
-    description: "Whether the question is optional. This is the waitlist's own setting; a value sent here is ignored.",
-  })
+  @ApiPropertyOptional({ description: "Ignored: the waitlist's own setting applies." })
   optional?: boolean;
 
+  /** Null is a case of its own: generated clients reject a null that both of two nullable types would match. */
   @ApiProperty({
-    ...ANSWER_VALUE,
-    description: 'The answer: text, one or more of the options, or null if the question was not answered.',
+    title: 'AnswerValue',
+    oneOf: [
+      { type: 'string', maxLength: 4000 },
+      { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 500 } },
+      { type: 'string', nullable: true, enum: [null] },
+    ],
+    description: 'Text, one or more of the options, or null if the question was not answered.',
+    example: 'A friend',
   })
   answer_value!: string | string[] | null;
 }
@@ -44,49 +38,41 @@ export class GivenAnswerDto extends AnswerDto {
 }
 
 export class CreateSignupDto {
-  @Id({ description: 'The waitlist to join. A numeric string is accepted too.', lenient: true, example: 1 })
+  @Id({ lenient: true, description: 'The waitlist to join. A numeric string is accepted too.', example: 1 })
   waitlist_id!: number;
 
-  @Email({ optional: true, nullable: true, description: 'Required unless the waitlist says otherwise.' })
+  @Email({ ...ABSENT, description: 'Required by default; the waitlist can change that.' })
   email?: string | null;
 
-  @Phone({
-    optional: true,
-    nullable: true,
-    description: "With its country code, or as dialed in the waitlist's default region.",
-  })
+  @Phone({ ...ABSENT, description: "Needs its country code, unless it is in the waitlist's default region." })
   phone?: string | null;
 
-  @PersonName({ optional: true, nullable: true, description: 'Visible to the owner only.', example: 'Ada' })
+  @PersonName({ ...NAME, example: 'Ada' })
   first_name?: string | null;
 
-  @PersonName({ optional: true, nullable: true, description: 'Visible to the owner only.', example: 'Lovelace' })
+  @PersonName({ ...NAME, example: 'Lovelace' })
   last_name?: string | null;
 
   @AnyText({
-    optional: true,
-    nullable: true,
+    ...ABSENT,
     maxLength: 2048,
-    description:
-      'URL of the page where the person signs up. A referral token in it credits the referrer; any other text is accepted and ignored.',
+    description: 'URL of the signup page. A referral token in it credits the referrer. Other text is ignored.',
     example: 'https://example.com/join?ref_id=7ZZ0K3M9QXVB',
   })
   referral_link?: string | null;
 
   @Metadata({
-    optional: true,
-    nullable: true,
+    ...ABSENT,
     description: 'Any JSON object of at most 16 KiB and 8 levels. Visible to the owner only.',
     example: { plan: 'team' },
   })
   metadata?: JsonObject | null;
 
   @CheckedByService({
-    optional: true,
-    nullable: true,
+    ...ABSENT,
     type: [AnswerDto],
     maxItems: 3,
-    description: 'Answers to the questions of the waitlist; ignored if it has none.',
+    description: "Answers to the waitlist's questions; ignored if it has none.",
     example: [],
   })
   answers?: AnswerDto[] | null;
@@ -106,43 +92,34 @@ export class CreateSignupDto {
 }
 
 export class GetSignupDto {
-  @Id({ description: 'The waitlist to search.', lenient: true, example: 1 })
+  @Id({ lenient: true, description: 'The waitlist to search.', example: 1 })
   waitlist_id!: number;
 
-  @Email({
-    optional: true,
-    description: 'Give an email or a phone. A plus sign that was not percent-encoded is accepted.',
-    lenient: true,
-  })
+  @Email({ optional: true, lenient: true, description: 'Required without `phone`. Its plus signs may be unencoded.' })
   email?: string;
 
   @Phone({
     optional: true,
-    description: 'In any notation of the same number. With its country code, unless the waitlist has a default region.',
     lenient: true,
+    description: "Required without `email`. Needs its country code, unless it is in the waitlist's default region.",
   })
   phone?: string;
 }
 
 /** A record as the public may see it. */
 export class SignupDto extends RecordDto {
-  @ApiProperty({
-    type: [GivenAnswerDto],
-    maxItems: 3,
-    description: 'One item for each question of the waitlist.',
-    example: [],
-  })
+  @ApiProperty({ type: [GivenAnswerDto], maxItems: 3, description: 'One item for each question.', example: [] })
   answers!: GivenAnswerDto[];
 
-  @ApiPropertyOptional({ ...EMAIL_SCHEMA, description: "Only if this call submitted the record's own email." })
+  @ApiPropertyOptional({ ...EMAIL_SCHEMA, description: "Present only if the request had the record's email." })
   email?: string;
 
-  @ApiPropertyOptional({ ...PHONE_SCHEMA, description: "Only if this call submitted the record's own phone." })
+  @ApiPropertyOptional({ ...PHONE_SCHEMA, description: "Present only if the request had the record's phone." })
   phone?: string;
 
   @ApiProperty({
     ...COUNT_SCHEMA,
-    description: 'Number of active records ahead; 0 is first in line. An offboarded record keeps its last priority.',
+    description: 'Number of active records ahead; 0 is first. An offboarded record keeps its last priority.',
     example: 0,
   })
   priority!: number;
@@ -150,11 +127,11 @@ export class SignupDto extends RecordDto {
   @ApiProperty({ ...TOKEN_SCHEMA, nullable: true, description: 'Token of the record that referred this one, or null.' })
   referred_by_signup_token!: string | null;
 
-  @ApiProperty({ ...ID_SCHEMA, description: 'The waitlist.', example: 1 })
+  @ApiProperty({ ...ID_SCHEMA, description: 'The id of the waitlist.', example: 1 })
   waitlist_id!: number;
 
   static from({ waiter, waitlist, keys }: Found): SignupDto {
-    const own: Besides<SignupDto> = {
+    return Object.assign(recordFields(waiter, waitlist.urlLocation), {
       answers: waitlist.questions.map(({ text, optional }) => {
         const value = waiter.answers?.find(({ question }) => question === text)?.value ?? null;
         return { question_value: text, optional, answer_value: value as string | string[] | null };
@@ -164,7 +141,6 @@ export class SignupDto extends RecordDto {
       waitlist_id: waiter.waitlistId,
       ...(keys.emailKey !== null && keys.emailKey === waiter.emailKey && { email: waiter.email ?? undefined }),
       ...(keys.phoneKey !== null && keys.phoneKey === waiter.phoneKey && { phone: waiter.phone ?? undefined }),
-    };
-    return Object.assign(recordFields(waiter, waitlist.urlLocation), own);
+    } satisfies Besides<SignupDto>);
   }
 }

@@ -4,9 +4,9 @@ import type { Caller } from '../auth/token.service.js';
 import { Problem } from '../platform/problems/problem.js';
 import { type OwnedWaitlist as Owned, WaitlistService } from '../waitlist/waitlist.service.js';
 
-type Request = FastifyRequest & { user: Caller; ownedWaitlist?: Owned };
+type Request = FastifyRequest & { user: Caller; ownedWaitlist: Owned };
 
-/** Passes requests whose API key opens a waitlist of the caller. Needs AccessTokenGuard before it. */
+/** Passes requests with the API key of one of the caller's waitlists. Needs AccessTokenGuard before it. */
 @Injectable()
 export class OwnedWaitlistGuard implements CanActivate {
   constructor(private readonly waitlists: WaitlistService) {}
@@ -14,9 +14,7 @@ export class OwnedWaitlistGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const apiKey = apiKeyOf(request);
-    if (apiKey === null) {
-      throw Problem.invalid([{ field: 'api_key', message: 'must be the API key of the waitlist' }]);
-    }
+    if (!apiKey) throw Problem.invalid([{ field: 'api_key', message: 'must be the API key of the waitlist' }]);
     const waitlist = await this.waitlists.findByKey(request.user.account.id, apiKey);
     if (!waitlist) throw new Problem('WRONG_API_KEY');
     request.ownedWaitlist = waitlist;
@@ -26,14 +24,12 @@ export class OwnedWaitlistGuard implements CanActivate {
 
 /** The waitlist that {@link OwnedWaitlistGuard} found. */
 export const OwnedWaitlist = createParamDecorator((_: unknown, context: ExecutionContext): Owned => {
-  const { ownedWaitlist } = context.switchToHttp().getRequest<Request>();
-  if (!ownedWaitlist) throw new Error('@OwnedWaitlist() needs OwnedWaitlistGuard on its controller');
-  return ownedWaitlist;
+  return context.switchToHttp().getRequest<Request>().ownedWaitlist;
 });
 
 /** The explicit parameter takes precedence over the header. */
 function apiKeyOf({ method, query, body, headers }: Request): string | null {
   const parameters = (method === 'GET' ? query : body) as Readonly<Record<string, unknown>> | null | undefined;
   const apiKey = parameters?.api_key ?? headers['api-key'];
-  return typeof apiKey === 'string' && apiKey !== '' ? apiKey : null;
+  return typeof apiKey === 'string' ? apiKey : null;
 }

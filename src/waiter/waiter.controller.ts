@@ -1,7 +1,7 @@
-import { Body, Controller, Get, Patch, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Patch, Query, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
 import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
@@ -38,7 +38,7 @@ export class WaiterController {
   @ApiOperation({
     summary: 'List Waiters',
     description:
-      'The active records of the waitlist, or the offboarded ones, at most 100 a page, in the order of joining: successive offsets cover all, whatever moves in the line meanwhile. Where people are offboarded between two pages, follow the `Link` header (or `after_id`), which skips nobody. The waitlist is named by its `api_key`.',
+      "Returns the active Waiters of the API key's waitlist, or the offboarded ones, in pages of at most 100. By default they are sorted by time of joining, so changes of position do not affect the pages. To skip no one when Waiters are offboarded between two requests, follow the `Link` header instead of using `offset`.",
   })
   @ApiOkResponse({
     description: 'A page of Waiters.',
@@ -52,17 +52,11 @@ export class WaiterController {
   async listWaiters(
     @OwnedWaitlist() waitlist: Owned,
     @Query() query: ListWaitersDto,
-    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WaiterDto[]> {
     const page = await this.pages.page(waitlist.id, ListWaitersDto.toPage(query));
-    this.pageHeaders.set(request, reply, query, {
-      total: page.total,
-      lastId: page.hasMore ? page.waiters.at(-1)?.id : undefined,
-    });
-    return page.waiters.map((waiter) =>
-      WaiterDto.from(waiter, waitlist, page.active, query.questions_request ?? false),
-    );
+    this.pageHeaders.set(reply, query, page);
+    return page.waiters.map((waiter) => WaiterDto.from(waiter, waitlist, page.active, query.questions_request));
   }
 
   @Patch()
@@ -70,10 +64,10 @@ export class WaiterController {
   @ApiOperation({
     summary: 'Offboard Waiters',
     description:
-      'Takes people out of the line, all of the call or, on a failure, none. The answer holds those who left the line by it, in the order of `waiters`; ids that are unknown, of another waitlist, given twice or offboarded already are left out. There is no way back.',
+      'Removes the Waiters from the queue, permanently: all of them or, if the request fails, none. Returns the Waiters that this request offboarded, in the order of `waiters`. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
   })
   @ApiOkResponse({
-    description: 'The Waiters who left the line.',
+    description: 'The offboarded Waiters.',
     schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(OffboardedWaiterDto) } },
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')

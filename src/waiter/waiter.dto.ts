@@ -1,8 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { AnyText, Confirmation, Count, Flag, Id, NestedList, OneOf, WholeNumber } from '../platform/contract/fields.js';
-import { COUNT_SCHEMA, ID_SCHEMA, isToken, TOKEN_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import { COUNT_SCHEMA, ID_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
-import type { Answer, JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
+import { isToken, TOKEN_SCHEMA } from '../queue/referral-link.js';
+import type { JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
 import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 
 export const PAGE_SIZE_MAX = 100;
@@ -14,110 +15,59 @@ const API_KEY = {
   maxLength: 64,
   optional: true,
 } as const;
+const EMAIL = { type: String, nullable: true, maxLength: 254, example: 'ada@example.com' } as const;
+const NAME = { maxLength: 100, description: 'As given; empty if none was.' } as const;
+const QUESTION = { maxLength: 500, description: 'The text of the question, if `questions_request` is true.' } as const;
+const ANSWER = {
+  maxLength: 65_536,
+  description: 'The answer. A list is joined with `, `; empty if there is none.',
+} as const;
 
 export class ListWaitersDto {
   @AnyText(API_KEY)
   api_key?: string;
 
-  @Count({ optional: true, default: 0, description: 'Number of Waiters to skip.', lenient: true })
-  offset?: number;
+  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip.' })
+  offset = 0;
 
   @AnyText({
     optional: true,
+    lenient: true,
     maxLength: 64,
-    description: 'A token: only Waiters whom that one referred. The word `true`: only Waiters whom anyone referred.',
-    lenient: true,
+    description: 'Lists only the Waiters referred by the Waiter with this token; `true` lists all referred Waiters.',
   })
-  referral_token?: string;
+  referral_token = '';
 
-  @Flag({
-    optional: true,
-    default: false,
-    description: 'Adds question_1..3 and answer_1..3 to each Waiter.',
-    lenient: true,
-  })
-  questions_request?: boolean;
+  @Flag({ default: false, lenient: true, description: 'Adds question_1..3 and answer_1..3 to each Waiter.' })
+  questions_request = false;
 
-  @Flag({
-    optional: true,
-    default: false,
-    description: 'The offboarded Waiters instead of the active ones.',
-    lenient: true,
-  })
-  offboarded_request?: boolean;
+  @Flag({ default: false, lenient: true, description: 'Lists the offboarded Waiters instead of the active ones.' })
+  offboarded_request = false;
 
-  @WholeNumber({
-    optional: true,
-    minimum: 1,
-    maximum: PAGE_SIZE_MAX,
-    default: PAGE_SIZE_MAX,
-    description: 'Page size.',
-    lenient: true,
-  })
-  limit?: number;
+  @WholeNumber({ default: PAGE_SIZE_MAX, minimum: 1, maximum: PAGE_SIZE_MAX, lenient: true, description: 'Page size.' })
+  limit = PAGE_SIZE_MAX;
 
-  @Id({
-    optional: true,
-    description:
-      'Starts after the Waiter with this id, whatever was offboarded in the meantime; `offset` is then ignored.',
-    lenient: true,
-  })
+  @Id({ optional: true, lenient: true, description: 'Lists the Waiters after this id and ignores `offset`.' })
   after_id?: number;
 
   @OneOf({
-    optional: true,
-    enum: ['joined', 'queue'],
     default: 'joined',
-    description: 'Sorts by time of joining, or by place in the queue.',
+    enum: ['joined', 'queue'],
+    description: 'Sorts by joining time or queue position.',
   })
-  order?: 'joined' | 'queue';
+  order: 'joined' | 'queue' = 'joined';
 
   static toPage(query: ListWaitersDto): PageRequest {
-    const {
-      offset = 0,
-      limit = PAGE_SIZE_MAX,
-      after_id,
-      order = 'joined',
-      referral_token = '',
-      offboarded_request = false,
-      questions_request = false,
-    } = query;
     return {
-      offboarded: offboarded_request,
-      referredBy: referrerOf(referral_token),
-      order,
-      start: after_id === undefined ? { offset } : { afterId: after_id },
-      limit,
-      withAnswers: questions_request,
+      offboarded: query.offboarded_request,
+      referredBy: referrerOf(query.referral_token),
+      order: query.order,
+      start: query.after_id === undefined ? { offset: query.offset } : { afterId: query.after_id },
+      limit: query.limit,
+      withAnswers: query.questions_request,
     };
   }
 }
-
-class WaiterBaseDto extends RecordDto {
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    maxLength: 254,
-    description: 'As typed; null if the record has none.',
-    example: 'ada@example.com',
-  })
-  email!: string | null;
-
-  @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the Waiter when offboarding.', example: 1 })
-  id!: number;
-
-  @ApiProperty({ ...TOKEN_SCHEMA, nullable: true, description: 'Token of the Waiter who referred this one, or null.' })
-  referred_by_waiter_token!: string | null;
-
-  @ApiProperty({ maxLength: 64, description: 'The API key that the caller presented.', example: API_KEY_EXAMPLE })
-  waitlist_api_key!: string;
-}
-
-const QUESTION = { maxLength: 500, description: 'Text of the question; with `questions_request=true`.' } as const;
-const ANSWER = {
-  maxLength: 65_536,
-  description: 'The answer, a list joined with `, `; empty if there is none.',
-} as const;
 
 /** The specification gives `referral_token` two meanings: a token, and a boolean. */
 function referrerOf(text: string): PageRequest['referredBy'] {
@@ -125,6 +75,20 @@ function referrerOf(text: string): PageRequest['referredBy'] {
   if (/^(true|1)$/i.test(text)) return 'anyone';
   // No record has an empty token. A database may ignore a space or NUL after a token.
   return { token: isToken(text) ? text : '' };
+}
+
+class WaiterBaseDto extends RecordDto {
+  @ApiProperty({ ...EMAIL, description: 'As typed; null if the record has none.' })
+  email!: string | null;
+
+  @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the Waiter when offboarding.', example: 1 })
+  id!: number;
+
+  @ApiProperty({ ...TOKEN_SCHEMA, nullable: true, description: 'Token of the Waiter that referred this one, or null.' })
+  referred_by_waiter_token!: string | null;
+
+  @ApiProperty({ maxLength: 64, description: 'The API key that the caller presented.', example: API_KEY_EXAMPLE })
+  waitlist_api_key!: string;
 }
 
 /** A Waiter as listed. */
@@ -154,21 +118,20 @@ export class WaiterDto extends WaiterBaseDto {
   answer_3?: string;
 
   static from(waiter: Waiter, waitlist: OwnedWaitlist, totalCurrently: number, withQuestions: boolean): WaiterDto {
-    const own: Besides<WaiterDto, WaiterBaseDto> = {
+    return Object.assign(baseFields(waiter, waitlist), {
       priority: waiter.priority,
       total_waiters_currently: totalCurrently,
       ...(withQuestions && questionFields(waiter, waitlist)),
-    };
-    return Object.assign(baseFields(waiter, waitlist), own);
+    } satisfies Besides<WaiterDto, WaiterBaseDto>);
   }
 }
 
 /** A Waiter after offboarding. */
 export class OffboardedWaiterDto extends WaiterBaseDto {
-  @ApiProperty({ maxLength: 100, description: 'As given; empty if none was.', example: 'Ada' })
+  @ApiProperty({ ...NAME, example: 'Ada' })
   first_name!: string;
 
-  @ApiProperty({ maxLength: 100, description: 'As given; empty if none was.', example: 'Lovelace' })
+  @ApiProperty({ ...NAME, example: 'Lovelace' })
   last_name!: string;
 
   @ApiProperty({
@@ -186,13 +149,7 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
   @ApiProperty({ description: 'Whether another Waiter referred this one.', example: false })
   referral_bool!: boolean;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    maxLength: 254,
-    description: 'The email first registered.',
-    example: 'ada@example.com',
-  })
+  @ApiProperty({ ...EMAIL, description: 'The email first registered.' })
   registered_email!: string | null;
 
   @ApiProperty({ description: 'True: the Waiter has left the queue.', example: true })
@@ -208,7 +165,7 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
   waitlist_id!: number;
 
   static from(waiter: Waiter, waitlist: OwnedWaitlist, ownerUuid: string): OffboardedWaiterDto {
-    const own: Besides<OffboardedWaiterDto, WaiterBaseDto> = {
+    return Object.assign(baseFields(waiter, waitlist), {
       first_name: waiter.firstName ?? '',
       last_name: waiter.lastName ?? '',
       metadata: waiter.metadata,
@@ -219,14 +176,13 @@ export class OffboardedWaiterDto extends WaiterBaseDto {
       total_referrals: waiter.amountReferred,
       user_id: ownerUuid,
       waitlist_id: waiter.waitlistId,
-    };
-    return Object.assign(baseFields(waiter, waitlist), own);
+    } satisfies Besides<OffboardedWaiterDto, WaiterBaseDto>);
   }
 }
 
 /** Identifies a Waiter. Clients send its other fields too; they are ignored. */
 export class WaiterIdDto {
-  @Id({ description: 'As List Waiters returned it.', example: 1 })
+  @Id({ description: 'The `id` from List Waiters.', example: 1 })
   id!: number;
 }
 
@@ -242,28 +198,24 @@ export class OffboardWaitersDto {
 }
 
 function baseFields(waiter: Waiter, { urlLocation, apiKey }: OwnedWaitlist): WaiterBaseDto {
-  const own: Besides<WaiterBaseDto> = {
+  return Object.assign(recordFields(waiter, urlLocation), {
     email: waiter.email,
     id: waiter.id,
     referred_by_waiter_token: waiter.referredByToken,
     waitlist_api_key: apiKey,
-  };
-  return Object.assign(recordFields(waiter, urlLocation), own);
+  } satisfies Besides<WaiterBaseDto>);
 }
 
-function questionFields(waiter: Waiter, { questions }: OwnedWaitlist) {
-  const [first, second, third] = questions;
-  const answerTo = (text: string | undefined) => answerText(waiter.answers?.find(({ question }) => question === text));
+function questionFields({ answers }: Waiter, { questions }: OwnedWaitlist) {
+  const [first = '', second = '', third = ''] = questions.map(({ text }) => text);
+  const answerTo = (text: string) =>
+    [answers?.find(({ question }) => question === text)?.value ?? ''].flat().join(', ');
   return {
-    question_1: first?.text ?? '',
-    question_2: second?.text ?? '',
-    question_3: third?.text ?? '',
-    answer_1: answerTo(first?.text),
-    answer_2: answerTo(second?.text),
-    answer_3: answerTo(third?.text),
+    question_1: first,
+    question_2: second,
+    question_3: third,
+    answer_1: answerTo(first),
+    answer_2: answerTo(second),
+    answer_3: answerTo(third),
   };
-}
-
-function answerText(answer: Answer | undefined): string {
-  return [answer?.value ?? ''].flat().join(', ');
 }

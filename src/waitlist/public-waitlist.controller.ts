@@ -5,10 +5,10 @@ import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { IdParam } from '../platform/contract/fields.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
-import { PublicWaitlistDto, WaitlistDto, WaitlistViewDto } from './waitlist.dto.js';
+import { WaitlistDto, WaitlistViewDto } from './waitlist.dto.js';
 import { WaitlistService } from './waitlist.service.js';
 
-/** The one operation on waitlists that pages call without a token. */
+/** The operation on waitlists that signup pages call without a token. */
 @ApiTags('Waitlist')
 @OwnerOrPublic()
 @Controller('api/v1/waitlist')
@@ -20,12 +20,9 @@ export class PublicWaitlistController {
   @ApiOperation({
     summary: 'Get a waitlist',
     description:
-      'Without a token: what a page needs to draw its form. With the access token of its owner: all of it; with that of another owner: 404.',
+      "Returns the whole waitlist if the request has its owner's access token. Without a token, it returns the fields that a signup page needs. Another owner's token gets 404.",
   })
-  @ApiOkResponse({
-    description: 'The waitlist: for its owner whole, for anyone else without the fields that are not required.',
-    type: WaitlistViewDto,
-  })
+  @ApiOkResponse({ description: 'The waitlist. Only its owner gets the optional fields.', type: WaitlistViewDto })
   @ApiProblems('INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async getWaitlist(
     @CurrentCaller() caller: Caller | null,
@@ -33,6 +30,6 @@ export class PublicWaitlistController {
   ): Promise<WaitlistViewDto> {
     return caller
       ? WaitlistDto.from(await this.waitlists.get(caller.account.id, id))
-      : PublicWaitlistDto.from(await this.waitlists.getPublic(id));
+      : WaitlistViewDto.fromPublic(await this.waitlists.getPublic(id));
   }
 }

@@ -15,7 +15,7 @@ import {
 } from './waitlist.dto.js';
 import { WaitlistService } from './waitlist.service.js';
 
-/** From the new waitlist to what can be done with it. */
+/** The operations that take the id of a new waitlist. */
 const LINKS = Object.fromEntries(
   ['getWaitlist', 'updateWaitlist', 'replaceApiKey', 'deleteWaitlist'].map((operationId) => [
     operationId,
@@ -32,7 +32,7 @@ export class WaitlistController {
   @Post()
   @ApiOperation({
     summary: 'Create a waitlist',
-    description: 'The answer holds the API key, which is shown this once: only a hash of it is stored.',
+    description: 'Returns the waitlist and its API key. The key is shown only once; the service stores a hash of it.',
   })
   @ApiCreatedResponse({ description: 'The new waitlist, with its API key.', type: CreatedWaitlistDto, links: LINKS })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
@@ -47,9 +47,9 @@ export class WaitlistController {
   @Get()
   @ApiOperation({
     summary: 'List my waitlists',
-    description: 'All waitlists of the account of the token, oldest first, with how many records each holds.',
+    description: "Returns the account's waitlists, oldest first, with their numbers of records.",
   })
-  @ApiOkResponse({ description: 'The waitlists of the caller.', type: [WaitlistDto] })
+  @ApiOkResponse({ description: 'The waitlists of the account.', type: [WaitlistDto] })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
   async listWaitlists(@CurrentCaller() { account }: Caller): Promise<WaitlistDto[]> {
     const waitlists = await this.waitlists.list(account.id);
@@ -57,14 +57,14 @@ export class WaitlistController {
   }
 
   @Patch(':waitlist_id')
-  // Whoever referred somebody may get another place.
+  // All records with referrals may move.
   @RouteConfig({ isLongWork: (body?: UpdateWaitlistDto | null) => body?.spots_to_move_upon_referral !== undefined })
   @ApiOperation({
     summary: 'Change a waitlist',
     description:
-      'Fields that are left out keep their value; `questions` are replaced as a whole. A change of `spots_to_move_upon_referral` reorders the line at once, past referrals too.',
+      'Omitted fields keep their value. `questions` replaces the whole list. A change of `spots_to_move_upon_referral` reorders the queue at once and applies to past referrals too.',
   })
-  @ApiOkResponse({ description: 'The waitlist as changed.', type: UpdatedWaitlistDto })
+  @ApiOkResponse({ description: 'The changed waitlist.', type: UpdatedWaitlistDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async updateWaitlist(
     @CurrentCaller() { account }: Caller,
@@ -80,7 +80,7 @@ export class WaitlistController {
   @ApiOperation({
     summary: 'Delete a waitlist and its records',
     description:
-      'For good. From the answer on, nobody finds the waitlist, its key or its people; their records are deleted from the database right after, in the background.',
+      'Deletes the waitlist permanently. Its key and its records stop working at once; the records are then deleted from the database in the background.',
   })
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
@@ -91,7 +91,7 @@ export class WaitlistController {
   @Post(':waitlist_id/api_key')
   @ApiOperation({
     summary: "Replace a waitlist's API key",
-    description: 'The old key ends at once. The new one is shown this once.',
+    description: 'Returns a new key, which is shown only once. The old key stops working at once.',
   })
   @ApiCreatedResponse({ description: 'The new key.', type: ApiKeyDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')

@@ -1,11 +1,9 @@
 import { ApiProperty, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
 import { Flag, HttpUrl, Nested, NestedList, OneOf, Text, TextList, WholeNumber } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, ID_SCHEMA, TEXT_PATTERN, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
-import { type Question, REQUIREMENTS, type Requirement, type WaitlistEntity } from '../queue/waitlist.entity.js';
-import type { Waitlist, WaitlistSettings } from './waitlist.service.js';
+import { type Question, REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
+import { DEFAULTS, type Waitlist, type WaitlistSettings } from './waitlist.service.js';
 
-/** The specification's own bound: a listing has three question columns. */
-const QUESTIONS_MAX = 3;
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
 const URL_LOCATION = { maxLength: 2048, example: 'https://example.com/join' } as const;
 const SPOTS = { minimum: 0, maximum: 10_000 } as const;
@@ -15,37 +13,40 @@ const REGION = {
   description: 'Country of phone numbers without a country code (ISO 3166-1 alpha-2).',
   example: 'US',
 } as const;
+/** The specification's own bound: a listing has three question columns. */
+const QUESTIONS = { maxItems: 3, description: 'The questions that a signup answers.' } as const;
 const QUESTION = {
   maxLength: 500,
-  description: 'The question; answers refer to it by this text.',
+  description: 'The question. Answers refer to it by this text.',
   example: 'How did you hear of us?',
 } as const;
+const OPTIONAL = { description: 'Whether the question may be left unanswered.' } as const;
 const OPTIONS = {
   maxItems: 100,
   nullable: true,
   description: 'The options to choose from; null asks for free text.',
   example: ['A friend', 'The news', 'Elsewhere'],
 };
+const REQUIREMENT = { enum: REQUIREMENTS, enumName: 'Requirement' } as const;
+const STATISTICS = { description: 'The number of records on the waitlist.' } as const;
 const NEW_API_KEY = {
   maxLength: 64,
   description: 'Shown only once; the service stores a hash of it.',
   example: '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4',
 } as const;
-const REQUIREMENT = { enum: REQUIREMENTS, enumName: 'Requirement' } as const;
 
 export class QuestionDto {
   @Text({ ...QUESTION, minLength: 1 })
   question_value!: string;
 
-  @Flag({ optional: true, default: true, description: 'Whether the question may be left unanswered.' })
+  @Flag({ ...OPTIONAL, default: true })
   optional?: boolean;
 
   @TextList({
     ...OPTIONS,
-    optional: true,
+    default: null,
     minItems: 1,
     items: { minLength: 1, maxLength: QUESTION.maxLength, pattern: TEXT_PATTERN },
-    default: null,
   })
   answer_value?: string[] | null;
 
@@ -59,28 +60,24 @@ export class ConfiguredQuestionDto {
   @ApiProperty(QUESTION)
   question_value!: string;
 
-  @ApiProperty({ description: 'Whether the question may be left unanswered.', example: true })
+  @ApiProperty({ ...OPTIONAL, example: true })
   optional!: boolean;
 
   @ApiProperty({ ...OPTIONS, type: 'array', items: { type: 'string', maxLength: QUESTION.maxLength } })
-  answer_value!: string[] | null;
-
-  static from({ text, optional, options }: Question): ConfiguredQuestionDto {
-    return { question_value: text, optional, answer_value: options && [...options] };
-  }
+  answer_value!: readonly string[] | null;
 }
 
 export class RequiredContactDto {
-  @OneOf({ ...REQUIREMENT, optional: true, default: 'required' })
+  @OneOf({ ...REQUIREMENT, default: DEFAULTS.requiredContact.email })
   email?: Requirement;
 
-  @OneOf({ ...REQUIREMENT, optional: true, default: 'optional' })
+  @OneOf({ ...REQUIREMENT, default: DEFAULTS.requiredContact.phone })
   phone?: Requirement;
 
-  @OneOf({ ...REQUIREMENT, optional: true, default: 'optional' })
+  @OneOf({ ...REQUIREMENT, default: DEFAULTS.requiredContact.first_name })
   first_name?: Requirement;
 
-  @OneOf({ ...REQUIREMENT, optional: true, default: 'optional' })
+  @OneOf({ ...REQUIREMENT, default: DEFAULTS.requiredContact.last_name })
   last_name?: Requirement;
 }
 
@@ -103,36 +100,27 @@ export class CreateWaitlistDto {
   @Text({ ...NAME, minLength: 1 })
   waitlist_name!: string;
 
-  @HttpUrl({
-    ...URL_LOCATION,
-    minLength: 1,
-    description: 'URL of the page where people sign up. Referral links lead there.',
-  })
+  @HttpUrl({ ...URL_LOCATION, minLength: 1, description: 'URL of the signup page. Referral links lead there.' })
   waitlist_url_location!: string;
 
   @WholeNumber({
     ...SPOTS,
-    optional: true,
-    default: 3,
+    default: DEFAULTS.spotsPerReferral,
     description:
-      'Positions that a record moves up for each person it refers. A change reorders the queue at once, counting past referrals too.',
+      'Positions that a record moves up for each referral. A change reorders the queue at once and applies to past referrals too.',
   })
   spots_to_move_upon_referral?: number;
 
   @Nested(RequiredContactDto, {
     optional: true,
-    description: 'The contact data to give; fields left out keep their value. Email or phone must not be off.',
+    description: 'The contact data to give. Omitted fields keep their value. Email and phone must not both be off.',
   })
   required_contact?: RequiredContactDto;
 
   @Text({ ...REGION, optional: true, format: 'country-code', pattern: '^[A-Z]{2}$' })
   default_region?: string | null;
 
-  @NestedList(QuestionDto, {
-    optional: true,
-    maxItems: QUESTIONS_MAX,
-    description: 'The questions that a signup answers.',
-  })
+  @NestedList(QuestionDto, { ...QUESTIONS, optional: true })
   questions?: QuestionDto[];
 
   static toSettings<Body extends Partial<CreateWaitlistDto>>(body: Body) {
@@ -164,49 +152,31 @@ export class StatisticsDto {
   referred_signups!: number;
 }
 
-export class PublicStatisticsDto {
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of all records, active and offboarded.', example: 42 })
-  total_signups!: number;
-}
-
-/** What a signup page needs to show its form. */
-export class PublicWaitlistDto {
+/** A waitlist as its owner sees it. */
+export class WaitlistDto {
   @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the waitlist.', example: 1 })
   id!: number;
 
   @ApiProperty(NAME)
   waitlist_name!: string;
 
-  @ApiProperty({ ...URL_LOCATION, format: 'uri', description: 'URL of the page where people sign up.' })
+  @ApiProperty({ ...URL_LOCATION, format: 'uri', description: 'URL of the signup page.' })
   waitlist_url_location!: string;
 
   @ApiProperty({ description: 'The contact data to give.', type: ConfiguredContactDto })
   required_contact!: ConfiguredContactDto;
 
-  @ApiProperty({
-    type: [ConfiguredQuestionDto],
-    maxItems: QUESTIONS_MAX,
-    description: 'The questions that a signup answers.',
-  })
+  @ApiProperty({ ...QUESTIONS, type: [ConfiguredQuestionDto] })
   questions!: ConfiguredQuestionDto[];
 
-  @ApiProperty({ description: 'The number of records on the waitlist.', type: PublicStatisticsDto })
-  statistics!: PublicStatisticsDto;
+  @ApiProperty({ ...STATISTICS, type: StatisticsDto })
+  statistics!: StatisticsDto;
 
-  static from(waitlist: Waitlist): PublicWaitlistDto {
-    return {
-      ...commonFields(waitlist),
-      statistics: { total_signups: waitlist.active + waitlist.offboarded },
-    };
-  }
-}
-
-export class WaitlistDto extends PublicWaitlistDto {
   @ApiProperty({
     ...SPOTS,
     type: 'integer',
     format: 'int32',
-    description: 'Positions that a record moves up for each person it refers.',
+    description: 'Positions that a record moves up for each referral.',
     example: 3,
   })
   spots_to_move_upon_referral!: number;
@@ -217,38 +187,53 @@ export class WaitlistDto extends PublicWaitlistDto {
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
 
-  @ApiProperty({ description: 'The number of records on the waitlist.', type: StatisticsDto })
-  declare statistics: StatisticsDto;
-
-  static override from(waitlist: Waitlist): WaitlistDto {
+  static from(waitlist: Waitlist): WaitlistDto {
     const { active, offboarded, referredActive, referredOffboarded } = waitlist;
     return {
-      ...commonFields(waitlist),
-      spots_to_move_upon_referral: waitlist.spotsPerReferral,
-      default_region: waitlist.defaultRegion,
-      created_at: timestamp(waitlist.createdAt),
+      id: waitlist.id,
+      waitlist_name: waitlist.name,
+      waitlist_url_location: waitlist.urlLocation,
+      required_contact: waitlist.requiredContact,
+      questions: waitlist.questions.map(({ text, optional, options }) => ({
+        question_value: text,
+        optional,
+        answer_value: options,
+      })),
       statistics: {
         current_signups: active,
         offboarded_signups: offboarded,
         total_signups: active + offboarded,
         referred_signups: referredActive + referredOffboarded,
       },
+      spots_to_move_upon_referral: waitlist.spotsPerReferral,
+      default_region: waitlist.defaultRegion,
+      created_at: timestamp(waitlist.createdAt),
     };
   }
 }
 
 class StatisticsViewDto extends IntersectionType(
-  PublicStatisticsDto,
+  PickType(StatisticsDto, ['total_signups']),
   PartialType(OmitType(StatisticsDto, ['total_signups'])),
 ) {}
 
-/** Both views as one type, because generated clients have no good name for "one or the other". */
+const OWNER_ONLY = ['spots_to_move_upon_referral', 'default_region', 'created_at'] as const;
+
+/** The owner's and the public view as one type: generated clients have no good name for "one or the other". */
 export class WaitlistViewDto extends IntersectionType(
-  OmitType(PublicWaitlistDto, ['statistics']),
-  PartialType(PickType(WaitlistDto, ['spots_to_move_upon_referral', 'default_region', 'created_at'])),
+  OmitType(WaitlistDto, [...OWNER_ONLY, 'statistics']),
+  PartialType(PickType(WaitlistDto, OWNER_ONLY)),
 ) {
-  @ApiProperty({ description: 'The number of records on the waitlist.', type: StatisticsViewDto })
+  @ApiProperty({ ...STATISTICS, type: StatisticsViewDto })
   statistics!: StatisticsViewDto;
+
+  /** The fields that a signup page needs. */
+  static fromPublic(waitlist: Waitlist): WaitlistViewDto {
+    const { id, waitlist_name, waitlist_url_location, required_contact, questions, statistics } =
+      WaitlistDto.from(waitlist);
+    const { total_signups } = statistics;
+    return { id, waitlist_name, waitlist_url_location, required_contact, questions, statistics: { total_signups } };
+  }
 }
 
 export class UpdatedWaitlistDto extends WaitlistDto {
@@ -276,15 +261,4 @@ export class CreatedWaitlistDto extends WaitlistDto {
   static withKey(waitlist: Waitlist, apiKey: string): CreatedWaitlistDto {
     return { ...WaitlistDto.from(waitlist), api_key: apiKey };
   }
-}
-
-function commonFields(waitlist: WaitlistEntity) {
-  const { email, phone, first_name, last_name } = waitlist.requiredContact;
-  return {
-    id: waitlist.id,
-    waitlist_name: waitlist.name,
-    waitlist_url_location: waitlist.urlLocation,
-    required_contact: { email, phone, first_name, last_name },
-    questions: waitlist.questions.map((question) => ConfiguredQuestionDto.from(question)),
-  };
 }

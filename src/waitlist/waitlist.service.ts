@@ -8,38 +8,32 @@ import { EMPTY } from '../queue/counters.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
-import { SPOTS_PER_REFERRAL_DEFAULT } from '../queue/rank-key.js';
-import type { Question, RequiredContact, WaitlistEntity } from '../queue/waitlist.entity.js';
+import type { RequiredContact, WaitlistEntity } from '../queue/waitlist.entity.js';
 import { WaitlistStore } from './waitlist.store.js';
 
 const API_KEY_BYTES = 20;
 /** A change can move millions of records; signups are refused meanwhile. */
 const REORDERING: RunOptions = { deadlineMs: 10 * 60_000 };
-const REQUIRED_CONTACT_DEFAULT: RequiredContact = {
-  email: 'required',
-  phone: 'optional',
-  first_name: 'optional',
-  last_name: 'optional',
-};
+/** The settings of a waitlist that was created without them. */
+export const DEFAULTS = {
+  spotsPerReferral: 3,
+  requiredContact: { email: 'required', phone: 'optional', first_name: 'optional', last_name: 'optional' },
+} as const;
 
-/** What an owner can set. An omitted setting keeps its value, or gets its default on a new waitlist. */
-export interface WaitlistSettings {
-  readonly name?: string;
-  readonly urlLocation?: string;
-  readonly spotsPerReferral?: number;
+type Setting = 'name' | 'urlLocation' | 'spotsPerReferral' | 'defaultRegion' | 'questions';
+/** The fields that an owner can set. An omitted field keeps its value, or gets its default on a new waitlist. */
+export interface WaitlistSettings extends Partial<Pick<WaitlistEntity, Setting>> {
   readonly requiredContact?: Partial<RequiredContact>;
-  readonly defaultRegion?: string | null;
-  readonly questions?: Question[];
 }
 
 export type Waitlist = Readonly<WaitlistEntity>;
 
-/** A waitlist whose key the caller presented. */
+/** A waitlist with the key that the caller sent. */
 export interface OwnedWaitlist extends Waitlist {
   readonly apiKey: string;
 }
 
-/** What owners configure. */
+/** Owners' operations on their waitlists. */
 @Injectable()
 export class WaitlistService {
   constructor(
@@ -52,7 +46,7 @@ export class WaitlistService {
 
   /** Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again. */
   async create(accountId: number, settings: WaitlistSettings & { name: string; urlLocation: string }) {
-    const requiredContact = { ...REQUIRED_CONTACT_DEFAULT, ...settings.requiredContact };
+    const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
     requireSound({ ...settings, requiredContact });
     const apiKey = newApiKey();
     const apiKeyHash = hashApiKey(apiKey);
@@ -67,7 +61,7 @@ export class WaitlistService {
           defaultRegion: settings.defaultRegion ?? null,
           questions: settings.questions ?? [],
           createdAt: new Date(),
-          spotsPerReferral: settings.spotsPerReferral ?? SPOTS_PER_REFERRAL_DEFAULT,
+          spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
           ...EMPTY,
         });
       });
@@ -101,18 +95,12 @@ export class WaitlistService {
     settings: WaitlistSettings,
   ): Promise<{ waitlist: Waitlist; recordsMoved: number }> {
     const current = await this.get(accountId, id);
-    const requiredContact = { ...current.requiredContact, ...settings.requiredContact };
-    requireSound({ ...settings, requiredContact });
-    const { name, urlLocation, defaultRegion, questions, spotsPerReferral } = settings;
-    const changes = Object.fromEntries(
-      Object.entries({
-        name,
-        urlLocation,
-        defaultRegion,
-        questions,
-        requiredContact: settings.requiredContact && requiredContact,
-      }).filter(([, value]) => value !== undefined),
-    );
+    const { spotsPerReferral, requiredContact, ...others } = settings;
+    const changes = {
+      ...others,
+      requiredContact: requiredContact && { ...current.requiredContact, ...requiredContact },
+    };
+    requireSound(changes);
     let recordsMoved = 0;
     await this.database.transaction(
       async (manager, session) => {

@@ -36,14 +36,14 @@ export class WaitlistStore {
     return manager.save(manager.create(WaitlistEntity, waitlist));
   }
 
-  /** Returns whether the waitlist exists. */
+  /** Undefined changes nothing. Returns whether the waitlist exists. */
   async update(
     manager: EntityManager,
     accountId: number,
     id: number,
     changes: Partial<WaitlistEntity>,
   ): Promise<boolean> {
-    if (Object.keys(changes).length === 0) return true;
+    if (Object.values<unknown>(changes).every((value) => value === undefined)) return true;
     const { affected } = await manager.update(WaitlistEntity, { id, accountId }, changes);
     return affected === 1;
   }

@@ -4,7 +4,6 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { PROBLEM_CODES, problemResponses } from '../problems/api-problems.js';
 import { ProblemDto } from '../problems/problem.dto.js';
 import type { ProblemCode } from '../problems/problem-catalog.js';
-import { RATE_LIMIT_DEFAULT, RATE_LIMITED, type RateLimit } from '../limits/rate-limits.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Components = NonNullable<OpenAPIObject['components']>;
@@ -18,26 +17,14 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
     .setVersion('1.0.0')
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(serverPath, 'The service that published this document.')
-    .addTag('Signup', TAGS.Signup)
-    .addTag('Auth', TAGS.Auth)
-    .addTag('Waiter', TAGS.Waiter)
-    .addTag('Waitlist', TAGS.Waitlist)
-    .addApiKey(
-      {
-        type: 'apiKey',
-        in: 'header',
-        name: 'api-key',
-        description:
-          'The API key of a waitlist, sent together with the access token in place of `api_key`. It keeps the key out of URLs and their logs.',
-      },
-      'api_key',
-    )
-    .addBearerAuth(
-      bearer('The refresh token. It is accepted by one operation only, which exchanges it for a new pair once.'),
-      'refresh_token',
-    )
+    .addTag('Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.')
+    .addTag('Auth', 'Log in with the email and password of an account, and renew the login.')
+    .addTag('Waiter', 'List the Waiters of a waitlist and offboard them. For owners.')
+    .addTag('Waitlist', 'Configure waitlists. For owners, except for the public view.')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')
+    .addBearerAuth(bearer('The refresh token. It can be exchanged once for a new pair of tokens.'), 'refresh_token')
     // Last, because Swagger UI focuses the last field.
-    .addBearerAuth(bearer('The access token. It is accepted by the owner operations for an hour.'), 'access_token')
+    .addBearerAuth(bearer('The access token, for the owner operations. It is valid for an hour.'), 'access_token')
     .build();
   const document = SwaggerModule.createDocument(app, base, {
     operationIdFactory: (_, method) => method,
@@ -72,14 +59,8 @@ function operationsOf(document: OpenAPIObject): Operation[] {
 /** Adds the error responses, the response headers, and an empty `security` to public operations. */
 function complete(operation: Operation): void {
   const marks = operation as unknown as Record<string, unknown>;
-  const limit = (marks[RATE_LIMITED] ?? RATE_LIMIT_DEFAULT) as RateLimit;
   const hasIdInPath = operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === 'path');
-  const codes: ProblemCode[] = [
-    ...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]),
-    ...LIMIT_CODES[limit],
-    ...(hasIdInPath ? (['PATH_TOO_LONG'] as const) : []),
-  ];
-  delete marks[RATE_LIMITED];
+  const codes = [...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]), ...(hasIdInPath ? [PATH_TOO_LONG] : [])];
   delete marks[PROBLEM_CODES];
   operation.security ??= [];
   Object.assign(operation.responses, problemResponses(codes));
@@ -94,19 +75,15 @@ function complete(operation: Operation): void {
 }
 
 function bearer(description: string) {
-  const practice =
-    'Issued and verified according to RFC8725: the algorithm, issuer, audience, type and expiry are checked.';
+  const practice = 'Verified according to RFC8725: the algorithm, issuer, audience, type and expiry are checked.';
   return { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT', description: `${description} ${practice}` };
 }
 
+const API_KEY =
+  'The API key of a waitlist, in place of `api_key`. It is sent together with the access token, and stays out of URLs and logs.';
+const PATH_TOO_LONG: ProblemCode = 'PATH_TOO_LONG';
 const SECONDS = { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400, example: 30 } as const;
 const REQUESTS = { type: 'integer', format: 'int32', minimum: 0, maximum: 10_000_000, example: 599 } as const;
-const LIMIT_CODES = {
-  public: ['RATE_LIMITED'],
-  lookup: ['RATE_LIMITED', 'TOO_MANY_MISSES'],
-  login: ['RATE_LIMITED'],
-  owner: ['RATE_LIMITED'],
-} as const satisfies Record<RateLimit, readonly ProblemCode[]>;
 const RATE_LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const HEADERS: Components['headers'] = {
   'Cache-Control': {
@@ -115,8 +92,7 @@ const HEADERS: Components['headers'] = {
     schema: { type: 'string', enum: ['no-store'] },
   },
   'x-request-id': {
-    description:
-      'The id of the request, also in the log. The caller may send its own (up to 64 of `A-Z a-z 0-9 _ . -`).',
+    description: 'The id of the request in the log. The caller may send its own: up to 64 of `A-Z a-z 0-9 _ . -`.',
     required: true,
     schema: { type: 'string', pattern: '^[\\w.-]{1,64}$', maxLength: 64 },
   },
@@ -134,7 +110,7 @@ const HEADERS: Components['headers'] = {
   'RateLimit-Reset': { description: 'Seconds until the window ends.', schema: SECONDS },
   Link: {
     description:
-      'The next page, `<…>; rel="next"` (RFC 8288). It starts after the last Waiter of this page, so that no one is skipped if people are offboarded between two pages. Absent on the last page.',
+      'The next page, `<…>; rel="next"` (RFC 8288). It starts after the last Waiter of this page, so no one is skipped if Waiters are offboarded between two requests. Absent on the last page.',
     schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
   },
   'X-Total-Count': {
@@ -142,12 +118,4 @@ const HEADERS: Components['headers'] = {
     required: true,
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
-};
-
-const TAGS = {
-  Signup: 'Join a waitlist and see the position in line. Public: any page may call these operations, without a token.',
-  Auth: 'Log in with the email and password of a service account, and renew the login.',
-  Waiter: 'List the people in line, and offboard those whose turn has come. For owners.',
-  Waitlist:
-    'Configure waitlists: required contact data, questions, and the spots per referral. For owners, except for the public view.',
 };

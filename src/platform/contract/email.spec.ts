@@ -7,7 +7,7 @@ describe('the normal form of an email', () => {
     ['in lower case', 'Ada.Lovelace@Example.COM', 'ada.lovelace@example.com'],
     ['composed', 'cafe\u0301@example.com', 'caf\u00e9@example.com'],
     ['with its domain in ASCII', 'ada@Bücher.example', 'ada@xn--bcher-kva.example'],
-    ['the same for a domain typed in ASCII', 'ada@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
+    ['the same for a domain in ASCII', 'ada@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
     ['with its plus tag and its dots', 'a.d.a+tag@example.com', 'a.d.a+tag@example.com'],
     ['with an emoji', '😀@example.com', '😀@example.com'],
     ['with an emoji for a domain', 'ada@😀.example', 'ada@xn--e28h.example'],
@@ -22,7 +22,7 @@ describe('the normal form of an email', () => {
     ['ß and ss in a domain', 'ada@faß.de', 'ada@fass.de'],
     ['two emoji', '😀@example.com', '😁@example.com'],
     ['a plus tag and none', 'ada+tag@example.com', 'ada@example.com'],
-  ])('tells %s apart', (_, one, other) => {
+  ])('differs for %s', (_, one, other) => {
     expect(emailKey(one)).not.toBe(emailKey(other));
   });
 
@@ -30,14 +30,14 @@ describe('the normal form of an email', () => {
     [`${'a'.repeat(64)}@example.com`, 'a local part of 64 characters'],
     [`${'é'.repeat(64)}@example.com`, 'a local part of 64 characters of two bytes'],
     [`a@${'b'.repeat(63)}.com`, 'a label of 63 characters'],
-  ])('exists for %s, %s', (typed) => {
+  ])('accepts %s, %s', (typed) => {
     expect(emailKey(typed)).toBe(typed);
   });
 
   it.each([
     ['no at sign', 'ada.example.com'],
-    ['nothing before it', '@example.com'],
-    ['nothing after it', 'ada@'],
+    ['nothing before the at sign', '@example.com'],
+    ['nothing after the at sign', 'ada@'],
     ['two at signs', 'ada@lovelace@example.com'],
     ['a space inside', 'ada lovelace@example.com'],
     ['a space in the domain', 'ada@exam ple.com'],
@@ -46,11 +46,11 @@ describe('the normal form of an email', () => {
     ['angle brackets', '<ada@example.com>'],
     ['a domain of one label', 'ada@localhost'],
     ['an empty label', 'ada@example..com'],
-    ['a dot at its end', 'ada@example.com.'],
+    ['a trailing dot', 'ada@example.com.'],
     ['a hyphen before a label', 'ada@-example.com'],
     ['an underscore in the domain', 'ada@exa_mple.com'],
     ['an IP address', 'ada@127.0.0.1'],
-    ['an IP address in disguise', 'ada@0x7f.1'],
+    ['an IP address in hexadecimal', 'ada@0x7f.1'],
     ['an address in brackets', 'ada@[127.0.0.1]'],
     ['a path after the domain', 'ada@example.com/other'],
     ['a full-width slash after the domain', 'ada@example.com／other'],
@@ -63,7 +63,7 @@ describe('the normal form of an email', () => {
     ['a label of 64 characters', `ada@${'a'.repeat(64)}.com`],
     ['255 characters', `ada@${'a.'.repeat(124)}com`],
     ['no text', ''],
-  ])('does not exist for %s', (_, typed) => {
+  ])('rejects %s', (_, typed) => {
     expect(emailKey(typed)).toBeNull();
   });
 });

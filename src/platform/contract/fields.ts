@@ -41,6 +41,7 @@ import {
 interface FieldOptions {
   readonly description?: string;
   readonly example?: unknown;
+  /** Makes the field optional and documents its default; the DTO or a service sets it. */
   readonly default?: unknown;
   readonly optional?: boolean;
   readonly nullable?: boolean;
@@ -184,10 +185,11 @@ function text(options: TextOptions & { readonly type?: Class }, read: Reader) {
 }
 
 function field(
-  { optional = false, lenient = false, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
+  { lenient, optional: isOptional, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
   rules: readonly PropertyDecorator[],
   { read, type = Opaque }: { readonly read?: Reader; readonly type?: Class } = {},
 ) {
+  const optional = isOptional ?? schema.default !== undefined;
   // IsOptional would skip null as well as undefined.
   const isAbsent = (value: unknown) => (optional && value === undefined) || (schema.nullable && value === null);
   return applyDecorators(

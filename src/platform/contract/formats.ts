@@ -32,19 +32,6 @@ export function parseId(text: string): number | null {
   return /^[1-9]\d*$/.test(text) && Number.isSafeInteger(id) ? id : null;
 }
 
-/** A referral token. */
-export const TOKEN_SCHEMA = {
-  type: String,
-  pattern: '^[0-9A-HJKMNP-TV-Z]{12}$',
-  maxLength: 12,
-  example: '7ZZ0K3M9QXVB',
-} as const;
-const TOKEN = new RegExp(TOKEN_SCHEMA.pattern);
-
-export function isToken(text: string): boolean {
-  return TOKEN.test(text);
-}
-
 export const UUID_SCHEMA = {
   format: 'uuid',
   maxLength: 36,

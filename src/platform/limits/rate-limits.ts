@@ -1,6 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiExtension } from '@nestjs/swagger';
 import type {
   FastifyInstance,
   onRequestAsyncHookHandler,
@@ -25,13 +23,11 @@ const OPERATION = /^\/api\//;
 /** `lookup` is the public limit and the limit on misses. */
 export type RateLimit = 'public' | 'lookup' | 'login' | 'owner';
 /** The limit of an operation that names none, so that none is without one. */
-export const RATE_LIMIT_DEFAULT: RateLimit = 'owner';
-/** Tells the OpenAPI document which limit an operation has; removed before it is published. */
-export const RATE_LIMITED = 'x-rate-limited';
+const RATE_LIMIT_DEFAULT: RateLimit = 'owner';
 
-/** Puts an operation under one of the configured limits, and documents its headers and its 429. */
+/** Puts an operation under one of the configured limits. */
 export function RateLimited(limit: RateLimit) {
-  return applyDecorators(RouteConfig({ rateLimited: limit }), ApiExtension(RATE_LIMITED, limit));
+  return RouteConfig({ rateLimited: limit });
 }
 
 declare module 'fastify' {

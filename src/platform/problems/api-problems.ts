@@ -7,13 +7,14 @@ import { ProblemDto } from './problem.dto.js';
 /** The extension in which {@link ApiProblems} stores its codes until document.ts turns them into responses. */
 export const PROBLEM_CODES = 'x-problem-codes';
 
-/** Failures that every operation can have: an unreadable request, an error of ours, no capacity. */
+/** Failures that every operation can have: an unreadable request, a rate limit, an error of ours, no capacity. */
 const ALWAYS: readonly ProblemCode[] = [
   'INVALID_REQUEST',
   'MALFORMED_REQUEST',
   'MALFORMED_JSON',
   'BODY_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
+  'RATE_LIMITED',
   'INTERNAL_ERROR',
   'OVERLOADED',
   'QUEUE_FULL',

@@ -136,7 +136,7 @@ describe('two hundred logins at once', () => {
     });
     await Promise.race(rush);
 
-    const others = await Promise.all([
+    await Promise.all([
       ...Array.from({ length: 10 }, () => world.signup(waitlist)),
       ...['/livez', '/docs', DOCS_FILE].map(async (path) => expect((await api.get(path)).status).toBe(200)),
     ]);
@@ -149,7 +149,6 @@ describe('two hundred logins at once', () => {
     const refused = [...(await Promise.all(rush)), ...attempts.slice(0, -1)].filter(({ status }) => status !== 401);
     await service.stop();
 
-    expect(others).toHaveLength(13);
     expect(servedMeanwhile).toBeLessThan(served / 2);
     expect(refused.length).toBeGreaterThan(0);
     for (const { status, headers, body } of refused) {

@@ -102,7 +102,7 @@ describe('a process with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     });
   });
 
-  it('connects every signup with its one transaction, as a child or by a link', () => {
+  it('connects every signup with its transaction, as a child or by a link', () => {
     const batches = spans.filter(({ name }) => name === 'write line');
     const requests = spans.filter(({ name, attributes }) => name === signup.name && attributes['http.response.status_code'] === 200); // prettier-ignore
     const isIn = (batch: SeenSpan, request: SeenSpan) =>

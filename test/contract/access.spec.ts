@@ -33,7 +33,7 @@ interface Operation {
   readonly security?: readonly object[];
 }
 
-describe('who may call', () => {
+describe('the operations', () => {
   let service: Service;
   let waitlist: OwnedWaitlist;
   let operations: { readonly method: string; readonly path: string; readonly operation: Operation }[];
@@ -53,7 +53,7 @@ describe('who may call', () => {
 
   const idsOf = (list: typeof operations) => list.map(({ operation }) => operation.operationId).sort();
 
-  it('only the listed public operations can be called without a token', async () => {
+  it('can be called without a token only if they are listed as public', async () => {
     const open = [];
     for (const called of operations) {
       const { status, headers } = await service.api.call(called.method as 'GET', called.path);
@@ -66,7 +66,7 @@ describe('who may call', () => {
     expect(await service.world.list(waitlist)).toEqual([]);
   });
 
-  it('a forged token opens no operation that needs one', async () => {
+  it('refuse a forged token unless they are public', async () => {
     for (const { method, path, operation } of operations) {
       if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
       const { status, headers } = await service.api.call(method as 'GET', path, undefined, { token: 'made.up.token' });
@@ -75,7 +75,7 @@ describe('who may call', () => {
     }
   });
 
-  it('the contract requires a token exactly for the operations that need one', () => {
+  it('require a token in the contract unless they are public', () => {
     // An empty security requirement makes the token optional.
     const isOptional = (security: readonly object[]) => security.some((scheme) => Object.keys(scheme).length === 0);
     const withoutSecurity = operations.filter(
@@ -85,13 +85,13 @@ describe('who may call', () => {
     expect(idsOf(withoutSecurity)).toEqual(PUBLIC_OPERATIONS);
   });
 
-  it('only the listed routes exist', () => {
+  it('have no routes but the listed ones', () => {
     const fastify = service.app.getHttpAdapter().getInstance();
 
     expect(fastify.printRoutes({ commonPrefix: false }).trim()).toBe(ROUTES.trim());
   });
 
-  it('every handler of every controller declares its callers', () => {
+  it('have handlers that all declare their callers', () => {
     const reflector = service.app.get(Reflector);
     const scanner = new MetadataScanner();
     const handlers = [...service.app.get(ModulesContainer).values()]

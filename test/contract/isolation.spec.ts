@@ -4,7 +4,7 @@ import type { Answer } from '../support/api.js';
 import { type Service, startService } from '../support/service.js';
 import type { Owner, OwnedWaitlist, Person } from '../support/world.js';
 
-/** What an owner operation is told to work on: what another owner has, or what nobody has. */
+/** The ids and keys in a call: those of another owner, or unknown ones. */
 interface Target {
   readonly waitlistId: number;
   readonly apiKey: string;
@@ -14,14 +14,14 @@ interface Target {
 
 type Call = (target: Target) => Promise<Answer>;
 
-const NOBODYS: Target = {
+const UNKNOWN: Target = {
   waitlistId: Number.MAX_SAFE_INTEGER,
   apiKey: 'f'.repeat(40),
   waiterId: Number.MAX_SAFE_INTEGER,
   referralToken: '000000000000',
 };
 
-describe('what one owner has', () => {
+describe('the data of an owner', () => {
   let service: Service;
   let waitlist: OwnedWaitlist;
   let people: Person[];
@@ -48,7 +48,7 @@ describe('what one owner has', () => {
   });
   afterAll(() => service.stop());
 
-  /** Every way in which a stranger can name what is not theirs, by operation. One that joins the contract joins here. */
+  /** Every way to name another owner's data, by operation. A new operation must be added here. */
   const CALLS: Readonly<Record<string, Readonly<Record<string, Call>>>> = {
     createWaitlist: {
       'with an id of its own choice': ({ waitlistId }) =>
@@ -59,15 +59,15 @@ describe('what one owner has', () => {
         ),
     },
     listWaitlists: {
-      'of all there are': () => service.api.get('/api/v1/waitlist', { token: stranger.token }),
+      'in the list of all': () => service.api.get('/api/v1/waitlist', { token: stranger.token }),
     },
     getWaitlist: {
       'by its id': ({ waitlistId }) => service.api.get(`/api/v1/waitlist/${waitlistId}`, { token: stranger.token }),
     },
     updateWaitlist: {
-      'in its name': ({ waitlistId }) => change(waitlistId, { waitlist_name: 'Taken' }),
-      'in its order': ({ waitlistId }) => change(waitlistId, { spots_to_move_upon_referral: 100 }),
-      'in nothing': ({ waitlistId }) => change(waitlistId, {}),
+      'with a name': ({ waitlistId }) => change(waitlistId, { waitlist_name: 'Taken' }),
+      'with an order of the queue': ({ waitlistId }) => change(waitlistId, { spots_to_move_upon_referral: 100 }),
+      'without changes': ({ waitlistId }) => change(waitlistId, {}),
     },
     deleteWaitlist: {
       'by its id': ({ waitlistId }) => service.api.delete(`/api/v1/waitlist/${waitlistId}`, { token: stranger.token }),
@@ -101,8 +101,8 @@ describe('what one owner has', () => {
       { token: stranger.token },
     );
 
-  /** All that its owner sees of it. */
-  async function all() {
+  /** Everything that the owner sees of the waitlist. */
+  async function ownersView() {
     const { world, api } = service;
     return {
       waitlist: (await api.get(`/api/v1/waitlist/${waitlist.id}`, { token: waitlist.owner.token })).body,
@@ -111,13 +111,13 @@ describe('what one owner has', () => {
     };
   }
 
-  /** An answer without what differs from call to call, and with what the caller said taken out. */
-  function told({ status, text, headers }: Answer) {
+  /** An answer without the parts that differ from call to call or repeat the caller's input. */
+  function visible({ status, text, headers }: Answer) {
     const body = text.replace(/"(instance|id|api_key|created_at)":("[^"]*"|\d+)/g, '"$1":…');
     return { status, body, authenticate: headers['www-authenticate'], total: headers['x-total-count'] };
   }
 
-  it('has a case here for every operation of an owner', () => {
+  it('is requested here by every owner operation', () => {
     const isOwners = ({ security = [] }: { security?: object[] }) =>
       security.some((scheme) => 'access_token' in scheme);
     const operations = Object.values(contract.paths)
@@ -132,8 +132,8 @@ describe('what one owner has', () => {
     Object.entries(ways).map(([way, call]) => [operation, way, call] as const),
   );
 
-  it.each(cases)('is neither seen nor changed by another: %s %s', async (_operation, _way, call) => {
-    const before = await all();
+  it.each(cases)('is neither shown to nor changed by another owner: %s %s', async (_operation, _way, call) => {
+    const before = await ownersView();
     const secrets = [
       ...people.flatMap(({ uuid, email, referral_token }) => [uuid, email, referral_token]),
       waitlist.waitlist_name,
@@ -142,11 +142,11 @@ describe('what one owner has', () => {
     ];
 
     const foreign = await call(victims);
-    const unknown = await call(NOBODYS);
+    const unknown = await call(UNKNOWN);
 
     expect(foreign.status).toBeLessThan(500);
-    expect(told(foreign)).toEqual(told(unknown));
+    expect(visible(foreign)).toEqual(visible(unknown));
     expect(secrets.filter((secret) => foreign.text.includes(secret))).toEqual([]);
-    expect(await all()).toEqual(before);
+    expect(await ownersView()).toEqual(before);
   });
 });

@@ -70,7 +70,7 @@ const formats = Object.fromEntries(
   [...text.matchAll(/"format": "([\w-]+)"/g)].map(([, name]) => [name!, true as const]),
 );
 
-describe('the rules of a request are those of the published schema', () => {
+describe('the service accepts the requests that conform to the published schema, and no others', () => {
   it.each(REQUESTS.map(([dto, schema]) => [dto.name, dto, schema] as const))(`%s (seed ${SEED})`, (_, dto, schema) => {
     const ajv = new Ajv({ strict: false, formats: { ...formats, 'http-url': isHttpUrl } });
     const conforms = ajv.compile({ ...schema, components });

@@ -8,16 +8,13 @@ import type { ServerBounds } from '../../src/platform/http/server.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
 
-const EACH = 60;
+/** Connections of each kind. */
+const EACH = 20;
 const TRICKLE_MS = 20;
 const HEADERS_BEGUN = 'GET /livez HTTP/1.1\r\nHost: service\r\nX-Slow: ';
 const BODY_BEGUN =
   'POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n';
-const SLOW: [string, string, Partial<ServerBounds>][] = [
-  ['sends nothing', '', { requestMs: 60_000 }],
-  ['never completes its headers', HEADERS_BEGUN, { requestMs: 60_000 }],
-  ['never completes its body', BODY_BEGUN, {}],
-];
+const SLOW = ['', HEADERS_BEGUN, BODY_BEGUN];
 /** No timeout ends a connection during a test. */
 const PATIENT = { headersMs: 60_000, requestMs: 60_000, keepAliveMs: 60_000 };
 const COMPLETE = 'GET /livez HTTP/1.1\r\nHost: service\r\n\r\n';
@@ -64,6 +61,9 @@ describe('a connection', () => {
     const timer = setInterval(() => prefix !== '' && socket.write('1'), TRICKLE_MS);
     return text(socket).finally(() => clearInterval(timer));
   }
+  /** Opens connections that send each prefix and never complete it. */
+  const openSlow = (prefixes: readonly string[]) =>
+    prefixes.flatMap((prefix) => Array.from({ length: EACH }, () => trickle(prefix)));
   async function isServed(localAddress?: string): Promise<boolean> {
     const socket = open(localAddress);
     socket.end(COMPLETE);
@@ -77,23 +77,26 @@ describe('a connection', () => {
       });
     });
 
-  it.each(SLOW)('that %s does not keep others from being served', async (_, prefix) => {
+  it('that never completes its request does not keep others from being served', async () => {
     await start(PATIENT);
-    const slow = Array.from({ length: EACH }, () => trickle(prefix).catch(() => undefined));
-    await until(async () => (await connectionsOf()) === EACH);
+    const slow = openSlow(SLOW).map((answer) => answer.catch(() => undefined));
+    await until(async () => (await connectionsOf()) === slow.length);
 
     const served = await Promise.all(Array.from({ length: 20 }, () => isServed()));
 
     expect(served).not.toContain(false);
-    expect(await connectionsOf()).toBeGreaterThanOrEqual(EACH);
+    expect(await connectionsOf()).toBeGreaterThanOrEqual(slow.length);
     for (const socket of sockets) socket.destroy();
     await Promise.all(slow);
   });
 
-  it.each(SLOW)('that %s is closed with 408', async (_, prefix, bounds) => {
+  it.each<[string, string[], Partial<ServerBounds>]>([
+    ['headers', ['', HEADERS_BEGUN], { requestMs: 60_000 }],
+    ['body', [BODY_BEGUN], {}],
+  ])('that never completes its %s is closed with 408', async (_, prefixes, bounds) => {
     await start(bounds);
 
-    const answers = await Promise.all(Array.from({ length: EACH }, () => trickle(prefix)));
+    const answers = await Promise.all(openSlow(prefixes));
 
     for (const answer of answers) {
       expect(answer).toMatch(/^HTTP\/1\.1 408 /);
@@ -105,7 +108,7 @@ describe('a connection', () => {
     }
   });
 
-  it('that is kept alive but idle is closed', async () => {
+  it('that is idle is closed', async () => {
     await start({ ...PATIENT, keepAliveMs: 400 });
     const socket = open();
     socket.write(COMPLETE);
@@ -123,7 +126,7 @@ describe('a connection', () => {
     await until(async () => (await connectionsOf()) === 0);
   });
 
-  it('is refused if there are too many, until one closes', async () => {
+  it('is refused if there are too many, until another one closes', async () => {
     await start({ ...PATIENT, connectionsMax: 3 });
     const first = open();
     open();
@@ -136,7 +139,7 @@ describe('a connection', () => {
     await until(() => isServed());
   });
 
-  describe('from an address that has too many', () => {
+  describe('from an address with too many others', () => {
     const openThree = async () => {
       const opened = [open(), open(), open()];
       await until(async () => (await connectionsOf()) === 3);
@@ -201,50 +204,42 @@ describe('a connection', () => {
     });
   });
 
-  describe('does not block a server that closes', () => {
-    const close = () => service.app.getHttpAdapter().getInstance().close();
+  it('that never completes its request does not block a server that closes; complete requests are answered', async () => {
+    await start({ ...PATIENT, keepAliveMs: 400, unsentMs: 300 });
+    const waitlist = await service.world.waitlist();
+    const slow = SLOW.map((prefix) => trickle(prefix).catch(() => undefined));
+    const release = await holdDatabase();
+    const body = JSON.stringify({ waitlist_id: waitlist.id, email: 'waiting@example.com' });
+    const requests: IncomingMessage[] = [];
+    service.app.getHttpServer().on('request', (request: IncomingMessage) => requests.push(request));
+    const waiting = open();
+    waiting.write(`POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`); // prettier-ignore
+    await until(() => requests.some(({ complete }) => complete));
+    await until(async () => (await connectionsOf()) === slow.length + 1);
 
-    it.each([
-      ['if it sends nothing', ''],
-      ['if it never completes its headers', HEADERS_BEGUN],
-      ['if it never completes its body', BODY_BEGUN],
-    ])('%s, and complete requests are answered', async (_, prefix) => {
-      await start({ ...PATIENT, keepAliveMs: 400, unsentMs: 300 });
-      const waitlist = await service.world.waitlist();
-      const slow = trickle(prefix);
-      const release = await holdDatabase();
-      const body = JSON.stringify({ waitlist_id: waitlist.id, email: 'waiting@example.com' });
-      const requests: IncomingMessage[] = [];
-      service.app.getHttpServer().on('request', (request: IncomingMessage) => requests.push(request));
-      const waiting = open();
-      waiting.write(`POST /api/v1/signup HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`); // prettier-ignore
-      await until(() => requests.some(({ complete }) => complete));
-      await until(async () => (await connectionsOf()) === 2);
+    const closed: Promise<void> = service.app.getHttpAdapter().getInstance().close();
+    await Promise.all(slow);
+    release();
 
-      const closed = close();
-      await slow.catch(() => undefined);
-      release();
-
-      expect(await text(waiting)).toMatch(/^HTTP\/1\.1 200 /);
-      await closed;
-    });
-
-    /** Occupies all connections until the returned function is called. */
-    async function holdDatabase(): Promise<() => void> {
-      const database = service.app.get(Database);
-      const { poolSize = 1 } = database.dataSource.options as { poolSize?: number };
-      let release = () => {};
-      const released = new Promise<void>((resolve) => (release = resolve));
-      let held = 0;
-      for (let index = 0; index < poolSize; index += 1) {
-        const hold = async () => {
-          held += 1;
-          await released;
-        };
-        void database.read(hold, { deadlineMs: 60_000 });
-      }
-      await until(() => held === poolSize);
-      return release;
-    }
+    expect(await text(waiting)).toMatch(/^HTTP\/1\.1 200 /);
+    await closed;
   });
+
+  /** Occupies all connections until the returned function is called. */
+  async function holdDatabase(): Promise<() => void> {
+    const database = service.app.get(Database);
+    const { poolSize = 1 } = database.dataSource.options as { poolSize?: number };
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let held = 0;
+    for (let index = 0; index < poolSize; index += 1) {
+      const hold = async () => {
+        held += 1;
+        await released;
+      };
+      void database.read(hold, { deadlineMs: 60_000 });
+    }
+    await until(() => held === poolSize);
+    return release;
+  }
 });

@@ -94,7 +94,7 @@ describe('a page of a configured origin', () => {
   });
 
   it.each(['https://app.example.com.evil.example', 'http://app.example.com', 'https://app.example.com:8443'])(
-    'has exactly that origin, not %s',
+    'does not share its permissions with %s',
     async (origin) => {
       expect(allowedOrigin(await preflight('PATCH', '/api/v1/waiter', origin))).toBeUndefined();
     },

@@ -38,48 +38,28 @@ function expectProblem({ status, headers, body }: Answer, expected: { status: nu
   });
 }
 
-describe('a failure is answered as problem details', () => {
+describe('a failure', () => {
   it.each<[string, string, CallOptions, number, string]>([
     ['an unknown path', 'GET /nowhere', {}, 404, 'NOT_FOUND'],
-    ['an unknown path below a known one', 'GET /api/v1/signup/1', {}, 404, 'NOT_FOUND'],
-    ['another version', 'POST /api/v2/signup', { raw: '{}' }, 404, 'NOT_FOUND'],
-    ['the bare host', 'GET /', {}, 404, 'NOT_FOUND'],
     ['a path in the wrong case', 'GET /API/v1/signup', {}, 404, 'NOT_FOUND'],
-    ['a path that is not percent-encoded UTF-8', 'GET /api/v1/%ff', {}, 400, 'MALFORMED_REQUEST'],
     ['a path with a broken escape', 'POST /%', {}, 400, 'MALFORMED_REQUEST'],
-    ['an id with a broken escape', 'GET /api/v1/waitlist/%zz', {}, 400, 'MALFORMED_REQUEST'],
     ['an id of a thousand digits', `GET /api/v1/waitlist/${'1'.repeat(1000)}`, {}, 414, 'PATH_TOO_LONG'],
     ['a method that the path does not allow', 'DELETE /api/v1/signup', {}, 405, 'METHOD_NOT_ALLOWED'],
     ['malformed JSON', `POST ${SIGNUP}`, { raw: '{"waitlist_id": 1,' }, 400, 'MALFORMED_JSON'],
-    ['text after the JSON', `POST ${SIGNUP}`, { raw: '{} {}' }, 400, 'MALFORMED_JSON'],
-    ['a byte that is not UTF-8', `POST ${SIGNUP}`, { raw: Buffer.from('{"email":"\xff"}', 'latin1') }, 400, 'MALFORMED_JSON'],
-    ['UTF-16', `POST ${SIGNUP}`, { raw: Buffer.from('{"email":"a"}', 'utf16le') }, 400, 'MALFORMED_JSON'],
-    ['__proto__', `POST ${SIGNUP}`, { raw: '{"waitlist_id":1,"__proto__":{"a":1}}' }, 400, 'MALFORMED_JSON'],
-    ['nested __proto__', `POST ${SIGNUP}`, { raw: '{"metadata":{"a":[{"__proto__":{}}]}}' }, 400, 'MALFORMED_JSON'],
-    ['constructor.prototype', `POST ${SIGNUP}`, { raw: '{"constructor":{"prototype":{}}}' }, 400, 'MALFORMED_JSON'],
-    ['an impossible file of the documentation', 'GET /docs/assets/a%00b', {}, 404, 'NOT_FOUND'],
-    ['an empty body', `POST ${SIGNUP}`, { raw: '' }, 400, 'INVALID_REQUEST'],
     ['no body', `POST ${SIGNUP}`, {}, 400, 'INVALID_REQUEST'],
     ['a body of white space', `POST ${SIGNUP}`, { raw: '  ' }, 400, 'MALFORMED_JSON'],
-    ['null', `POST ${SIGNUP}`, { raw: 'null' }, 400, 'INVALID_REQUEST'],
-    ['a list', `POST ${SIGNUP}`, { raw: '[{"waitlist_id":1}]' }, 400, 'INVALID_REQUEST'],
-    ['a text', `POST ${SIGNUP}`, { raw: '"text"' }, 400, 'INVALID_REQUEST'],
-    ['a number', `POST ${SIGNUP}`, { raw: '5' }, 400, 'INVALID_REQUEST'],
-    ['a form', `POST ${SIGNUP}`, { raw: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ['plain text', `POST ${SIGNUP}`, { raw: '{}', headers: { 'content-type': 'text/plain' } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
-    ['an invalid content type', `POST ${SIGNUP}`, { raw: '{}', headers: { 'content-type': 'json' } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ['a body over 256 KiB', `POST ${SIGNUP}`, { raw: `{"a":"${'x'.repeat(256 * 1024)}"}` }, 413, 'BODY_TOO_LARGE'],
-    ['an offboarding body over 1 MiB', 'PATCH /api/v1/waiter', { raw: `{"a":"${'x'.repeat(1024 * 1024)}"}` }, 413, 'BODY_TOO_LARGE'],
     ['a missing token', 'GET /api/v1/waiter', {}, 401, 'MISSING_TOKEN'],
     ['a token without its scheme', 'GET /api/v1/waiter', { headers: { authorization: 'a.b.c' } }, 401, 'MISSING_TOKEN'],
     ['a wrong token', 'PATCH /api/v1/waiter', { raw: '{}', token: 'x' }, 401, 'INVALID_TOKEN'],
-  ])('for %s', async (_, call, options, status, code) => {
+  ])('is answered as problem details for %s', async (_, call, options, status, code) => {
     const [method, path] = call.split(' ') as ['GET', string];
 
     expectProblem(await api.call(method, path, undefined, options), { status, code });
   }); // prettier-ignore
 
-  it('names each invalid field', async () => {
+  it('lists each invalid field', async () => {
     const answer = await api.post(SIGNUP, { waitlist_id: 0, first_name: 5 });
 
     expectProblem(answer, { status: 400, code: 'INVALID_REQUEST' });
@@ -90,15 +70,14 @@ describe('a failure is answered as problem details', () => {
     expect(answer.body.detail).toBe('waitlist_id must be at least 1; first_name must be text');
   });
 
-  it('truncates the name of an invalid field', async () => {
+  it('has the name of an invalid field truncated', async () => {
     const answer = await api.post(SIGNUP, undefined, { raw: `{"${'x'.repeat(100_000)}":"\\ud800"}` });
 
     expectProblem(answer, { status: 400, code: 'INVALID_REQUEST' });
     expect(answer.body.errors[0].field).toHaveLength(512);
   });
 
-  it('does not pollute prototypes', async () => {
-    await api.post(SIGNUP, undefined, { raw: '{"waitlist_id":1,"__proto__":{"polluted":1}}' });
+  it('does not pollute prototypes by a query', async () => {
     await api.get(`${SIGNUP}?__proto__[polluted]=1&constructor.prototype.polluted=1`);
 
     expect({}).not.toHaveProperty('polluted');
@@ -130,7 +109,7 @@ async function sendRaw(request: string): Promise<string> {
   return text(socket);
 }
 
-it('answers OPTIONS * like any other request', async () => {
+it('OPTIONS * is answered like any other request', async () => {
   const answer = await sendRaw('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
 
   expect(answer).toMatch(/^HTTP\/1.1 204 /);
@@ -144,7 +123,7 @@ it.each([
     'Content-Type: application/json\r\ncontent-type: application/json; charset=utf-16\r\nContent-Length: 2',
   ],
   ['has a transfer coding', 'Content-Type: application/json\r\nTransfer-Encoding: gzip, chunked'],
-])('refuses a body that %s', async (_, headers) => {
+])('a request is refused with 415 if it %s', async (_, headers) => {
   const body = headers.includes('chunked') ? '2\r\n{}\r\n0\r\n\r\n' : '{}';
 
   const answer = await sendRaw(`POST ${SIGNUP} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n\r\n${body}`);
@@ -182,7 +161,7 @@ describe('a body', () => {
     },
   );
 
-  it('may have 256 KiB, or 1 MiB for an offboarding', async () => {
+  it('may have 256 KiB, or 1 MiB in an offboarding', async () => {
     const filled = (body: object, size: number) => {
       const bare = JSON.stringify({ ...body, fill: '' });
       return JSON.stringify({ ...body, fill: 'x'.repeat(size - bare.length) });
@@ -199,20 +178,17 @@ describe('a body', () => {
 describe('a method that the path does not allow', () => {
   it.each([
     ['PUT', SIGNUP, ['GET', 'POST']],
-    ['DELETE', '/api/v1/waiter', ['GET', 'PATCH']],
-    ['GET', '/api/v1/auth/create_tokens', ['POST']],
-    ['POST', '/api/v1/auth/refresh_access_token', ['GET']],
-    ['PUT', '/api/v1/waitlist', ['GET', 'POST']],
+    ['QUERY', `${SIGNUP}?waitlist_id=1`, ['GET', 'POST']],
     ['POST', '/api/v1/waitlist/1', ['GET', 'PATCH', 'DELETE']],
     ['PUT', '//api/v1//signup/', ['GET', 'POST']],
-  ] as const)('is answered with the allowed ones: %s %s', async (method, path, allowed) => {
+  ] as const)('is answered with 405 and the allowed ones: %s %s', async (method, path, allowed) => {
     const answer = await api.call(method, path);
 
     expectProblem(answer, { status: 405, code: 'METHOD_NOT_ALLOWED' });
     expect(String(answer.headers.allow).split(', ').sort()).toEqual([...allowed].sort());
   });
 
-  it('includes HEAD, which would run the handler of a GET', async () => {
+  it('may be HEAD, which must not run the handler of GET', async () => {
     const known = await api.call('HEAD', SIGNUP);
     const unknown = await api.call('HEAD', '/nowhere');
 
@@ -223,16 +199,13 @@ describe('a method that the path does not allow', () => {
 });
 
 describe('a path', () => {
-  it.each(['/api/v1/signup/', '//api/v1/signup', '/api//v1///signup', '/api/v1//signup//'])(
-    'is also found as %s',
-    async (path) => {
-      const posted = await api.post(path, { waitlist_id: waitlist.id, email: 'slash@example.com' });
-      const found = await api.get(path, { query: { waitlist_id: waitlist.id, email: 'slash@example.com' } });
+  it.each(['/api/v1/signup/', '/api//v1///signup'])('may have repeated and trailing slashes: %s', async (path) => {
+    const posted = await api.post(path, { waitlist_id: waitlist.id, email: 'slash@example.com' });
+    const found = await api.get(path, { query: { waitlist_id: waitlist.id, email: 'slash@example.com' } });
 
-      expect([posted.status, found.status]).toEqual([200, 200]);
-      expect(found.body).toEqual(posted.body);
-    },
-  );
+    expect([posted.status, found.status]).toEqual([200, 200]);
+    expect(found.body).toEqual(posted.body);
+  });
 });
 
 describe('a request id', () => {
@@ -241,45 +214,19 @@ describe('a request id', () => {
     return (await api.get('/nowhere', { headers })).headers['x-request-id'];
   };
 
-  it('is new for each request', async () => {
+  it('is new for each request, and successes have one too', async () => {
     const [one, two] = [await idFor(), await idFor()];
 
+    expect((await api.get('/livez')).headers['x-request-id']).toMatch(UUID);
     expect(one).toMatch(UUID);
     expect(two).not.toBe(one);
   });
 
-  it("is the caller's own if that is a plain word", async () => {
+  it("is the caller's own if that is valid", async () => {
     expect(await idFor('job-42.retry_1')).toBe('job-42.retry_1');
   });
 
   it.each(['', 'a b', '<script>', 'x'.repeat(65), 'a,b'])('replaces the invalid id %j', async (given) => {
     expect(await idFor(given)).toMatch(UUID);
-  });
-
-  it('is sent with a success too', async () => {
-    expect((await api.get('/livez')).headers['x-request-id']).toMatch(UUID);
-  });
-});
-
-describe('a success', () => {
-  it('never has an error_code', async () => {
-    const { id, api_key, owner } = waitlist;
-    const { token } = owner;
-    const email = 'success@example.com';
-    const answers = [
-      await api.post(SIGNUP, { waitlist_id: id, email, error_code: 'REFLECTED' }),
-      await api.get(SIGNUP, { query: { waitlist_id: id, email } }),
-      await api.get('/api/v1/waiter', { token, query: { api_key } }),
-      await api.patch('/api/v1/waiter', { api_key, offboard_request: true, waiters: [{ id: 1 }] }, { token }),
-      await api.get('/api/v1/auth/refresh_access_token', { token: owner.refreshToken }),
-      await api.get(`/api/v1/waitlist/${id}`),
-      await api.get('/api/v1/waitlist', { token }),
-    ];
-
-    for (const { status, headers, text } of answers) {
-      expect(status).toBe(200);
-      expect(headers['content-type']).toMatch(/^application\/json/);
-      expect(text).not.toContain('error_code');
-    }
   });
 });

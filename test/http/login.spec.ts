@@ -29,7 +29,7 @@ describe('repeated failures to log in', () => {
   const fail = (email: string, address: string) => logIn(service, email, WRONG_PASSWORD, address);
   const somebody = () => `${randomUUID()}@owners.example`;
 
-  /** Fails in turn; gives the statuses. */
+  /** Fails one login after the other. Resolves with their statuses. */
   async function failures(count: number, attemptOf: (index: number) => [email: string, address: string]) {
     const statuses: number[] = [];
     for (let index = 0; index < count; index += 1) statuses.push((await fail(...attemptOf(index))).status);
@@ -53,7 +53,7 @@ describe('repeated failures to log in', () => {
     }
   });
 
-  it('keep out neither the owner at another address nor other owners at the same address', async () => {
+  it('refuse neither the owner at another address nor other owners at the same address', async () => {
     const owner = await service.world.owner();
     const neighbor = await service.world.owner();
 
@@ -67,13 +67,13 @@ describe('repeated failures to log in', () => {
   it('from many addresses do not lock the owner out', async () => {
     const { email } = await service.world.owner();
 
-    await failures(ADDRESS_FAILURES_MAX + 10, (index) => [email, `203.0.113.${index}`]);
+    await failures(ADDRESS_FAILURES_MAX + 1, (index) => [email, `203.0.113.${index}`]);
 
     expect((await fail(email, '192.0.2.4')).status).toBe(401);
     expect((await succeed(email, '192.0.2.4')).status).toBe(200);
   });
 
-  it('are forgotten for the email when its owner logs in there', async () => {
+  it('are reset for the email at that address when its owner logs in there', async () => {
     const { email } = await service.world.owner();
     const address = '192.0.2.5';
 
@@ -84,11 +84,13 @@ describe('repeated failures to log in', () => {
     expect((await succeed(email, address)).status).toBe(200);
   });
 
-  it('with many emails refuse the address', async () => {
+  it('with many emails refuse the address, although one of its accounts logs in meanwhile', async () => {
     const address = '192.0.2.6';
     const { email } = await service.world.owner();
 
-    const statuses = await failures(ADDRESS_FAILURES_MAX, () => [somebody(), address]);
+    const statuses = await failures(ADDRESS_FAILURES_MAX - 1, () => [somebody(), address]);
+    expect((await succeed(email, address)).status).toBe(200);
+    statuses.push((await fail(somebody(), address)).status);
     const refused = await succeed(email, address);
 
     expect(statuses).toEqual(Array(ADDRESS_FAILURES_MAX).fill(401));
@@ -96,17 +98,6 @@ describe('repeated failures to log in', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(EMAIL_WINDOW_SECONDS);
     expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(ADDRESS_WINDOW_SECONDS);
     expect((await succeed(email, '192.0.2.7')).status).toBe(200);
-  });
-
-  it('count for the address although one of its accounts logs in', async () => {
-    const address = '192.0.2.8';
-    const { email } = await service.world.owner();
-
-    await failures(ADDRESS_FAILURES_MAX - 1, () => [somebody(), address]);
-    expect((await succeed(email, address)).status).toBe(200);
-    await fail(somebody(), address);
-
-    expect((await succeed(email, address)).status).toBe(429);
   });
 
   it('count for all IPv6 addresses of one /64 network', async () => {
@@ -118,7 +109,7 @@ describe('repeated failures to log in', () => {
     expect((await fail(email, '2001:db8:5:1::1')).status).toBe(401);
   });
 
-  it('count when they are sent all at once', async () => {
+  it('count if they are sent all at once', async () => {
     const { email } = await service.world.owner();
 
     await Promise.all(Array.from({ length: 10 }, () => fail(email, '192.0.2.9')));
@@ -132,53 +123,38 @@ describe('two hundred logins at once', () => {
   /** Read from the disk, by the same few threads that hash passwords. */
   const DOCS_FILE = '/docs/assets/swagger-ui.css';
 
-  it('fill a bounded queue (503), and signups, health checks and the documentation overtake them', async () => {
-    const service = await startService();
+  it('fill a bounded queue (503); other requests overtake them, and the owner can log in when there is room', async () => {
+    const service = await startService({ environment: THROTTLED });
     const { world, api } = service;
     const waitlist = await world.waitlist();
+    const { email } = waitlist.owner;
     let served = 0;
-    const rush = Array.from({ length: RUSH }, async () => {
-      const answer = await api.post(CREATE, { email: waitlist.owner.email, password: PASSWORD });
-      if (answer.status === 200) served += 1;
+    const rush = Array.from({ length: RUSH }, async (_, index) => {
+      const answer = await logIn(service, email, WRONG_PASSWORD, `198.18.1.${index}`);
+      if (answer.status === 401) served += 1;
       return answer;
     });
     await Promise.race(rush);
 
-    const others = await Promise.all([
-      ...Array.from({ length: 10 }, () =>
-        api.post('/api/v1/signup', { waitlist_id: waitlist.id, email: `${randomUUID()}@example.com` }),
-      ),
-      ...['/livez', '/docs', DOCS_FILE].map((path) => api.get(path)),
+    await Promise.all([
+      ...Array.from({ length: 10 }, () => world.signup(waitlist)),
+      ...['/livez', '/docs', DOCS_FILE].map(async (path) => expect((await api.get(path)).status).toBe(200)),
     ]);
     const servedMeanwhile = served;
-    const refused = (await Promise.all(rush)).filter(({ status }) => status !== 200);
+    const attempts: Answer[] = [];
+    await until(async () => {
+      attempts.push(await logIn(service, email, PASSWORD, '192.0.2.1'));
+      return attempts.at(-1)!.status === 200;
+    });
+    const refused = [...(await Promise.all(rush)), ...attempts.slice(0, -1)].filter(({ status }) => status !== 401);
     await service.stop();
 
-    expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
     expect(servedMeanwhile).toBeLessThan(served / 2);
     expect(refused.length).toBeGreaterThan(0);
     for (const { status, headers, body } of refused) {
       expect([status, body.error_code]).toEqual([503, 'QUEUE_FULL']);
       expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     }
-  });
-
-  it('from as many addresses let the owner in when they try again, and no 503 counts as a failure', async () => {
-    const service = await startService({ environment: THROTTLED });
-    const { email } = await service.world.owner();
-    const rush = Array.from({ length: RUSH }, (_, index) => logIn(service, email, WRONG_PASSWORD, `198.18.1.${index}`));
-    await Promise.race(rush);
-
-    const answers: Answer[] = [];
-    await until(async () => {
-      const answer = await logIn(service, email, PASSWORD, '192.0.2.1');
-      answers.push(answer);
-      return answer.status === 200;
-    });
-    await Promise.all(rush);
-    await service.stop();
-
-    expect(answers.slice(0, -1).map(({ status }) => status)).toEqual(answers.slice(0, -1).map(() => 503));
   });
 });
 
@@ -195,8 +171,6 @@ describe('a password', () => {
   it.each([
     ['fifteen characters', 'vnqzt rowkd jhx'],
     ['spaces at its ends', '  vnqzt rowkd jhx  '],
-    ['nothing but digits', '408317562093847'],
-    ['four random words', 'umbrage cactus stipend wobble'],
     ['letters of any script', '山田は毎朝七時に納豆とパンを交互に食べる'],
     [
       '256 characters of two code units',
@@ -223,10 +197,8 @@ describe('a password', () => {
 
   it.each([
     ['a common password with a number', 'Password123456789'],
-    ['a common password in disguise', 'P@ssw0rdP@ssw0rd'],
     ['a repetition', 'aaaaaaaaaaaaaaaaaaaa'],
     ['a row of keys', '1q2w3e4r5t6y7u8i'],
-    ['a sequence', '123456789012345'],
     ['a few words', 'super secret password'],
     ['the name of the service', 'waitlistwaitlist'],
     ['the email of the account', 'grace.hopper@navy.example1'],
@@ -237,11 +209,11 @@ describe('a password', () => {
     });
   });
 
-  it('is refused with an email that is no email address', async () => {
+  it('is refused with an invalid email', async () => {
     await expect(make(PASSWORD, 'nobody')).rejects.toMatchObject({ message: 'email must be an email address' });
   });
 
-  it('obeys the same rules when it is changed', async () => {
+  it('follows the same rules when it is changed', async () => {
     const { email } = await service.world.owner();
     const auth = service.app.get(AuthService);
 
@@ -250,7 +222,7 @@ describe('a password', () => {
     expect((await service.api.post(CREATE, { email, password: PASSWORD })).status).toBe(200);
   });
 
-  it('is the same however its letters are composed, and differs by case', async () => {
+  it('matches in every Unicode normal form, but not in another case', async () => {
     const password = 'élève à l’école ﬁnie';
     const { email } = await make(password.normalize('NFC'));
 

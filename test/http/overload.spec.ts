@@ -27,7 +27,7 @@ describe('an overloaded process', () => {
   let service: Service;
   afterEach(() => service.stop());
 
-  it('answers 503 but serves health checks and metrics, and recovers', async () => {
+  it('answers 503, still serves health checks and metrics, and recovers', async () => {
     service = await startService({ bounds: SERVER_BOUNDS });
     const { api } = service;
     const signup = () => api.post('/api/v1/signup', {});
@@ -55,7 +55,7 @@ describe('an overloaded process', () => {
   });
 });
 
-describe('a process that is paused for a while', () => {
+describe('a paused process', () => {
   /** More than the 511 that Node.js requests by default, and fewer than one address may open. */
   const CLIENTS = 900;
   /** The bound of Linux, which may be lower. Other systems keep theirs elsewhere. */
@@ -74,7 +74,7 @@ describe('a process that is paused for a while', () => {
   });
 
   (KERNEL_MAX >= CLIENTS ? it : it.skip)(
-    `loses no connection that is made meanwhile (needs ${SOMAXCONN} ≥ ${CLIENTS})`,
+    `loses no connection that is opened during the pause (needs ${SOMAXCONN} ≥ ${CLIENTS})`,
     async () => {
       service.signal('SIGSTOP');
       const sockets = Array.from({ length: CLIENTS }, () => connect(service.port, '127.0.0.1'));
@@ -90,7 +90,7 @@ describe('a process that is paused for a while', () => {
   );
 });
 
-describe('while another program locks the database', () => {
+describe('a service whose database is locked by another program', () => {
   // Shorter than the deadline of the database.
   const bounds = { ...SERVER_BOUNDS, loopDelayMs: 0, answerMs: 500 };
   let directory: string;
@@ -121,7 +121,7 @@ describe('while another program locks the database', () => {
     return answer;
   }
 
-  it('answers a request in time, and repeating it later makes no second record', async () => {
+  it('answers a signup with 503 in time, and a repetition makes no second record', async () => {
     const { api } = service;
     const signup = { waitlist_id: waitlist.id, email: 'patient@example.com' };
     other.exec('BEGIN IMMEDIATE');
@@ -138,7 +138,7 @@ describe('while another program locks the database', () => {
     expect(waiters).toHaveLength(1);
   });
 
-  it('does not interrupt work that grows with the waitlist', async () => {
+  it('completes work that grows with the waitlist', async () => {
     const { api } = service;
     const { token } = waitlist.owner;
     const path = `/api/v1/waitlist/${waitlist.id}`;
@@ -154,7 +154,7 @@ describe('while another program locks the database', () => {
 
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
 
-onServer('with all connections in use (needs TEST_DATABASE_URL: the embedded database has one connection)', () => {
+onServer('a service without a free connection (needs TEST_DATABASE_URL: SQLite has only one)', () => {
   let database: TestDatabase;
   let service: Service;
   beforeEach(async () => {
@@ -168,7 +168,7 @@ onServer('with all connections in use (needs TEST_DATABASE_URL: the embedded dat
     await database.drop();
   });
 
-  it('a process is ready while it answers any request, and not ready otherwise', async () => {
+  it('is ready while it answers any request, and not ready otherwise', async () => {
     const { api, app } = service;
     const releases: (() => void)[] = [];
     const hold = () =>
@@ -189,7 +189,7 @@ onServer('with all connections in use (needs TEST_DATABASE_URL: the embedded dat
     await until(async () => (await api.get('/readyz')).status === 200);
   });
 
-  it('slow pages of a listing leave connections for other requests', async () => {
+  it('keeps connections for other requests during slow pages of a listing', async () => {
     const { api, world } = service;
     const waitlist = await world.waitlist();
     const query = { api_key: waitlist.api_key };

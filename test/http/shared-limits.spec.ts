@@ -46,7 +46,7 @@ const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(2
     return (await look(other, from)).status === 429;
   };
 
-  it('count the requests to all replicas together, and tell how many are left', async () => {
+  it('count the requests to all replicas together, and answer with the number that is left', async () => {
     const [one, other] = await start({ RATE_LIMIT_PUBLIC: '2' });
     const from = freshAddress();
 
@@ -71,7 +71,7 @@ const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(2
     expect(seen).toEqual([404, 404, 429]);
   });
 
-  it('count the logins at all replicas together, and apart from lookups', async () => {
+  it('count the logins at all replicas together, apart from lookups', async () => {
     const [one, other] = await start({ RATE_LIMIT_PUBLIC: '1', RATE_LIMIT_LOGIN: '1' });
     const from = freshAddress();
     const email = `${randomUUID()}@example.com`;
@@ -100,7 +100,7 @@ const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(2
   it.each([
     ['hangs', async () => line.silence()],
     ['is gone', () => line.cut()],
-  ])('hold when Redis %s: each replica counts for itself, and no request waits', async (_, end) => {
+  ])('apply in each replica alone while Redis %s, and no request waits', async (_, end) => {
     const unlimited = await startService();
     const waitlist = await unlimited.world.waitlist();
     const { databaseUrl: DATABASE_URL } = unlimited;

@@ -10,10 +10,7 @@ const PAGES_MAX = 100;
 
 const uuids = (records: readonly { readonly uuid: string }[]) => records.map(({ uuid }) => uuid);
 
-/** What a caller is told; `instance` differs from request to request. */
-const told = ({ status, body }: Answer) => ({ status, body: { ...body, instance: undefined } });
-
-describe('waiters', () => {
+describe('the waiters of a waitlist', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService();
@@ -26,7 +23,7 @@ describe('waiters', () => {
   const idsOf = (waitlist: OwnedWaitlist, people: readonly Person[]) =>
     Promise.all(people.map((person) => service.world.idOf(waitlist, person)));
 
-  describe('the list', () => {
+  describe('in a listing', () => {
     /** Five people: the second referred the fourth and the fifth, the third is offboarded. */
     let waitlist: OwnedWaitlist;
     let people: Person[];
@@ -44,9 +41,9 @@ describe('waiters', () => {
       await world.offboard(waitlist, await idsOf(waitlist, [third!]));
     });
 
-    const pick = (...places: number[]) => places.map((place) => people[place]!.uuid);
+    const pick = (...indexes: number[]) => indexes.map((index) => people[index]!.uuid);
 
-    it('shows every field of a Waiter, and no other', async () => {
+    it('have every field of the specification, and no other', async () => {
       const { body, status, headers } = await ask(waitlist);
 
       expect(status).toBe(200);
@@ -72,27 +69,27 @@ describe('waiters', () => {
       expect(body[1]).toMatchObject({ amount_referred: 2, priority: 0 });
     });
 
-    it('is empty for a waitlist that nobody joined', async () => {
+    it('are none if the waitlist is empty', async () => {
       const { status, body, headers } = await ask(await service.world.waitlist());
 
       expect([status, body, headers.link]).toEqual([200, [], undefined]);
       expect(Number(headers['x-total-count'])).toBe(0);
     });
 
-    it('keeps the order of joining, whoever moves in the line', async () => {
+    it('are in the order of joining, whatever moves in the queue', async () => {
       const { body } = await ask(waitlist);
 
       expect(uuids(body)).toEqual(pick(0, 1, 3, 4));
     });
 
-    it('takes the order of the line on request', async () => {
+    it('are in the order of the queue with order=queue', async () => {
       const { body } = await ask(waitlist, { order: 'queue' });
 
       expect(uuids(body)).toEqual(pick(1, 0, 3, 4));
       expect(body.map(({ priority }: { priority: number }) => priority)).toEqual([0, 1, 2, 3]);
     });
 
-    it.each(['true', 'True', 'TRUE', '1'])('shows the offboarded instead with offboarded_request=%s', async (yes) => {
+    it.each(['true', 'True', 'TRUE', '1'])('are the offboarded ones with offboarded_request=%s', async (yes) => {
       const { body, headers } = await ask(waitlist, { offboarded_request: yes });
 
       expect(body).toEqual([
@@ -107,12 +104,12 @@ describe('waiters', () => {
       expect(Number(headers['x-total-count'])).toBe(1);
     });
 
-    it.each(['false', 'False', '0'])('shows the active with offboarded_request=%s', async (no) => {
+    it.each(['false', 'False', '0'])('are the active ones with offboarded_request=%s', async (no) => {
       expect(uuids((await ask(waitlist, { offboarded_request: no })).body)).toEqual(pick(0, 1, 3, 4));
     });
 
-    it.each(['true', 'True', '1'])('adds questions and answers with questions_request=%s', async (yes) => {
-      const { body } = await ask(waitlist, { questions_request: yes });
+    it('have questions and answers with questions_request=true', async () => {
+      const { body } = await ask(waitlist, { questions_request: true });
 
       const texts = { question_1: 'Why?', question_2: 'Which?', question_3: '' };
       expect(body[0]).toMatchObject({ ...texts, answer_1: '', answer_2: '', answer_3: '' });
@@ -120,7 +117,7 @@ describe('waiters', () => {
       expect(Object.keys(body[2])).toHaveLength(20);
     });
 
-    it('shows whom one Waiter referred', async () => {
+    it('are those that one Waiter referred with its referral_token', async () => {
       const referred = await ask(waitlist, { referral_token: people[1]!.referral_token });
       const nobody = await ask(waitlist, { referral_token: people[0]!.referral_token });
 
@@ -129,11 +126,11 @@ describe('waiters', () => {
       expect(nobody.body).toEqual([]);
     });
 
-    it.each(['true', 'True', '1'])('shows whom anyone referred with referral_token=%s', async (yes) => {
+    it.each(['true', 'True', '1'])('are those that anyone referred with referral_token=%s', async (yes) => {
       expect(uuids((await ask(waitlist, { referral_token: yes })).body)).toEqual(pick(3, 4));
     });
 
-    it('is empty for a token that this waitlist does not know', async () => {
+    it('are none if the waitlist does not know the referral_token', async () => {
       const other = await service.world.waitlist();
       const referrer = await service.world.signup(other);
       await service.world.signup(other, { referral_link: referrer.referral_link });
@@ -144,7 +141,7 @@ describe('waiters', () => {
       }
     });
 
-    it('takes all filters together', async () => {
+    it('pass all filters together', async () => {
       const { world } = service;
       const mixed = await world.waitlist({ questions: [{ question_value: 'Why?' }] });
       const [ada, grace] = await world.signups(mixed, 2);
@@ -167,13 +164,13 @@ describe('waiters', () => {
       expect(body).toEqual([expect.objectContaining({ uuid: gone[2]!.uuid, question_1: 'Why?', answer_1: '' })]);
     });
 
-    it('gives as many as asked, from where it was asked', async () => {
+    it('are as many as limit says, from offset on', async () => {
       expect(uuids((await ask(waitlist, { limit: 1 })).body)).toEqual(pick(0));
       expect(uuids((await ask(waitlist, { limit: 100 })).body)).toEqual(pick(0, 1, 3, 4));
       expect(uuids((await ask(waitlist, { offset: 1, limit: 2 })).body)).toEqual(pick(1, 3));
     });
 
-    it('is empty, and no error, beyond the end', async () => {
+    it('are none beyond the end, which is no error', async () => {
       for (const offset of [4, 1_000_000, Number.MAX_SAFE_INTEGER]) {
         const { status, body, headers } = await ask(waitlist, { offset });
         expect([status, body]).toEqual([200, []]);
@@ -181,31 +178,7 @@ describe('waiters', () => {
       }
     });
 
-    it.each(
-      Object.entries({
-        limit: ['0', '-1', '101', '1.5', 'ten', ''],
-        offset: ['-1', '1.5', 'ten', '', '9007199254740992', '1e3'],
-        after_id: ['0', '-1', '1.5', 'ten'],
-        order: ['sideways', ''],
-        questions_request: ['maybe', '2'],
-        offboarded_request: ['maybe', ''],
-        referral_token: ['x'.repeat(65)],
-      }).flatMap(([name, values]) => values.map((value) => [name, value] as const)),
-    )('refuses %s=%s', async (name, value) => {
-      const { status, body } = await ask(waitlist, { [name]: value });
-
-      expect(status).toBe(400);
-      expect(body.errors).toEqual([{ field: name, message: expect.any(String) }]);
-    });
-
-    it('refuses a parameter given twice', async () => {
-      const { api_key, owner } = waitlist;
-      const answer = await service.api.get(`${PATH}?api_key=${api_key}&offset=1&offset=2`, { token: owner.token });
-
-      expect(answer.status).toBe(400);
-    });
-
-    it('holds a hundred at most, and offsets cover the rest', async () => {
+    it('are a hundred at most, and offsets cover the rest', async () => {
       const long = await service.world.waitlist();
       const count = 103;
       await Promise.all(Array.from({ length: count }, () => service.world.signup(long)));
@@ -220,34 +193,34 @@ describe('waiters', () => {
     });
 
     it.each<CallOptions['query']>([{}, { order: 'queue' }, { offset: 2 }, { referral_token: true }])(
-      'is covered exactly once by following its links from %j',
+      'are covered exactly once by following the links from %j',
       async (query = {}) => {
         const { world } = service;
-        const line = await world.waitlist({ spots_to_move_upon_referral: 2 });
-        const [ada] = await world.signups(line, 3);
-        for (let count = 0; count < 4; count += 1) await world.signup(line, { referral_link: ada.referral_link });
-        const whole = await ask(line, query);
+        const list = await world.waitlist({ spots_to_move_upon_referral: 2 });
+        const [ada] = await world.signups(list, 3);
+        for (let count = 0; count < 4; count += 1) await world.signup(list, { referral_link: ada.referral_link });
+        const whole = await ask(list, query);
 
-        const pages = await follow(line, { ...query, limit: 2 });
+        const pages = await follow(list, { ...query, limit: 2 });
 
         expect(uuids(pages.flat())).toEqual(uuids(whole.body));
         expect(whole.body.length).toBeGreaterThan(2);
       },
     );
 
-    it('skips nobody who stays when people are offboarded between two pages', async () => {
-      const line = await service.world.waitlist();
-      const all = await service.world.signups(line, 12);
+    it('are not skipped when others are offboarded between two pages', async () => {
+      const list = await service.world.waitlist();
+      const all = await service.world.signups(list, 12);
 
-      const pages = await follow(line, { limit: 3 }, async (page) => {
-        await service.world.offboard(line, [page[0]!.id, page[2]!.id]);
+      const pages = await follow(list, { limit: 3 }, async (page) => {
+        await service.world.offboard(list, [page[0]!.id, page[2]!.id]);
       });
 
       expect(uuids(pages.flat())).toEqual(uuids(all));
-      expect(await service.world.list(line)).toHaveLength(6);
+      expect(await service.world.list(list)).toHaveLength(6);
     });
 
-    it('links to a page without what no parameter takes, however long, by the path as it is', async () => {
+    it('have a link to the next page without unknown parameters, and with the normal path', async () => {
       const query = { api_key: waitlist.api_key, limit: 1, constructor: 'x', junk: "'".repeat(9_000) };
       const { headers } = await service.api.get('/api//v1/waiter/', { token: waitlist.owner.token, query });
 
@@ -256,7 +229,7 @@ describe('waiters', () => {
       expect([...searchParams.keys()]).toEqual(['api_key', 'limit', 'after_id']);
     });
 
-    it('links to a page that keeps every other parameter', async () => {
+    it('have a link to the next page with every other parameter', async () => {
       const { headers } = await ask(waitlist, { limit: 1, offset: 1, questions_request: true });
 
       const [, url = '', relation] = /^<([^>]+)>; rel="(\w+)"$/.exec(String(headers.link)) ?? [];
@@ -271,7 +244,7 @@ describe('waiters', () => {
       });
     });
 
-    it('reads a JSON body where the query is silent, and the query wins', async () => {
+    it('are selected by a JSON body too, by the same rules; the query takes precedence', async () => {
       const { token } = waitlist.owner;
       const body = {
         api_key: waitlist.api_key,
@@ -284,19 +257,15 @@ describe('waiters', () => {
 
       const fromBody = await service.api.call('GET', PATH, body, { token });
       const fromBoth = await service.api.call('GET', PATH, body, { token, query: { offset: 0, limit: 2 } });
+      const invalid = await service.api.call('GET', PATH, { ...body, offset: -1 }, { token });
 
       expect(uuids(fromBody.body)).toEqual(pick(4));
       expect(fromBody.body[0]).toHaveProperty('question_1', 'Why?');
       expect(uuids(fromBoth.body)).toEqual(pick(3, 4));
+      expect(invalid.status).toBe(400);
     });
 
-    it('holds a JSON body to the same rules', async () => {
-      const body = { api_key: waitlist.api_key, offset: -1 };
-
-      expect((await service.api.call('GET', PATH, body, { token: waitlist.owner.token })).status).toBe(400);
-    });
-
-    /** Every page, by the `Link` of the one before. */
+    /** All pages; each is found by the `Link` of the previous one. */
     async function follow(
       list: OwnedWaitlist,
       query: NonNullable<CallOptions['query']>,
@@ -316,14 +285,14 @@ describe('waiters', () => {
     }
   });
 
-  describe('who may see and offboard', () => {
-    /** The same call, listing and offboarding; the key stands where the operation has it. */
+  describe('require the key of the waitlist', () => {
+    /** The same call for both operations, with the key in its usual parameter or in a header. */
     const operations: readonly (readonly [
       string,
       (token?: string, key?: unknown, header?: string) => Promise<Answer>,
     ])[] = [
       [
-        'listing',
+        'a listing',
         (token, key, header) =>
           service.api.get(PATH, {
             token,
@@ -332,7 +301,7 @@ describe('waiters', () => {
           }),
       ],
       [
-        'offboarding',
+        'an offboarding',
         (token, key, header) =>
           service.api.patch(
             PATH,
@@ -342,69 +311,24 @@ describe('waiters', () => {
       ],
     ];
 
-    describe.each(operations)('%s', (_, call) => {
-      it('is for the owner with the key of the waitlist', async () => {
-        const { owner, api_key } = await service.world.waitlist();
+    it.each(operations)('in %s, in its parameter or a header; the parameter takes precedence', async (_, call) => {
+      const { owner, api_key } = await service.world.waitlist();
 
-        expect((await call(owner.token, api_key)).status).toBe(200);
-      });
-
-      it('takes the key from a header too, and the explicit one wins', async () => {
-        const { owner, api_key } = await service.world.waitlist();
-
-        expect((await call(owner.token, undefined, api_key)).status).toBe(200);
-        expect((await call(owner.token, api_key, 'another')).status).toBe(200);
-        expect((await call(owner.token, 'another', api_key)).status).toBe(403);
-        expect((await call(owner.token, '', api_key)).status).toBe(400);
-      });
-
-      it.each([
-        ['no key', undefined],
-        ['an empty key', ''],
-      ])('refuses %s', async (_missing, key) => {
-        const { owner } = await service.world.waitlist();
-
-        const answer = await call(owner.token, key);
-
-        expect(answer.status).toBe(400);
-        expect(answer.body.errors).toEqual([{ field: 'api_key', message: expect.any(String) }]);
-      });
-
-      it("tells a wrong key and another owner's key apart by nothing", async () => {
-        const { owner } = await service.world.waitlist();
-        const stranger = await service.world.waitlist();
-
-        const foreign = await call(owner.token, stranger.api_key);
-
-        expect(foreign.status).toBe(403);
-        expect(told(await call(owner.token, 'no-such-key'))).toEqual(told(foreign));
-      });
-
-      it('needs the key as it is, byte for byte', async () => {
-        const { owner, api_key } = await service.world.waitlist();
-
-        expect((await call(owner.token, api_key.toUpperCase() === api_key ? api_key.toLowerCase() : api_key.toUpperCase())).status).toBe(403); // prettier-ignore
-        expect((await call(owner.token, `${api_key} `)).status).toBe(403);
-      });
-    });
-
-    it('asks for a token before it looks at anything else', async () => {
-      const answers = [
-        await service.api.get(PATH),
-        await service.api.get(PATH, { query: { api_key: 'wrong', offset: -1 } }),
-        await service.api.patch(PATH),
-        await service.api.patch(PATH, { waiters: 'none' }),
-      ];
-
-      expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+      expect((await call(owner.token, api_key)).status).toBe(200);
+      expect((await call(owner.token, undefined, api_key)).status).toBe(200);
+      expect((await call(owner.token, api_key, 'another')).status).toBe(200);
+      expect((await call(owner.token, 'another', api_key)).status).toBe(403);
+      expect((await call(owner.token, '', api_key)).status).toBe(400);
+      const { status, body } = await call(owner.token);
+      expect([status, body.errors]).toEqual([400, [{ field: 'api_key', message: expect.any(String) }]]);
     });
   });
 
-  describe('offboarding', () => {
+  describe('in an offboarding', () => {
     const send = (waitlist: OwnedWaitlist, body: object, options: CallOptions = {}) =>
       service.api.patch(PATH, { api_key: waitlist.api_key, offboard_request: true, ...body }, { token: waitlist.owner.token, ...options }); // prettier-ignore
 
-    it('shows every field of an offboarded Waiter, and no other', async () => {
+    it('have every field of the specification and no other', async () => {
       const { world } = service;
       const waitlist = await world.waitlist();
       const [referrer] = await world.signups(waitlist, 1);
@@ -451,7 +375,7 @@ describe('waiters', () => {
       ]);
     });
 
-    it('shows null for what a person did not give', async () => {
+    it('have null in fields without a value', async () => {
       const { world } = service;
       const waitlist = await world.waitlist({ required_contact: { email: 'optional' } });
       const person = await world.signup(waitlist, { email: null, phone: '+14155550123' });
@@ -470,7 +394,7 @@ describe('waiters', () => {
       });
     });
 
-    it('moves everyone behind forward, and shows the removed the place they had', async () => {
+    it('keep the position that they had, and those behind them move forward', async () => {
       const { world, api } = service;
       const waitlist = await world.waitlist();
       const [first, second, third] = (await world.signups(waitlist, 3)) as [Person, Person, Person];
@@ -482,17 +406,7 @@ describe('waiters', () => {
       expect(body).toMatchObject({ removed_date: TIMESTAMP, removed_priority: 1, priority: 1 });
     });
 
-    it('gives the first three in one call the places 0, 1 and 2', async () => {
-      const { world } = service;
-      const waitlist = await world.waitlist();
-      const people = await world.signups(waitlist, 4);
-
-      const removed = await world.offboard(waitlist, await idsOf(waitlist, people.slice(0, 3)));
-
-      expect(removed.map(({ removed_priority }) => removed_priority)).toEqual([0, 1, 2]);
-    });
-
-    it('answers in the order of the call', async () => {
+    it('are in the order of the call, with their positions before the call', async () => {
       const { world } = service;
       const waitlist = await world.waitlist();
       const [first, second, third] = (await world.signups(waitlist, 3)) as [Person, Person, Person];
@@ -503,7 +417,7 @@ describe('waiters', () => {
       expect(removed.map(({ removed_priority }) => removed_priority)).toEqual([2, 0, 1]);
     });
 
-    it('leaves out who is unknown, of another waitlist, named twice or gone already', async () => {
+    it('are left out if they are unknown, of another waitlist, listed twice or offboarded already', async () => {
       const { world } = service;
       const waitlist = await world.waitlist();
       const sibling = await world.waitlist({}, waitlist.owner);
@@ -520,7 +434,7 @@ describe('waiters', () => {
       expect(uuids(await world.list(sibling))).toEqual([foreign.uuid]);
     });
 
-    it('lets an offboarded referrer go on earning', async () => {
+    it('still get credit for later referrals', async () => {
       const { world } = service;
       const waitlist = await world.waitlist();
       const [ada, grace] = (await world.signups(waitlist, 2)) as [Person, Person];
@@ -535,33 +449,7 @@ describe('waiters', () => {
       expect([await world.priorityOf(grace), await world.priorityOf(referred)]).toEqual([0, 1]);
     });
 
-    it('ignores other attributes of a Waiter, and of the call', async () => {
-      const { world } = service;
-      const waitlist = await world.waitlist();
-      const person = await world.signup(waitlist);
-      const id = await world.idOf(waitlist, person);
-      const waiter = { ...person, id, removed_from_waitlist: false, metadata: { nested: [{}] } };
-
-      const { status, body } = await send(waitlist, { waiters: [waiter], reason: 'welcome' });
-
-      expect([status, uuids(body)]).toEqual([200, [person.uuid]]);
-    });
-
-    it('takes whole Waiters by the hundred kilobytes, and refuses more than a megabyte', async () => {
-      const { world } = service;
-      const waitlist = await world.waitlist();
-      const person = await world.signup(waitlist);
-      const id = await world.idOf(waitlist, person);
-      const sized = (bytes: number) => send(waitlist, { waiters: [{ id, note: 'x'.repeat(bytes) }] });
-
-      const tooLarge = await sized(1024 * 1024);
-      const large = await sized(1000 * 1024);
-
-      expect([tooLarge.status, tooLarge.body.error_code]).toEqual([413, 'BODY_TOO_LARGE']);
-      expect([large.status, uuids(large.body)]).toEqual([200, [person.uuid]]);
-    });
-
-    it('takes a thousand Waiters in a call', async () => {
+    it('can be a thousand', async () => {
       const waitlist = await service.world.waitlist();
       const person = await service.world.signup(waitlist);
       const id = await service.world.idOf(waitlist, person);
@@ -572,58 +460,15 @@ describe('waiters', () => {
       expect([status, uuids(body)]).toEqual([200, [person.uuid]]);
     });
 
-    describe('refuses, and removes nobody,', () => {
-      let waitlist: OwnedWaitlist;
-      let id: number;
-      beforeAll(async () => {
-        waitlist = await service.world.waitlist();
-        id = await service.world.idOf(waitlist, await service.world.signup(waitlist));
-      });
+    it('have at most twenty of their faults listed, and the rest counted', async () => {
+      const waitlist = await service.world.waitlist();
 
-      it.each<[string, (id: number) => object]>([
-        ['offboard_request false', (known) => ({ offboard_request: false, waiters: [{ id: known }] })],
-        ['offboard_request missing', (known) => ({ offboard_request: undefined, waiters: [{ id: known }] })],
-        ['offboard_request as text', (known) => ({ offboard_request: 'true', waiters: [{ id: known }] })],
-        ['offboard_request null', (known) => ({ offboard_request: null, waiters: [{ id: known }] })],
-        ['no waiters', () => ({})],
-        ['an empty list', () => ({ waiters: [] })],
-        ['no list', (known) => ({ waiters: { id: known } })],
-        ['1,001 waiters', (known) => ({ waiters: Array.from({ length: 1001 }, () => ({ id: known })) })],
-        ['an id as text', (known) => ({ waiters: [{ id: String(known) }] })],
-        ['one bad id among good ones', (known) => ({ waiters: [{ id: known }, { id: 'x' }] })],
-        ['bare ids', (known) => ({ waiters: [known] })],
-        ['a waiter without id', (known) => ({ waiters: [{ id: known }, {}] })],
-        ['the id 0', (known) => ({ waiters: [{ id: known }, { id: 0 }] })],
-        ['a negative id', (known) => ({ waiters: [{ id: known }, { id: -1 }] })],
-        ['half an id', (known) => ({ waiters: [{ id: known }, { id: 1.5 }] })],
-        ['an id past 2^53 − 1', (known) => ({ waiters: [{ id: known }, { id: 2 ** 53 }] })],
-      ])('%s', async (_, body) => {
-        const answer = await send(waitlist, body(id));
+      const { status, body } = await send(waitlist, { waiters: Array.from({ length: 100 }, () => ({ id: 'x' })) });
 
-        expect(answer.status).toBe(400);
-        expect(answer.body.errors.length).toBeGreaterThan(0);
-        expect(await service.world.list(waitlist)).toHaveLength(1);
-      });
-
-      it('a hundred bad ids, naming the first and how many more there are', async () => {
-        const { status, body } = await send(waitlist, { waiters: Array.from({ length: 100 }, () => ({ id: 'x' })) });
-
-        expect(status).toBe(400);
-        expect(body.errors).toHaveLength(20);
-        expect(body.errors[19]).toEqual({ field: 'waiters[19].id', message: 'must be a whole number' });
-        expect(body.detail).toMatch(/waiters\[19\]\.id must be a whole number; and 80 more$/);
-      });
-
-      it('a body that is no JSON', async () => {
-        const options = { token: waitlist.owner.token, headers: { 'api-key': waitlist.api_key } };
-
-        expect((await service.api.patch(PATH, undefined, { ...options, raw: '{"waiters": [' })).status).toBe(400);
-        expect((await service.api.patch(PATH, [], options)).status).toBe(400);
-        expect((await service.api.patch(PATH, undefined, options)).status).toBe(400);
-        const headers = { ...options.headers, 'content-type': 'text/plain' };
-        expect((await service.api.patch(PATH, undefined, { ...options, raw: 'x', headers })).status).toBe(415);
-        expect(await service.world.list(waitlist)).toHaveLength(1);
-      });
+      expect(status).toBe(400);
+      expect(body.errors).toHaveLength(20);
+      expect(body.errors[19]).toEqual({ field: 'waiters[19].id', message: 'must be a whole number' });
+      expect(body.detail).toMatch(/waiters\[19\]\.id must be a whole number; and 80 more$/);
     });
   });
 });

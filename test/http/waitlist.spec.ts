@@ -28,7 +28,7 @@ const read = ({ id }: OwnedWaitlist): Promise<Answer> => api.get(`${PATH}/${id}`
 const fieldsOf = ({ body }: Answer): string[] => body.errors.map(({ field }: { field: string }) => field);
 
 describe('a new waitlist', () => {
-  it('has defaults, and shows its API key', async () => {
+  it('has defaults and is returned with its API key', async () => {
     const { status, body } = await create();
 
     expect(status).toBe(201);
@@ -45,7 +45,7 @@ describe('a new waitlist', () => {
     });
   });
 
-  it('is what its owner asked for', async () => {
+  it('has the settings that its owner sent', async () => {
     const settings = {
       waitlist_name: 'Straße 😀',
       waitlist_url_location: 'http://localhost:8080/?lang=en#join',
@@ -67,7 +67,7 @@ describe('a new waitlist', () => {
     });
   });
 
-  it('shows its API key only then', async () => {
+  it('is not returned with its API key later', async () => {
     const { body: created } = await create();
 
     const answers = [await read(created), await change(created, {}), await api.get(PATH, { token: owner.token })];
@@ -79,60 +79,31 @@ describe('a new waitlist', () => {
   });
 });
 
-const REFUSED: [string, object][] = [
-  ['waitlist_name', { waitlist_name: '' }],
-  ['waitlist_name', { waitlist_name: null }],
-  ['waitlist_name', { waitlist_name: 'x'.repeat(201) }],
-  ['waitlist_name', { waitlist_name: 'one\0two' }],
-  ['waitlist_url_location', { waitlist_url_location: 'example.com' }],
-  ['waitlist_url_location', { waitlist_url_location: 'javascript:alert(1)' }],
-  ['waitlist_url_location', { waitlist_url_location: 'https://example.com/a page' }],
-  ['waitlist_url_location', { waitlist_url_location: 'https://exämple.com/join' }],
-  ['waitlist_url_location', { waitlist_url_location: 'https://example.com/?a=%zz' }],
-  ['waitlist_url_location', { waitlist_url_location: `https://example.com/${'x'.repeat(2030)}` }],
-  ['spots_to_move_upon_referral', { spots_to_move_upon_referral: -1 }],
-  ['spots_to_move_upon_referral', { spots_to_move_upon_referral: 10_001 }],
-  ['spots_to_move_upon_referral', { spots_to_move_upon_referral: 1.5 }],
-  ['spots_to_move_upon_referral', { spots_to_move_upon_referral: '3' }],
-  ['required_contact.email', { required_contact: { email: 'yes' } }],
-  ['required_contact', { required_contact: { email: 'off', phone: 'off' } }],
-  ['default_region', { default_region: 'us' }],
-  ['default_region', { default_region: 'XX' }],
-  ['questions', { questions: Array.from({ length: 4 }, (_, n) => ({ question_value: `${n}?` })) }],
-  ['questions', { questions: [{ question_value: 'Why?' }, { question_value: 'Why?' }] }],
-  ['questions[0].question_value', { questions: [{}] }],
-  ['questions[0].question_value', { questions: [{ question_value: '' }] }],
-  ['questions[0].question_value', { questions: [{ question_value: 'Why\0?' }] }],
-  ['questions[0].answer_value', { questions: [{ question_value: 'Why?', answer_value: [] }] }],
-  ['questions[0].answer_value', { questions: [{ question_value: 'Why?', answer_value: ['a', 'a'] }] }],
-  ['questions[0].answer_value', { questions: [{ question_value: 'Why?', answer_value: 'free' }] }],
-];
+describe('invalid settings', () => {
+  it.each<[string, object]>([
+    ['waitlist_url_location', { waitlist_url_location: 'https://example.com/a page' }],
+    ['waitlist_url_location', { waitlist_url_location: 'https://exämple.com/join' }],
+    ['waitlist_url_location', { waitlist_url_location: 'https://example.com/?a=%zz' }],
+    ['questions[0].question_value', { questions: [{}] }],
+  ])('are refused and change nothing: %s in %j', async (field, fields) => {
+    const waitlist = await world.waitlist({}, owner);
+    const before = (await read(waitlist)).body;
 
-describe('settings that make no sense', () => {
-  let existing: OwnedWaitlist;
-  beforeAll(async () => {
-    existing = await world.waitlist({}, owner);
-  });
-
-  it.each(REFUSED)('are refused for %s: %j', async (field, fields) => {
-    const before = (await read(existing)).body;
-    const [created, changed] = [await create(fields), await change(existing, fields)];
-
-    for (const answer of [created, changed]) {
+    for (const answer of [await create(fields), await change(waitlist, fields)]) {
       expect(answer.status).toBe(400);
       expect(fieldsOf(answer)).toEqual([field]);
     }
-    expect((await read(existing)).body).toEqual(before);
+    expect((await read(waitlist)).body).toEqual(before);
   });
 
-  it.each(['waitlist_name', 'waitlist_url_location'])('are refused without %s', async (field) => {
-    const answer = await create({ [field]: undefined });
+  it('are refused without a name and a URL', async () => {
+    const answer = await api.post(PATH, {}, { token: owner.token });
 
     expect(answer.status).toBe(400);
-    expect(fieldsOf(answer)).toEqual([field]);
+    expect(fieldsOf(answer)).toEqual(['waitlist_name', 'waitlist_url_location']);
   });
 
-  it('are refused where a change in parts would end both ways to find a record', async () => {
+  it('are refused if a change would turn off email and phone one after the other', async () => {
     const waitlist = await world.waitlist({ required_contact: { phone: 'off' } }, owner);
 
     expect((await change(waitlist, { required_contact: { email: 'off' } })).status).toBe(400);
@@ -141,7 +112,7 @@ describe('settings that make no sense', () => {
 });
 
 describe('a change', () => {
-  it('keeps what it does not name', async () => {
+  it('keeps the settings that it does not name', async () => {
     const waitlist = await world.waitlist({ default_region: 'US', questions: [{ question_value: 'Why?' }] }, owner);
     const before = (await read(waitlist)).body;
 
@@ -162,7 +133,7 @@ describe('a change', () => {
     expect((await read(waitlist)).body).toEqual(now);
   });
 
-  it('may be none', async () => {
+  it('may be empty', async () => {
     const waitlist = await world.waitlist({}, owner);
 
     const { status, body } = await change(waitlist, {});
@@ -171,7 +142,7 @@ describe('a change', () => {
     expect(body).toEqual({ ...(await read(waitlist)).body, records_moved: 0 });
   });
 
-  it('may take the region and the questions away', async () => {
+  it('may remove the region and the questions', async () => {
     const waitlist = await world.waitlist({ default_region: 'US', questions: [{ question_value: 'Why?' }] }, owner);
 
     const { body } = await change(waitlist, { default_region: null, questions: [] });
@@ -179,23 +150,23 @@ describe('a change', () => {
     expect(body).toMatchObject({ default_region: null, questions: [] });
   });
 
-  it('of what a referral is worth moves past referrals too, there and back', async () => {
+  it('of spots_to_move_upon_referral applies to earlier referrals too, in both directions', async () => {
     const waitlist = await world.waitlist({ spots_to_move_upon_referral: 0 }, owner);
     const people = await world.signups(waitlist, 5);
     const [, , , , ada] = people;
     await world.signup(waitlist, { referral_link: ada?.referral_link });
     expect(await world.priorityOf(ada!)).toBe(4);
 
-    const places: number[] = [];
+    const positions: number[] = [];
     for (const spots_to_move_upon_referral of [2, 10_000, 1, 0]) {
       await change(waitlist, { spots_to_move_upon_referral });
-      places.push(await world.priorityOf(ada!));
+      positions.push(await world.priorityOf(ada!));
     }
 
-    expect(places).toEqual([2, 0, 3, 4]);
+    expect(positions).toEqual([2, 0, 3, 4]);
   });
 
-  it('of the page changes the referral links of people who joined before', async () => {
+  it('of waitlist_url_location changes existing referral links', async () => {
     const waitlist = await world.waitlist({}, owner);
     const { email, referral_token } = await world.signup(waitlist);
 
@@ -207,7 +178,7 @@ describe('a change', () => {
 });
 
 describe('statistics', () => {
-  it('count the active, the offboarded, all, and the referred of both', async () => {
+  it('count the active, the offboarded, all records, and the referred ones', async () => {
     const waitlist = await world.waitlist({}, owner);
     const [ada, grace] = await world.signups(waitlist, 3);
     const referred = await world.signup(waitlist, { referral_link: ada.referral_link });
@@ -223,31 +194,27 @@ describe('statistics', () => {
   });
 });
 
-describe('my waitlists', () => {
-  it('are all mine, oldest first, and nobody else sees them', async () => {
+describe('the list of waitlists', () => {
+  it("has the owner's waitlists, oldest first, and no others", async () => {
     const me = await world.owner();
+    const list = () => api.get(PATH, { token: me.token });
+    expect((await list()).body).toEqual([]);
     const [one, two] = [await world.waitlist({}, me), await world.waitlist({}, me)];
     await world.waitlist({}, owner);
 
-    const mine = await api.get(PATH, { token: me.token });
+    const mine = await list();
 
     expect(mine.status).toBe(200);
     expect(mine.body.map(({ id }: { id: number }) => id)).toEqual([one.id, two.id]);
     expect(mine.body[0]).toEqual((await api.get(`${PATH}/${one.id}`, { token: me.token })).body);
   });
-
-  it('are none for a new owner', async () => {
-    expect((await api.get(PATH, { token: (await world.owner()).token })).body).toEqual([]);
-  });
 });
 
 describe('the public view', () => {
-  let waitlist: OwnedWaitlist;
-  let view: object;
-  beforeAll(async () => {
-    waitlist = await world.waitlist({ questions: [{ question_value: 'Why?' }], default_region: 'US' }, owner);
+  it('has the fields that a page needs, whatever placeholder is sent as a token', async () => {
+    const waitlist = await world.waitlist({ questions: [{ question_value: 'Why?' }], default_region: 'US' }, owner);
     await world.signups(waitlist, 2);
-    view = {
+    const view = {
       id: waitlist.id,
       waitlist_name: waitlist.waitlist_name,
       waitlist_url_location: waitlist.waitlist_url_location,
@@ -255,26 +222,21 @@ describe('the public view', () => {
       questions: [{ question_value: 'Why?', optional: true, answer_value: null }],
       statistics: { total_signups: 2 },
     };
+
+    const headers = ['Bearer YOUR_ACCESS_TOKEN', 'Bearer', 'Basic YTpi', 'Bearer a.b.c'];
+
+    const answers = [
+      await api.get(`${PATH}/${waitlist.id}`),
+      ...(await Promise.all(
+        headers.map((authorization) => api.get(`${PATH}/${waitlist.id}`, { headers: { authorization } })),
+      )),
+    ];
+
+    for (const { status, body } of answers) expect([status, body]).toEqual([200, view]);
   });
 
-  it('is what a page needs and nothing more', async () => {
-    const { status, body } = await api.get(`${PATH}/${waitlist.id}`);
-
-    expect(status).toBe(200);
-    expect(body).toEqual(view);
-  });
-
-  it.each(['Bearer YOUR_ACCESS_TOKEN', 'Bearer', 'Bearer null', 'Basic YTpi', 'Bearer a.b.c', 'undefined'])(
-    'is given to a page that sends a placeholder: %s',
-    async (authorization) => {
-      const { status, body } = await api.get(`${PATH}/${waitlist.id}`, { headers: { authorization } });
-
-      expect(status).toBe(200);
-      expect(body).toEqual(view);
-    },
-  );
-
-  it('is not given to an owner whose token has expired, who would take it for the whole', async () => {
+  it('is refused with 401 for an expired token, because its owner expects all settings', async () => {
+    const { id } = await world.waitlist({}, owner);
     const jwt = service.app.get(JwtService, { strict: false });
     const { header, payload } = jwt.decode(owner.token, { complete: true }) as { header: object; payload: object };
     const secret = 'test-secret-test-secret-test-secret-';
@@ -283,23 +245,16 @@ describe('the public view', () => {
       { secret, header: header as never },
     );
 
-    const { status, headers, body } = await api.get(`${PATH}/${waitlist.id}`, { token: expired });
+    const { status, headers, body } = await api.get(`${PATH}/${id}`, { token: expired });
 
     expect(status).toBe(401);
     expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
     expect(body.error_code).toBe('INVALID_TOKEN');
   });
-
-  it('ends with the waitlist', async () => {
-    const { body: gone } = await create();
-    await api.delete(`${PATH}/${gone.id}`, { token: owner.token });
-
-    expect((await api.get(`${PATH}/${gone.id}`)).status).toBe(404);
-  });
 });
 
 describe('the API key', () => {
-  it('is replaced, and the old one ends at once', async () => {
+  it('is replaced, and the old one stops working at once', async () => {
     const waitlist = await world.waitlist({}, owner);
 
     const { status, body } = await api.post(`${PATH}/${waitlist.id}/api_key`, undefined, { token: owner.token });
@@ -312,33 +267,27 @@ describe('the API key', () => {
   });
 });
 
-describe('deleting', () => {
-  it('deletes the waitlist and its records', async () => {
-    const waitlist = await world.waitlist({}, owner);
+describe('a deletion', () => {
+  it('deletes the waitlist with its records, and no other', async () => {
+    const [waitlist, other] = [await world.waitlist({}, owner), await world.waitlist({}, owner)];
     const [ada] = await world.signups(waitlist, 2);
+    const grace = await world.signup(other);
 
     const { status, text } = await api.delete(`${PATH}/${waitlist.id}`, { token: owner.token });
 
     expect(status).toBe(204);
     expect(text).toBe('');
     expect((await read(waitlist)).status).toBe(404);
+    expect((await api.get(`${PATH}/${waitlist.id}`)).status).toBe(404);
     const query = { waitlist_id: waitlist.id, email: ada.email };
     expect((await api.get('/api/v1/signup', { query })).body.error_code).toBe('WAITLIST_NOT_FOUND');
     expect((await api.post('/api/v1/signup', query)).body.error_code).toBe('WAITLIST_NOT_FOUND');
     const listing = await api.get('/api/v1/waiter', { token: owner.token, query: { api_key: waitlist.api_key } });
     expect(listing.status).toBe(403);
+    expect(await world.priorityOf(grace)).toBe(0);
   });
 
-  it('spares the other waitlists', async () => {
-    const [gone, kept] = [await world.waitlist({}, owner), await world.waitlist({}, owner)];
-    const ada = await world.signup(kept);
-
-    await api.delete(`${PATH}/${gone.id}`, { token: owner.token });
-
-    expect(await world.priorityOf(ada)).toBe(0);
-  });
-
-  it('happens once', async () => {
+  it('succeeds once if it is requested twice at the same moment', async () => {
     const waitlist = await world.waitlist({}, owner);
 
     const answers = [1, 2].map(() => api.delete(`${PATH}/${waitlist.id}`, { token: owner.token }));
@@ -347,53 +296,25 @@ describe('deleting', () => {
   });
 });
 
-describe('who may', () => {
-  type Call = (id: number | string, token?: string) => Promise<Answer>;
-  const get: Call = (id, token) => api.get(`${PATH}/${id}`, { token });
-  const OWNER_CALLS: [string, Call][] = [
-    ['PATCH', (id, token) => api.patch(`${PATH}/${id}`, { waitlist_name: 'Mine' }, { token })],
-    ['PATCH of nothing', (id, token) => api.patch(`${PATH}/${id}`, {}, { token })],
-    ['DELETE', (id, token) => api.delete(`${PATH}/${id}`, { token })],
-    ['POST api_key', (id, token) => api.post(`${PATH}/${id}/api_key`, undefined, { token })],
+describe('every operation on a waitlist', () => {
+  const callAll = async (id: number | string, token: string): Promise<[Answer, ...Answer[]]> => [
+    await api.get(`${PATH}/${id}`, { token }),
+    await api.patch(`${PATH}/${id}`, {}, { token }),
+    await api.delete(`${PATH}/${id}`, { token }),
+    await api.post(`${PATH}/${id}/api_key`, undefined, { token }),
   ];
 
-  it.each([['GET', get] as [string, Call], ...OWNER_CALLS])("not %s another owner's: 404", async (_, call) => {
+  it("answers 404 for another owner's waitlist", async () => {
     const waitlist = await world.waitlist({}, owner);
 
-    const { status, body } = await call(waitlist.id, stranger.token);
-    const unknown = await call(Number.MAX_SAFE_INTEGER, stranger.token);
-
-    expect(status).toBe(404);
-    expect(body.error_code).toBe('WAITLIST_NOT_FOUND');
-    expect({ ...unknown.body, instance: '' }).toEqual({ ...body, instance: '' });
-    expect((await read(waitlist)).body.waitlist_name).toBe('Test');
+    for (const { status, body } of await callAll(waitlist.id, stranger.token))
+      expect([status, body.error_code]).toEqual([404, 'WAITLIST_NOT_FOUND']);
     expect(await world.list(waitlist)).toEqual([]);
   });
 
-  const WITHOUT_ID: [string, Call][] = [
-    ['POST', (_, token) => api.post(PATH, SETTINGS, { token })],
-    ['GET of all', (_, token) => api.get(PATH, { token })],
-  ];
-  it.each([...OWNER_CALLS, ...WITHOUT_ID])('not %s without an access token: 401', async (_, call) => {
-    const waitlist = await world.waitlist({}, owner);
-
-    const [none, wrong, refresh] = [
-      await call(waitlist.id),
-      await call(waitlist.id, 'YOUR_ACCESS_TOKEN'),
-      await call(waitlist.id, owner.refreshToken),
-    ];
-
-    expect([none, wrong, refresh].map(({ status }) => status)).toEqual([401, 401, 401]);
-    expect(none.headers['www-authenticate']).toBe('Bearer');
-    expect(wrong.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
-    expect(none.body.error_code).toBe('MISSING_TOKEN');
-  });
-
-  it.each([['GET', get] as [string, Call], ...OWNER_CALLS])('not %s an id that is none: 400', async (_, call) => {
-    for (const id of ['0', '-1', '1.5', 'one', '01', '9007199254740992', '1e3', '%20', '1%00']) {
-      const answer = await call(id, owner.token);
-
-      expect([id, answer.status]).toEqual([id, 400]);
+  it('answers 400 for an invalid id', async () => {
+    for (const answer of await callAll('one', owner.token)) {
+      expect(answer.status).toBe(400);
       expect(fieldsOf(answer)).toEqual(['waitlist_id']);
     }
   });

@@ -26,19 +26,4 @@ describe('the page /docs/errors', () => {
       [],
     );
   });
-
-  it.each([
-    ['an unknown path', '/api/v1/nothing', 404],
-    ['a missing file of the documentation', '/docs/nothing.js', 404],
-    ['a path that allows other methods', '/api/v1/auth/create_tokens', 405],
-    ['a missing token', '/api/v1/waiter', 401],
-    ['a request without its parameters', '/api/v1/signup', 400],
-  ])('has the section that the type of a problem links to: %s', async (_, path, status) => {
-    const answer = await service.api.get(path);
-
-    expect(answer.status).toBe(status);
-    const [address, anchor] = answer.body.type.split('#');
-    expect(address).toBe('/docs/errors');
-    expect(page).toContain(`<section id="${anchor}">\n<h2>${answer.body.error_code}</h2>`);
-  });
 });

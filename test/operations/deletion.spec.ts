@@ -5,13 +5,13 @@ import { type Service, startService } from '../support/service.js';
 import { queueOf } from '../support/queue.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 
-/** Many transactions of a deletion, so that it is cut short wherever it is killed. */
+/** The deletion takes many transactions, so a kill interrupts it. */
 const PEOPLE = 8_000;
-/** A busy machine may be elsewhere between an answer and the end of who gave it. */
+/** On a busy machine a deletion may be complete before the signal arrives. */
 const TRIES_MAX = 10;
 
 describe('a deletion', () => {
-  /** Looks on: only a process of its own goes on with the deletions of others. */
+  /** Shares the database. It is not a server process, so it does not continue deletions. */
   let observer: Service;
   let processes: ServiceProcess[];
 
@@ -34,13 +34,13 @@ describe('a deletion', () => {
     return process;
   }
 
-  /** Deletes a waitlist of many people, beside which there is another, and ends when that is answered: before all is done. */
+  /** Deletes one of two waitlists in a process that is killed after its answer, before the deletion is complete. */
   async function killDeleting(): Promise<{ readonly gone: number; readonly kept: number }> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const ids = await kill(await start());
       if ((await rowsOf(ids.gone)) > 0) return ids;
     }
-    throw new Error(`${TRIES_MAX} deletions were done as soon as they were answered.`);
+    throw new Error(`${TRIES_MAX} deletions were complete when they were answered.`);
   }
 
   async function kill(process: ServiceProcess): Promise<{ readonly gone: number; readonly kept: number }> {
@@ -74,7 +74,7 @@ describe('a deletion', () => {
     return running.output;
   }
 
-  it('is no damage where its process is killed, and the next one ends it', async () => {
+  it('is not reported as damage if its process is killed, and the next process completes it', async () => {
     const { gone, kept } = await killDeleting();
 
     expect(await verify()).toContain(`Waitlist ${kept}: 1 records, all right\nWaitlist ${gone} is being deleted\n`);
@@ -86,7 +86,7 @@ describe('a deletion', () => {
     expect(await verify()).not.toContain('deleted');
   });
 
-  /** A waitlist with somebody on it, after all that a process does before it answers. */
+  /** A deleted waitlist with a record, in the state in which its deletion is answered. */
   async function closed(): Promise<number> {
     const queue = queueOf(observer.app);
     const { id } = await observer.world.waitlist();
@@ -98,7 +98,7 @@ describe('a deletion', () => {
     return id;
   }
 
-  it('is ended by a rebuild, where no process serves', async () => {
+  it('is completed by a purge if no process serves', async () => {
     const queue = queueOf(observer.app);
     const id = await closed();
 
@@ -111,7 +111,7 @@ describe('a deletion', () => {
   const onServer = process.env.TEST_DATABASE_URL ? it : it.skip;
 
   onServer(
-    'holds up no other where it is held up itself (needs TEST_DATABASE_URL: the embedded has no locks of rows)',
+    'does not delay other deletions while it waits for a lock (needs TEST_DATABASE_URL: SQLite has no row locks)',
     async () => {
       const queue = queueOf(observer.app);
       const [held, other] = [await closed(), await closed()];
@@ -130,7 +130,7 @@ describe('a deletion', () => {
     },
   );
 
-  onServer('is ended by those beside it (needs TEST_DATABASE_URL: the embedded is for one process)', async () => {
+  onServer('is completed by other processes (needs TEST_DATABASE_URL: SQLite is for one process)', async () => {
     await Promise.all([start(), start()]);
 
     const { gone, kept } = await killDeleting();

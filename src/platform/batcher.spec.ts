@@ -7,7 +7,7 @@ const BOUNDS = { name: 'test', batchMax: 3, waitingMax: 5, runsMax: 1 };
 
 const AWAY = new Problem('DATABASE_UNAVAILABLE');
 
-/** Runs that end when the test says so. */
+/** A batcher whose runs the test ends. */
 function controlled(bounds: Partial<BatchBounds<number>> = {}) {
   const batches: number[][] = [];
   const ends: ((outcomes?: Outcome<string>[]) => void)[] = [];
@@ -39,7 +39,7 @@ describe('a batcher', () => {
     expect(await result).toBe('done 1');
   });
 
-  it('carries out together what arrives during a run, in order and at most a batch at a time', async () => {
+  it('collects the commands that arrive during a run into batches, in order', async () => {
     const { batcher, batches, end } = controlled();
 
     const results = [1, 2, 3, 4, 5].map((command) => batcher.submit(command));
@@ -50,7 +50,7 @@ describe('a batcher', () => {
     expect(batches).toEqual([[1], [2, 3, 4], [5]]);
   });
 
-  it('has at most the allowed runs under way', () => {
+  it('does not exceed the allowed number of runs', () => {
     const { batcher, batches } = controlled({ runsMax: 2 });
 
     for (const command of [1, 2, 3]) void batcher.submit(command);
@@ -58,7 +58,7 @@ describe('a batcher', () => {
     expect(batches).toEqual([[1], [2]]);
   });
 
-  it('gives each caller their own error and spares the neighbours', async () => {
+  it('gives each caller the error of their own command only', async () => {
     const { batcher, end } = controlled();
     const [, second, third] = [1, 2, 3].map((command) => batcher.submit(command));
     await end(0);
@@ -68,7 +68,7 @@ describe('a batcher', () => {
     expect(await third).toBe('done 3');
   });
 
-  it('gives all callers of a run the error that ended it, and goes on', async () => {
+  it('gives all callers of a failed run its error, and continues', async () => {
     let isBroken = true;
     const batcher = new Batcher<number, number>(async (commands) => {
       if (isBroken) throw new Error('the run failed');
@@ -82,9 +82,9 @@ describe('a batcher', () => {
   });
 
   it.each<[string, () => Promise<Outcome<number>[]>]>([
-    ['one of its outcomes', async () => [{ error: AWAY }]],
-    ['its failure', () => Promise.reject(AWAY)],
-  ])('refuses all who wait where a run says by %s that the database is away', async (_, fail) => {
+    ['one outcome of a run', async () => [{ error: AWAY }]],
+    ['the failure of a run', () => Promise.reject(AWAY)],
+  ])('refuses all waiting commands when %s says that the database is away', async (_, fail) => {
     let runs = 0;
     const batcher = new Batcher<number, number>(
       () => {
@@ -100,7 +100,7 @@ describe('a batcher', () => {
     expect(runs).toBe(1);
   });
 
-  it('refuses a caller whom a run forgot rather than leaving them waiting', async () => {
+  it('refuses a command for which a run returns no outcome', async () => {
     const { batcher, end } = controlled();
     const result = batcher.submit(1);
 
@@ -109,14 +109,14 @@ describe('a batcher', () => {
     await expect(result).rejects.toThrow('fewer outcomes');
   });
 
-  it('refuses at once when the line is full, and says when to come back', () => {
+  it('refuses at once when too many commands wait, with a time to retry after', () => {
     const { batcher } = controlled();
     for (const command of [1, 2, 3, 4, 5, 6]) void batcher.submit(command);
 
     expect(() => batcher.submit(7)).toThrow(expect.objectContaining({ code: 'QUEUE_FULL', retryAfterSeconds: 1 }));
   });
 
-  it('lets heavy commands fill a run, and the line, sooner', async () => {
+  it('counts a heavy command by its weight in a run and among the waiting', async () => {
     const { batcher, batches, end } = controlled({ weightOf: (command) => command });
     const results = [2, 2, 1, 2].map((command) => batcher.submit(command));
 
@@ -128,7 +128,7 @@ describe('a batcher', () => {
     void batcher.submit(1);
   });
 
-  it('is drained when all that was submitted has been answered', async () => {
+  it('is drained when every submitted command has been answered', async () => {
     const { batcher, end } = controlled();
     const answered: string[] = [];
     const results = [1, 2].map((command) => batcher.submit(command).then((result) => answered.push(result)));

@@ -108,7 +108,7 @@ describe('the migrations', () => {
     await database.drop();
   });
 
-  it('each go up, back down, and up again', async () => {
+  it('each run up, down and up again', async () => {
     expect(migrations.length).toBeGreaterThan(0);
     for (const migration of migrations.map((Migration) => new Migration())) {
       const before = await readSchema(dataSource);
@@ -123,7 +123,7 @@ describe('the migrations', () => {
     }
   });
 
-  it('run from an empty database to the newest schema, back, and forth again', async () => {
+  it('run from an empty database to the newest schema, back, and up again', async () => {
     const ran = await dataSource.runMigrations();
     const newest = await readSchema(dataSource);
     expect(ran).toHaveLength(migrations.length);
@@ -137,7 +137,7 @@ describe('the migrations', () => {
     expect(await dataSource.showMigrations()).toBe(false);
   });
 
-  it('run once when two programs migrate at the same moment', async () => {
+  it('run once when two programs migrate at the same time', async () => {
     const environment = { DATABASE_URL: database.url };
     const both = await Promise.all([1, 2].map(() => ServiceProcess.spawn(environment, 'dist/src/cli.js', 'migrate')));
     const codes = await Promise.all(both.map(({ exit }) => exit));
@@ -147,7 +147,7 @@ describe('the migrations', () => {
     expect(ran.sort()).toEqual(migrations.map((Migration) => new Migration().name).sort());
   });
 
-  it('go on when a migrator was killed between building an index and recording it', async () => {
+  it('continue after a migrator was killed between building an index and recording it', async () => {
     await dataSource.runMigrations();
     const newest = await readSchema(dataSource);
     await dataSource.query(`DELETE FROM migrations WHERE name LIKE 'index%'`);

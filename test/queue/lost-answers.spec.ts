@@ -8,7 +8,7 @@ import type { OwnedWaitlist } from '../support/world.js';
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
 
 onServer(
-  'a commit whose answer is lost (needs TEST_DATABASE_URL: the embedded database has no line to lose it on)',
+  'a commit whose answer is lost (needs TEST_DATABASE_URL: the embedded database has no connection to lose)',
   () => {
     let database: TestDatabase;
     let line: DatabaseLine;
@@ -50,7 +50,7 @@ onServer(
       await expectSound(waitlist, 3);
     });
 
-    it('of an offboarding is answered with those whom it removed, at their places', async () => {
+    it('of an offboarding is answered with the removed records and their positions', async () => {
       const { world } = service;
       const waitlist = await world.waitlist();
       await world.signups(waitlist, 4);
@@ -62,7 +62,7 @@ onServer(
       await expectSound(waitlist, 4);
     });
 
-    it('of a reordering is answered with how many it moved', async () => {
+    it('of a reordering is answered with the number of records that moved', async () => {
       const { world, api } = service;
       const waitlist = await world.waitlist({ spots_to_move_upon_referral: 0 });
       const [, , ada] = await world.signups(waitlist, 3);
@@ -76,7 +76,7 @@ onServer(
       await expectSound(waitlist, 4);
     });
 
-    it('of a new waitlist leaves one, and of its end none', async () => {
+    it('of a new waitlist leaves one, and of its deletion none', async () => {
       const { world, api } = service;
       const owner = await world.owner();
 

@@ -4,7 +4,7 @@ import { applicant } from '../support/applicant.js';
 import { type Service, startService } from '../support/service.js';
 import { type Queue, queueOf } from '../support/queue.js';
 
-/** Several transactions' worth. */
+/** Several transactions. */
 const PEOPLE = 8_000;
 
 describe('seeding', () => {
@@ -16,42 +16,42 @@ describe('seeding', () => {
   });
   afterAll(() => service.stop());
 
-  it('keeps the line exact for those who join and look meanwhile', async () => {
+  it('keeps the queue exact while people join and look it up', async () => {
     const { id } = await service.world.waitlist();
     const seeding = queue.seeder.seed(id, PEOPLE, () => undefined);
 
     const seen = await during(seeding, async () => {
       const { waiter: joined } = await queue.writer.join(id, applicant());
       const { findings } = await queue.auditor.verify(id, () => undefined);
-      return { ahead: joined.seq, priority: joined.priority, findings };
+      return { seq: joined.seq, priority: joined.priority, findings };
     });
 
-    // Nobody leaves: whoever comes is behind all who came.
-    expect(seen).toEqual(seen.map(({ ahead }) => ({ ahead, priority: ahead, findings: [] })));
+    // Nobody leaves, so a newcomer is behind all earlier records.
+    expect(seen).toEqual(seen.map(({ seq }) => ({ seq, priority: seq, findings: [] })));
     const report = await queue.auditor.verify(id, () => undefined);
     expect(report).toEqual({ records: PEOPLE + seen.length, findings: [], differences: 0 });
   });
 
-  it('ends in a word, and sound, where a living person has an email that was to come', async () => {
+  it('stops with a clear message when a real signup has an email that it would use', async () => {
     const { id } = await service.world.waitlist();
     const email = `seed-${PEOPLE - 1}@example.com`;
-    let living: Promise<unknown> | undefined;
+    let signup: Promise<unknown> | undefined;
 
     const seeding = queue.seeder.seed(id, PEOPLE, () => {
-      living ??= service.world.signup({ id }, { email });
+      signup ??= service.world.signup({ id }, { email });
     });
 
     await expect(seeding).rejects.toThrow(
       /^A signup on waitlist \d+ already has the email or the token of an invented person: \d+ of 8000 joined, and no more can\.$/,
     );
-    await living;
+    await signup;
     const { records, findings } = await queue.auditor.verify(id, () => undefined);
     expect(findings).toEqual([]);
     expect(records).toBeGreaterThan(1);
     expect(records).toBeLessThan(PEOPLE);
   });
 
-  it('invents people of whom some referred others', async () => {
+  it('makes people, some of whom referred others', async () => {
     const { id } = await service.world.waitlist();
 
     await queue.seeder.seed(id, PEOPLE, () => undefined);

@@ -5,14 +5,14 @@ import { createAdapter } from '../../src/platform/http/server.js';
 import { Discretion, privateText, requireAnonymity, requireSilence } from '../support/discretion.js';
 import { type Service, startService } from '../support/service.js';
 
-describe('the tests of every suite', () => {
+describe('every test suite', () => {
   it.each([
     ['an email', ({ email }: { email: string }) => ({ email })],
     ['a phone', ({ phone }: { phone: string }) => ({ note: `called ${phone}` })],
-    ['an address', ({ email }: { email: string }) => ({ path: `/people/${encodeURIComponent(email)}` })],
+    ['an email in a URL', ({ email }: { email: string }) => ({ path: `/people/${encodeURIComponent(email)}` })],
     ['an API key', (_: unknown, key: string) => ({ key })],
     ['a token', (_: unknown, _key: string, token: string) => ({ headers: { authorization: `Bearer ${token}` } })],
-  ])('fail where a line of the log tells %s', async (_, tell) => {
+  ])('fails when the log contains %s', async (_, tell) => {
     const service = await startService();
     const { world, app } = service;
     const waitlist = await world.waitlist();
@@ -27,7 +27,7 @@ describe('the tests of every suite', () => {
     await expect(service.stop()).rejects.toThrow('The log repeats');
   });
 
-  it('fail where the metrics tell it', () => {
+  it('fails when the metrics contain private text', () => {
     const discretion = new Discretion();
     discretion.keep(privateText({ email: 'seen@example.com' }));
 
@@ -35,7 +35,7 @@ describe('the tests of every suite', () => {
     expect(() => discretion.check('requests{route="/api/v1/signup"} 1')).not.toThrow();
   });
 
-  it('fail where a refusal repeats what it refuses, or tells what the service is made of', () => {
+  it('fails when an error repeats the request, or names the software of the service', () => {
     const refusal = (text: string, headers = {}) => ({ status: 400, headers, text, body: undefined });
 
     expect(() => requireSilence('400', '{"detail":"Ada Lovelace is no email"}', ['Ada Lovelace'])).toThrow();
@@ -46,8 +46,8 @@ describe('the tests of every suite', () => {
   });
 });
 
-describe('a line of the framework itself', () => {
-  it('tells neither the query nor the address of a request, nor the values of a failed statement', async () => {
+describe('a log line of the framework', () => {
+  it('contains no query, no client address and no values of a failed statement', async () => {
     const discretion = new Discretion();
     const lines: string[] = [];
     const write = (line: string) => lines.push(line) && discretion.write(line);
@@ -66,7 +66,7 @@ describe('a line of the framework itself', () => {
     });
     discretion.keep(['seen@example.com']);
 
-    // eslint-disable-next-line no-restricted-syntax -- the route is this test's own, so no contract holds for it
+    // eslint-disable-next-line no-restricted-syntax -- this test adds the route, so the contract does not describe it
     await fastify.inject('/twice?a=\\b&email=seen@example.com');
 
     expect(JSON.parse(lines[0]!)).toMatchObject({ req: { method: 'GET' }, err: { type: 'QueryFailedError' } });
@@ -85,7 +85,7 @@ describe('every answer', () => {
   afterAll(() => service.stop());
 
   it.each(['/api/v1/signup?waitlist_id=1', '/api/v1/waiter', '/nowhere', '/%ff', '/livez', '/metrics'])(
-    'carries the headers that keep a browser from harm: %s',
+    'has the security headers: %s',
     async (path) => {
       const { headers } = await service.api.get(path);
 
@@ -101,7 +101,7 @@ describe('every answer', () => {
     },
   );
 
-  it('tells no version of what the service is made of', async () => {
+  it('does not contain the version of Node.js', async () => {
     const { text } = await service.api.get('/metrics');
 
     expect(text).not.toContain(process.versions.node);

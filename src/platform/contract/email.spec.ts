@@ -50,7 +50,7 @@ describe('the normal form of an email', () => {
     ['a hyphen before a label', 'ada@-example.com'],
     ['an underscore in the domain', 'ada@exa_mple.com'],
     ['an IP address', 'ada@127.0.0.1'],
-    ['an IP address in disguise', 'ada@0x7f.1'],
+    ['an IP address in hexadecimal', 'ada@0x7f.1'],
     ['an address in brackets', 'ada@[127.0.0.1]'],
     ['a path after the domain', 'ada@example.com/other'],
     ['a full-width slash after the domain', 'ada@example.com／other'],

@@ -46,7 +46,7 @@ describe('metadata', () => {
     ['16 KiB', { a: 'x'.repeat(16 * KIB - '{"a":""}'.length) }],
     ['a backslash before the text of a NUL escape', { a: '\\u0000' }],
     ['keys with a meaning in JavaScript', { toString: 'x', length: 3, constructor: 'x', prototype: {}, then: null }],
-  ])('stays as it came: %s', (_, metadata) => {
+  ])('is kept unchanged: %s', (_, metadata) => {
     expect(read(metadata)).toStrictEqual(metadata);
   });
 
@@ -91,7 +91,7 @@ describe('a request', () => {
     expect(() => readRequest(ScalarsDto, { text: 'x\ufe0f'.repeat(5) })).toThrow('text must have at most 9 characters');
   });
 
-  it('names each field and item at fault', () => {
+  it('lists each field and item that is wrong', () => {
     const faults = (value: unknown) => {
       try {
         return readRequest(ScalarsDto, value);

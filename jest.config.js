@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { BUNDLED } from './scripts/bundled-dependencies.js';
 
 const WORKERS_MAX = 4;
 
@@ -24,17 +25,20 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    // Its ES modules import JSON in a way Jest warns about, a line for each.
+    // class-validator requires it, and Jest cannot require an ES module.
     '^libphonenumber-js$': '<rootDir>/node_modules/libphonenumber-js/min/index.cjs',
-    '^libphonenumber-js/(min|max|mobile|core)$': '<rootDir>/node_modules/libphonenumber-js/$1/index.cjs',
+    '^libphonenumber-js/max$': '<rootDir>/node_modules/libphonenumber-js/max/index.cjs',
+    // Jest loads each file anew for each suite: bundled, a suite that starts the service takes half a second less.
+    [`^(${BUNDLED.join('|')})$`]: '<rootDir>/dist/node_modules/$1/index.js',
   },
   transform: {
     '\\.ts$': ['@swc/jest', swc('es6')],
     [`/node_modules/(${REQUIRED_ESM})/.*\\.js$`]: ['@swc/jest', swc('commonjs')],
   },
   transformIgnorePatterns: [`/node_modules/(?!(${REQUIRED_ESM})/)`],
-  modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  maxWorkers: Math.min(WORKERS_MAX, availableParallelism()),
-  // Ends a test that hangs, and none that is slow: also on a machine that is, and has other work.
+  modulePathIgnorePatterns: ['<rootDir>/dist/src/'],
+  // One more than cores, because some suites mostly wait: for processes, timeouts and limits.
+  maxWorkers: Math.min(WORKERS_MAX, availableParallelism() + 1),
+  // Ends a test that hangs, but no slow one, even on a busy machine.
   testTimeout: 240_000,
 };

@@ -1,6 +1,6 @@
 import mysql, { type RowDataPacket } from 'mysql2/promise';
 
-/** What decides whether an answered commit survives a power cut, and how much of the data is in memory. */
+/** The settings that decide whether commits are durable and how much of the data fits in memory. */
 export async function readConditions(url: string): Promise<{ settings: Record<string, string>; isDurable: boolean }> {
   const connection = await mysql.createConnection(url);
   try {
@@ -19,7 +19,7 @@ export async function readConditions(url: string): Promise<{ settings: Record<st
   }
 }
 
-/** Which of these emails a waitlist does not have. */
+/** The emails that are not on the waitlist. */
 export async function findMissing(url: string, waitlistId: number, emails: readonly string[]): Promise<string[]> {
   const connection = await mysql.createConnection(url);
   const missing: string[] = [];
@@ -39,7 +39,7 @@ export async function findMissing(url: string, waitlistId: number, emails: reado
   }
 }
 
-/** The database of a run. There is none by default: a run fills it with millions of rows. */
+/** The database of a run. It has no default, because a run fills it with millions of rows. */
 export function requireDatabaseUrl(): string {
   const url = process.env.BENCH_DATABASE_URL;
   if (url?.startsWith('mysql://')) return url;

@@ -1,19 +1,19 @@
-/** The load generator, in a process of its own: takes one load at a time by message and answers what it measured. */
+/** The load generator, a process of its own: each message is a load to run, and the answer is what it measured. */
 import { randomUUID } from 'node:crypto';
 import autocannon from 'autocannon';
 
 export interface Load {
-  /** Where, without a path. */
+  /** The service's base URL. */
   readonly url: string;
-  /** Look up someone at random, join as someone new, or get one address again and again. */
+  /** Look up a random person, sign up a new one, or get one path again and again. */
   readonly does: 'find' | 'join' | { readonly path: string; readonly headers?: Readonly<Record<string, string>> };
   readonly waitlistId: number;
-  /** How many `seed-<n>@example.com` there are to look up. */
+  /** The number of `seed-<n>@example.com` to choose from. */
   readonly size: number;
   readonly connections: number;
-  /** Until a time has passed, or so many requests are answered. */
+  /** Runs for a time, or for a number of requests. */
   readonly until: { readonly seconds: number } | { readonly requests: number };
-  /** Gives the emails that joined, as the answers name them. */
+  /** Whether to return the emails in the answers. */
   readonly listsJoined?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Measured {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers by status; requests without an answer count as `lost`, by the error's code where there was one. */
+  /** Counts of answers by status, and of requests without an answer as `lost`, by error code if known. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly joined: readonly string[];
 }
@@ -84,8 +84,8 @@ async function run({ url, does, waitlistId, size, connections, until, listsJoine
     });
   });
   const known = Object.values(statuses).reduce((sum, count) => sum + count, 0);
-  // At the end of a time each connection still waits for one; else autocannon asks anew where the server ended a
-  // connection, and says nothing of it.
+  // At the end of a timed run each connection waits for one answer. Any other request without one was repeated silently by
+  // autocannon after the server had closed the connection.
   const closed = all.sent - known - ('seconds' in until ? connections : 0);
   if (closed > 0) statuses['lost (connection closed)'] = closed;
   durationsMs.sort((a, b) => a - b);

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:reorder`: what it costs to change what a referral is worth, by how many people referred someone. While
- * others sign up on the same waitlist, the owner changes it: how long that takes, for how long nobody is put on the list,
- * how long the unluckiest waits for an answer, and how many are told to come back.
+ * `npm run bench:reorder`: the cost of changing spots_to_move_upon_referral, by the number of referrers. While others sign up
+ * on the same waitlist, it measures how long the change takes, how long signups pause, the longest wait for an answer, and
+ * how many signups get a 503.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { readConditions, requireDatabaseUrl } from './database.js';
@@ -9,11 +9,11 @@ import { format, median, spread } from './report.js';
 import { logIn, prepareSeeds, type Seed } from './seeds.js';
 import { type Service, serviceEnvironment, startService } from './service.js';
 
-/** Of people that the seeder invents, 23 in 100 referred someone: 10,000, 50,000 and 100,000. */
+/** 23 in 100 seeded people referred someone, which makes 10,000, 50,000 and 100,000. */
 const SIZES = [43_350, 216_700, 433_400];
 const WORTHS = [7, 2, 5];
 const JOINERS = 16;
-/** Signups alone, before and after each change. */
+/** For how long only signups run, before and after each change. */
 const MARGIN_MS = 1_000;
 
 const databaseUrl = requireDatabaseUrl();
@@ -37,8 +37,8 @@ async function measure({ url }: Service, seed: Seed, token: string): Promise<voi
   process.stdout.write(
     `${format(Math.max(...changes.map(({ moved }) => moved)))} moved of ${format(seed.size)}: ` +
       `the change took ${seconds(changes.map(({ tookMs }) => tookMs))}, ` +
-      `nobody was put on the list for ${seconds(changes.map(({ pauseMs }) => pauseMs))}, ` +
-      `an answer to a signup took at most ${seconds(changes.map(({ waitMaxMs }) => waitMaxMs))}; ` +
+      `signups paused for ${seconds(changes.map(({ pauseMs }) => pauseMs))}, ` +
+      `the slowest signup took ${seconds(changes.map(({ waitMaxMs }) => waitMaxMs))}; ` +
       `answers in each: ${changes.map(({ statuses }) => JSON.stringify(statuses)).join(' ')}\n`,
   );
 }

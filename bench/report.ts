@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 
-/** One line of the table of DESIGN §7. */
+/** One target and its result. */
 export interface Row {
   readonly what: string;
   readonly target: string;
@@ -12,7 +12,7 @@ export interface Row {
   readonly verdict: 'pass' | 'falls short' | 'not measured';
 }
 
-/** What a ratio must reach, and on how many people at least: on fewer it is told, and not judged. */
+/** The bound of a ratio; below `size` people the ratio is reported without a verdict. */
 export type Target = ({ readonly atLeast: number } | { readonly atMost: number }) & { readonly size?: number };
 
 /** Median time of one request against the size of the waitlist, and the lowest and highest of the rounds' medians. */
@@ -34,7 +34,7 @@ export interface Report {
 const RESULTS = new URL('results/', import.meta.url);
 const CHART = new URL('../docs/bench.svg', import.meta.url);
 
-/** A result that is judged where it was measured on as many people as the target is for. */
+/** A result, with a verdict if enough people were on the list. */
 export function ratioRow(what: string, target: Target, size: number, ratios: readonly number[], absolute: string): Row {
   const ratio = median(ratios);
   const [bound, passes] =
@@ -51,7 +51,7 @@ export function ratioRow(what: string, target: Target, size: number, ratios: rea
   };
 }
 
-/** The lowest and the highest. */
+/** The lowest and the highest value. */
 export function spread(values: readonly number[]): string {
   return `${format(Math.min(...values))} – ${format(Math.max(...values))}`;
 }
@@ -81,7 +81,13 @@ ${Object.entries(conditions)
   .join('\n')}
 
 ${table(
-  ['what', 'target', 'median ratio (of what, lowest – highest round)', 'lowest – highest ratio', 'verdict'],
+  [
+    'what',
+    'target',
+    'median ratio (service; rival: median, lowest – highest round)',
+    'lowest – highest ratio',
+    'verdict',
+  ],
   rows.map((row) => [
     row.what,
     row.target,
@@ -114,7 +120,7 @@ interface Svg {
 
 /** Cost against size, both logarithmic, for the README. */
 export async function drawChart(costs: readonly CostPoint[]): Promise<void> {
-  // This project has no types of a browser.
+  // The project does not load the types of a browser.
   const { document } = parseHTML('<html></html>') as unknown as { document: object };
   const sizes = [...new Set(costs.map(({ size }) => size))];
   const names = [...new Set(costs.map(({ series }) => series))];

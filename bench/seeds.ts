@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import type * as nest from '@nestjs/core';
 import { Presets, SingleBar } from 'cli-progress';
 import type * as appModule from '../src/app.module.js';
 import type * as authModule from '../src/auth/auth.service.js';
@@ -12,7 +12,7 @@ import type * as seederModule from '../src/queue/maintenance/seeder.js';
 import type * as waitlistModule from '../src/waitlist/waitlist.service.js';
 import { built } from './service.js';
 
-/** Signups that a run adds may make a list this much longer before it is seeded anew. */
+/** A list may grow by this factor through the signups of runs before it is seeded anew. */
 const GROWTH_MAX = 1.5;
 const PURGE_POLL_MS = 500;
 
@@ -20,18 +20,19 @@ const OWNER = { email: 'bench@example.com', password: 'seventeen purple walruses
 
 export interface Seed {
   readonly id: number;
-  /** As asked for; what runs signed up comes on top. */
+  /** As requested; the signups of earlier runs come on top. */
   readonly size: number;
   readonly apiKey: string;
 }
 
 /**
  * Waitlists of these sizes, named `bench-<size>`, made by the service's own code and kept from run to run. Each call
- * gives them new API keys, for keys are shown but once. It resolves when the records of those that were outgrown are
- * deleted: the service would go on with it while it is measured.
+ * renews their API keys, because a key is shown only once. It resolves when outgrown lists are purged: otherwise the
+ * service would purge them while it is measured.
  */
 export async function prepareSeeds(environment: NodeJS.ProcessEnv, sizes: readonly number[]): Promise<Seed[]> {
-  // Built, as in production: dependency injection needs metadata that tsx does not write.
+  // The build has a bundle of Nest of its own, and dependency injection works with no other.
+  const { NestFactory } = await built<typeof nest>('../node_modules/@nestjs/core/index.js');
   const { AppModule } = await built<typeof appModule>('app.module.js');
   const { readConfig } = await built<typeof configModule>('platform/config/config.js');
   const { Database } = await built<typeof databaseModule>('platform/database/database.js');
@@ -64,11 +65,11 @@ async function ownerId(app: INestApplicationContext): Promise<number> {
 async function awaitPurge(app: INestApplicationContext): Promise<void> {
   const { QueuePurger } = await built<typeof purgerModule>('queue/maintenance/purger.js');
   const purger = app.get(QueuePurger);
-  // A run that was ended in the midst of it may have left some.
+  // An interrupted run may have left some.
   purger.watch((error) => process.stderr.write(`${String(error)}\n`));
   let hasSaid = false;
   while ((await purger.closedIds()).length > 0) {
-    if (!hasSaid) process.stderr.write('Deleting waitlists that were outgrown…\n');
+    if (!hasSaid) process.stderr.write('Deleting outgrown waitlists…\n');
     hasSaid = true;
     await wait(PURGE_POLL_MS);
   }

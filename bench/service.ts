@@ -1,17 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { ServiceProcess } from '../test/support/service-process.js';
 
-const START_TIMEOUT_MS = 30_000;
-const READY_POLL_MS = 50;
-/** The target of DESIGN §7. */
+/** Of the service under load. */
 export const MEMORY_MAX_MIB = 256;
 const RSS_POLL_MS = 1_000;
 const MIB = 2 ** 20;
 
-/** A process of this run, and where it listens. */
+/** A process that this run started, and its address. */
 export interface Server {
   readonly url: string;
   readonly stop: () => Promise<void>;
@@ -23,11 +19,11 @@ export interface MemorySample {
 }
 
 export interface Service extends Server {
-  /** Resident memory from the start on, once a second, as the service's own /metrics tells it. */
+  /** Resident memory, read from /metrics once a second since the start. */
   readonly memory: readonly MemorySample[];
 }
 
-/** A module of the service as built: in production it runs so, and tsx would leave out what dependency injection needs. */
+/** A module of the built service: tsx does not write the metadata that dependency injection needs. */
 export async function built<Module>(path: string): Promise<Module> {
   return (await import(builtUrl(path).href)) as Module;
 }
@@ -36,7 +32,7 @@ function builtUrl(path: string): URL {
   return new URL(`../dist/src/${path}`, import.meta.url);
 }
 
-/** The settings of the service in a run: production's, without limits for one address. */
+/** Production settings, without the limits for one address. */
 export function serviceEnvironment(databaseUrl: string): NodeJS.ProcessEnv {
   return {
     ...process.env,
@@ -46,40 +42,37 @@ export function serviceEnvironment(databaseUrl: string): NodeJS.ProcessEnv {
     RATE_LIMIT_PUBLIC: '0',
     RATE_LIMIT_LOGIN: '0',
     HOST: '127.0.0.1',
-    // The clients are many, and come from one address, as through a proxy.
+    // All clients share one address, as behind a proxy.
     TRUST_PROXY: '127.0.0.1',
   };
 }
 
 /** Starts the built service as production does. `nodeOptions` go to node, such as `--cpu-prof`. */
 export async function startService(databaseUrl: string, nodeOptions: readonly string[] = []): Promise<Service> {
-  const port = await freePort();
-  const child = fork(builtUrl('main.js'), {
-    env: { ...serviceEnvironment(databaseUrl), PORT: String(port) },
-    execArgv: [...nodeOptions],
-    stdio: ['ignore', process.stderr, 'inherit', 'ipc'],
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await until(() => isReady(url), child);
-  const onDeath = (code: number | null, signal: string | null) => {
-    process.stderr.write(`The service ended amidst the run, by ${signal ?? `exit code ${code}`}\n`);
-    process.exit(1);
-  };
-  child.once('exit', onDeath);
+  const environment = serviceEnvironment(databaseUrl) as Record<string, string>;
+  const service = await ServiceProcess.spawn(environment, ...nodeOptions, 'dist/src/main.js');
+  await service.started();
+  const url = `http://127.0.0.1:${service.port}`;
   const memory: MemorySample[] = [];
   const sampling = setInterval(() => void sampleMemory(url, memory), RSS_POLL_MS);
+  let isStopping = false;
+  void service.exit.then((ending) => {
+    if (isStopping) return;
+    process.stderr.write(`The service ended during the run (${ending}): ${service.output}\n`);
+    process.exit(1);
+  });
   return {
     url,
     memory,
-    stop: () => {
+    stop: async () => {
+      isStopping = true;
       clearInterval(sampling);
-      child.off('exit', onDeath);
-      return stop(child);
+      await service.stop();
     },
   };
 }
 
-/** Starts a file of bench/ in a process of its own; resolves with the first message that it sends. */
+/** Starts a file of bench/ as a process; resolves with its first message. */
 export async function startProcess<Greeting>(
   file: string,
   options: unknown,
@@ -92,7 +85,7 @@ export async function startProcess<Greeting>(
   return { child, greeting, stop: () => stop(child) };
 }
 
-/** Highest, and how it rises over the second half of the run, when the caches are warm. */
+/** The highest value, and the slope over the second half of the run, when the caches are warm. */
 export function memoryTrend(samples: readonly MemorySample[]): { maxMib: number; mibPerMinute: number } {
   const later = samples.slice(Math.floor(samples.length / 2));
   const meanSeconds = mean(later.map(({ seconds }) => seconds));
@@ -118,34 +111,9 @@ async function sampleMemory(url: string, memory: MemorySample[]): Promise<void> 
   if (bytes > 0) memory.push({ seconds, mib: bytes / MIB });
 }
 
-async function isReady(url: string): Promise<boolean> {
-  return fetch(`${url}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
-}
-
-async function until(condition: () => Promise<boolean>, child: ChildProcess): Promise<void> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  while (!(await condition())) {
-    if (child.exitCode !== null) throw new Error(`The service ended at its start with code ${child.exitCode}`);
-    if (Date.now() > deadline) throw new Error(`The service was not ready within ${START_TIMEOUT_MS} ms`);
-    await wait(READY_POLL_MS);
-  }
-}
-
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   await ended;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:soak`: what must hold over time and through a stall of the database. Minutes of mixed load, over which
- * the service's memory stays flat; then, where the server's process is named, MySQL is stopped in the midst of signups:
- * the service must take on no more than its waiting line holds, live, and have stored whatever it answered with 200.
+ * `npm run bench:soak`: minutes of mixed load, over which the service's memory must stay flat. Then, with --mysqld-pid, MySQL
+ * is paused during signups: the service must bound its waiting requests, stay alive, and have stored every signup that it
+ * answered with 200.
  */
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,18 +21,18 @@ import {
 const SIZE = 100_000;
 const MEMORY_FLAT_MIB_PER_MINUTE = 1;
 const STALL_MS = 20_000;
-/** Load before and after the stall. */
+/** Seconds of load before and after the stall. */
 const MARGIN_SECONDS = 10;
-/** All that a process takes but a few, which ask how it is: no more can wait in its line. */
+/** Nearly all connections that a process accepts; a few remain for probes. */
 const STALL_CONNECTIONS = 9_900;
-/** A bound of the histogram of the service's own durations. */
+/** A bucket bound of the service's own histogram of durations. */
 const LATE_SECONDS = 5;
 const FINDERS = 16;
 const JOINERS = 16;
 
 const { minutes, mysqldPid } = new Command('bench:soak')
   .option('--minutes <count>', 'how long the mixed load lasts', Number, 10)
-  .option('--mysqld-pid <pid>', 'process of the MySQL server, on this machine, to stop for 20 s under load', Number)
+  .option('--mysqld-pid <pid>', 'process of a MySQL server on this machine, to pause for 20 s under load', Number)
   .parse()
   .opts<{ minutes: number; mysqldPid?: number }>();
 
@@ -43,7 +43,7 @@ const base = { waitlistId: seed.id, size: seed.size };
 const faults: string[] = [];
 
 if (minutes > 0) await withService(soak);
-if (mysqldPid === undefined) process.stdout.write('No --mysqld-pid was given, so no stall was tried.\n');
+if (mysqldPid === undefined) process.stdout.write('Without --mysqld-pid, no stall was tried.\n');
 else await withService((service) => stall(service, mysqldPid));
 
 for (const fault of faults) process.stdout.write(`FAULT: ${fault}\n`);
@@ -80,7 +80,7 @@ async function stall(service: Service, pid: number): Promise<void> {
   try {
     await wait(STALL_MS);
     const { ok } = await fetch(`${service.url}/livez`);
-    if (!ok) faults.push('the service was not alive while the database stood still');
+    if (!ok) faults.push('the service was not alive during the stall');
   } finally {
     process.kill(pid, 'SIGCONT');
   }
@@ -89,7 +89,7 @@ async function stall(service: Service, pid: number): Promise<void> {
   const { maxMib } = memoryTrend(service.memory);
   const late = await countLate(service.url);
   process.stdout.write(
-    `MySQL stopped for ${STALL_MS / 1000} s under ${STALL_CONNECTIONS} connections that sign up: ${statusesOf(measured)}; ` +
+    `MySQL paused for ${STALL_MS / 1000} s under ${STALL_CONNECTIONS} connections that sign up: ${statusesOf(measured)}; ` +
       `${measured.joined.length} answered 200, ${missing.length} of them not stored; ` +
       `${late} answered later than ${LATE_SECONDS} s after they were read; memory at most ${maxMib.toFixed(0)} MiB\n`,
   );

@@ -1,6 +1,6 @@
 /**
- * A node of a three-node cluster is killed, hangs, or hands over, under load: through haproxy, which sends all to one node
- * that takes writes. On Galera, whose nodes all do, three services write to a node each, too: there conflicts come at COMMIT.
+ * Kills, pauses, stops or isolates a node of a three-node cluster under load. haproxy sends all connections to one node that
+ * takes writes. On Galera, three services also write to a node each, where conflicts come at COMMIT.
  *   npm run test:cluster -- galera|group-replication [fault…]
  * It needs haproxy and CLUSTER_PROGRAM (docs/scaling.md).
  */
@@ -9,19 +9,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { isFree, ServiceProcess, until } from '../test/support/service-process.js';
-import { Cluster, Pin } from './cluster.js';
-import { programFrom } from './database-server.js';
-import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
-import { migrate, openWaitlist, Traffic } from './traffic.js';
+import { Cluster, Pin } from './support/cluster.js';
+import { programFrom } from './support/database-server.js';
+import { chosen, EXPECTED, type Fault, Matrix, Tally } from './support/matrix.js';
+import { migrate } from './support/command-line.js';
+import { openWaitlist, Traffic } from './support/traffic.js';
 
 const VISITORS = 4;
 const WRITERS_MS = 20_000;
 const WRITERS_VISITORS = 12;
 const SEVERAL_WRITERS = 'several writers';
-/** Where ports for the nodes are looked for: below those that a system gives out by itself. */
+/** The nodes' ports lie in this range, below the ephemeral ports. */
 const PORTS_FROM = 25_300;
 const PORTS_TO = 32_000;
-/** A cluster takes so many, from one on. */
+/** A cluster uses this many consecutive ports. */
 const PORTS_COUNT = 40;
 
 const [kind = '', ...asked] = process.argv.slice(2);
@@ -35,14 +36,14 @@ async function freePorts(): Promise<number> {
   throw new Error('There are no ports free in a row.');
 }
 
-/** What happens to the node that has the connections; `mend` makes the cluster whole, when the cells were judged. */
+/** A fault of the node that has the connections; `mend` restores the cluster after the cells were judged. */
 type ClusterFault = Fault & { readonly mend: () => Promise<unknown> };
 
 function faultsOf(cluster: Cluster, pin: Pin): ClusterFault[] {
   let node = 0;
   const fault = (name: string, begin: () => Promise<unknown>, mend: () => Promise<unknown>): ClusterFault => ({
     name,
-    // The cluster mends itself: nothing ends.
+    // The cluster repairs itself, so there is nothing to end.
     expected: EXPECTED.PASSING,
     lastsMs: 0,
     begin: async () => {

@@ -1,7 +1,7 @@
 /**
- * Kills services and their database, hard and by a seeded schedule, while people sign up, refer each other, are let in and
- * are reordered, and waitlists are deleted: what was answered must exist, once, or be gone, everyone must be where they
- * earned to be, and all that is derived must be right. One process on a server, three on a server, and one on the embedded
+ * Kills services and their database by a seeded schedule while people sign up and refer each other, the owner offboards and
+ * reorders them, and waitlists are deleted. Every answered change must have happened exactly once, all positions must be as
+ * earned, and all derived data must be right. It runs one process on a server, three on a server, and one on the embedded
  * database.
  *   npm run test:crash [-- --service-kills 250 --database-kills 50 --seed 1]
  * It needs DATABASE_PROGRAM (docs/scaling.md).
@@ -13,17 +13,18 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { freePort, Replica, until } from '../test/support/service-process.js';
-import { DatabaseServer, programFrom } from './database-server.js';
-import { migrate, openWaitlist, Traffic } from './traffic.js';
+import { DatabaseServer, programFrom } from './support/database-server.js';
+import { migrate } from './support/command-line.js';
+import { openWaitlist, Traffic } from './support/traffic.js';
 
 const VISITORS = 12;
-/** A service is killed anywhere from its first request to well under load. */
+/** A service is killed between its first request and full load. */
 const SERVICE_LIFE_MAX_MS = 400;
-/** More than a busy machine takes for a signup; and the server's patience with a silent process, with room for a busy machine. */
+/** Longer than a signup takes on a busy machine; and the server's timeout for a silent process, with a margin. */
 const HELD_MIN_MS = 3_000;
 const HELD_MAX_MS = 40_000;
 const HANGS_MAX = 20;
-/** Long enough that some services come back and work. */
+/** Long enough for some services to return and work. */
 const DATABASE_LIFE_MIN_MS = 500;
 const DATABASE_LIFE_MAX_MS = 2_500;
 
@@ -41,7 +42,7 @@ async function run({ name, services, serviceKills, databaseKills, database, url 
   await migrate(url);
   const replicas = Array.from({ length: services }, () => new Replica({ DATABASE_URL: url }));
   try {
-    // One after the other, for the first makes the account.
+    // One after the other, because the first makes the account.
     for (const replica of replicas) await replica.start();
     const place = await openWaitlist((replicas[0] as Replica).process);
     const traffic = new Traffic(() => replicas.map(({ process }) => process), place);
@@ -76,8 +77,8 @@ async function run({ name, services, serviceKills, databaseKills, database, url 
 }
 
 /**
- * One of two processes hangs, most likely in the middle of a transaction: how long the other has to wait for its locks. Where
- * it hung between two transactions there is nothing to wait for, and it is made to hang again.
+ * Pauses one of two processes, most likely within a transaction, and measures how long the other waits for its locks. If the
+ * pause fell between two transactions, there is nothing to wait for, and it tries again.
  */
 async function hang(url: string): Promise<boolean> {
   await migrate(url);

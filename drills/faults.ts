@@ -1,8 +1,8 @@
 /**
- * The database fails in every way we know of, under load: what becomes of each operation, how fast, and how soon after its
- * return. Nothing that was answered may be lost.
+ * Breaks the database in every known way under load, and checks how each operation ends, how fast, and how soon it works
+ * again. No answered change may be lost.
  *   npm run test:faults [-- fault…]
- * It needs root, to make a disk that can be full, and DATABASE_PROGRAM (docs/scaling.md).
+ * It needs root, to mount a small disk, and DATABASE_PROGRAM (docs/scaling.md).
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
@@ -13,30 +13,31 @@ import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { Answer } from '../test/support/api.js';
 import { freePort, ServiceProcess, until } from '../test/support/service-process.js';
-import { DatabaseServer, programFrom } from './database-server.js';
-import { crowdsOf, endure } from './crowd.js';
-import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
-import { migrate, openWaitlist, Traffic } from './traffic.js';
+import { DatabaseServer, programFrom } from './support/database-server.js';
+import { crowdsOf, endure } from './support/crowd.js';
+import { chosen, EXPECTED, type Fault, Matrix, Tally } from './support/matrix.js';
+import { migrate } from './support/command-line.js';
+import { openWaitlist, Traffic } from './support/traffic.js';
 
 const VISITORS = 4;
 const DISK_SIZE = '700m';
 const LASTS_MS = 5_000;
-/** Longer than any deadline of ours, several times. */
+/** Several times longer than any deadline of the service. */
 const PAUSE_MS = 20_000;
-/** A slow server stands still for most of a deadline and then runs for a moment: enough for some work, not for a request's all. */
+/** A slow server pauses for most of a deadline and then runs for a moment, which is too short for a whole request. */
 const STILL_MS = 2_500;
 const RUNNING_MS = 5;
-/** The least that both servers take. */
+/** The minimum of both servers. */
 const CONNECTIONS_MIN = 10;
 const CONNECTIONS_MAX = 151;
 
 const FLOOD_PROBES = 500;
-/** One a second, on a machine that takes some seconds for so many probes. */
+/** One a second, on a machine that takes seconds for the probes. */
 const FLOOD_STATEMENTS_MAX = 10;
 
 const run = promisify(execFile);
 
-/** `fillsRoom` is a signup that is refused once the database has no room left, and `hasLog` whether every change goes through a log. */
+/** `fillsRoom` is a signup that fails when the disk is full; `hasLog` tells whether the server has a binary log. */
 function faultsOf(
   database: DatabaseServer,
   disk: string,
@@ -81,14 +82,14 @@ function faultsOf(
       lastsMs: LASTS_MS * 2,
       begin: async () => {
         const { bavail, bsize } = await statfs(disk);
-        // More than fits, for the database fills it too.
+        // More than fits, because the database writes too.
         await writeFile(filler, Buffer.alloc((bavail + 1) * bsize)).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== 'ENOSPC') throw error;
         });
-        // What the database has reserved for itself is used up first.
+        // The database uses up its reserved space first.
         await until(async () => (await fillsRoom()).status === 503);
       },
-      // A server may give itself up for want of room; then it is started as a supervisor would.
+      // A server may stop without space; a supervisor would start it again.
       end: async () => {
         await rm(filler);
         await database.start();
@@ -99,7 +100,7 @@ function faultsOf(
       expected: EXPECTED.GONE,
       lastsMs: LASTS_MS,
       begin: async () => {
-        // Root's own is one of those.
+        // Including root's own.
         root = await database.connectAsRoot();
         await root.query(`SET GLOBAL max_connections = ${CONNECTIONS_MIN}`);
         await until(async () => {
@@ -107,7 +108,7 @@ function faultsOf(
           const taken = new Set(hogs.map(({ threadId }) => threadId));
           const [all] = (await root?.query<RowDataPacket[]>('SHOW PROCESSLIST')) ?? [[]];
           const free = all.filter(({ Id, User }) => User === 'waitlist' && !taken.has(Id as number));
-          // Some have ended by themselves since.
+          // Some have ended meanwhile.
           for (const { Id } of free) await root?.query(`KILL ${Id}`).catch(() => undefined);
           return free.length === 0 && hogs.length === CONNECTIONS_MIN - 1;
         });
@@ -128,7 +129,7 @@ function faultsOf(
   ];
 }
 
-/** Until what it returns is called. */
+/** Returns the function that ends it. */
 function slowDown(database: DatabaseServer): () => Promise<void> {
   const over = new AbortController();
   const slow = async () => {
@@ -140,7 +141,7 @@ function slowDown(database: DatabaseServer): () => Promise<void> {
     }
   };
   const done = slow();
-  // Thrown by the end.
+  // The returned function throws a failure.
   done.catch(() => undefined);
   return async () => {
     over.abort();
@@ -148,7 +149,7 @@ function slowDown(database: DatabaseServer): () => Promise<void> {
   };
 }
 
-/** How many statements a flood of probes makes, of which the first may be answered from before. */
+/** How many statements a flood of probes causes; the first flood may be answered from the cache. */
 async function flood(service: ServiceProcess, database: DatabaseServer): Promise<number> {
   const root = await database.connectAsRoot();
   const updates = async () => {
@@ -178,7 +179,7 @@ try {
   const running = await ServiceProcess.spawn({
     DATABASE_URL: database.url,
     RATE_LIMIT_LOGIN: '0',
-    // A crowd has many addresses, and here comes from one, as through a proxy.
+    // All clients share one address, as behind a proxy.
     TRUST_PROXY: '127.0.0.1',
   });
   service = running;

@@ -1,6 +1,6 @@
 /**
- * A replica that follows semi-synchronously takes over under load, behind haproxy: handed to, and after the primary was
- * killed. What was answered must be there.
+ * A semi-synchronous replica behind haproxy takes over under load: once by a switchover, once after the primary was killed.
+ * No answered change may be lost.
  *   npm run test:replicas
  * It needs haproxy, and DATABASE_PROGRAM (docs/scaling.md) for MySQL.
  */
@@ -9,16 +9,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RowDataPacket } from 'mysql2/promise';
 import { freePort, ServiceProcess, until } from '../test/support/service-process.js';
-import { Pin } from './cluster.js';
-import { DatabaseServer, programFrom } from './database-server.js';
-import { chosen, EXPECTED, type Fault, Matrix, Tally } from './matrix.js';
-import { migrate, openWaitlist, Traffic } from './traffic.js';
+import { Pin } from './support/cluster.js';
+import { DatabaseServer, programFrom } from './support/database-server.js';
+import { chosen, EXPECTED, type Fault, Matrix, Tally } from './support/matrix.js';
+import { migrate } from './support/command-line.js';
+import { openWaitlist, Traffic } from './support/traffic.js';
 
 const VISITORS = 4;
-/** Longer than a run: it never goes on without its replica. */
+/** Longer than a run, so the primary never continues without its replica. */
 const FALLBACK_MS = 3_600_000;
 const CATCH_UP_SECONDS = 10;
-/** It goes from one to the next alone. */
+/** A server can only change to the next mode. */
 const GTID_MODES = ['OFF', 'OFF_PERMISSIVE', 'ON_PERMISSIVE', 'ON'];
 
 const program = programFrom('DATABASE_PROGRAM');
@@ -30,7 +31,7 @@ async function server(name: string): Promise<DatabaseServer> {
   return new DatabaseServer(program, join(directory, name), await freePort());
 }
 
-/** A server that can be either, and has written nothing so far. */
+/** Prepares a server to be primary or replica, with no writes yet. */
 async function prepare(one: DatabaseServer, id: number): Promise<void> {
   await one.start();
   const [row] = await one.queryAsRoot<RowDataPacket & { mode: string }>('SELECT @@GLOBAL.gtid_mode AS mode');
@@ -70,7 +71,7 @@ async function variables(one: DatabaseServer, pattern: string): Promise<Record<s
   return Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
 }
 
-/** The replica carries out what it has received, and takes writes from then on. */
+/** The replica applies what it received, then takes writes. */
 async function promote(): Promise<void> {
   await replica.asRoot('STOP REPLICA IO_THREAD');
   const [status] = await replica.queryAsRoot<RowDataPacket & { received: string }>(
@@ -87,7 +88,7 @@ async function promote(): Promise<void> {
   [primary, replica] = [replica, primary];
 }
 
-/** All that the primary has committed, and it takes no more. */
+/** The primary stops taking writes, and the replica catches up before it is promoted. */
 async function handOver(): Promise<void> {
   await primary.asRoot('SET GLOBAL super_read_only = 1');
   const [row] = await primary.queryAsRoot<RowDataPacket & { all: string }>('SELECT @@GLOBAL.gtid_executed AS `all`');
@@ -99,7 +100,7 @@ async function handOver(): Promise<void> {
 function faults(): Fault[] {
   const fault = (name: string, begin: () => Promise<unknown>): Fault => ({
     name,
-    // Nothing ends: the other is the primary from then on.
+    // Nothing to end: the other server stays the primary.
     expected: EXPECTED.PASSING,
     lastsMs: 0,
     begin,

@@ -1,9 +1,9 @@
 /**
- * A backup of a service under load, restored: every signup that was answered before the backup began is in it, `verify`
- * finds nothing, and a service runs on it. The commands are those of docs/operations.md.
+ * Backs up a service under load and restores the backup: it must hold every signup that was answered before the backup began,
+ * pass `verify`, and serve requests. The commands are those of docs/operations.md.
  *   npm run test:restore
- * With TEST_DATABASE_URL it takes that server, on which it makes two databases of its own, and needs mysqldump and mysql
- * (or what MYSQLDUMP and MYSQL name); without, the embedded database and sqlite3.
+ * With TEST_DATABASE_URL it makes two databases on that server and needs mysqldump and mysql (or the programs in MYSQLDUMP and
+ * MYSQL). Without, it uses the embedded database and sqlite3.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -13,7 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openDatabase } from '../test/support/database.js';
-import { OWNER, ServiceProcess, until } from '../test/support/service-process.js';
+import { ServiceProcess, until } from '../test/support/service-process.js';
+import { runCli } from './support/command-line.js';
+import { openWaitlist } from './support/traffic.js';
 
 const VISITORS = 8;
 const SIGNUPS_BEFORE = 300;
@@ -23,7 +25,7 @@ async function shell(command: string): Promise<void> {
   await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', command]);
 }
 
-/** Arguments of a client program for the database of a URL. */
+/** The arguments of a MySQL client program. */
 function clientArguments(url: string): string {
   const { hostname, port, username, password, pathname } = new URL(url);
   return `-h${hostname} -P${port} -u${username} -p${password} ${pathname.slice(1)}`;
@@ -42,21 +44,6 @@ async function restore(file: string, url: string): Promise<void> {
   return shell(`gunzip < ${file} | ${MYSQL} ${clientArguments(url)}`);
 }
 
-async function runCli(url: string, command: string): Promise<string> {
-  const running = await ServiceProcess.spawn({ DATABASE_URL: url }, 'dist/src/cli.js', command);
-  if ((await running.exit) !== 0) throw new Error(`${command}: ${running.output}`);
-  return running.output.trim();
-}
-
-async function makeWaitlist(service: ServiceProcess): Promise<number> {
-  const { text } = await service.call('POST', '/api/v1/auth/create_tokens', OWNER);
-  const { access_token: token } = JSON.parse(text) as { access_token: string };
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-  const sent = service.begin('POST', '/api/v1/waitlist', headers);
-  sent.end(JSON.stringify({ waitlist_name: 'Restore', waitlist_url_location: 'https://example.com/join' }));
-  return (JSON.parse((await ServiceProcess.answerOf(sent)).text) as { id: number }).id;
-}
-
 async function run(live: string, restored: string, file: string): Promise<void> {
   await runCli(live, 'migrate');
   const service = await ServiceProcess.spawn({ DATABASE_URL: live, SHUTDOWN_DELAY: '0' });
@@ -65,7 +52,7 @@ async function run(live: string, restored: string, file: string): Promise<void> 
   let isOver = false;
   try {
     await service.started();
-    const waitlist_id = await makeWaitlist(service);
+    const { waitlistId: waitlist_id } = await openWaitlist(service);
     const visitor = async () => {
       let link = '';
       while (!isOver) {
@@ -83,7 +70,7 @@ async function run(live: string, restored: string, file: string): Promise<void> 
     const during = answered.length - before.length;
     isOver = true;
     await visitors;
-    // Who restores has had a crash: it leaves a log of what was written beside an embedded database.
+    // A kill, because a crash leaves a write-ahead log next to an embedded database.
     service.signal('SIGKILL');
     await service.exit;
 
@@ -114,7 +101,7 @@ async function run(live: string, restored: string, file: string): Promise<void> 
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-restore-'));
 const [live, restored] = await Promise.all([openDatabase(true), openDatabase(true)]);
 try {
-  // The embedded one is restored in its own place, a server's into an empty database.
+  // The embedded database is restored in place, a server's into an empty database.
   const place = live.url.startsWith('sqlite:') ? live.url : restored.url;
   await run(live.url, place, join(directory, 'backup'));
 } finally {

@@ -1,33 +1,33 @@
 /**
- * A rolling restart under load: two replicas behind haproxy, which takes one out when its /readyz says no, are restarted
- * in turns until so many requests have been answered. No request may fail, and every signup answered must exist; those who
- * came by somebody's link are listed in the order of the line, whichever program let them in.
+ * A rolling restart under load: two replicas behind haproxy, which stops sending to one whose /readyz fails, are restarted in
+ * turn until enough requests were answered. No request may fail, and every answered signup must be stored.
  *   npm run test:rolling [-- requests [commit]]
- * With a commit both begin as the program of that commit, on its schema. Then the schema is brought to the newest under
- * them, and each restart is a change between that program and this one: an upgrade, and the way back.
- * It needs haproxy and, in TEST_DATABASE_URL, a MySQL or MariaDB server on which it makes a database of its own.
+ * With an earlier commit both replicas start as its build, on its schema. Then the schema is migrated under them, and each
+ * restart changes a replica between the two builds: an upgrade and a way back.
+ * It needs haproxy, and a MySQL or MariaDB server in TEST_DATABASE_URL; it makes a database of its own there.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { createConnection } from 'mysql2/promise';
+import { openDatabase } from '../test/support/database.js';
 import { freePort, OWNER, ServiceProcess, until } from '../test/support/service-process.js';
+import { migrate, runCliIn, verify } from './support/command-line.js';
+import { earlierBuild } from './support/earlier-build.js';
 
 const REQUESTS = Number(process.argv[2] ?? 50_000);
 const COMMIT = process.argv[3];
 const CONNECTIONS = 16;
 /** Both replicas, twice. */
 const RESTARTS_MIN = 4;
-const ARCHIVE_MAX_BYTES = 64 * 1024 * 1024;
 const DURATION_MAX_MS = 15 * 60_000;
-/** haproxy asks every half second and believes the second no: the replica serves on for longer than that. */
+/** haproxy checks every 0.5 s and needs two failures; the replica must keep serving for longer than that. */
 const SHUTDOWN_DELAY_SECONDS = 3;
-const HERE = fileURLToPath(new URL('../..', import.meta.url));
+const HERE = fileURLToPath(new URL('..', import.meta.url));
 
 const PAGE_SIZE = 100;
 
@@ -48,8 +48,8 @@ class Replica {
     readonly name: string,
     readonly port: number,
     private readonly databaseUrl: string,
-    /** The checkouts that it runs, one after the other. */
-    private readonly roots: readonly [string, ...string[]],
+    /** The directories of the builds that it runs in turn. */
+    private readonly roots: readonly [string, string],
   ) {}
 
   async start(): Promise<void> {
@@ -77,7 +77,7 @@ class Replica {
   }
 }
 
-/** Without retries of its own, so that what a replica refuses is seen. */
+/** haproxy must not retry, so that each refusal of a replica shows. */
 function balancerConfig(port: number, replicas: readonly Replica[]): string {
   return `
 global
@@ -100,20 +100,6 @@ ${replicas.map(({ name, port: to }) => `  server ${name} 127.0.0.1:${to}`).join(
 `;
 }
 
-/** A checkout of a commit, installed and built by its own first start. */
-async function checkOut(commit: string, directory: string): Promise<string> {
-  const root = join(directory, 'before');
-  await mkdir(root);
-  const archive = execFileSync('git', ['archive', commit], { cwd: HERE, maxBuffer: ARCHIVE_MAX_BYTES });
-  execFileSync('tar', ['-x', '-C', root], { input: archive });
-  return root;
-}
-
-async function runCli(root: string, databaseUrl: string, command: string): Promise<void> {
-  const running = await ServiceProcess.spawnIn(root, { DATABASE_URL: databaseUrl }, 'dist/src/cli.js', command);
-  if ((await running.exit) !== 0) throw new Error(running.output);
-}
-
 async function run(directory: string, databaseUrl: string, port: number): Promise<boolean> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const call = (method: string, path: string, body?: unknown, token?: string): Promise<Answer> =>
@@ -128,15 +114,16 @@ async function run(directory: string, databaseUrl: string, port: number): Promis
   const json = async (method: string, path: string, body?: unknown, token?: string) =>
     JSON.parse((await call(method, path, body, token)).text) as Record<string, unknown>;
 
-  const roots: [string, ...string[]] = COMMIT === undefined ? [HERE] : [await checkOut(COMMIT, directory), HERE];
+  const before = await earlierBuild(COMMIT);
+  const roots = [before.root, HERE] as const;
   const replicas = [
     new Replica('a', await freePort(), databaseUrl, roots),
     new Replica('b', await freePort(), databaseUrl, roots),
   ];
   let balancer: ChildProcess | undefined;
   try {
-    await runCli(roots[0], databaseUrl, 'migrate');
-    // One after the other, for the first makes the account.
+    await runCliIn(before.root, databaseUrl, 'migrate');
+    // One after the other, because the first makes the account.
     for (const replica of replicas) await replica.start();
     await writeFile(join(directory, 'haproxy.cfg'), balancerConfig(port, replicas));
     balancer = spawn('haproxy', ['-db', '-q', '-f', join(directory, 'haproxy.cfg')], { stdio: 'inherit' });
@@ -187,13 +174,13 @@ async function run(directory: string, databaseUrl: string, port: number): Promis
         const email = `${randomUUID()}@example.com`;
         const answer = await visit('POST', '/api/v1/signup', { waitlist_id, email, referral_link });
         if (answer) signups += 1;
-        // Who has referred some gives way to one of them.
+        // From time to time a newcomer becomes the referrer of those who follow.
         if (answer && signups % 3 === 0) ({ referral_link } = JSON.parse(answer.text) as { referral_link: string });
         await visit('GET', `/api/v1/signup?waitlist_id=${waitlist_id as number}&email=${email}`);
       }
     };
     const restarter = async () => {
-      await runCli(HERE, databaseUrl, 'migrate');
+      await migrate(databaseUrl);
       while (!isOver()) {
         for (const replica of replicas) {
           await replica.restart();
@@ -209,13 +196,10 @@ async function run(directory: string, databaseUrl: string, port: number): Promis
     const seconds = Math.round((performance.now() - startMs) / 1000);
     const failed = [...failures].map(([outcome, count]) => `${outcome}×${count}`).join(' ') || 'none';
     process.stdout.write(
-      `${COMMIT === undefined ? 'rolling restarts' : `upgrades from ${COMMIT} and back`}: ${restarts} in ${seconds} s, under ${requests} requests; failed: ${failed}; ${signups} signups answered, ${stored} stored\n`,
+      `rolling restarts between this build and ${before.name}: ${restarts} in ${seconds} s, under ${requests} requests; failed: ${failed}; ${signups} signups answered, ${stored} stored\n`,
     );
-    await runCli(HERE, databaseUrl, 'verify');
-    if (!(await isReferredListRight())) throw new Error('Those referred are listed wrongly.');
-    // What the older program has left uncounted, this counts.
-    await runCli(HERE, databaseUrl, 'rebuild');
-    if (!(await isReferredListRight())) throw new Error('After a rebuild those referred are listed wrongly.');
+    await verify(databaseUrl);
+    if (!(await isReferredListRight())) throw new Error('The list of referred people differs from the whole list.');
     return failures.size === 0 && stored === signups && restarts >= RESTARTS_MIN && requests >= REQUESTS;
   } finally {
     balancer?.kill();
@@ -224,19 +208,12 @@ async function run(directory: string, databaseUrl: string, port: number): Promis
   }
 }
 
-const server = process.env.TEST_DATABASE_URL;
-if (server === undefined) throw new Error('TEST_DATABASE_URL: a MySQL or MariaDB server is needed');
-const database = new URL(server);
-database.pathname = `${database.pathname}_rolling`;
-const connection = await createConnection(server);
-const name = database.pathname.slice(1);
+if (!process.env.TEST_DATABASE_URL) throw new Error('TEST_DATABASE_URL: a MySQL or MariaDB server is needed');
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-rolling-'));
+const database = await openDatabase(true);
 try {
-  await connection.query(`DROP DATABASE IF EXISTS \`${name}\``);
-  await connection.query(`CREATE DATABASE \`${name}\` CHARACTER SET utf8mb4`);
-  process.exitCode = (await run(directory, database.href, await freePort())) ? 0 : 1;
+  process.exitCode = (await run(directory, database.url, await freePort())) ? 0 : 1;
 } finally {
-  await connection.query(`DROP DATABASE IF EXISTS \`${name}\``);
-  await connection.end();
+  await database.drop();
   await rm(directory, { recursive: true, force: true });
 }

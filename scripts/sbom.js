@@ -1,4 +1,4 @@
-/** Writes the CycloneDX bill of what the service runs on to standard output. npm names the whole by the folder that it lies in. */
+/** Prints the CycloneDX bill of materials of the dependencies. npm would name the whole after its directory. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

@@ -1,7 +1,7 @@
 /**
  * The tour of the README against a running service: `npm run tour -- http://localhost:3000`, with OWNER_EMAIL and
- * OWNER_PASSWORD. It holds each answer of the six operations against the fields and types of the specification
- * (sections 2.1 to 2.4), on a waitlist of its own that it deletes at the end. Exit code 1 where anything differs.
+ * OWNER_PASSWORD. It checks the fields and types of each answer of the six operations against the specification (sections
+ * 2.1 to 2.4), on a waitlist of its own that it deletes at the end. It exits with 1 if anything differs.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -123,7 +123,7 @@ async function call(method, path, { body, token, wanted = 200 } = {}) {
   return text ? JSON.parse(text) : undefined;
 }
 
-/** Prints a step, and what in its answer differs from `shape`; gives the answer. */
+/** Prints a step and the differences of its answer from `shape`; returns the answer. */
 async function step(title, method, path, options, shape) {
   const answer = await call(method, path, options);
   const found = [answer].flat().flatMap((item) => faultsOf(item, shape));

@@ -25,9 +25,10 @@ export class SignupService {
    * Joins a waitlist, or finds the record that has this email or phone already, unchanged.
    * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_NOT_FOUND`
    */
-  async join({ waitlistId, referralLink, ...request }: SignupRequest): Promise<Found> {
-    const region = await this.regionFor(waitlistId, request.phone);
-    return this.writer.join(waitlistId, { ...request, referrerTokens: referrerTokens(referralLink ?? ''), region });
+  async join(request: SignupRequest): Promise<Found> {
+    const { waitlistId, referralLink, ...person } = request;
+    const region = await this.regionFor(waitlistId, person.phone);
+    return this.writer.join(waitlistId, { ...person, referrerTokens: referrerTokens(referralLink ?? ''), region });
   }
 
   /**

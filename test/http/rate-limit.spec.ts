@@ -177,6 +177,7 @@ describe('the limit on logins', () => {
     await start({ RATE_LIMIT_LOGIN: '2' });
     const { email } = await service.world.owner();
     await logIn(email, {}, PASSWORD);
+    await logIn(email, {}, PASSWORD);
 
     const { status, headers, body } = await logIn(email, {}, PASSWORD);
 

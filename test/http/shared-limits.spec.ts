@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer } from '../support/api.js';
-import { hasRedis, RedisLine } from '../support/redis.js';
+import { hasRedis, RedisProxy } from '../support/redis-proxy.js';
 import { type Service, startService } from '../support/service.js';
 import { freePort, ServiceProcess, until } from '../support/service-process.js';
 
@@ -12,9 +12,9 @@ const PROMPT_MS = 5_000;
 const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
 
 (hasRedis ? describe : describe.skip)('limits that replicas share by REDIS_URL', () => {
-  let line: RedisLine;
+  let line: RedisProxy;
   beforeAll(async () => {
-    line = await RedisLine.open();
+    line = await RedisProxy.open();
   });
   afterAll(() => line.close());
 

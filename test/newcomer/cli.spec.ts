@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { during } from '../support/during.js';
+import { repeatWhile } from '../support/repeat-while.js';
 import { freshFolder, type Program, runCli, startCli, startMain } from '../support/program.js';
 import { callAt, type Method } from '../support/api.js';
 import { openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
@@ -186,7 +186,7 @@ describe('the CLI', () => {
       expect(await succeed(['rebuild', id])).toMatch(/rebuilt, 0 records changed/);
     })();
     let people = 0;
-    const statuses = await during(audits, async () => {
+    const statuses = await repeatWhile(audits, async () => {
       const body = { waitlist_id: Number(id), email: `person-${people}@example.com` };
       const { status } = await call('POST', '/api/v1/signup', { body });
       if (status === 200) people += 1;

@@ -169,7 +169,7 @@ describe('a start that cannot succeed', () => {
     [
       'OWNER_PASSWORD',
       'passwordpassword',
-      'must not be easily guessed: a common password or phrase, a few words, a repetition, a row of keys, or made from the email',
+      'must not be easily guessed: a common password, a few words, a repetition, a row of keys, or made from the email',
     ],
     [
       'DATABASE_URL',

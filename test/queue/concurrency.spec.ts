@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Waiter } from '../../src/queue/waiter.js';
-import { during } from '../support/during.js';
+import { repeatWhile } from '../support/repeat-while.js';
 import { inOrder } from '../support/oracle.js';
 import { openDatabase } from '../support/database.js';
 import { type Service, startService, startServices } from '../support/service.js';
@@ -127,7 +127,7 @@ describe('at the same moment', () => {
     };
 
     const removing = Promise.all(times(4, offboarder));
-    const audits = await during(Promise.all([...times(64, client), removing]), () => verify(service, waitlist));
+    const audits = await repeatWhile(Promise.all([...times(64, client), removing]), () => verify(service, waitlist));
 
     expect(sorted((await removing).flat())).toEqual(leaving);
     expect(audits.flatMap(({ findings }) => findings)).toEqual([]);
@@ -168,7 +168,7 @@ describe('at the same moment', () => {
     const reordering = (async () => {
       for (let count = 0; count < 20; count += 1) await reorder(count % 2 === 0 ? 0 : 50);
     })();
-    const views = await Promise.all(running.services.map(({ world }) => during(reordering, () => look(world))));
+    const views = await Promise.all(running.services.map(({ world }) => repeatWhile(reordering, () => look(world))));
 
     expect(before).not.toBe(after);
     expect(views.flat().filter((view) => view !== before && view !== after)).toEqual([]);

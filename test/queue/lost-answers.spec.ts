@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DatabaseLine } from '../support/database-line.js';
+import { DatabaseProxy } from '../support/database-proxy.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
 import { queueOf } from '../support/queue.js';
@@ -8,24 +8,24 @@ import type { OwnedWaitlist } from '../support/world.js';
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
 
 onServer(
-  'a commit whose answer is lost (needs TEST_DATABASE_URL: the embedded database has no connection to lose)',
+  'a commit whose answer is lost (needs TEST_DATABASE_URL: the embedded database has no connection to lose it on)',
   () => {
     let database: TestDatabase;
-    let line: DatabaseLine;
+    let proxy: DatabaseProxy;
     let service: Service;
     beforeAll(async () => {
       database = await openDatabase(true);
-      line = await DatabaseLine.open(database.url);
-      service = await startService({ environment: { DATABASE_URL: line.url } });
+      proxy = await DatabaseProxy.open(database.url);
+      service = await startService({ environment: { DATABASE_URL: proxy.url } });
     });
     afterAll(async () => {
       await service.stop();
-      await line.close();
+      await proxy.close();
       await database.drop();
     });
 
     async function losing<Result>(call: () => Promise<Result>): Promise<Result> {
-      const lost = line.loseNextCommit();
+      const lost = proxy.loseNextCommit();
       const result = await call();
       await lost;
       return result;
@@ -50,7 +50,7 @@ onServer(
       await expectSound(waitlist, 3);
     });
 
-    it('of an offboarding is answered with the removed records and their positions', async () => {
+    it('of an offboarding is answered with the removed people and their positions', async () => {
       const { world } = service;
       const waitlist = await world.waitlist();
       await world.signups(waitlist, 4);
@@ -62,7 +62,7 @@ onServer(
       await expectSound(waitlist, 4);
     });
 
-    it('of a reordering is answered with the number of records that moved', async () => {
+    it('of a reordering is answered with the number of moved records', async () => {
       const { world, api } = service;
       const waitlist = await world.waitlist({ spots_to_move_upon_referral: 0 });
       const [, , ada] = await world.signups(waitlist, 3);
@@ -76,7 +76,7 @@ onServer(
       await expectSound(waitlist, 4);
     });
 
-    it('of a new waitlist leaves one, and of its deletion none', async () => {
+    it('of a creation leaves one waitlist, and of a deletion none', async () => {
       const { world, api } = service;
       const owner = await world.owner();
 

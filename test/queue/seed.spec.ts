@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { during } from '../support/during.js';
+import { repeatWhile } from '../support/repeat-while.js';
 import { applicant } from '../support/applicant.js';
 import { type Service, startService } from '../support/service.js';
 import { type Queue, queueOf } from '../support/queue.js';
 
-/** Several transactions. */
+/** Takes several transactions. */
 const PEOPLE = 8_000;
 
 describe('seeding', () => {
@@ -16,23 +16,23 @@ describe('seeding', () => {
   });
   afterAll(() => service.stop());
 
-  it('keeps the queue exact while people join and look it up', async () => {
+  it('keeps positions and counters exact for signups and audits that run at the same time', async () => {
     const { id } = await service.world.waitlist();
     const seeding = queue.seeder.seed(id, PEOPLE, () => undefined);
 
-    const seen = await during(seeding, async () => {
+    const seen = await repeatWhile(seeding, async () => {
       const { waiter: joined } = await queue.writer.join(id, applicant());
       const { findings } = await queue.auditor.verify(id, () => undefined);
-      return { seq: joined.seq, priority: joined.priority, findings };
+      return { ahead: joined.seq, priority: joined.priority, findings };
     });
 
-    // Nobody leaves, so a newcomer is behind all earlier records.
-    expect(seen).toEqual(seen.map(({ seq }) => ({ seq, priority: seq, findings: [] })));
+    // Nobody leaves, so a newcomer is behind everybody before.
+    expect(seen).toEqual(seen.map(({ ahead }) => ({ ahead, priority: ahead, findings: [] })));
     const report = await queue.auditor.verify(id, () => undefined);
     expect(report).toEqual({ records: PEOPLE + seen.length, findings: [], differences: 0 });
   });
 
-  it('stops with a clear message when a real signup has an email that it would use', async () => {
+  it('stops with a clear error and consistent counters when a real signup already has a seed email', async () => {
     const { id } = await service.world.waitlist();
     const email = `seed-${PEOPLE - 1}@example.com`;
     let signup: Promise<unknown> | undefined;
@@ -51,7 +51,7 @@ describe('seeding', () => {
     expect(records).toBeLessThan(PEOPLE);
   });
 
-  it('makes people, some of whom referred others', async () => {
+  it('makes people of whom some referred others', async () => {
     const { id } = await service.world.waitlist();
 
     await queue.seeder.seed(id, PEOPLE, () => undefined);

@@ -275,19 +275,13 @@ const IDS_THAT_ARE_NONE: readonly Value[] = [
 ];
 
 const signups: HostileInput[] = [
+  // test/http/signup.spec.ts has the plainer ones.
   ...signup('waitlist_id', [
-    ...IDS_THAT_ARE_NONE,
-    ['', 'empty text'],
-    ['abc', 'letters'],
     ['1 OR 1=1', 'SQL'],
     ["1'; DROP TABLE waiter; --", 'SQL that would end the table'],
-    ['0x1', 'hexadecimal text'],
-    ['1e3', 'text in scientific notation'],
     ['+1', 'a signed number'],
-    [' 1', 'white space before a number'],
     ['1\u0000', 'NUL after a number'],
     ['\u0661', 'a digit of another script'],
-    ['9007199254740992', 'text of one more than a number holds exactly'],
     ['9'.repeat(400), 'text of four hundred digits'],
   ]),
   ...signup('email', [

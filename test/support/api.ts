@@ -1,18 +1,18 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { holdToContract } from './contract.js';
 import {
-  type Discretion,
+  type LeakDetector,
   privateText,
   privateTextOf,
   privateTextOfUrl,
   requireAnonymity,
   requireSilence,
-} from './discretion.js';
+} from './leak-detector.js';
 
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
-  /** Parsed, or undefined where there is none. */
+  /** The parsed JSON; undefined without one. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read the fields of bodies of every shape
   readonly body: any;
   readonly text: string;
@@ -24,13 +24,13 @@ export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   /** The caller's address; 127.0.0.1 if left out. */
   readonly from?: string;
-  /** Sent as it is, where `body` would be written as JSON. */
+  /** Sent unchanged, instead of `body` as JSON. */
   readonly raw?: string | Buffer;
 }
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'QUERY';
 
-/** Calls a service that runs as a process of its own; its answer is held to the contract too. */
+/** Calls a service in another process and checks the answer against the contract. */
 export async function callAt(
   base: string,
   method: Method,
@@ -52,7 +52,7 @@ export async function callAt(
   });
 }
 
-/** The answer with its body parsed; throws where it is not what the contract promises. */
+/** Parses the body; throws if the answer breaks the contract. */
 export function held(method: string, path: string, raw: Omit<Answer, 'body'>): Answer {
   const isJson = /json/.test(String(raw.headers['content-type']));
   const answer: Answer = { ...raw, body: isJson && raw.text !== '' ? JSON.parse(raw.text) : undefined };
@@ -60,11 +60,11 @@ export function held(method: string, path: string, raw: Omit<Answer, 'body'>): A
   return answer;
 }
 
-/** A client of the HTTP interface; every answer is held to the contract, and to telling nobody's secrets. */
+/** A client of the API. It checks every answer against the contract and for leaked secrets. */
 export class Api {
   constructor(
     private readonly app: NestFastifyApplication,
-    private readonly discretion: Discretion,
+    private readonly leaks: LeakDetector,
   ) {}
 
   async get(path: string, options?: CallOptions): Promise<Answer> {
@@ -108,7 +108,7 @@ export class Api {
       ...privateText({ ...headers, authorization: token }),
       ...(payload === undefined ? [] : privateTextOf(payload.toString())),
     ];
-    this.discretion.keep(path.startsWith('/api/') ? [...sent, ...privateText(answer.body)] : sent);
+    this.leaks.keep(path.startsWith('/api/') ? [...sent, ...privateText(answer.body)] : sent);
     requireAnonymity(answer);
     if (answer.status >= 400) requireSilence(`${method} ${path} ${answer.status}`, answer.text, sent);
     return answer;

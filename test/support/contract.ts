@@ -23,9 +23,9 @@ interface Described {
   >;
 }
 
-/** What the HTTP machinery answers before any operation is reached; the document says so in prose. */
+/** Statuses that the server sends before routing; the document describes them in prose. */
 const OUTSIDE_OPERATIONS = new Set([405, 408, 414, 431]);
-/** Where no operation is reached an answer is one of these, or a file of the documentation, or for a machine. */
+/** Every failure outside of the operations has this form. */
 const PROBLEM = {
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
   headers: {
@@ -34,7 +34,7 @@ const PROBLEM = {
   },
 } as const satisfies Described;
 
-/** The document with its objects closed: a field that it does not name is one that nobody meant to publish. */
+/** The document with closed objects: a field that it does not name was published by mistake. */
 const document = JSON.parse(
   readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'),
   (_, value: { properties?: object } | null) => (value?.properties ? { additionalProperties: false, ...value } : value),
@@ -42,6 +42,9 @@ const document = JSON.parse(
 const ajv = new Ajv({
   allErrors: true,
   strict: false,
+  // The linters of the contract check the schemas themselves.
+  meta: false,
+  validateSchema: false,
   formats: { 'idn-email': true, int32: true, int64: true, phone: true },
 });
 formats.default(ajv, ['uuid', 'uri', 'uri-reference']);
@@ -56,12 +59,12 @@ const paths = Object.keys(document.paths).map((path) => ({
 }));
 
 /**
- * Throws where an answer is not what the document promises: a status it does not name, a body or header of another
- * form, an error code without an example. Every call of the tests passes here, so that tests and document can't drift.
+ * Throws if an answer breaks the document: an undocumented status, a body or header that does not match its schema, an
+ * error code without an example. Every call of the tests passes here, so tests and document cannot drift apart.
  */
 export function holdToContract(method: string, url: string, answer: Answer): void {
   const [asked = ''] = url.split('?', 1);
-  // A trailing or a doubled slash is forgiven.
+  // The service accepts trailing and doubled slashes.
   const path = paths.find(({ pattern }) => pattern.test(asked.replaceAll(/\/+/g, '/').replace(/\/$/, '')))?.path;
   const where = `${method} ${path ?? asked} ${answer.status}`;
   const operations = document.paths[path ?? ''] as Operations | undefined;

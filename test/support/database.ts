@@ -9,11 +9,11 @@ import { dataSourceOptions } from '../../src/platform/database/data-source-optio
 
 export interface TestDatabase {
   readonly url: string;
-  /** Removes what nobody else uses. */
+  /** Deletes the database unless other suites use it. */
   drop(): Promise<void>;
 }
 
-/** An empty database, or the worker's own. */
+/** An empty database if `isolated` or embedded; otherwise the one that the suites of this Jest worker share. */
 export async function openDatabase(isolated: boolean): Promise<TestDatabase> {
   const server = process.env.TEST_DATABASE_URL;
   if (!server) {
@@ -35,14 +35,14 @@ export async function openDatabase(isolated: boolean): Promise<TestDatabase> {
   };
 }
 
-/** A database of its own at the newest schema, and nothing in it. */
+/** An isolated, empty database with the newest schema. */
 export async function openMigratedDatabase(): Promise<TestDatabase> {
   const database = await openDatabase(true);
   await withDataSource(database.url, (dataSource) => dataSource.runMigrations());
   return database;
 }
 
-/** Works on a database past the service: as none of its rooms would, or before there is one. */
+/** Works on a database without the service. */
 export async function withDataSource<Result>(
   url: string,
   work: (dataSource: DataSource) => Promise<Result>,
@@ -55,13 +55,13 @@ export async function withDataSource<Result>(
   }
 }
 
-/** The same for whoever ends it. */
+/** The caller destroys it. */
 export async function openDataSource(url: string): Promise<DataSource> {
   const config = readConfig({ DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32) });
   return new DataSource(dataSourceOptions(config.database)).initialize();
 }
 
-/** Whether a statement on this database waits for a table that another holds. */
+/** Whether a statement on this database waits for a table lock. */
 export async function isTableAwaited(dataSource: DataSource): Promise<boolean> {
   const rows = await dataSource.query<unknown[]>(
     `SELECT 1 FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'`,

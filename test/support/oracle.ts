@@ -1,10 +1,10 @@
-/** What decides a place. */
+/** The facts that decide a position. */
 export interface Earned {
   readonly seq: number;
   readonly referrals: number;
 }
 
-/** The order as it is meant: by what each of the active has earned, the later first among equals. */
+/** The specified order, written in the simplest way: by earned spots, and the later first among equals. */
 export function inOrder<Person extends Earned>(active: readonly Person[], spots: number): Person[] {
   const key = ({ seq, referrals }: Earned) => seq - spots * referrals;
   return [...active].sort((a, b) => key(a) - key(b) || b.seq - a.seq);

@@ -1,4 +1,4 @@
-/** What a call gives, and the processor time that this process took for it, in all of its threads: no neighbour adds to that. */
+/** The result of a call and the processor time of this process for it, in all threads; other processes do not add to it. */
 export async function withProcessorMs<Result>(call: () => Promise<Result>): Promise<readonly [Result, number]> {
   const before = process.cpuUsage();
   const result = await call();

@@ -13,9 +13,9 @@ export interface Output {
   readonly exitCode: number | null;
 }
 
-/** A program as a person starts it: a process of its own in a folder of its own. */
+/** A program as a person starts it: a process with its own working directory. */
 export interface Program {
-  /** Resolves with all of standard output once it holds `words`; rejects when the program ends first. */
+  /** Resolves with the standard output once it contains `words`; rejects if the program ends first. */
   printed(words: string): Promise<string>;
   /** Resolves when the program has ended. */
   readonly ended: Promise<Output>;
@@ -24,13 +24,13 @@ export interface Program {
 
 type Environment = Readonly<Record<string, string>>;
 interface Start {
-  /** The folder it runs in, where the embedded database goes. */
+  /** The working directory, where the embedded database goes. */
   readonly folder: string;
   readonly environment?: Environment;
   readonly input?: string;
 }
 
-/** Starts a command; of this process's environment it sees nothing but PATH. */
+/** Starts a command. It inherits only PATH from the environment. */
 export function start(command: readonly [string, ...string[]], { folder, environment = {}, input }: Start): Program {
   const [file, ...args] = command;
   const child = spawn(file, args, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder, ...environment } });

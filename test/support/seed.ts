@@ -1,2 +1,2 @@
-/** The seed of this run's random tests, for their titles; set TEST_SEED to live the same run again. */
+/** The seed of random tests, shown in their titles; set TEST_SEED to repeat a run. */
 export const SEED = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));

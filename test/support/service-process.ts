@@ -8,28 +8,28 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Answer, held } from './api.js';
-import { Discretion, privateText, privateTextOf, privateTextOfUrl } from './discretion.js';
+import { LeakDetector, privateText, privateTextOf, privateTextOfUrl } from './leak-detector.js';
 
-/** The account that a process makes at its first start. */
+/** The account that the service makes at its first start. */
 export const OWNER = { email: 'owner@example.com', password: 'vnqzt rowkd jhx plmw' };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const POLL_MS = 20;
 const WAIT_MAX_MS = 60_000;
-/** A start that fails takes a second, and a database that was killed is back within some. */
+/** A failed start takes about a second; a killed database returns within a few. */
 const STARTS_MAX = 60;
-/** Below those that a system gives away by itself. Jest's workers take turns over them, and other runs begin elsewhere. */
+/** Below the ephemeral ports. Jest's workers take different ones, and each run begins at a random one. */
 const PORTS_FROM = 14_000;
 const PORTS_TO = 23_000;
 const WORKERS_MAX = 8;
 const WORKER = Number(process.env.JEST_WORKER_ID ?? 0) % WORKERS_MAX;
 let nextPort = randomInt(PORTS_FROM / WORKERS_MAX, PORTS_TO / WORKERS_MAX) * WORKERS_MAX + WORKER;
 
-/** The service as people run it: its own process, with a port and signals. */
+/** The built service, or its command line, as a process. All tests, drills, benchmarks and tools start it here. */
 export class ServiceProcess {
   output = '';
-  private readonly discretion = new Discretion();
-  /** How it ended; fails where its log told anything of the people and secrets in the calls. */
+  private readonly leaks = new LeakDetector();
+  /** The exit code or signal; rejects if the log leaked personal data or secrets of the calls. */
   readonly exit: Promise<number | NodeJS.Signals | null>;
 
   private constructor(
@@ -39,21 +39,21 @@ export class ServiceProcess {
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (chunk: string) => (this.output += chunk));
     const log = createInterface(child.stdout!).on('line', (line) => {
-      // What is no JSON is the greeting, which shows the first account to whoever started the service.
-      if (line.startsWith('{')) this.discretion.write(line);
+      // A line without JSON belongs to the greeting, which may show the password of the first account.
+      if (line.startsWith('{')) this.leaks.write(line);
     });
     this.exit = Promise.all([once(child, 'close'), once(log, 'close')]).then(([[code, signal]]) => {
-      this.discretion.check('');
+      this.leaks.check('');
       return (code ?? signal) as number | NodeJS.Signals;
     });
   }
 
-  /** `file` and `args` follow `node`; the embedded or the given database must have the newest schema. */
-  static async spawn(environment: Readonly<Record<string, string>>, file = 'dist/src/main.js', ...args: string[]) {
-    return ServiceProcess.spawnNode(ROOT, environment, file, ...args);
+  /** `command` follows `node`. A database server must have the newest schema. */
+  static async spawn(environment: Readonly<Record<string, string>>, ...command: string[]) {
+    return ServiceProcess.spawnNode(ROOT, environment, ...(command.length > 0 ? command : ['dist/src/main.js']));
   }
 
-  /** The same of another checkout, which may be of another version and not be built yet. */
+  /** Runs another checkout, which may be of another version and not yet built. */
   static async spawnIn(root: string, environment: Readonly<Record<string, string>>, ...command: string[]) {
     return ServiceProcess.spawnNode(root, environment, 'scripts/prepare.js', ...command);
   }
@@ -81,11 +81,17 @@ export class ServiceProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
+  /** Asks it to stop and returns how it ended. */
+  async stop(): Promise<number | NodeJS.Signals | null> {
+    this.signal('SIGTERM');
+    return this.exit;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
 
-  /** On a connection of its own, unless `agent` keeps one. */
+  /** Uses a new connection, unless `agent` keeps one. */
   async call(
     method: string,
     path: string,
@@ -101,24 +107,20 @@ export class ServiceProcess {
     sent.end(payload);
     const answer = await ServiceProcess.answerOf(sent);
     const isJson = path.startsWith('/api/') && answer.text.startsWith('{');
-    this.discretion.keep([
-      ...privateTextOfUrl(path),
-      ...privateText(body),
-      ...(isJson ? privateTextOf(answer.text) : []),
-    ]);
+    this.leaks.keep([...privateTextOfUrl(path), ...privateText(body), ...(isJson ? privateTextOf(answer.text) : [])]);
     return answer;
   }
 
-  /** The same of one that may die meanwhile: null where no answer came. */
+  /** For a service that may be killed during the call: null without an answer. */
   async callIfAlive(...call: Parameters<ServiceProcess['call']>): Promise<Answer | null> {
     return this.call(...call).catch((error: NodeJS.ErrnoException) => {
-      // One without a code is an answer that the contract does not allow.
+      // An error without a code is an answer that breaks the contract.
       if (error.code === undefined) throw error;
       return null;
     });
   }
 
-  /** A request whose body is still to be sent. */
+  /** Begins a request; the caller sends the body. */
   begin(method: string, path: string, headers: Record<string, string> = {}, agent: Agent = new Agent()) {
     return request({ host: '127.0.0.1', port: this.port, method, path, headers, agent });
   }
@@ -129,7 +131,7 @@ export class ServiceProcess {
     return held(sent.method, sent.path, { status, headers, text: await text(response) });
   }
 
-  /** Ready, and its first account made: that comes after it listens. */
+  /** Resolves when it is ready and has made its first account, which comes after it listens. */
   async started(): Promise<void> {
     await until(async () => {
       if (this.hasExited) throw new Error(`The service has ended: ${this.output}`);
@@ -145,13 +147,13 @@ export class ServiceProcess {
   }
 }
 
-/** A service that is killed and started again, each time as another process. */
+/** A service that is killed and started again. */
 export class Replica {
   process!: ServiceProcess;
 
   constructor(private readonly environment: Readonly<Record<string, string>>) {}
 
-  /** Tries again where a start ends because the database is away. */
+  /** Tries again if a start fails because the database is down. */
   async start(): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       this.process = await ServiceProcess.spawn(this.environment);
@@ -170,12 +172,12 @@ export class Replica {
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadlineMs = performance.now() + WAIT_MAX_MS;
   while (!(await condition())) {
-    if (performance.now() > deadlineMs) throw new Error(`Waited in vain for: ${condition.toString()}`);
+    if (performance.now() > deadlineMs) throw new Error(`Timed out waiting for: ${condition.toString()}`);
     await setTimeout(POLL_MS);
   }
 }
 
-/** One that nobody listens at, and that no other is given before it is used. */
+/** A port on which nothing listens; no other call returns it soon after. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = nextPort;

@@ -10,22 +10,22 @@ import { configureHttp } from '../../src/platform/http/configure-http.js';
 import { createAdapter, SERVER_BOUNDS, type ServerBounds } from '../../src/platform/http/server.js';
 import { Api } from './api.js';
 import { openDatabase } from './database.js';
-import { Discretion } from './discretion.js';
+import { LeakDetector } from './leak-detector.js';
 import { World } from './world.js';
 
-/** The real service on a real database, called without a port. */
+/** The real service on a real database, called by injection, without a port. */
 export interface Service {
   readonly app: NestFastifyApplication;
   readonly api: Api;
   readonly world: World;
   readonly databaseUrl: string;
-  /** Fails where the log or the metrics told anything of the people and secrets in the calls. */
+  /** Rejects if the log or the metrics leaked personal data or secrets of the calls. */
   stop(): Promise<void>;
 }
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A test is its own client: the bursts that it makes in one turn of the event loop come over a network in many. */
+/** A test and the service share an event loop, so the bounds on delays would count the test's own work. */
 const UNHURRIED: ServerBounds = { ...SERVER_BOUNDS, loopDelayMs: 0, answerMs: 60_000 };
 
 /**
@@ -44,13 +44,13 @@ export async function startService({
     JWT_SECRET: 'test-secret-test-secret-test-secret-',
     RATE_LIMIT_PUBLIC: '0',
     RATE_LIMIT_LOGIN: '0',
-    // A level is a threshold: what production logs is among this.
+    // Includes everything that production logs.
     LOG_LEVEL: 'trace',
     ...environment,
     DATABASE_URL: databaseUrl,
   });
-  const discretion = new Discretion();
-  const adapter = createAdapter(config, { bounds, log: discretion });
+  const leaks = new LeakDetector();
+  const adapter = createAdapter(config, { bounds, log: leaks });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(config), adapter, {
     logger: false,
     abortOnError: false,
@@ -60,7 +60,7 @@ export async function startService({
   await configureHttp(app, config, bounds);
   await app.init();
   app.get(Lifecycle).markStarted();
-  const api = new Api(app, discretion);
+  const api = new Api(app, leaks);
   return {
     app,
     api,
@@ -70,13 +70,13 @@ export async function startService({
       const metrics = await app.get(Metrics).read();
       await app.close();
       await database.drop();
-      discretion.check(metrics);
-      discretion.requireOneAnswerEach();
+      leaks.check(metrics);
+      leaks.requireOneAnswerEach();
     },
   };
 }
 
-/** Services side by side on a database of their own: two, or one where it is the embedded, which is for one process. */
+/** Two services on one isolated database; only one on the embedded database, which is for one process. */
 export async function startServices(): Promise<{ readonly services: [Service, ...Service[]]; stop(): Promise<void> }> {
   const database = await openDatabase(true);
   const start = async () => startService({ environment: { DATABASE_URL: database.url } });

@@ -4,7 +4,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Fields that tell of a person or open something; all text within them counts. A key is no secret: faults name it. */
+/** Fields with personal data or credentials; all text inside them counts. Keys of objects do not: errors name them. */
 const PRIVATE: ReadonlySet<string> = new Set([
   'access_token',
   'answer_value',
@@ -23,15 +23,15 @@ const PRIVATE: ReadonlySet<string> = new Set([
   'registered_email',
   'waitlist_api_key',
 ]);
-/** Nobody is known by them or a piece of them, and faults speak of them: settings of `required_contact`, and the keys that are refused. */
+/** Words that may stand in a private field and in an error alike: settings of `required_contact`, and refused keys. */
 const WORDS = ['required', 'optional', '__proto__', 'constructor.prototype'];
-/** A phone that is nobody's, which faults give as an example. */
+/** The example phone number in error messages. */
 const EXAMPLE = 'such as +14155550123';
-/** Shorter text stands in any line by chance. */
+/** Shorter text may occur in any line by chance. */
 const LENGTH_MIN = 6;
 const LEVELS_MAX = 20;
 
-/** What is private in a body, a query or headers; in text that is no JSON, its addresses of email. */
+/** The private text in a body, a query or headers. */
 export function privateText(value: unknown, isPrivate = false, level = 0): string[] {
   if (typeof value === 'string')
     return isPrivate && value.length >= LENGTH_MIN && !isOfWords(value.toLowerCase()) ? [value] : [];
@@ -45,7 +45,7 @@ function isOfWords(text: string): boolean {
   return WORDS.some((word) => word.includes(text));
 }
 
-/** The same of what is sent as it is, but for what is a key in it too. */
+/** The private text in a raw body, without what is also a key in it; in text that is not JSON, its email addresses. */
 export function privateTextOf(raw: string): string[] {
   try {
     return privateText(JSON.parse(raw)).filter((text) => !raw.includes(`${JSON.stringify(text)}:`));
@@ -54,12 +54,12 @@ export function privateTextOf(raw: string): string[] {
   }
 }
 
-/** The same of an address. */
+/** The private text in the query of a URL. */
 export function privateTextOfUrl(url: string): string[] {
   return privateText(Object.fromEntries(new URLSearchParams(url.split('?', 2)[1])));
 }
 
-/** Throws where `text` repeats any of it, plainly or as it stands in JSON or an address, in letters of any case. */
+/** Throws if `text` contains a secret in any case, plain, JSON-escaped or percent-encoded. */
 export function requireSilence(where: string, text: string, secrets: Iterable<string>): void {
   const lower = text.replaceAll(EXAMPLE, '').toLowerCase();
   for (const secret of secrets) {
@@ -69,22 +69,22 @@ export function requireSilence(where: string, text: string, secrets: Iterable<st
   }
 }
 
-/** Marks of what it is made of, and of how it failed. */
+/** Traces of libraries, SQL or a stack. */
 const INSIDES =
   /fastify|nest(?:js)?\b|express|typeorm|mysql|mariadb|sqlite|\bajv\b|node_modules|\.[jt]s:\d|\bSELECT\b.*\bFROM\b/i;
 
-/** Throws where a refusal, or a header, tells what the service is made of: its parts, their versions, a stack, SQL. */
+/** Throws if an error or a header reveals the implementation: libraries, versions, a stack, SQL. */
 export function requireAnonymity({ status, headers, text }: Answer): void {
   const told = `${JSON.stringify(headers)}${status >= 400 ? text : ''}`;
   if (INSIDES.test(told)) throw new Error(`${status} tells of its insides: ${told.slice(0, 2000)}`);
 }
 
-/** What a service wrote to its log, each kind of line once, and what nobody may read there. */
-export class Discretion {
+/** Collects the log lines of a service, each kind once, and the secrets that must not occur in them. */
+export class LeakDetector {
   private readonly lines = new Set<string>();
   private readonly secrets = new Set<string>();
 
-  /** A line of the log; its time, id and duration differ each time and tell nothing. */
+  /** Keeps a log line without its time, id and duration, which differ each time. */
   write(line: string): void {
     this.lines.add(line.replaceAll(/"time":"[^"]*"|"reqId":"[\w-]{36}"|"durationMs":[\d.]+/g, '""'));
   }
@@ -93,13 +93,13 @@ export class Discretion {
     for (const secret of secrets) this.secrets.add(secret);
   }
 
-  /** Throws where the framework told of a request that was answered twice. */
+  /** Throws if the framework logged a request that was answered twice. */
   requireOneAnswerEach(): void {
     const line = [...this.lines].find((text) => text.includes('FST_ERR_REP_ALREADY_SENT'));
     if (line !== undefined) throw new Error(`A request was answered twice: ${line}`);
   }
 
-  /** Throws where the log, or `metrics`, repeats what calls and answers held of people and secrets. */
+  /** Throws if the log or `metrics` contains personal data or secrets of the calls and answers. */
   check(metrics: string): void {
     requireSilence('The log', [...this.lines].join(''), this.secrets);
     requireSilence('/metrics', metrics.replaceAll(/^# .*\n/gm, ''), this.secrets);

@@ -1,22 +1,19 @@
 import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
-import type { Answer } from '../test/support/api.js';
-import type { ServiceProcess } from '../test/support/service-process.js';
+import type { Answer } from '../../test/support/api.js';
+import type { ServiceProcess } from '../../test/support/service-process.js';
 import { type Need, openOperations, type Operation } from './operations.js';
-import { verify } from './traffic.js';
+import { verify } from './command-line.js';
 
-/**
- * What becomes of an operation while a fault lasts: it is done, or refused with 503; `either` of the two, and nothing else,
- * where it depends on chance.
- */
+/** The outcome of an operation during a fault: success, a 503, or `either` of them if it depends on chance. */
 type Verdict = 'served' | 'refused' | 'either';
 
 export interface Fault {
   readonly name: string;
   readonly expected: Readonly<Record<Need, Verdict>>;
   readonly lastsMs: number;
-  /** Returns when the fault is there, and when its cause is gone. */
+  /** `begin` resolves when the fault is there, `end` when its cause is gone. */
   begin(): Promise<unknown>;
   end(): Promise<unknown>;
 }
@@ -29,32 +26,32 @@ const GONE = {
   room: 'refused',
 } as const;
 const READ_ONLY = { ...GONE, reading: 'served' } as const;
-/** A log that every change goes through has no room: who writes waits, with a connection, and where all do there is none to read. */
+/** The binary log has no space: writers wait and hold their connections, until none is left for reads. */
 const LOG_FULL = { ...GONE, readiness: 'either', reading: 'either' } as const;
-/** No table can grow: what finds a place in its pages is stored. MariaDB may give itself up over it. */
+/** No table can grow, but rows that fit into a page are stored. MariaDB may stop itself. */
 const TABLES_FULL = { nothing: 'served', readiness: 'either', reading: 'either', writing: 'either', room: 'refused' } as const; // prettier-ignore
 const PASSING = { ...TABLES_FULL, room: 'either' } as const;
 export const EXPECTED = { GONE, READ_ONLY, LOG_FULL, TABLES_FULL, PASSING };
 
-/** Any answer, where the operation has no bound of its own. */
+/** For operations without a bound of their own. */
 const ANSWER_MAX_MS = 5_000;
-/** From the fault to when readiness must have noticed. */
+/** From the fault until readiness must fail. */
 const NOTICE_MAX_MS = 2_500;
-/** From the database's return to when all is served again. */
+/** From the database's return until all operations succeed. */
 const HEAL_MAX_MS = 2_000;
 const WATCHED_AFTER_MS = 2_000;
 const PAUSE_MS = 50;
 const WRITE_MAX_MS = 1_000;
 const ROOM_BYTES = 2_000_000;
 const RETURN_MAX_MS = 120_000;
-/** Of one operation: beyond, more tell nothing new. */
+/** Reported for one operation. */
 const BROKEN_MAX = 5;
 
 interface Sample extends Pick<Answer, 'status'> {
   readonly atMs: number;
   readonly ms: number;
   readonly isServed: boolean;
-  /** What is wrong with it at any time. */
+  /** What is wrong with this answer, whenever it comes. */
   readonly fault: string | undefined;
 }
 
@@ -66,7 +63,7 @@ export interface Cell {
   readonly faults: readonly string[];
 }
 
-/** Every operation of the service, over and over, each in a loop of its own; and what their answers promised, held against the rest. */
+/** Calls every operation in a loop of its own, and compares the answers with what the service stored. */
 export class Matrix {
   private constructor(
     private readonly databaseUrl: string,
@@ -79,14 +76,14 @@ export class Matrix {
     return new Matrix(databaseUrl, agent, await openOperations(service, databaseUrl, agent));
   }
 
-  /** One operation once, outside of its loop. */
+  /** Calls one operation once. */
   async call(name: string): Promise<Answer> {
     const operation = this.operations.find((one) => one.name === name);
     if (!operation) throw new Error(`No such operation: ${name}`);
     return operation.call();
   }
 
-  /** Puts the fault on, takes it off, and says of each operation what was wrong. */
+  /** Begins and ends the fault, and returns what was wrong with each operation. */
   async endure(fault: Fault): Promise<Cell[]> {
     const connection = await createConnection(this.databaseUrl);
     await connection.query('CREATE TABLE IF NOT EXISTS room (id INT PRIMARY KEY, filler LONGBLOB)');
@@ -118,7 +115,7 @@ export class Matrix {
     return [...cells, await this.verified()];
   }
 
-  /** What the command line finds of all waitlists, the ones that a fault's cells were about among them. */
+  /** What `verify` finds in all waitlists. */
   private async verified(): Promise<Cell> {
     const startMs = performance.now();
     const faults = await verify(this.databaseUrl).then(
@@ -164,7 +161,7 @@ interface Times {
   readonly backMs: number;
 }
 
-/** Done and right, or refused with a word of when to come back: no other answer is allowed at any time. */
+/** An answer must always be a right success, or a 503 with Retry-After. */
 function faultOf({ need, success, isRight }: Operation, answer: Answer): string | undefined {
   const { status, headers } = answer;
   if (status === success) return isRight === undefined || isRight(answer) ? undefined : 'answered something else';
@@ -197,7 +194,7 @@ function judge({ name }: Operation, expected: Verdict, samples: readonly Sample[
   };
 }
 
-/** When the database took a write that needs room, from a newcomer. */
+/** When the database accepted a write that needs space, on a new connection. */
 async function returned(databaseUrl: string): Promise<number> {
   const deadlineMs = performance.now() + RETURN_MAX_MS;
   for (;;) {
@@ -219,7 +216,7 @@ async function returned(databaseUrl: string): Promise<number> {
   }
 }
 
-/** Those of the faults that are asked for by name; all where none is. */
+/** The faults with these names; all without names. */
 export function chosen<Named extends Pick<Fault, 'name'>>(
   faults: readonly Named[],
   names: readonly string[],
@@ -229,7 +226,7 @@ export function chosen<Named extends Pick<Fault, 'name'>>(
   return names.length === 0 ? faults : faults.filter(({ name }) => names.includes(name));
 }
 
-/** Prints a row a cell, and counts what a run came to. */
+/** Prints a row for each cell and sums them up. */
 export class Tally {
   private cells = 0;
   private slowestMs = 0;

@@ -1,22 +1,22 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { detour } from './detour.js';
+import { proxyUrl } from './proxy-url.js';
 import { freePort } from './service-process.js';
 
 const PROGRAM = 'redis-server';
 
-/** Whether there is the server of `TEST_REDIS_URL`, or a program to start one. In CI a missing one is a failure. */
+/** Whether `TEST_REDIS_URL` is set or a server can be started. In CI a missing server fails the suite. */
 export const hasRedis = process.env.TEST_REDIS_URL !== undefined || process.env.CI === 'true' || isInstalled();
 
 function isInstalled(): boolean {
   return spawnSync(PROGRAM, ['--version']).error === undefined;
 }
 
-/** A real server, and a line to it that can be cut. */
-export class RedisLine {
+/** A real Redis server behind a TCP proxy whose connections can be cut. */
+export class RedisProxy {
   private readonly sockets = new Set<Socket>();
-  private readonly door: Server;
+  private readonly proxy: Server;
   private isSilent = false;
 
   private constructor(
@@ -24,32 +24,32 @@ export class RedisLine {
     private readonly server: ChildProcess | undefined,
     private readonly port: number,
   ) {
-    this.door = createServer((near) => this.lead(near));
+    this.proxy = createServer((near) => this.connect(near));
   }
 
-  static async open(): Promise<RedisLine> {
+  static async open(): Promise<RedisProxy> {
     const given = process.env.TEST_REDIS_URL;
     const port = await freePort();
     const server = given === undefined ? await startServer(port) : undefined;
-    const line = new RedisLine(new URL(given ?? `redis://127.0.0.1:${port}`), server, await freePort());
-    await line.restore();
-    return line;
+    const opened = new RedisProxy(new URL(given ?? `redis://127.0.0.1:${port}`), server, await freePort());
+    await opened.restore();
+    return opened;
   }
 
   get url(): string {
-    return detour(this.target, this.door);
+    return proxyUrl(this.target, this.proxy);
   }
 
-  /** Connections stand, and nothing passes. */
+  /** Connections stay open, but nothing passes. */
   silence(): void {
     this.isSilent = true;
     for (const socket of this.sockets) socket.pause();
   }
 
-  /** Connections end, and new ones are refused. */
+  /** Closes all connections and refuses new ones. */
   async cut(): Promise<void> {
-    const closed = once(this.door, 'close');
-    this.door.close();
+    const closed = once(this.proxy, 'close');
+    this.proxy.close();
     for (const socket of this.sockets) socket.destroy();
     await closed;
   }
@@ -57,19 +57,19 @@ export class RedisLine {
   async restore(): Promise<void> {
     this.isSilent = false;
     for (const socket of this.sockets) socket.destroy();
-    if (this.door.listening) return;
-    await once(this.door.listen(this.port, '127.0.0.1'), 'listening');
+    if (this.proxy.listening) return;
+    await once(this.proxy.listen(this.port, '127.0.0.1'), 'listening');
   }
 
   async close(): Promise<void> {
-    if (this.door.listening) await this.cut();
+    if (this.proxy.listening) await this.cut();
     if (!this.server) return;
     const ended = once(this.server, 'exit');
     this.server.kill('SIGKILL');
     await ended;
   }
 
-  private lead(near: Socket): void {
+  private connect(near: Socket): void {
     const far = connect(Number(this.target.port || 6379), this.target.hostname);
     for (const [socket, other] of [[near, far], [far, near]] as const) {
       this.sockets.add(socket);

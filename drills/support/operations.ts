@@ -1,41 +1,42 @@
 import type { Agent } from 'node:http';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import type { Answer } from '../test/support/api.js';
-import { OWNER, type ServiceProcess, until } from '../test/support/service-process.js';
-import { listWaiters, openWaitlist, type Place, read, seed, SETTINGS } from './traffic.js';
+import type { Answer } from '../../test/support/api.js';
+import { OWNER, type ServiceProcess, until } from '../../test/support/service-process.js';
+import { seed } from './command-line.js';
+import { listWaiters, openWaitlist, type TestWaitlist, read, SETTINGS } from './traffic.js';
 
-/** What an operation cannot do without; `room` is writing what no page of the database has place for yet. */
+/** What an operation needs; `room` is a write that needs a new page of the database. */
 export type Need = 'nothing' | 'readiness' | 'reading' | 'writing' | 'room';
 
-/** An operation as a cell of the matrix has it: one call after the other, each after the answer to the last. */
+/** An operation of the matrix; its calls run one after the other. */
 export interface Operation {
   readonly name: string;
   readonly need: Need;
-  /** The one status by which it is done. */
+  /** The status of success. */
   readonly success: number;
   readonly pauseMs?: number;
   readonly answerMaxMs?: number;
   call(): Promise<Answer>;
-  /** Whether an answer of success says what it should. */
+  /** Whether a success has the right content. */
   readonly isRight?: (answer: Answer) => boolean;
-  /** Before a fault, while all is well. */
+  /** Runs before each fault. */
   prepare?(): Promise<void>;
-  /** After a fault: what was answered and is not so. */
+  /** After a fault: answered changes that are not stored as answered. */
   findBroken?(): Promise<string[]>;
 }
 
 const READYZ_MAX_MS = 1_500;
 const LIVEZ_MAX_MS = 1_000;
-/** Each login costs a password's hash. */
+/** Each login costs a password hash. */
 const LOGIN_PAUSE_MS = 250;
 const RARE_PAUSE_MS = 500;
-/** Who is on a waitlist of the matrix at first; more than are offboarded in a run. */
+/** The size of a waitlist at first; more than a run offboards. */
 const PEOPLE = 3_000;
 const SHORT_LIVED_PEOPLE = 3;
-/** So many are deleted in half a minute; where a fault takes longer, they are made meanwhile. */
+/** Enough to delete for half a minute; during a longer fault more are made. */
 const SHORT_LIVED = 60;
 const OFFBOARDED_AT_ONCE = 2;
-/** Some to a page of the database, and in the page: what is stored apart, MariaDB's rollback needs room for. */
+/** A few fit into a page and are stored in it; MariaDB needs space to roll back text stored elsewhere. */
 const ROOMY_TEXT = 'x'.repeat(3_000);
 
 interface Joined {
@@ -43,7 +44,7 @@ interface Joined {
   readonly referral_token: string;
 }
 
-/** Every operation of the service, on waitlists that people are on. */
+/** Every operation of the service, on waitlists with people. */
 export async function openOperations(service: ServiceProcess, databaseUrl: string, agent: Agent): Promise<Operation[]> {
   const [looked, changed, keyed] = [
     await openWaitlist(service),
@@ -76,11 +77,11 @@ export async function openOperations(service: ServiceProcess, databaseUrl: strin
 
 type Ask = (method: string, path: string, body?: unknown, token?: string) => Promise<Answer>;
 
-/** What was answered last, and what was asked for since and may have been done all the same. */
+/** The last answered value, and later ones that were sent without an answer and may be stored. */
 class LastWord<Value> {
   private readonly possible: Value[] = [];
 
-  /** `value` is what an asking would make so. */
+  /** `value` is stored if the call succeeds. */
   async asking(value: Value, call: () => Promise<Answer>, success: number): Promise<Answer> {
     this.possible.push(value);
     const answer = await call();
@@ -103,7 +104,7 @@ class CreateSignup implements Operation {
   constructor(
     private readonly service: ServiceProcess,
     private readonly ask: Ask,
-    private readonly place: Place,
+    private readonly place: TestWaitlist,
   ) {}
 
   async call(): Promise<Answer> {
@@ -127,21 +128,21 @@ class CreateSignup implements Operation {
   }
 }
 
-/** The same people are asked for until it is answered. */
+/** Sends the same people again until it is answered. */
 class OffboardWaiters implements Operation {
   readonly name = 'offboardWaiters';
   readonly need = 'writing';
   readonly success = 200;
   readonly pauseMs = LOGIN_PAUSE_MS;
   private readonly answered = new Map<number, number>();
-  /** Asked for once without an answer, and so perhaps offboarded before: then the answer leaves them out. */
+  /** Sent once without an answer, so perhaps offboarded already; then a later answer leaves them out. */
   private readonly doubtful = new Set<number>();
   private candidates: number[] = [];
 
   constructor(
     private readonly service: ServiceProcess,
     private readonly ask: Ask,
-    private readonly place: Place,
+    private readonly place: TestWaitlist,
   ) {}
 
   async prepare(): Promise<void> {
@@ -171,7 +172,7 @@ class OffboardWaiters implements Operation {
     const unasked = this.candidates.filter((id) => !this.doubtful.has(id));
     return [
       ...[...this.answered].filter(([id, priority]) => removedAt.get(id) !== priority).map(([id]) => `${id} is not offboarded as answered`),
-      ...unasked.filter((id) => removedAt.has(id)).map((id) => `${id} is offboarded, for which nobody asked`),
+      ...unasked.filter((id) => removedAt.has(id)).map((id) => `${id} is offboarded without a request`),
     ]; // prettier-ignore
   }
 }
@@ -191,7 +192,7 @@ class CreateTokens implements Operation {
     return answer;
   }
 
-  /** Each refresh token is used up. */
+  /** Uses up each refresh token. */
   async findBroken(): Promise<string[]> {
     const broken: string[] = [];
     for (const { access_token, refresh_token } of this.answered.splice(0)) {
@@ -204,7 +205,7 @@ class CreateTokens implements Operation {
   }
 }
 
-/** Renews one login. A token whose answer was lost for longer than the grace has ended it: then the owner logs in anew. */
+/** Renews one login. If the answer was lost for longer than the grace period, the login has ended and is made anew. */
 class RefreshAccessToken implements Operation {
   readonly name = 'refreshAccessToken';
   readonly need = 'writing';
@@ -249,7 +250,7 @@ class CreateWaitlist implements Operation {
     return answer;
   }
 
-  /** Those that are found are deleted, for an audit of all takes its time for each. */
+  /** Deletes those that it finds, because `verify` takes time for each. */
   async findBroken(): Promise<string[]> {
     const { body } = await this.ask('GET', '/api/v1/waitlist');
     const listed = new Set((body as { id: number }[]).map(({ id }) => id));
@@ -274,7 +275,7 @@ class UpdateWaitlist implements Operation {
 
   constructor(
     private readonly ask: Ask,
-    { waitlistId }: Place,
+    { waitlistId }: TestWaitlist,
   ) {
     this.path = `/api/v1/waitlist/${waitlistId}`;
   }
@@ -295,12 +296,12 @@ class ReplaceApiKey implements Operation {
   readonly need = 'writing';
   readonly success = 201;
   private key: string;
-  /** A key without an answer may have come after the last. */
+  /** A newer key may have been made without an answer. */
   private isDoubtful = false;
 
   constructor(
     private readonly ask: Ask,
-    private readonly place: Place,
+    private readonly place: TestWaitlist,
   ) {
     this.key = place.apiKey;
   }
@@ -324,7 +325,7 @@ class ReplaceApiKey implements Operation {
   }
 }
 
-/** Waitlists with people, made for that; one whose answer was lost may be gone already. */
+/** Deletes waitlists made for that. One whose answer was lost may be gone already. */
 class DeleteWaitlist implements Operation {
   readonly name = 'deleteWaitlist';
   readonly need = 'writing';
@@ -360,7 +361,7 @@ class DeleteWaitlist implements Operation {
     return { ...answer, status: 204 };
   }
 
-  /** One more to be deleted; or the answer that was in the way. */
+  /** Makes one more waitlist to delete; returns the failed answer, if any. */
   private async make(): Promise<Answer | undefined> {
     const made = await this.ask('POST', '/api/v1/waitlist', SETTINGS);
     if (made.status !== 201) return made;
@@ -372,7 +373,7 @@ class DeleteWaitlist implements Operation {
     return refusal;
   }
 
-  /** Neither found, nor after a while in the database; and no other is. */
+  /** Deleted waitlists must not be listed, and their records must be purged after a while. */
   async findBroken(): Promise<string[]> {
     const { body } = await this.ask('GET', '/api/v1/waitlist');
     const listed = new Set((body as { id: number }[]).map(({ id }) => id));

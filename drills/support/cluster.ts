@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
-import { freePort, until } from '../test/support/service-process.js';
+import { freePort, until } from '../../test/support/service-process.js';
 
 const NAME = 'waitlist';
 const CHECK_MAX_MS = 1_000;
 const run = promisify(execFile);
 
-/** Three database servers that agree on their writes, run by a program such as the one of `CLUSTER_PROGRAM` (docs/scaling.md). */
+/** Three database servers that replicate their writes, run by the program in `CLUSTER_PROGRAM` (docs/scaling.md). */
 export class Cluster {
   urls: readonly string[] = [];
 
@@ -32,13 +32,13 @@ export class Cluster {
     return this.command(command, this.directory, ...(node === undefined ? [] : [String(node)]));
   }
 
-  /** The number of the node that an address leads to. */
+  /** The number of the node behind a URL. */
   async nodeAt(url: string): Promise<number> {
     const [{ port }] = await ask<{ port: number }>(url, 'SELECT @@port AS port');
     return port - this.basePort;
   }
 
-  /** All three know of all three. */
+  /** Whether all three nodes see all three. */
   async isWhole(): Promise<boolean> {
     const status = await this.node('status').catch(() => '');
     return [...status.matchAll(/ (?:size|members)=3\b/g)].length === 3;
@@ -54,8 +54,8 @@ export class Cluster {
 }
 
 /**
- * haproxy before a cluster: sends every connection to one node that takes writes, and cuts those to a node that no longer
- * does. A checker of ours asks each node whether it does.
+ * haproxy in front of a cluster. It sends every connection to one node that takes writes, and cuts those to a node that no
+ * longer does. A small HTTP server for each node tells haproxy whether it does.
  */
 export class Pin {
   private constructor(
@@ -64,7 +64,6 @@ export class Pin {
     private readonly checkers: readonly Server[],
   ) {}
 
-  /** `urls` are of the nodes. */
   static async start(urls: readonly string[], directory: string): Promise<Pin> {
     const checkers = urls.map((url) =>
       createServer((_, response) => {
@@ -91,7 +90,7 @@ export class Pin {
   }
 }
 
-/** The first node that takes writes has all connections; when one before it comes back, they move there. */
+/** The first node that takes writes gets all connections; when an earlier one returns, they move back. */
 function pinConfig(port: string, nodes: readonly { readonly port: string; readonly checkPort: number }[]): string {
   const server = 'inter 500ms fall 2 rise 2 on-marked-down shutdown-sessions on-marked-up shutdown-backup-sessions';
   return `
@@ -119,12 +118,12 @@ async function takesWrites(url: string): Promise<boolean> {
     const [galera] = await ask<{ Value: string } | undefined>(url, "SHOW STATUS LIKE 'wsrep_ready'");
     return galera === undefined || galera.Value === 'ON';
   } catch {
-    // Whatever the error, there is nothing to be had from it.
+    // Any error means that it does not.
     return false;
   }
 }
 
-/** The rows of one statement on a connection of its own. */
+/** Runs one statement on a new connection and returns its rows. */
 export async function ask<Row>(url: string, sql: string): Promise<[Row]> {
   const connection = await createConnection({ uri: url, connectTimeout: CHECK_MAX_MS });
   try {

@@ -1,19 +1,20 @@
 import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import type { Answer } from '../test/support/api.js';
-import { inOrder } from '../test/support/oracle.js';
-import { OWNER, ServiceProcess, until } from '../test/support/service-process.js';
+import type { Answer } from '../../test/support/api.js';
+import { inOrder } from '../../test/support/oracle.js';
+import { OWNER, type ServiceProcess } from '../../test/support/service-process.js';
+import { verify } from './command-line.js';
 
 export const SETTINGS = { waitlist_name: 'Faults', waitlist_url_location: 'https://example.com/join' };
 const VISITOR_PAUSE_MS = 10;
-/** Where nobody answers, asking again costs the machine that the services need to come back. */
+/** Retries without a pause would take the processor time that the services need to return. */
 const UNANSWERED_PAUSE_MS = 100;
 const OFFBOARDER_PAUSE_MS = 100;
 const REORDER_PAUSE_MS = 300;
 const DELETION_PAUSE_MS = 50;
-/** On a waitlist that is made to be deleted. */
+/** On a waitlist made to be deleted. */
 const SHORT_LIVED_PEOPLE = 5;
-/** What a referral is worth, in turns. */
+/** The values of spots_to_move_upon_referral, in turn. */
 const SPOTS = [3, 0, 50, 1] as const;
 const PAGE_SIZE = 100;
 const DIFFERENCES_MAX = 20;
@@ -35,48 +36,30 @@ interface Waiter {
   readonly removed_priority: number | null;
 }
 
-export interface Place {
+export interface TestWaitlist {
   readonly waitlistId: number;
   readonly apiKey: string;
   readonly token: string;
 }
 
 /** Logs in as the first account of a service and makes a waitlist. */
-export async function openWaitlist(service: ServiceProcess): Promise<Place> {
+export async function openWaitlist(service: ServiceProcess): Promise<TestWaitlist> {
   const { access_token: token } = read(await service.call('POST', '/api/v1/auth/create_tokens', OWNER));
   const { id, api_key } = read(await service.call('POST', '/api/v1/waitlist', SETTINGS, { token }));
   return { waitlistId: id, apiKey: api_key, token };
 }
 
-/** The schema, by the command that people use. */
-export async function migrate(databaseUrl: string): Promise<void> {
-  await cli(databaseUrl, 'migrate');
-}
-
-/** Puts invented people on an empty waitlist, by the command that people use. */
-export async function seed(databaseUrl: string, waitlistId: number, count: number): Promise<void> {
-  await cli(databaseUrl, 'waitlist', 'seed', String(waitlistId), '--count', String(count));
-}
-
 /**
- * What is derived against what was stored, by the command that people use, once what was to be deleted is; throws where
- * they differ.
- */
-export async function verify(databaseUrl: string): Promise<void> {
-  await until(async () => !(await cli(databaseUrl, 'verify')).includes('being deleted'));
-}
-
-/**
- * People who sign up, refer each other and come back when they got no answer, and an owner who lets them in; with a
- * record of every answer, against which `audit` holds what the database has in the end.
+ * Visitors who sign up, refer each other and retry without an answer, and an owner who offboards them. It keeps every answer
+ * and compares them with the database at the end.
  */
 export class Traffic {
-  /** How many answers of each kind, such as `join 200`. */
+  /** Counts of each kind of answer, such as `join 200`. */
   readonly outcomes = new Map<string, number>();
   slowestMs = 0;
   private readonly answered = new Map<string, Signup>();
   private readonly tokens: string[] = [];
-  /** Who got no answer, or was told to come back, with the token by which they came. */
+  /** Emails without a 200 so far, and the token of their referrer. */
   private readonly unsure = new Map<string, string | null>();
   private readonly offboarded = new Map<number, number>();
   private readonly deleted: number[] = [];
@@ -86,10 +69,10 @@ export class Traffic {
   private people = 0;
   private isOver = false;
 
-  /** `services` gives those that may be asked at the moment; actors take turns over them. */
+  /** `services` returns those to call at the moment; actors take turns. */
   constructor(
     private readonly services: () => readonly ServiceProcess[],
-    private readonly place: Place,
+    private readonly place: TestWaitlist,
     private readonly prefix = 'p',
   ) {}
 
@@ -98,7 +81,7 @@ export class Traffic {
     for (let index = 0; index < offboarders; index += 1) this.actors.push(this.letIn(index));
   }
 
-  /** The owner changes what a referral is worth, again and again. */
+  /** The owner changes spots_to_move_upon_referral again and again. */
   startReordering(): void {
     this.actors.push(this.reorder());
   }
@@ -122,7 +105,7 @@ export class Traffic {
     return new Map([...this.outcomes].filter(([outcome]) => !/ 20\d$/.test(outcome)));
   }
 
-  /** Prints what an audit finds, and a line of figures that begins with `name`; whether all is well. Call after `stop`. */
+  /** Prints the differences and a summary that begins with `name`; returns whether all is well. Call it after `stop`. */
   async conclude(name: string, service: ServiceProcess, databaseUrl: string): Promise<boolean> {
     const differences = await this.audit(service, databaseUrl);
     for (const difference of differences) process.stdout.write(`${difference}\n`);
@@ -133,7 +116,7 @@ export class Traffic {
     return differences.length === 0 && this.signups > 0;
   }
 
-  /** What the database and the answers disagree about; empty when all is well. */
+  /** The differences between database and answers. */
   private async audit(service: ServiceProcess, databaseUrl: string): Promise<string[]> {
     const active = await listWaiters(service, this.place, false);
     const offboarded = await listWaiters(service, this.place, true);
@@ -158,16 +141,16 @@ export class Traffic {
     for (const { email, referral_token, amount_referred } of all)
       find(amount_referred !== (referrals.get(referral_token) ?? 0), `${email} has ${amount_referred} referrals, not ${referrals.get(referral_token) ?? 0}`); // prettier-ignore
     const places = active.map(({ priority }) => priority).sort((a, b) => a - b);
-    find(places.some((place, index) => place !== index), 'the places are no permutation'); // prettier-ignore
+    find(places.some((place, index) => place !== index), 'the positions are not a permutation'); // prettier-ignore
     const spots = await this.spotsPerReferral(service);
     for (const [place, { email, priority }] of line(active, all, spots).entries())
-      find(priority !== place, `${email} is at ${priority}, and earned ${place}`);
+      find(priority !== place, `${email} is at ${priority}, but earned ${place}`);
     const removedAt = new Map(offboarded.map(({ id, removed_priority }) => [id, removed_priority]));
     for (const [id, priority] of this.offboarded)
       find(removedAt.get(id) !== priority, `${id} was offboarded at ${priority}, and is at ${removedAt.get(id)}`);
     for (const id of this.deleted) {
       const { status } = await service.call('GET', `/api/v1/waitlist/${id}`);
-      find(status !== 404, `waitlist ${id} was deleted, and is answered ${status}`);
+      find(status !== 404, `waitlist ${id} was deleted, but is answered ${status}`);
     }
     await verify(databaseUrl).catch((error: unknown) => differences.push(String(error)));
     return differences.slice(0, DIFFERENCES_MAX);
@@ -198,7 +181,7 @@ export class Traffic {
     this.answered.set(email, signup);
   }
 
-  /** Two of three come by somebody's link. */
+  /** Two of three are referred. */
   private someReferrer(): string | null {
     if (this.people % 3 === 0 || this.tokens.length === 0) return null;
     return this.tokens[(this.people * 7919) % this.tokens.length] ?? null;
@@ -252,7 +235,7 @@ export class Traffic {
     return waitlist.spots_to_move_upon_referral as number;
   }
 
-  /** Null where no answer came. */
+  /** Null without an answer. */
   private async ask(turn: number, name: string, method: string, path: string, body?: unknown, token?: string) {
     const services = this.services();
     const service = services[turn % services.length] as ServiceProcess;
@@ -265,8 +248,12 @@ export class Traffic {
   }
 }
 
-/** All who are in line, or who were. */
-export async function listWaiters(service: ServiceProcess, place: Place, isOffboarded: boolean): Promise<Waiter[]> {
+/** All active or all offboarded people. */
+export async function listWaiters(
+  service: ServiceProcess,
+  place: TestWaitlist,
+  isOffboarded: boolean,
+): Promise<Waiter[]> {
   const { apiKey, token } = place;
   const waiters: Waiter[] = [];
   for (;;) {
@@ -278,20 +265,14 @@ export async function listWaiters(service: ServiceProcess, place: Place, isOffbo
   }
 }
 
-/** The active in the order as it is meant. Ids rise as people join. */
+/** The active people in the specified order. Ids rise as people join. */
 function line(active: readonly Waiter[], all: readonly Waiter[], spots: number): Waiter[] {
   const seqs = new Map(all.map(({ id }) => id).sort((a, b) => a - b).map((id, seq) => [id, seq])); // prettier-ignore
   const earned = active.map((waiter) => ({ waiter, seq: seqs.get(waiter.id) as number, referrals: waiter.amount_referred })); // prettier-ignore
   return inOrder(earned, spots).map(({ waiter }) => waiter);
 }
 
-async function cli(databaseUrl: string, ...args: string[]): Promise<string> {
-  const running = await ServiceProcess.spawn({ DATABASE_URL: databaseUrl }, 'dist/src/cli.js', ...args);
-  if ((await running.exit) !== 0) throw new Error(`${args.join(' ')}: ${running.output}`);
-  return running.output;
-}
-
-/** The body of an answer that must be a success. */
+/** The body of a success; throws for any other answer. */
 export function read({ status, text, body }: Answer) {
   if (status >= 300) throw new Error(`Answered ${status}: ${text}`);
   return body;

@@ -2,22 +2,23 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import type { Connection } from 'mysql2/promise';
-import { during } from '../test/support/during.js';
-import type { ServiceProcess } from '../test/support/service-process.js';
+import { repeatWhile } from '../../test/support/repeat-while.js';
+import type { ServiceProcess } from '../../test/support/service-process.js';
 import type { DatabaseServer } from './database-server.js';
-import { listWaiters, openWaitlist, read, verify } from './traffic.js';
+import { verify } from './command-line.js';
+import { listWaiters, openWaitlist, read } from './traffic.js';
 
-/** Commands that one waitlist's line may hold. */
+/** Commands that may wait for one waitlist. */
 const LINE_MAX = 10_000;
-/** Of a process with a full line: what those who wait have sent is some kilobytes each. */
+/** Of a process with a full queue of commands: a waiting request takes a few kilobytes. */
 const MEMORY_MAX_MIB = 512;
 const LOOK_MS = 50;
 
-/** People who sign up at the same moment, while something may be in their way. */
+/** Many simultaneous signups, during a fault or without one. */
 interface Crowd {
   readonly name: string;
   readonly connections: number;
-  /** Sent on a connection without waiting for an answer. */
+  /** Pipelined on one connection. */
   readonly signupsEach: number;
   readonly begin: () => Promise<unknown>;
   readonly lastsMs: number;
@@ -27,7 +28,7 @@ interface Crowd {
 
 export function crowdsOf(database: DatabaseServer): Crowd[] {
   const nothing = async () => undefined;
-  // More than the line holds; by few connections, for a process takes no more of them than that.
+  // More than the queue holds, on few connections, because a process limits their number.
   const throng = { connections: 100, signupsEach: 120, lastsMs: 20_000 };
   let root: Connection | undefined;
   return [
@@ -37,7 +38,7 @@ export function crowdsOf(database: DatabaseServer): Crowd[] {
       name: 'stalled',
       begin: () => database.signal('SIGSTOP'),
       end: () => database.signal('SIGCONT'),
-      // It may be: how many come before those who wait are refused is the machine's pace.
+      // The speed of the machine decides whether it fills.
       fillsLine: false,
     },
     {
@@ -61,8 +62,8 @@ interface Reply {
 }
 
 /**
- * A crowd signs up on a new waitlist, each until they are answered 200. The line must hold no more than its bound, and
- * who was answered be in it once, at the place they were told. Gives whether it is so.
+ * A crowd signs up on a new waitlist and repeats each signup until it is answered 200. The queue of commands must keep its
+ * bound, and every answered person must be stored once, at the answered position. Returns whether all of that held.
  */
 export async function endure(crowd: Crowd, service: ServiceProcess, databaseUrl: string): Promise<boolean> {
   const { name, connections, signupsEach, lastsMs, fillsLine } = crowd;
@@ -81,7 +82,7 @@ export async function endure(crowd: Crowd, service: ServiceProcess, databaseUrl:
         const outcome = reply ? `${reply.status} ${reply.body.error_code ?? ''}`.trim() : 'unanswered';
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
         if (reply?.status === 200) answered.set(email, reply.body);
-        // Behind a refusal the connection may end, and with it what was sent on it after.
+        // The connection may end after a refusal, and later requests on it get no answer.
         else if (reply === undefined) find(index === 0, `${email}: ${outcome}`);
         else find(!(reply.status === 503 && reply.retryAfterSeconds > 0), `${email}: ${outcome}`);
       });
@@ -114,7 +115,7 @@ export async function endure(crowd: Crowd, service: ServiceProcess, databaseUrl:
   return differences.length === 0;
 }
 
-/** Signs up all of them on one connection, without waiting in between; those behind a connection's end have no reply. */
+/** Pipelines the signups on one connection; requests after the connection's end get no reply. */
 async function sendTogether(port: number, bodies: readonly object[]): Promise<Reply[]> {
   const socket = connect(port, '127.0.0.1');
   bodies.forEach((body, index) => {
@@ -135,9 +136,9 @@ async function sendTogether(port: number, bodies: readonly object[]): Promise<Re
   });
 }
 
-/** The longest that the line was, the most memory, and how many the line refused, while work was under way. */
+/** The maximum of waiting commands, memory and refusals during the work. */
 async function watch(service: ServiceProcess, work: Promise<unknown>) {
-  const looks = await during(work, async () => {
+  const looks = await repeatWhile(work, async () => {
     const { text: metrics } = await service.call('GET', '/metrics');
     read(await service.call('GET', '/livez'));
     await setTimeout(LOOK_MS);

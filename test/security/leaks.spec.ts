@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { readConfig } from '../../src/platform/config/config.js';
 import { createAdapter } from '../../src/platform/http/server.js';
-import { Discretion, privateText, requireAnonymity, requireSilence } from '../support/discretion.js';
+import { LeakDetector, privateText, requireAnonymity, requireSilence } from '../support/leak-detector.js';
 import { type Service, startService } from '../support/service.js';
 
-describe('every test suite', () => {
+describe('the tests of every suite', () => {
   it.each([
     ['an email', ({ email }: { email: string }) => ({ email })],
     ['a phone', ({ phone }: { phone: string }) => ({ note: `called ${phone}` })],
-    ['an email in a URL', ({ email }: { email: string }) => ({ path: `/people/${encodeURIComponent(email)}` })],
+    ['an address', ({ email }: { email: string }) => ({ path: `/people/${encodeURIComponent(email)}` })],
     ['an API key', (_: unknown, key: string) => ({ key })],
     ['a token', (_: unknown, _key: string, token: string) => ({ headers: { authorization: `Bearer ${token}` } })],
-  ])('fails when the log contains %s', async (_, tell) => {
+  ])('fail where a line of the log tells %s', async (_, tell) => {
     const service = await startService();
     const { world, app } = service;
     const waitlist = await world.waitlist();
@@ -27,15 +27,15 @@ describe('every test suite', () => {
     await expect(service.stop()).rejects.toThrow('The log repeats');
   });
 
-  it('fails when the metrics contain private text', () => {
-    const discretion = new Discretion();
-    discretion.keep(privateText({ email: 'seen@example.com' }));
+  it('fail where the metrics tell it', () => {
+    const leaks = new LeakDetector();
+    leaks.keep(privateText({ email: 'seen@example.com' }));
 
-    expect(() => discretion.check('requests{email="Seen@example.com"} 1')).toThrow('/metrics repeats');
-    expect(() => discretion.check('requests{route="/api/v1/signup"} 1')).not.toThrow();
+    expect(() => leaks.check('requests{email="Seen@example.com"} 1')).toThrow('/metrics repeats');
+    expect(() => leaks.check('requests{route="/api/v1/signup"} 1')).not.toThrow();
   });
 
-  it('fails when an error repeats the request, or names the software of the service', () => {
+  it('fail where a refusal repeats what it refuses, or tells what the service is made of', () => {
     const refusal = (text: string, headers = {}) => ({ status: 400, headers, text, body: undefined });
 
     expect(() => requireSilence('400', '{"detail":"Ada Lovelace is no email"}', ['Ada Lovelace'])).toThrow();
@@ -46,11 +46,11 @@ describe('every test suite', () => {
   });
 });
 
-describe('a log line of the framework', () => {
-  it('contains no query, no client address and no values of a failed statement', async () => {
-    const discretion = new Discretion();
+describe('a line of the framework itself', () => {
+  it('tells neither the query nor the address of a request, nor the values of a failed statement', async () => {
+    const leaks = new LeakDetector();
     const lines: string[] = [];
-    const write = (line: string) => lines.push(line) && discretion.write(line);
+    const write = (line: string) => lines.push(line) && leaks.write(line);
     const fastify = createAdapter(
       readConfig({ JWT_SECRET: 'test-secret-test-secret-test-secret-', LOG_LEVEL: 'trace' }),
       {
@@ -64,15 +64,15 @@ describe('a log line of the framework', () => {
       reply.send('once');
       reply.send('twice');
     });
-    discretion.keep(['seen@example.com']);
+    leaks.keep(['seen@example.com']);
 
-    // eslint-disable-next-line no-restricted-syntax -- this test adds the route, so the contract does not describe it
+    // eslint-disable-next-line no-restricted-syntax -- the route is this test's own, so no contract holds for it
     await fastify.inject('/twice?a=\\b&email=seen@example.com');
 
     expect(JSON.parse(lines[0]!)).toMatchObject({ req: { method: 'GET' }, err: { type: 'QueryFailedError' } });
     expect(lines[0]).not.toMatch(/127\.0\.0\.1/);
     expect(lines.join('')).toContain('FST_ERR_REP_ALREADY_SENT');
-    expect(() => discretion.check('')).not.toThrow();
+    expect(() => leaks.check('')).not.toThrow();
     await fastify.close();
   });
 });
@@ -85,7 +85,7 @@ describe('every answer', () => {
   afterAll(() => service.stop());
 
   it.each(['/api/v1/signup?waitlist_id=1', '/api/v1/waiter', '/nowhere', '/%ff', '/livez', '/metrics'])(
-    'has the security headers: %s',
+    'carries the headers that keep a browser from harm: %s',
     async (path) => {
       const { headers } = await service.api.get(path);
 
@@ -101,7 +101,7 @@ describe('every answer', () => {
     },
   );
 
-  it('does not contain the version of Node.js', async () => {
+  it('tells no version of what the service is made of', async () => {
     const { text } = await service.api.get('/metrics');
 
     expect(text).not.toContain(process.versions.node);

@@ -7,7 +7,7 @@ import protobuf from 'protobufjs';
 export interface SeenSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first of its trace. */
+  /** Empty for the root span. */
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: 'INTERNAL' | 'SERVER' | 'CLIENT';
@@ -17,7 +17,7 @@ export interface SeenSpan {
   readonly status: { readonly code?: 'ERROR'; readonly message?: string };
 }
 
-/** What this suite looks at of OpenTelemetry's trace.proto, by its numbers. */
+/** The fields of OpenTelemetry's trace.proto that the tests read. */
 const { root } = protobuf.parse(`
   syntax = "proto3";
   message Request { repeated ResourceSpans resource_spans = 1; }
@@ -58,16 +58,16 @@ interface KeyValue {
   readonly value: Attributes;
 }
 
-/** An OTLP/HTTP receiver, as an OpenTelemetry collector has one. */
-export class Collector {
+/** An OTLP/HTTP receiver for traces. */
+export class TraceCollector {
   readonly bodies: Buffer[] = [];
   readonly contentTypes = new Set<string | undefined>();
 
   private constructor(private readonly server: Server) {}
 
-  static async start(): Promise<Collector> {
+  static async start(): Promise<TraceCollector> {
     const server = createServer();
-    const collector = new Collector(server);
+    const collector = new TraceCollector(server);
     server.on('request', (request, response) => {
       void buffer(request).then((body) => {
         if (request.method === 'POST' && request.url === '/v1/traces') collector.bodies.push(body);
@@ -89,7 +89,7 @@ export class Collector {
     );
   }
 
-  /** Of whom the first spans tell. */
+  /** The resource of the first spans. */
   get resource(): Attributes {
     return valuesOf(this.decoded[0]?.resourceSpans[0]?.resource.attributes ?? []);
   }

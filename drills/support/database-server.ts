@@ -7,7 +7,7 @@ import { type Connection, createConnection, type RowDataPacket } from 'mysql2/pr
 const NAME = 'waitlist';
 const run = promisify(execFile);
 
-/** The program that a run is given to make servers with. */
+/** The program in an environment variable that starts servers. */
 export function programFrom(variable: string): string {
   const program = process.env[variable];
   if (program === undefined)
@@ -15,7 +15,7 @@ export function programFrom(variable: string): string {
   return program;
 }
 
-/** A MySQL or MariaDB server that a test may end in any way, run by the program of `DATABASE_PROGRAM` (docs/scaling.md). */
+/** A MySQL or MariaDB server to break, run by the program in `DATABASE_PROGRAM` (docs/scaling.md). */
 export class DatabaseServer {
   url = '';
 
@@ -25,7 +25,7 @@ export class DatabaseServer {
     private readonly port: number,
   ) {}
 
-  /** Returns when it takes connections. Commits are on the disk before they are answered. */
+  /** Resolves when it accepts connections. Commits are durable. */
   async start(): Promise<void> {
     const { stdout } = await run(this.program, ['start', this.directory, String(this.port), NAME, NAME, NAME]);
     this.url = stdout.trim();
@@ -48,7 +48,7 @@ export class DatabaseServer {
     process.kill(Number(await readFile(join(this.directory, 'pid'), 'utf8')), signal);
   }
 
-  /** Whether each change is written to a binary log too, as where there are backups or replicas. */
+  /** Whether it writes a binary log, as with backups or replicas. */
   async hasLog(): Promise<boolean> {
     const [row] = await this.queryAsRoot<RowDataPacket & { log: number }>('SELECT @@log_bin AS log');
     return row?.log === 1;

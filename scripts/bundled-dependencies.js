@@ -1,0 +1,16 @@
+/** What `npm run build` bundles, and the tests take from there: ES modules of many files. */
+export const BUNDLED = [
+  '@nestjs/common',
+  '@nestjs/core',
+  '@nestjs/jwt',
+  '@nestjs/passport',
+  '@nestjs/platform-fastify',
+  '@nestjs/swagger',
+  '@nestjs/typeorm',
+  'libphonenumber-js',
+  'libphonenumber-js/max',
+  'nanoid',
+  'typeorm',
+  'uuid',
+  'zod',
+];

@@ -4,7 +4,7 @@ import { repeatWhile } from '../support/repeat-while.js';
 import { inOrder } from '../support/oracle.js';
 import { openDatabase } from '../support/database.js';
 import { type Service, startService, startServices } from '../support/service.js';
-import { queueOf } from '../support/queue.js';
+import { FIRST_PAGE, queueOf } from '../support/queue.js';
 import { until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
@@ -15,14 +15,8 @@ const sorted = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b
 
 /** Every active or every offboarded record. */
 async function listAll({ app }: Service, { id }: OwnedWaitlist, offboarded = false): Promise<readonly Waiter[]> {
-  const listing = {
-    referredBy: null,
-    order: 'queue',
-    start: { offset: 0 },
-    limit: 10_000,
-    withAnswers: false,
-  } as const;
-  return (await queueOf(app).pages.page(id, { ...listing, offboarded })).waiters;
+  const request = { ...FIRST_PAGE, order: 'queue', limit: 10_000, offboarded } as const;
+  return (await queueOf(app).pages.page(id, request)).waiters;
 }
 
 /** Compares positions, referrals and totals with the facts of all records, and audits the queue. */

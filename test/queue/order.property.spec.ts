@@ -6,15 +6,17 @@ import type { Applicant, PageRequest, Waiter } from '../../src/queue/waiter.js';
 import type { Answer, Method } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
 import { type Earned, inOrder } from '../support/oracle.js';
-import { queueOf } from '../support/queue.js';
+import { FIRST_PAGE, queueOf } from '../support/queue.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService, startServices } from '../support/service.js';
 import { Replica } from '../support/service-process.js';
-import type { OwnedWaitlist, Owner } from '../support/world.js';
+import type { OwnedWaitlist } from '../support/world.js';
 
 const RUNS = 15;
 /** Ends the search for the smallest failing history; the runs of a sound queue take some seconds. */
 const SEARCH_MAX_MS = 180_000;
+/** Records of a page: few, so that a listing has several pages. */
+const LIMIT = 11;
 /** Cursors tried in each listing. */
 const CURSORS = 8;
 /** Each takes seconds, because a killed service has to start again. */
@@ -54,7 +56,6 @@ interface Setup {
   readonly entryPoint: EntryPoint;
   /** The services that read the results, in turn. */
   readonly next: () => Service;
-  readonly owner?: Owner;
   /** Resolves when the victim serves again. */
   readonly kill?: (kill: Kill) => Promise<void>;
 }
@@ -94,17 +95,15 @@ const killedHistory = fc
 describe('the order of the queue', () => {
   let running: Awaited<ReturnType<typeof startServices>>;
   let next: () => Service;
-  let owner: Owner;
   beforeAll(async () => {
     running = await startServices();
     next = inTurn(running.services);
-    owner = await next().world.owner();
   });
   afterAll(() => running.stop());
 
   it('moves a referrer past exactly three people', async () => {
     const { world } = next();
-    const waitlist = await world.waitlist({ spots_to_move_upon_referral: 3 }, owner);
+    const waitlist = await world.waitlist({ spots_to_move_upon_referral: 3 });
     const [, , , , ada] = await world.signups(waitlist, 5);
 
     await world.signup(waitlist, { referral_link: ada?.referral_link });
@@ -114,13 +113,13 @@ describe('the order of the queue', () => {
 
   it('reorders past referrals too when a referral becomes worth more, or nothing', async () => {
     const { world, api } = next();
-    const waitlist = await world.waitlist({ spots_to_move_upon_referral: 1 }, owner);
+    const waitlist = await world.waitlist({ spots_to_move_upon_referral: 1 });
     const [, , , ada] = await world.signups(waitlist, 4);
     await world.signup(waitlist, { referral_link: ada?.referral_link });
     const positions: number[] = [];
 
     for (const spots of [1, 2, 10_000, 0]) {
-      await api.patch(`/api/v1/waitlist/${waitlist.id}`, { spots_to_move_upon_referral: spots }, owner);
+      await api.patch(`/api/v1/waitlist/${waitlist.id}`, { spots_to_move_upon_referral: spots }, waitlist.owner);
       positions.push(await world.priorityOf(ada!));
     }
 
@@ -131,7 +130,7 @@ describe('the order of the queue', () => {
     ['the queue module', () => queueModule(next)],
     ['HTTP', () => http((method, path, body, token) => next().api.call(method, path, body, { token }))],
   ])(`is exact after any history through %s (seed ${SEED})`, async (_, entryPointOf) => {
-    const setup = { entryPoint: entryPointOf(), next, owner };
+    const setup = { entryPoint: entryPointOf(), next };
     await fc.assert(
       fc.asyncProperty(history, (steps) => run(steps, setup)),
       { seed: SEED, numRuns: RUNS, interruptAfterTimeLimit: SEARCH_MAX_MS, markInterruptAsFailure: true },
@@ -225,9 +224,9 @@ function http(
 }
 
 /** Runs a history and compares each answer, and at the end everything stored, with the sorted list of the facts. */
-async function run(steps: readonly Step[], { entryPoint, next, owner, kill }: Setup): Promise<void> {
+async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): Promise<void> {
   let spots = 3;
-  const waitlist = await next().world.waitlist({ spots_to_move_upon_referral: spots }, owner);
+  const waitlist = await next().world.waitlist({ spots_to_move_upon_referral: spots });
   const { id } = waitlist;
   const queue = () => queueOf(next().app);
   const find = async ({ email }: Pick<Waiter, 'email'>) =>
@@ -303,7 +302,7 @@ async function run(steps: readonly Step[], { entryPoint, next, owner, kill }: Se
     [{ token: most?.waiter.referralToken ?? '' }, ({ referrer }) => referrer === most],
   ];
   for (const [referredBy, isListed] of filters) {
-    const listing = { ...PAGE, referredBy };
+    const listing = { ...FIRST_PAGE, limit: LIMIT, referredBy };
     for (const [everyone, order] of [
       [inOrder(people, spots), 'queue'],
       [people, 'joined'],
@@ -333,11 +332,3 @@ async function run(steps: readonly Step[], { entryPoint, next, owner, kill }: Se
       await expectPage({ afterId: everyone[index]!.waiter.id }, everyone.slice(index + 1));
   }
 }
-
-const PAGE: Omit<PageRequest, 'start'> = {
-  offboarded: false,
-  referredBy: null,
-  order: 'joined',
-  limit: 11,
-  withAnswers: false,
-};

@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../../src/queue/waiter.js';
 import { applicant } from '../support/applicant.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
-import { type Queue, queueOf } from '../support/queue.js';
+import { FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
 
 const SMALL = 1_000;
 const LARGE = 8_000;
@@ -31,15 +31,6 @@ const SKIP_MAX = 256;
 const LEFT_ONE_IN = 100;
 /** Callers at the same moment, who share statements. */
 const CALLERS = 100;
-
-const LISTING: PageRequest = {
-  offboarded: false,
-  referredBy: null,
-  order: 'joined',
-  start: { offset: 0 },
-  limit: 20,
-  withAnswers: false,
-};
 
 interface Statement {
   readonly sql: string;
@@ -111,11 +102,11 @@ describe('the plans of the frequent statements', () => {
     ['referred records in queue order', { referredBy: 'anyone', order: 'queue' }],
     ['offboarded referred records', { offboarded: true, referredBy: 'anyone' }],
   ])('list %s: at the start, far in and after a record', (_, part) =>
-    expectFlat(({ id }) => readPages(id, { ...LISTING, ...part })),
+    expectFlat(({ id }) => readPages(id, { ...FIRST_PAGE, ...part })),
   );
 
   it('list the few referred records that are left among many others, in queue order', async () => {
-    const request: PageRequest = { ...LISTING, referredBy: 'anyone', order: 'queue', limit: 2 };
+    const request: PageRequest = { ...FIRST_PAGE, referredBy: 'anyone', order: 'queue', limit: 2 };
     const sparse = new Map<Crowd, number>();
     for (const crowd of [small, large]) {
       const { id } = await service.world.waitlist();
@@ -138,7 +129,9 @@ describe('the plans of the frequent statements', () => {
       tokens.set(crowd, token);
       for (let count = 0; count < 3; count += 1) await queue.writer.join(crowd.id, applicant(token));
     }
-    await expectFlat((crowd) => readPages(crowd.id, { ...LISTING, order, referredBy: { token: tokens.get(crowd)! } }));
+    await expectFlat((crowd) =>
+      readPages(crowd.id, { ...FIRST_PAGE, order, referredBy: { token: tokens.get(crowd)! } }),
+    );
   });
 
   /** A page at the start, one halfway and one after a record. */
@@ -159,13 +152,13 @@ describe('the plans of the frequent statements', () => {
     const { id } = await service.world.waitlist();
     await queue.seeder.seed(id, people, () => undefined);
     for (let offset = 0; offset < people; offset += 500)
-      await offboard(id, (await queue.pages.page(id, { ...LISTING, start: { offset }, limit: 100 })).waiters);
+      await offboard(id, (await queue.pages.page(id, { ...FIRST_PAGE, start: { offset }, limit: 100 })).waiters);
     return { id, people };
   }
 
   /** Records in the middle of the queue. */
   async function middle({ id, people }: Crowd): Promise<Page['waiters']> {
-    const request: PageRequest = { ...LISTING, order: 'queue', start: { offset: people / 2 }, limit: CALLERS };
+    const request: PageRequest = { ...FIRST_PAGE, order: 'queue', start: { offset: people / 2 }, limit: CALLERS };
     return (await queue.pages.page(id, request)).waiters;
   }
 

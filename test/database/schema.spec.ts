@@ -123,20 +123,6 @@ describe('the migrations', () => {
     }
   });
 
-  it('run from an empty database to the newest schema, back and again', async () => {
-    const ran = await dataSource.runMigrations();
-    const newest = await readSchema(dataSource);
-    expect(ran).toHaveLength(migrations.length);
-    expect(newest.length).toBeGreaterThan(0);
-
-    for (let count = 0; count < migrations.length; count += 1) await dataSource.undoLastMigration();
-    expect(await readSchema(dataSource)).toEqual([]);
-
-    await dataSource.runMigrations();
-    expect(await readSchema(dataSource)).toEqual(newest);
-    expect(await dataSource.showMigrations()).toBe(false);
-  });
-
   it('run once when two programs migrate at the same time', async () => {
     const environment = { DATABASE_URL: database.url };
     const both = await Promise.all([1, 2].map(() => ServiceProcess.spawn(environment, 'dist/src/cli.js', 'migrate')));

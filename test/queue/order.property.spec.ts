@@ -1,21 +1,108 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { Database } from '../../src/platform/database/database.js';
+import type { Applicant, PageRequest, Waiter } from '../../src/queue/waiter.js';
+import type { Answer, Method } from '../support/api.js';
+import { applicant } from '../support/applicant.js';
 import { type Earned, inOrder } from '../support/oracle.js';
+import { FIRST_PAGE, queueOf } from '../support/queue.js';
 import { SEED } from '../support/seed.js';
-import { type Service, startService } from '../support/service.js';
-import type { Owner, OwnedWaitlist, Person } from '../support/world.js';
+import { type Service, startService, startServices } from '../support/service.js';
+import { Replica } from '../support/service-process.js';
+import type { OwnedWaitlist } from '../support/world.js';
+
+const RUNS = 15;
+/** Ends the search for the smallest failing history; the runs of a sound queue take some seconds. */
+const SEARCH_MAX_MS = 180_000;
+/** Records of a page: few, so that a listing has several pages. */
+const LIMIT = 11;
+/** Cursors tried in each listing. */
+const CURSORS = 8;
+/** Each takes seconds, because a killed service has to start again. */
+const KILLED_RUNS = Number(process.env.HISTORY_RUNS ?? 1);
+/** Well above the time of a slow run: ends one that hangs. */
+const KILLED_RUN_MAX_MS = 240_000;
+/** A kill comes at most this long after the command was sent: from before it arrives to after its answer. */
+const KILL_DELAY_MAX_MS = 100;
+/** Records in the command of a kill, at least: enough that the kill finds some done and some not. */
+const KILLED_CROWD_MIN = 20;
+
+/** People are named by number; numbers that nobody has yet are skipped. */
+type Command =
+  | { readonly kind: 'join'; readonly referrers: readonly number[] }
+  | { readonly kind: 'offboard'; readonly people: readonly number[] }
+  | { readonly kind: 'spots'; readonly spots: number };
+
+/** A command, during which a process may be killed. */
+interface Step {
+  readonly command: Command;
+  readonly kill?: Kill;
+}
+interface Kill {
+  readonly victim: number;
+  readonly afterMs: number;
+}
+
+/** Carries out commands. An answer of null means that the command may or may not have been carried out. */
+interface EntryPoint {
+  join(waitlist: OwnedWaitlist, guest: Applicant): Promise<Pick<Waiter, 'uuid' | 'priority'> | null>;
+  /** Returns the last positions. */
+  offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<readonly (number | null)[] | null>;
+  setSpots(waitlist: OwnedWaitlist, spots: number): Promise<true | null>;
+}
+
+interface Setup {
+  readonly entryPoint: EntryPoint;
+  /** The services that read the results, in turn. */
+  readonly next: () => Service;
+  /** Resolves when the victim serves again. */
+  readonly kill?: (kill: Kill) => Promise<void>;
+}
+
+interface Person extends Earned {
+  readonly waiter: Waiter;
+  readonly referrer: Person | undefined;
+  referrals: number;
+  active: boolean;
+  /** The position of an offboarded person. */
+  lastPosition?: number;
+}
+
+/** Often one of the first few, whom several then name at the same moment. */
+const someone = fc.oneof(fc.nat({ max: 4 }), fc.nat({ max: 400 }));
+const commandOf = (crowdMin: number): fc.Arbitrary<Command> => {
+  const referrers = fc.array(someone, { minLength: crowdMin, maxLength: 60 });
+  const people = fc.array(someone, { minLength: crowdMin, maxLength: 30 });
+  const spots = fc.constantFrom(0, 1, 3, 50, 10_000);
+  return fc.oneof<fc.WeightedArbitrary<Command>[]>(
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('join'), referrers }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('offboard'), people }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('spots'), spots }) },
+  );
+};
+const step: fc.Arbitrary<Step> = fc.record({ command: commandOf(1) });
+const killedStep: fc.Arbitrary<Step> = fc.record({
+  command: commandOf(KILLED_CROWD_MIN),
+  kill: fc.record({ victim: fc.nat(), afterMs: fc.noBias(fc.nat({ max: KILL_DELAY_MAX_MS })) }),
+});
+const history = fc.array(step, { minLength: 3, maxLength: 12 });
+/** Two or three kills, each after some steps without one. */
+const killedHistory = fc
+  .array(fc.tuple(fc.array(step, { minLength: 1, maxLength: 4 }), killedStep), { minLength: 2, maxLength: 3 })
+  .map((parts) => parts.flatMap(([steps, last]) => [...steps, last]));
 
 describe('the order of the queue', () => {
-  let service: Service;
-  let owner: Owner;
+  let running: Awaited<ReturnType<typeof startServices>>;
+  let next: () => Service;
   beforeAll(async () => {
-    service = await startService();
-    owner = await service.world.owner();
+    running = await startServices();
+    next = inTurn(running.services);
   });
-  afterAll(() => service.stop());
+  afterAll(() => running.stop());
 
   it('moves a referrer past exactly three people', async () => {
-    const { world } = service;
+    const { world } = next();
     const waitlist = await world.waitlist({ spots_to_move_upon_referral: 3 });
     const [, , , , ada] = await world.signups(waitlist, 5);
 
@@ -25,132 +112,223 @@ describe('the order of the queue', () => {
   });
 
   it('reorders past referrals too when a referral becomes worth more, or nothing', async () => {
-    const { world } = service;
-    const waitlist = await world.waitlist({ spots_to_move_upon_referral: 1 }, owner);
+    const { world, api } = next();
+    const waitlist = await world.waitlist({ spots_to_move_upon_referral: 1 });
     const [, , , ada] = await world.signups(waitlist, 4);
     await world.signup(waitlist, { referral_link: ada?.referral_link });
     const positions: number[] = [];
 
     for (const spots of [1, 2, 10_000, 0]) {
-      await setSpots(waitlist, spots);
+      await api.patch(`/api/v1/waitlist/${waitlist.id}`, { spots_to_move_upon_referral: spots }, waitlist.owner);
       positions.push(await world.priorityOf(ada!));
     }
 
     expect(positions).toEqual([2, 1, 0, 3]);
   });
 
-  const HISTORIES = 20;
-  const EVENTS_MAX = 30;
-  /** Ends the search for the smallest failing history; a passing run takes some seconds. */
-  const TIME_MAX_MS = 120_000;
+  it.each<[string, () => EntryPoint]>([
+    ['the queue module', () => queueModule(next)],
+    ['HTTP', () => http((method, path, body, token) => next().api.call(method, path, body, { token }))],
+  ])(`is exact after any history through %s (seed ${SEED})`, async (_, entryPointOf) => {
+    const setup = { entryPoint: entryPointOf(), next };
+    await fc.assert(
+      fc.asyncProperty(history, (steps) => run(steps, setup)),
+      { seed: SEED, numRuns: RUNS, interruptAfterTimeLimit: SEARCH_MAX_MS, markInterruptAsFailure: true },
+    );
+  });
+});
 
-  it(`follows from the facts alone after any history (seed ${SEED})`, async () => {
-    await fc.assert(fc.asyncProperty(history, run), {
-      seed: SEED,
-      numRuns: HISTORIES,
-      interruptAfterTimeLimit: TIME_MAX_MS,
-      markInterruptAsFailure: true,
-    });
+describe('killed processes', () => {
+  let observer: Service;
+  let replicas: Replica[];
+  beforeAll(async () => {
+    observer = await startService({ isolated: true });
+    // The embedded database is for one process.
+    const amount = process.env.TEST_DATABASE_URL ? 2 : 1;
+    const environment = { DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '' };
+    replicas = Array.from({ length: amount }, () => new Replica(environment));
+    await Promise.all(replicas.map((replica) => replica.start()));
+  });
+  afterAll(async () => {
+    await Promise.all(replicas.map((replica) => replica.kill()));
+    await observer.stop();
   });
 
-  type Event =
-    | { readonly kind: 'signup'; readonly referrer: number | null }
-    | { readonly kind: 'again'; readonly who: number; readonly referrer: number | null }
-    | { readonly kind: 'offboard'; readonly who: readonly number[] }
-    | { readonly kind: 'spots'; readonly spots: number };
-
-  /** One of the people who joined so far: an index modulo their number. */
-  const someone = fc.nat({ max: 999 });
-  const referrer = fc.option(someone, { freq: 3 });
-  const history = fc.array(
-    fc.oneof<fc.WeightedArbitrary<Event>[]>(
-      { weight: 10, arbitrary: fc.record({ kind: fc.constant('signup'), referrer }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('again'), who: someone, referrer }) },
-      {
-        weight: 2,
-        arbitrary: fc.record({ kind: fc.constant('offboard'), who: fc.array(someone, { minLength: 1, maxLength: 4 }) }),
-      },
-      {
-        weight: 1,
-        arbitrary: fc.record({ kind: fc.constant('spots'), spots: fc.constantFrom(0, 1, 2, 3, 5, 10_000) }),
-      },
-    ),
-    { minLength: 5, maxLength: EVENTS_MAX },
+  it(
+    `lose no command and carry out none twice (seed ${SEED})`,
+    async () => {
+      const nextReplica = inTurn(replicas);
+      const entryPoint = http(async (method, path, body, token) => {
+        const answer = await nextReplica().process.callIfAlive(method, path, body, { token });
+        // It does not tell whether the command was carried out.
+        return answer?.status === 503 ? null : answer;
+      });
+      const kill = async ({ victim, afterMs }: Kill) => {
+        await setTimeout(afterMs);
+        const replica = replicas[victim % replicas.length]!;
+        await replica.kill();
+        await replica.start();
+      };
+      const setup = { entryPoint, next: () => observer, kill };
+      const property = fc.asyncProperty(killedHistory, (steps) => run(steps, setup));
+      // Kills are not reproducible, so there is no point in shrinking the history.
+      await fc.assert(property, { numRuns: KILLED_RUNS, seed: SEED, endOnFailure: true });
+    },
+    KILLED_RUNS * KILLED_RUN_MAX_MS,
   );
-
-  /** The facts that decide positions, kept by the test itself. */
-  interface Facts extends Earned {
-    readonly person: Person;
-    readonly id: number;
-    referrals: number;
-    removedAt: number | null;
-  }
-
-  function positionsOf(everyone: readonly Facts[], spots: number): Map<string, number> {
-    const active = everyone.filter(({ removedAt }) => removedAt === null);
-    return new Map(inOrder(active, spots).map(({ person }, position) => [person.uuid, position]));
-  }
-
-  /** Runs a history through HTTP, and compares each answer and the result with the oracle. */
-  async function run(events: readonly Event[]): Promise<void> {
-    const { world } = service;
-    let spots = 3;
-    const waitlist = await world.waitlist({ spots_to_move_upon_referral: spots }, owner);
-    const everyone: Facts[] = [];
-    const pick = (number: number | null) => (number === null ? undefined : everyone[number % everyone.length]);
-
-    for (const event of events) {
-      if (event.kind === 'signup') {
-        const by = pick(event.referrer);
-        const person = await world.signup(waitlist, { referral_link: by?.person.referral_link });
-        if (by) by.referrals += 1;
-        const id = await world.idOf(waitlist, person);
-        everyone.push({ person, id, seq: everyone.length, referrals: 0, removedAt: null });
-        expect(person.priority).toBe(positionsOf(everyone, spots).get(person.uuid));
-      } else if (event.kind === 'again') {
-        const who = pick(event.who);
-        if (!who) continue;
-        const referral_link = pick(event.referrer)?.person.referral_link;
-        const found = await world.signup(waitlist, { email: who.person.email.toUpperCase(), referral_link });
-        expect(found.uuid).toBe(who.person.uuid);
-        expect(found.priority).toBe(who.removedAt ?? positionsOf(everyone, spots).get(who.person.uuid));
-      } else if (event.kind === 'offboard') {
-        const named = event.who.flatMap((number) => pick(number) ?? []);
-        const leaving = [...new Set(named)].filter(({ removedAt }) => removedAt === null);
-        if (named.length === 0) continue;
-        const before = positionsOf(everyone, spots);
-        const removed = await world.offboard(waitlist, named.map(({ id }) => id)); // prettier-ignore
-        for (const facts of leaving) facts.removedAt = before.get(facts.person.uuid)!;
-        expect(removed.map(({ uuid, removed_priority }) => [uuid, removed_priority])).toEqual(
-          leaving.map(({ person, removedAt }) => [person.uuid, removedAt]),
-        );
-      } else {
-        spots = event.spots;
-        await setSpots(waitlist, spots);
-      }
-    }
-
-    const positions = positionsOf(everyone, spots);
-    const listed = await world.list(waitlist);
-    const standing = everyone.filter(({ removedAt }) => removedAt === null);
-    expect(listed.map(({ uuid, priority, amount_referred }) => [uuid, priority, amount_referred])).toEqual(
-      standing.map(({ person, referrals }) => [person.uuid, positions.get(person.uuid), referrals]),
-    );
-    const inQueue = await world.list(waitlist, { order: 'queue' });
-    expect(inQueue.map(({ uuid }) => uuid)).toEqual([...positions.keys()]);
-    const gone = await world.list(waitlist, { offboarded_request: true });
-    expect(
-      gone.map(({ uuid, removed_priority, amount_referred }) => [uuid, removed_priority, amount_referred]),
-    ).toEqual(
-      everyone.flatMap(({ person, removedAt, referrals }) => (removedAt === null ? [] : [[person.uuid, removedAt, referrals]])), // prettier-ignore
-    );
-    for (const { person, removedAt } of everyone) {
-      expect(await world.priorityOf(person)).toBe(removedAt ?? positions.get(person.uuid));
-    }
-  }
-
-  async function setSpots({ id, owner: { token } }: OwnedWaitlist, spots: number): Promise<void> {
-    const answer = await service.api.patch(`/api/v1/waitlist/${id}`, { spots_to_move_upon_referral: spots }, { token });
-    expect(answer.status).toBe(200);
-  }
 });
+
+function inTurn<Item>(items: readonly Item[]): () => Item {
+  let turns = 0;
+  return () => items[(turns += 1) % items.length]!;
+}
+
+function queueModule(next: () => Service): EntryPoint {
+  const writer = () => queueOf(next().app).writer;
+  return {
+    join: async ({ id }, guest) => (await writer().join(id, guest)).waiter,
+    offboard: async ({ id }, ids) => (await writer().offboard(id, ids)).map(({ removedPriority }) => removedPriority),
+    setSpots: async ({ id }, spots) => {
+      await next()
+        .app.get(Database)
+        .transaction((_, session) => writer().setSpotsPerReferral(session, id, spots));
+      return true;
+    },
+  };
+}
+
+function http(
+  call: (method: Method, path: string, body: object, token?: string) => Promise<Answer | null>,
+): EntryPoint {
+  const ask: typeof call = async (...request) => {
+    const answer = await call(...request);
+    if (answer) expect(answer.status).toBe(200);
+    return answer;
+  };
+  return {
+    join: async ({ id }, { email, referrerTokens: [token] }) => {
+      const link = token === undefined ? {} : { referral_link: `https://example.com/?ref_id=${token}` };
+      const answer = await ask('POST', '/api/v1/signup', { waitlist_id: id, email, ...link });
+      return answer && answer.body;
+    },
+    offboard: async ({ api_key, owner: { token } }, ids) => {
+      const body = { api_key, offboard_request: true, waiters: ids.map((id) => ({ id })) };
+      const answer = await ask('PATCH', '/api/v1/waiter', body, token);
+      return answer && answer.body.map(({ removed_priority }: { removed_priority: number }) => removed_priority);
+    },
+    setSpots: async ({ id, owner: { token } }, spots) => {
+      const answer = await ask('PATCH', `/api/v1/waitlist/${id}`, { spots_to_move_upon_referral: spots }, token);
+      return answer && true;
+    },
+  };
+}
+
+/** Runs a history and compares each answer, and at the end everything stored, with the sorted list of the facts. */
+async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): Promise<void> {
+  let spots = 3;
+  const waitlist = await next().world.waitlist({ spots_to_move_upon_referral: spots });
+  const { id } = waitlist;
+  const queue = () => queueOf(next().app);
+  const find = async ({ email }: Pick<Waiter, 'email'>) =>
+    (await queue().reader.find(id, { emailKey: email, phoneKey: null })).waiter;
+  const people: Person[] = [];
+  const active = () => inOrder(people.filter((person) => person.active), spots); // prettier-ignore
+
+  for (const { command, kill: planned } of steps) {
+    const killing = planned && kill?.(planned);
+    /** Takes the queue's lock: the server may still carry out a transaction of a killed process. */
+    const settle = async () => {
+      await killing;
+      await queue().writer.offboard(id, []);
+    };
+    if (command.kind === 'join') {
+      const calls = command.referrers.map(async (number) => {
+        const referrer = people[number];
+        const guest = applicant(referrer?.waiter.referralToken);
+        return { referrer, guest, answer: await entryPoint.join(waitlist, guest) };
+      });
+      const answered = await Promise.all(calls);
+      await settle();
+      const found = await Promise.all(answered.map(async (call) => ({ ...call, waiter: await find(call.guest) })));
+      expect(found.filter(({ answer, waiter }) => answer && !waiter)).toEqual([]);
+      const joined = found.flatMap(({ waiter, ...call }) => (waiter ? { ...call, waiter } : []));
+      for (const { referrer, answer, waiter } of joined.sort((a, b) => a.waiter.seq - b.waiter.seq)) {
+        // Nobody is behind the newest record.
+        if (answer) expect(answer).toMatchObject({ uuid: waiter.uuid, priority: active().length });
+        if (referrer) referrer.referrals += 1;
+        people.push({ seq: waiter.seq, waiter, referrer, referrals: 0, active: true });
+      }
+    } else if (command.kind === 'offboard') {
+      const before = active();
+      const leaving = [...new Set(command.people)].flatMap((number) => people[number] ?? []).filter((person) => person.active); // prettier-ignore
+      const positions = leaving.map((person) => before.indexOf(person));
+      const removed = leaving.length > 0 ? await entryPoint.offboard(waitlist, leaving.map(({ waiter }) => waiter.id)) : []; // prettier-ignore
+      await settle();
+      const found = await Promise.all(leaving.map(({ waiter }) => find(waiter)));
+      const isDone = removed !== null || found.some((waiter) => !waiter?.active);
+      if (removed !== null) expect(removed).toEqual(positions);
+      // All of them or none.
+      expect(found.map((waiter) => waiter?.removedPriority)).toEqual(positions.map((position) => (isDone ? position : null))); // prettier-ignore
+      if (!isDone) continue;
+      for (const [index, person] of leaving.entries())
+        Object.assign(person, { active: false, lastPosition: positions[index] });
+    } else {
+      const answer = await entryPoint.setSpots(waitlist, command.spots);
+      await settle();
+      const { spotsPerReferral } = await queue().reader.waitlist(id);
+      expect(answer ? [command.spots] : [spots, command.spots]).toContain(spotsPerReferral);
+      spots = spotsPerReferral;
+    }
+  }
+
+  // Numbers may be missing, but each is above all that were given before.
+  expect(people.map(({ seq }) => seq)).toEqual([...new Set(people.map(({ seq }) => seq))].sort((a, b) => a - b));
+  const ordered = active();
+  const positionOf = (person: Person) => person.lastPosition ?? ordered.indexOf(person);
+  await Promise.all(
+    people.map(async (person) => {
+      const { uuid, email } = person.waiter;
+      const again = { ...applicant(people[0]?.waiter.referralToken), email: email!.toUpperCase() };
+      const answer = await entryPoint.join(waitlist, again);
+      if (answer) expect(answer).toMatchObject({ uuid, priority: positionOf(person) });
+    }),
+  );
+  expect(await queue().auditor.verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
+
+  const [most] = [...people].sort((a, b) => b.referrals - a.referrals);
+  const filters: [PageRequest['referredBy'], (person: Person) => boolean][] = [
+    [null, () => true],
+    ['anyone', ({ referrer }) => referrer !== undefined],
+    [{ token: most?.waiter.referralToken ?? '' }, ({ referrer }) => referrer === most],
+  ];
+  for (const [referredBy, isListed] of filters) {
+    const listing = { ...FIRST_PAGE, limit: LIMIT, referredBy };
+    for (const [everyone, order] of [
+      [inOrder(people, spots), 'queue'],
+      [people, 'joined'],
+    ] as const)
+      await expectListing({ ...listing, order }, everyone, (person) => person.active && isListed(person));
+    await expectListing({ ...listing, offboarded: true }, people, (person) => !person.active && isListed(person));
+  }
+
+  /** Compares all pages by offset, and pages after some of the records, whether the listing has them or not. */
+  async function expectListing(
+    listing: Omit<PageRequest, 'start'>,
+    everyone: readonly Person[],
+    isListed: (person: Person) => boolean,
+  ): Promise<void> {
+    const total = everyone.filter(isListed).length;
+    const expectPage = async (start: PageRequest['start'], following: readonly Person[]) => {
+      const page = await queue().pages.page(id, { ...listing, start });
+      const listed = following.filter(isListed);
+      expect(page.waiters.map(({ uuid, priority, amountReferred }) => [uuid, priority, amountReferred])).toEqual(
+        listed.slice(0, listing.limit).map((person) => [person.waiter.uuid, positionOf(person), person.referrals]),
+      );
+      expect(page).toMatchObject({ total, active: ordered.length, hasMore: listed.length > listing.limit });
+    };
+    for (let offset = 0; offset <= total; offset += listing.limit)
+      await expectPage({ offset }, everyone.filter(isListed).slice(offset));
+    for (let index = 0; index < everyone.length; index += 1 + Math.floor(everyone.length / CURSORS))
+      await expectPage({ afterId: everyone[index]!.waiter.id }, everyone.slice(index + 1));
+  }
+}

@@ -5,66 +5,66 @@ import type { Page, PageRequest } from '../../src/queue/waiter.js';
 import { applicant } from '../support/applicant.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
-import { type Queue, queueOf } from '../support/queue.js';
+import { FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
 
-const FEW = 1_000;
-const MANY = 8_000;
-/** An operation may read this many more rows on the large waitlist: its counters have more levels and siblings. */
+const SMALL = 1_000;
+const LARGE = 8_000;
+/** Rows that an operation may read in a large waitlist beyond those in a small one: more levels and siblings of counters. */
 const MORE_ROWS_MAX = 600;
-/** How many leading columns of an index must be equal so that few rows are left on a waitlist of any size. */
+/** How many columns of an index a search must fix by equality, so that it finds few rows in a waitlist of any size. */
 const KEY_LENGTHS: Readonly<Record<string, number>> = {
   'INTEGER PRIMARY KEY': 1,
   sqlite_autoindex_queue_1: 1,
-  /** All but the slot, which gives siblings. */
+  /** All but the slot: the siblings. */
   sqlite_autoindex_queue_bucket_1: 4,
   waiter_email: 2,
   waiter_phone: 2,
   waiter_token: 1,
-  /** A bucket. */
+  /** A narrowest bucket. */
   waiter_order: 3,
-  /** The people that one record referred. */
+  /** The records that one record referred. */
   waiter_referrer: 3,
 };
-/** Records that a page may skip: those before it in its smallest bucket. */
+/** Records that a page may skip: those before it in its narrowest bucket. */
 const SKIP_MAX = 256;
-/** One of this many referred people stays when few are to be left. */
+/** One in so many referred records stays, so that few are left. */
 const LEFT_ONE_IN = 100;
-/** Concurrent callers, which share statements. */
-const TOGETHER = 100;
+/** Callers at the same moment, who share statements. */
+const CALLERS = 100;
 
 interface Statement {
   readonly sql: string;
   readonly parameters: unknown[];
 }
 
-interface Line {
+interface Crowd {
   readonly id: number;
   readonly people: number;
 }
 
-/** A hot statement must find its rows by an index, and read no more of them on a larger waitlist. */
-describe('the plans of the hot statements', () => {
+/** A frequent statement finds rows by an index, and reads no more of them in a larger waitlist. */
+describe('the plans of the frequent statements', () => {
   let database: TestDatabase;
   let service: Service;
   let queue: Queue;
   let held: QueryRunner | undefined;
-  let few: Line;
-  let many: Line;
+  let small: Crowd;
+  let large: Crowd;
   beforeAll(async () => {
     database = await openDatabase(true);
     const url = new URL(database.url);
-    // The test holds one of the two, so all work uses the other, whose session counts the rows it reads.
+    // One connection is held below, so all work goes over the other, whose session counts the rows that it reads.
     if (url.protocol === 'mysql:') url.searchParams.set('connectionLimit', '2');
     service = await startService({ environment: { DATABASE_URL: url.href } });
     queue = queueOf(service.app);
-    few = await crowd(FEW);
-    many = await crowd(MANY);
+    small = await seed(SMALL);
+    large = await seed(LARGE);
     if (!isMySql()) return;
     held = service.app.get(DataSource).createQueryRunner();
     await held.connect();
-    // A server updates these statistics itself some time after many inserts.
+    // The server does this by itself some time after many inserts; its plans depend on it.
     await service.app.get(DataSource).query('ANALYZE TABLE waiter, queue_bucket, waitlist');
-    // Otherwise rows that the index itself rules out are not counted.
+    // Otherwise rows that the columns of the index itself rule out are not counted as read.
     await service.app.get(DataSource).query("SET SESSION optimizer_switch = 'index_condition_pushdown=off'");
   });
   afterAll(async () => {
@@ -83,107 +83,104 @@ describe('the plans of the hot statements', () => {
       ),
     ));
 
-  it('add people to the queue and move their referrers', () =>
-    expectFlat(async (line) => {
-      const referrers = await middle(line);
-      await together((index) => queue.writer.join(line.id, applicant(referrers[index]?.referralToken)));
+  it('add records, and move their referrers forward', () =>
+    expectFlat(async (crowd) => {
+      const referrers = await middle(crowd);
+      await together((index) => queue.writer.join(crowd.id, applicant(referrers[index]?.referralToken)));
     }));
 
-  it('offboard people', () =>
-    expectFlat(async (line) => {
-      const leaving = await middle(line);
-      await queue.writer.offboard(line.id, leaving.map(({ id }) => id)); // prettier-ignore
+  it('offboard records', () =>
+    expectFlat(async (crowd) => {
+      await offboard(crowd.id, await middle(crowd));
     }));
 
   it.each<[string, Partial<PageRequest>]>([
-    ['of all', {}],
-    ['of all, in queue order', { order: 'queue' }],
-    ['of the offboarded', { offboarded: true }],
-    ['of the referred', { referredBy: 'anyone' }],
-    ['of the referred, in queue order', { referredBy: 'anyone', order: 'queue' }],
-    ['of the offboarded and referred', { offboarded: true, referredBy: 'anyone' }],
-  ])('show a page %s, at the start, in the middle and after a record', (_, part) =>
-    expectFlat(async ({ id }) => {
-      const request = { ...ALL, ...part };
-      const { total, waiters } = await queue.pages.page(id, request);
-      expect(waiters).not.toEqual([]);
-      const far = await queue.pages.page(id, { ...request, start: { offset: Math.floor(total / 2) } });
-      await queue.pages.page(id, { ...request, start: { afterId: far.waiters[0]?.id ?? 0 } });
-    }),
+    ['active records', {}],
+    ['active records in queue order', { order: 'queue' }],
+    ['offboarded records', { offboarded: true }],
+    ['referred records', { referredBy: 'anyone' }],
+    ['referred records in queue order', { referredBy: 'anyone', order: 'queue' }],
+    ['offboarded referred records', { offboarded: true, referredBy: 'anyone' }],
+  ])('list %s: at the start, far in and after a record', (_, part) =>
+    expectFlat(({ id }) => readPages(id, { ...FIRST_PAGE, ...part })),
   );
 
-  it('show a page of few referred people among many others, in queue order', async () => {
-    const request: PageRequest = { ...ALL, referredBy: 'anyone', order: 'queue', limit: 2 };
-    const lines = new Map<Line, Line>();
-    for (const { people } of [few, many]) {
+  it('list the few referred records that are left among many others, in queue order', async () => {
+    const request: PageRequest = { ...FIRST_PAGE, referredBy: 'anyone', order: 'queue', limit: 2 };
+    const sparse = new Map<Crowd, number>();
+    for (const crowd of [small, large]) {
       const { id } = await service.world.waitlist();
-      await queue.seeder.seed(id, people, () => undefined);
+      await queue.seeder.seed(id, crowd.people, () => undefined);
       const { total } = await queue.pages.page(id, request);
-      for (let left = 0; left < total; left += LEFT_ONE_IN) {
-        const { waiters } = await queue.pages.page(id, { ...request, start: { offset: left / LEFT_ONE_IN }, limit: LEFT_ONE_IN }); // prettier-ignore
-        await queue.writer.offboard(id, waiters.slice(1).map((waiter) => waiter.id)); // prettier-ignore
+      for (let offset = 0; offset < total / LEFT_ONE_IN; offset += 1) {
+        const { waiters } = await queue.pages.page(id, { ...request, start: { offset }, limit: LEFT_ONE_IN });
+        await offboard(id, waiters.slice(1));
       }
-      lines.set(people === FEW ? few : many, { id, people });
+      sparse.set(crowd, id);
     }
-    await expectFlat(async (line) => {
-      const { id } = lines.get(line)!;
-      const { total, waiters } = await queue.pages.page(id, request);
-      expect(waiters).toHaveLength(request.limit);
-      const far = await queue.pages.page(id, { ...request, start: { offset: Math.floor(total / 2) } });
-      await queue.pages.page(id, { ...request, start: { afterId: far.waiters[0]?.id ?? 0 } });
-    });
+    await expectFlat((crowd) => readPages(sparse.get(crowd)!, request));
   });
 
-  it.each(['joined', 'queue'] as const)('show the people that one record referred, in the order %s', async (order) => {
-    const tokens = new Map<Line, string>();
-    for (const line of [few, many]) {
-      const [referrer] = await middle(line);
-      tokens.set(line, referrer?.referralToken ?? '');
-      for (let friend = 0; friend < 3; friend += 1)
-        await queue.writer.join(line.id, applicant(referrer?.referralToken));
+  it.each(['joined', 'queue'] as const)('list the referrals of one record, in the order %s', async (order) => {
+    const tokens = new Map<Crowd, string>();
+    for (const crowd of [small, large]) {
+      const [referrer] = await middle(crowd);
+      const token = referrer!.referralToken;
+      tokens.set(crowd, token);
+      for (let count = 0; count < 3; count += 1) await queue.writer.join(crowd.id, applicant(token));
     }
-    await expectFlat(async (line) => {
-      const request = { ...ALL, order, referredBy: { token: tokens.get(line) ?? '' } };
-      const { waiters } = await queue.pages.page(line.id, request);
-      expect(waiters).not.toEqual([]);
-      await queue.pages.page(line.id, { ...request, start: { offset: 1 } });
-      await queue.pages.page(line.id, { ...request, start: { afterId: waiters[0]?.id ?? 0 } });
-    });
+    await expectFlat((crowd) =>
+      readPages(crowd.id, { ...FIRST_PAGE, order, referredBy: { token: tokens.get(crowd)! } }),
+    );
   });
 
-  /** A waitlist of which a fifth was offboarded. */
-  async function crowd(people: number): Promise<Line> {
+  /** A page at the start, one halfway and one after a record. */
+  async function readPages(id: number, request: PageRequest): Promise<void> {
+    const { total, waiters } = await queue.pages.page(id, request);
+    expect(waiters).not.toEqual([]);
+    const halfway = await queue.pages.page(id, { ...request, start: { offset: Math.floor(total / 2) } });
+    await queue.pages.page(id, { ...request, start: { afterId: halfway.waiters[0]!.id } });
+  }
+
+  async function offboard(id: number, waiters: Page['waiters']): Promise<void> {
+    const ids = waiters.map((waiter) => waiter.id);
+    await queue.writer.offboard(id, ids);
+  }
+
+  /** Some of the seeded records are offboarded. */
+  async function seed(people: number): Promise<Crowd> {
     const { id } = await service.world.waitlist();
     await queue.seeder.seed(id, people, () => undefined);
-    for (let offset = 0; offset < people; offset += 500) {
-      const { waiters } = await queue.pages.page(id, { ...ALL, start: { offset }, limit: 100 });
-      await queue.writer.offboard(id, waiters.map((waiter) => waiter.id)); // prettier-ignore
-    }
+    for (let offset = 0; offset < people; offset += 500)
+      await offboard(id, (await queue.pages.page(id, { ...FIRST_PAGE, start: { offset }, limit: 100 })).waiters);
     return { id, people };
   }
 
-  /** People in the middle of the queue. */
-  async function middle({ id, people }: Line): Promise<Page['waiters']> {
-    const request: PageRequest = { ...ALL, order: 'queue', start: { offset: people / 2 }, limit: TOGETHER };
+  /** Records in the middle of the queue. */
+  async function middle({ id, people }: Crowd): Promise<Page['waiters']> {
+    const request: PageRequest = { ...FIRST_PAGE, order: 'queue', start: { offset: people / 2 }, limit: CALLERS };
     return (await queue.pages.page(id, request)).waiters;
   }
 
-  /** Runs the work on both waitlists: each statement must use an index, and read no more on the larger waitlist. */
-  async function expectFlat(work: (line: Line) => Promise<unknown>): Promise<void> {
+  /** Does the work in both waitlists: each statement must use an index, and read about as many rows in the large one. */
+  async function expectFlat(work: (crowd: Crowd) => Promise<unknown>): Promise<void> {
     const dataSource = service.app.get(DataSource);
     // Fills the caches.
-    for (const line of [few, many]) await work(line);
-    const statements = await recorded(dataSource, () => work(many));
-    const planned = statements.flatMap(apart).filter(({ sql }) => /^\s*(SELECT|UPDATE|DELETE)/.test(sql));
+    for (const crowd of [small, large]) await work(crowd);
+    const statements = await recorded(dataSource, () => work(large));
+    const planned = statements.flatMap(split).filter(({ sql }) => /^\s*(SELECT|UPDATE|DELETE)/.test(sql));
     expect(planned).not.toEqual([]);
     for (const statement of planned) {
       const faults = (await plan(dataSource, statement)).filter((step) => !isNarrow(step, statement));
       expect({ faults, sql: statement.sql }).toEqual({ faults: [], sql: statement.sql });
     }
     if (!isMySql()) return;
-    const [ofFew, ofMany] = [await rowsRead(dataSource, () => work(few)), await rowsRead(dataSource, () => work(many))];
-    expect(ofFew).toBeGreaterThan(0);
-    expect(ofMany - ofFew).toBeLessThan(MORE_ROWS_MAX);
+    const [ofSmall, ofLarge] = [
+      await rowsRead(dataSource, () => work(small)),
+      await rowsRead(dataSource, () => work(large)),
+    ];
+    expect(ofSmall).toBeGreaterThan(0);
+    expect(ofLarge - ofSmall).toBeLessThan(MORE_ROWS_MAX);
   }
 
   function isMySql(): boolean {
@@ -191,21 +188,12 @@ describe('the plans of the hot statements', () => {
   }
 });
 
-const ALL: PageRequest = {
-  offboarded: false,
-  referredBy: null,
-  order: 'joined',
-  start: { offset: 0 },
-  limit: 20,
-  withAnswers: false,
-};
-
 async function together(work: (index: number) => Promise<unknown>): Promise<void> {
-  await Promise.all(Array.from({ length: TOGETHER }, (_, index) => work(index)));
+  await Promise.all(Array.from({ length: CALLERS }, (_, index) => work(index)));
 }
 
-/** The statements of a multi-statement query. */
-function apart({ sql, parameters }: Statement): Statement[] {
+/** The statements of a multi-statement packet. */
+function split({ sql, parameters }: Statement): Statement[] {
   let start = 0;
   return sql.split(STATEMENT_END).map((part) => {
     const own = parameters.slice(start, start + part.split('?').length - 1);
@@ -214,7 +202,7 @@ function apart({ sql, parameters }: Statement): Statement[] {
   });
 }
 
-/** How each table is read: MySQL's access type or SQLite's description, then the table. */
+/** How each table is read, as the database says it: the access type or the kind of search, then the table. */
 async function plan(dataSource: DataSource, { sql, parameters }: Statement): Promise<string[]> {
   if (dataSource.options.type === 'better-sqlite3') {
     const rows: { detail: string }[] = await dataSource.query(`EXPLAIN QUERY PLAN ${sql}`, parameters);
@@ -227,9 +215,9 @@ async function plan(dataSource: DataSource, { sql, parameters }: Statement): Pro
   return rows.map(({ type, table, key }) => `${type} ${table} by ${key}`);
 }
 
-/** SQLite does not count rows, but names the columns of a search; a search by fewer of them needs a small LIMIT. */
+/** SQLite counts no rows, but names the columns of a search. If they leave it open, only a LIMIT may end it. */
 function isNarrow(step: string, { sql, parameters }: Statement): boolean {
-  // Constant rows come from the statement itself.
+  // Constant rows are values in the statement.
   if (/^(ALL|index|SCAN(?! (\d+ )?CONSTANT ROW)) /.test(step)) return false;
   const [, index, columns] = /^SEARCH .*? (INTEGER PRIMARY KEY|\w+) \((.*)\)$/.exec(step) ?? [];
   if (index === undefined || columns === undefined) return true;
@@ -237,7 +225,7 @@ function isNarrow(step: string, { sql, parameters }: Statement): boolean {
   return columns.split('=?').length - 1 >= (KEY_LENGTHS[index] ?? Infinity);
 }
 
-/** Rows of tables and indexes that the connection reads during the work. */
+/** Rows of tables and indexes that the connection in use read during the work. */
 async function rowsRead(dataSource: DataSource, work: () => Promise<unknown>): Promise<number> {
   const total = async () => {
     const rows: { Value: string }[] = await dataSource.query("SHOW SESSION STATUS LIKE 'Handler_read%'");

@@ -5,7 +5,7 @@ import { expect, it } from '@jest/globals';
 import { callAt } from '../support/api.js';
 import { startService } from '../support/service.js';
 
-it('no address that someone gives is ever called', async () => {
+it('never calls a URL that a request contains', async () => {
   const called: string[] = [];
   const server = createServer(({ url = '' }, response) => {
     called.push(url);
@@ -24,7 +24,7 @@ it('no address that someone gives is ever called', async () => {
   });
   await api.patch(`/api/v1/waitlist/${waitlist.id}`, { waitlist_url_location: `${base}/changed` }, { token: waitlist.owner.token }); // prettier-ignore
   await world.list(waitlist);
-  // Whatever went out before would be here before this.
+  // An earlier call would have arrived before this one.
   await callAt(base, 'GET', '/last');
   await service.stop();
   server.close();

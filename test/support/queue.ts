@@ -5,6 +5,7 @@ import { QueueSeeder } from '../../src/queue/maintenance/seeder.js';
 import { QueuePages } from '../../src/queue/queue.pages.js';
 import { QueueReader } from '../../src/queue/queue.reader.js';
 import { QueueWriter } from '../../src/queue/queue.writer.js';
+import type { PageRequest } from '../../src/queue/waiter.js';
 
 /** The public face of the queue module of a running service. */
 export interface Queue {
@@ -26,3 +27,13 @@ export function queueOf(app: INestApplicationContext): Queue {
     seeder: app.get(QueueSeeder),
   };
 }
+
+/** The first page of the active records in join order. */
+export const FIRST_PAGE: PageRequest = {
+  offboarded: false,
+  referredBy: null,
+  order: 'joined',
+  start: { offset: 0 },
+  limit: 20,
+  withAnswers: false,
+};

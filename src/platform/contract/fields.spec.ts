@@ -42,11 +42,11 @@ describe('metadata', () => {
     ['an empty object', {}],
     ['any JSON', { text: 'é\u0001', number: 1.5, yes: true, none: null, list: [1, [2]], object: { a: 1 } }],
     ['8 levels', nested(8)],
-    ['8 levels, mostly lists', { a: [[[[[[[]]]]]]] }],
+    ['8 levels, most of them lists', { a: [[[[[[[]]]]]]] }],
     ['16 KiB', { a: 'x'.repeat(16 * KIB - '{"a":""}'.length) }],
     ['a backslash before the text of a NUL escape', { a: '\\u0000' }],
     ['keys with a meaning in JavaScript', { toString: 'x', length: 3, constructor: 'x', prototype: {}, then: null }],
-  ])('is unchanged: %s', (_, metadata) => {
+  ])('is kept unchanged: %s', (_, metadata) => {
     expect(read(metadata)).toStrictEqual(metadata);
   });
 
@@ -55,7 +55,7 @@ describe('metadata', () => {
     ['text', 'text', 'must be a JSON object'],
     ['a list', [{ a: 1 }], 'must be a JSON object'],
     ['9 levels', nested(9), 'at most 8 levels'],
-    ['9 levels, mostly lists', { a: [[[[[[[[]]]]]]]] }, 'at most 8 levels'],
+    ['9 levels, most of them lists', { a: [[[[[[[[]]]]]]]] }, 'at most 8 levels'],
     ['a hundred thousand levels', nested(100_000), 'at most 8 levels'],
     ['a byte more than 16 KiB', { a: 'x'.repeat(16 * KIB - '{"a":""}'.length + 1) }, 'at most 16384 bytes'],
     ['16 KiB of two-byte characters', { a: 'é'.repeat(8 * KIB) }, 'at most 16384 bytes'],
@@ -71,7 +71,7 @@ describe('metadata', () => {
 });
 
 describe('a request', () => {
-  it('has only the known fields that were sent', () => {
+  it('has the fields that were sent and no others', () => {
     const request = readRequest(ScalarsDto, { text: 'a', unknown: 1, constructor: 'b', toString: 'c' });
 
     expect(request).toBeInstanceOf(ScalarsDto);
@@ -91,7 +91,7 @@ describe('a request', () => {
     expect(() => readRequest(ScalarsDto, { text: 'x\ufe0f'.repeat(5) })).toThrow('text must have at most 9 characters');
   });
 
-  it('names each invalid field and item', () => {
+  it('lists each field and item that is wrong', () => {
     const faults = (value: unknown) => {
       try {
         return readRequest(ScalarsDto, value);

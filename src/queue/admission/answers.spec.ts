@@ -58,7 +58,7 @@ describe('answers', () => {
 
   it.each([
     ['of another question', [item('Who?', 'x')], 'answers[0].question_value'],
-    ['of a question in other letters', [item('how?', 'On foot')], 'answers[0].question_value'],
+    ['of a question in another case', [item('how?', 'On foot')], 'answers[0].question_value'],
     ['of no question', [item(undefined, 'x')], 'answers[0].question_value'],
     ['that are no items', [null], 'answers[0].question_value'],
     ['given twice', [item('How?', 'On foot'), item('How?', 'By bike')], 'answers[1].question_value'],
@@ -82,7 +82,7 @@ describe('answers', () => {
     ]);
   });
 
-  it('name each fault, up to the bound of a problem', () => {
+  it('list each fault, up to the maximum of a problem', () => {
     expect(faultsOf([WHY, HOW], [item('Who?', 'x'), item('How?', 'x')])).toHaveLength(3);
     expect(Problem.ruleBroken(faultsOf([HOW], Array(100_000).fill(0))).fields).toHaveLength(20);
   });

@@ -8,13 +8,13 @@ describe('contact data', () => {
     expect(keys).toEqual({ emailKey: 'ada@example.com', phoneKey: '+14155550123' });
   });
 
-  it('has no key for what was not said', () => {
+  it('has no key for a part that is missing', () => {
     expect(contactKeys({ email: null, phone: null }, 'US')).toEqual({ emailKey: null, phoneKey: null });
   });
 
   it.each([
     ['its country code', '+49 30 901820', null, '+4930901820'],
-    ['its country code, whatever the region', '+49 30 901820', 'US', '+4930901820'],
+    ['its country code and another region', '+49 30 901820', 'US', '+4930901820'],
     ['dots', '+1.415.555.0123', null, '+14155550123'],
     ['hyphens and brackets of its region', '(415) 555-0123', 'US', '+14155550123'],
     ['the trunk zero of its region', '030 901820', 'DE', '+4930901820'],
@@ -30,7 +30,7 @@ describe('contact data', () => {
     ['of letters', 'call me', 'US'],
     ['that is too short', '+1415', null],
     ['that is too long', '+1415555012345678', null],
-    ['of a country that is not', '+999123456789', null],
+    ['of a country that does not exist', '+999123456789', null],
     ['within other text', 'call +14155550123 at night', null],
     ['of a plus sign', '+', null],
   ])('refuses a phone number %s', (_, phone, region) => {
@@ -39,7 +39,7 @@ describe('contact data', () => {
     );
   });
 
-  it('names each part at fault', () => {
+  it('lists each part that is wrong', () => {
     expect(() => contactKeys({ email: 'nobody', phone: 'nothing' }, 'US')).toThrow(
       'email must be an email address; phone must be a phone number with its country code, such as +14155550123, or a number of US',
     );
@@ -51,7 +51,7 @@ describe('contact data', () => {
     ['', null],
     [' \t', null],
     [' Ada ', ' Ada '],
-  ])('%j says %j', (text, expected) => {
+  ])('%j counts as %j', (text, expected) => {
     expect(nonBlank(text)).toBe(expected);
   });
 });

@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Command, decide, type Decision, type Facts } from './batch.js';
+import { QUEUE_AXIS } from './counters.js';
+import { rankKey } from './rank-key.js';
+import type { Applicant, Waiter } from './waiter.js';
+import type { RequiredContact, WaitlistEntity } from './waitlist.entity.js';
+
+const CONTACT: RequiredContact = {
+  email: 'required',
+  phone: 'optional',
+  first_name: 'optional',
+  last_name: 'optional',
+};
+const WAITLIST = { id: 1, requiredContact: CONTACT, questions: [], spotsPerReferral: 2, nextSeq: 10, active: 10, offboarded: 0, referredActive: 0, referredOffboarded: 0 } as unknown as WaitlistEntity; // prettier-ignore
+
+/** The record with this number as its id, its `seq`, its position and its token. */
+function record(number: number, fields: Partial<Waiter> = {}): Waiter {
+  const facts = { seq: number, creditedReferrals: 0, spotsAdvanced: 0 };
+  const stored = { id: number, priority: number, amountReferred: 0, active: true, referred: false, removedBy: null };
+  return { ...facts, ...stored, referralToken: `T${number}`, rankKey: rankKey(facts, 2), ...fields } as Waiter;
+}
+
+function join(email: string | null, fields: Partial<Applicant> = {}): Command {
+  const nobody = { phone: null, firstName: null, lastName: null, metadata: null, answers: null, region: null };
+  const applicant = { ...nobody, email, referrerTokens: [], ...fields };
+  return { kind: 'join', applicant, keys: { emailKey: email, phoneKey: applicant.phone } };
+}
+
+function offboard(id: string, ...waiterIds: readonly number[]): Command {
+  return { kind: 'offboard', id, waiterIds };
+}
+
+function decideWith(facts: Partial<Facts>, ...commands: readonly Command[]): Decision {
+  return decide({ waitlist: WAITLIST, named: [], taken: [], referrers: [], ...facts }, commands);
+}
+
+const results = ({ outcomes }: Decision): unknown[] =>
+  outcomes.map((outcome) => ('result' in outcome ? outcome.result : outcome.error));
+const credits = ({ credited }: Decision) =>
+  credited.map(({ id, amountReferred, rankKey: key }) => [id, amountReferred, key - rankKey(record(id), 2)]);
+const positions = (waiters: readonly Waiter[]) => waiters.map(({ id, priority }) => [id, priority]);
+
+describe('a batch', () => {
+  it('puts each newcomer behind everyone, with the next sequence number', () => {
+    const decision = decideWith({}, join('a@example.com'), join('b@example.com'));
+
+    expect(decision.joined.map(({ seq, priority }) => [seq, priority])).toEqual([[10, 10], [11, 11]]); // prettier-ignore
+    expect(decision.waitlist).toMatchObject({ nextSeq: 12, active: 12 });
+    expect(results(decision)).toEqual(decision.joined.map((waiter) => expect.objectContaining({ waiter })));
+  });
+
+  it('offboards before it lets anyone join', () => {
+    const decision = decideWith({ named: [record(3)] }, join('a@example.com'), offboard('x', 3));
+
+    expect(results(decision)).toMatchObject([{ waiter: { priority: 9 } }, [{ id: 3, removedPriority: 3 }]]);
+    expect(decision.waitlist).toMatchObject({ active: 10, offboarded: 1 });
+  });
+
+  it('reports the positions before each offboarding command, in the order of its ids', () => {
+    const named = [1, 2, 5, 7].map((number) => record(number));
+    const decision = decideWith({ named }, offboard('x', 5, 1), offboard('y', 7, 1, 2, 2));
+
+    expect(results(decision).map((removed) => positions(removed as Waiter[]))).toEqual([[[5, 5], [1, 1]], [[7, 5], [2, 1]]]); // prettier-ignore
+    expect(decision.removals.map(({ by, priorities }) => [by, ...priorities])).toEqual([['x', [5, 5], [1, 1]], ['y', [7, 5], [2, 1]]]); // prettier-ignore
+  });
+
+  it('recognizes what an earlier attempt of the same offboarding command removed', () => {
+    const gone = { active: false, removedPriority: 4, priority: 4 };
+    const named = [record(4, { ...gone, removedBy: 'x' }), record(5, { ...gone, removedBy: 'other' })];
+    const decision = decideWith({ named }, offboard('x', 4, 5, 99));
+
+    expect(results(decision)).toEqual([[named[0]]]);
+    expect(decision).toMatchObject({ removals: [], waitlist: WAITLIST });
+  });
+
+  it.each([
+    ['the email', join('a@example.com'), join('A@Example.com')],
+    [
+      'the phone',
+      join('a@example.com', { phone: '+14155550123' }),
+      join('b@example.com', { phone: '+1 415 555 0123' }),
+    ],
+  ])('makes one record of two joins with %s in common', (_, first, second) => {
+    const decision = decideWith({}, first, second);
+
+    expect(decision.joined).toHaveLength(1);
+    expect(results(decision)).toMatchObject([{ waiter: decision.joined[0] }, { isLookup: false }]);
+  });
+
+  it('finds a known contact that breaks the rules, and says that it was a lookup', () => {
+    const keys = { emailKey: null, phoneKey: '+14155550123' };
+    const decision = decideWith({ taken: [keys] }, join(null, { phone: '+14155550123' }));
+
+    expect(results(decision)).toEqual([{ keys, isLookup: true }]);
+    expect(decision.joined).toEqual([]);
+  });
+
+  it('rejects one command without an effect on the others', () => {
+    const broken = join(null, { phone: '+14155550123', referrerTokens: ['T3'] });
+    const invalid = join('nobody', { referrerTokens: ['T3'] });
+    const decision = decideWith({ referrers: [record(3)] }, join('a@example.com'), broken, invalid, join('b@example.com', { phone: '+14155550123' })); // prettier-ignore
+
+    expect(results(decision)).toMatchObject([
+      { waiter: { seq: 10 } },
+      { code: 'WAITLIST_RULE_BROKEN' },
+      { code: 'INVALID_REQUEST' },
+      { waiter: { seq: 11 } },
+    ]);
+    expect(credits(decision)).toEqual([]);
+  });
+
+  it('credits the first referrer that the waitlist knows, and nobody for a repeated signup', () => {
+    const referred = join('a@example.com', { referrerTokens: ['unknown', 'T6', 'T3'] });
+    const decision = decideWith({ referrers: [record(3), record(6)] }, referred, referred);
+
+    expect(credits(decision)).toEqual([[6, 1, -2]]);
+    expect(decision.joined).toMatchObject([{ referred: true, referredByToken: 'T6' }]);
+    expect(decision.waitlist).toMatchObject({ referredActive: 1 });
+  });
+
+  it('credits a referrer for each of several referrals', () => {
+    const joins = ['a', 'b', 'c'].map((name) => join(`${name}@example.com`, { referrerTokens: ['T6'] }));
+    const decision = decideWith({ referrers: [record(6)] }, ...joins);
+
+    expect(credits(decision)).toEqual([[6, 3, -6]]);
+  });
+
+  it('credits a referrer that it offboards, but does not move it in the queue', () => {
+    const waitlist = { ...WAITLIST, spotsPerReferral: 100 };
+    const facts = { waitlist, named: [record(6)], referrers: [record(6)] };
+    const referred = join('a@example.com', { referrerTokens: ['T6'] });
+    const queueChanges = ({ counters }: Decision) => counters.families().filter(({ axis }) => axis === QUEUE_AXIS.code);
+
+    const decision = decideWith(facts, referred, offboard('x', 6));
+    const withoutReferral = decideWith(facts, join('a@example.com'), offboard('x', 6));
+    const withoutOffboarding = decideWith(facts, referred);
+
+    expect(credits(decision)).toEqual([[6, 1, -100]]);
+    expect(results(decision)).toMatchObject([{ waiter: { priority: 9 } }, [{ id: 6, removedPriority: 6 }]]);
+    expect(queueChanges(decision)).toEqual(queueChanges(withoutReferral));
+    expect(queueChanges(withoutOffboarding)).not.toEqual([]);
+  });
+});

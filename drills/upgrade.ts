@@ -45,7 +45,7 @@ async function run(url: string): Promise<void> {
   await cli('migrate');
   await cli('owner', 'create', OWNER.email);
   const made = await cli('waitlist', 'create', 'Upgrade', '--owner', OWNER.email, '--url', 'https://example.com/join');
-  const [, id = ''] = /^Made waitlist (\d+) /m.exec(made) ?? [];
+  const [, id = ''] = /^Created waitlist (\d+) /m.exec(made) ?? [];
   await cli('waitlist', 'seed', id, '--count', String(RECORDS));
 
   // It changes no value, but takes the same locks as a write that does.

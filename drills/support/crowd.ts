@@ -47,7 +47,7 @@ export function crowdsOf(database: DatabaseServer): Crowd[] {
       begin: async () => {
         root = await database.connectAsRoot();
         await root.query('START TRANSACTION');
-        await root.query('SELECT * FROM waitlist.queue FOR UPDATE');
+        await root.query('SELECT * FROM waitlist.waitlist FOR UPDATE');
       },
       end: async () => root?.end(),
       fillsLine: true,

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Collector, type SeenSpan } from '../support/collector.js';
+import { TraceCollector, type SeenSpan } from '../support/trace-collector.js';
 import { openMigratedDatabase, type TestDatabase } from '../support/database.js';
 import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
@@ -12,14 +12,14 @@ const CROWD = 60;
 
 describe('a process with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   let database: TestDatabase;
-  let collector: Collector;
+  let collector: TraceCollector;
   let service: ServiceProcess;
   let spans: readonly SeenSpan[];
   const signup = { name: 'POST /api/v1/signup' };
 
   beforeAll(async () => {
     database = await openMigratedDatabase();
-    collector = await Collector.start();
+    collector = await TraceCollector.start();
     service = await ServiceProcess.spawn({
       DATABASE_URL: database.url,
       LOG_LEVEL: 'info',
@@ -102,7 +102,7 @@ describe('a process with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     });
   });
 
-  it('connects every signup with its transaction, as a child or by a link', () => {
+  it('connects every signup with its one transaction, as a child or by a link', () => {
     const batches = spans.filter(({ name }) => name === 'write queue');
     const requests = spans.filter(({ name, attributes }) => name === signup.name && attributes['http.response.status_code'] === 200); // prettier-ignore
     const isIn = (batch: SeenSpan, request: SeenSpan) =>

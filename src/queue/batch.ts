@@ -3,7 +3,7 @@
  * waitlist's row and stores the decision in the same transaction.
  */
 import { v7 as uuidV7 } from 'uuid';
-import type { Outcome } from '../platform/batcher.js';
+import type { Outcome } from '../platform/limits/batcher.js';
 import { admit } from './admission/admit.js';
 import { CounterChanges } from './counters.js';
 import { rankKey } from './rank-key.js';

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BucketStore } from './bucket.store.js';
 import { ListingStore } from './listing.store.js';
-import { AuditStore } from './maintenance/audit.store.js';
+import { MaintenanceStore } from './maintenance/maintenance.store.js';
 import { QueueAuditor } from './maintenance/auditor.js';
 import { QueuePurger } from './maintenance/purger.js';
 import { QueueSeeder } from './maintenance/seeder.js';
@@ -20,7 +20,7 @@ const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueAuditor, QueueP
 /** Who is before whom. It alone writes records and the state of a queue. */
 @Module({
   imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity])],
-  providers: [...ENTRY_POINTS, QueueMetrics, QueueStore, WaiterStore, ListingStore, BucketStore, AuditStore],
+  providers: [...ENTRY_POINTS, QueueMetrics, QueueStore, WaiterStore, ListingStore, BucketStore, MaintenanceStore],
   exports: ENTRY_POINTS,
 })
 export class QueueModule {}

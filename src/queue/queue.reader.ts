@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher, type Outcome } from '../platform/batcher.js';
+import { Batcher, type Outcome } from '../platform/limits/batcher.js';
 import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problems/problem.js';
 import { QueueStore } from './queue.store.js';

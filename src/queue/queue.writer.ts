@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
-import { Batcher, type Outcome } from '../platform/batcher.js';
+import { Batcher, type Outcome } from '../platform/limits/batcher.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import type { Session, Transaction } from '../platform/database/session.js';

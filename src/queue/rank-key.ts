@@ -1,14 +1,17 @@
 /** Keys start here, so that a record can move forward by all it may ever earn without going below 0. */
 export const RANK_BASE = 2 ** 40;
 
-/** The facts that decide a position. `seq` is unique within a waitlist, so the order has no ties. */
+/** The facts that decide a position. */
 export interface RankFacts {
   readonly seq: number;
   readonly creditedReferrals: number;
   readonly spotsAdvanced: number;
 }
 
-/** Smaller is served first; never below 0. Source: docs/architecture.md, "The order". */
+/**
+ * The key of the order: rank key ascending, and of equal keys the later `seq` first. So a referral worth three spots passes
+ * exactly three records. Never below 0. Source: docs/architecture.md, "The order".
+ */
 export function rankKey(facts: RankFacts, spotsPerReferral: number): number {
   return Math.max(0, RANK_BASE + facts.seq - spotsPerReferral * facts.creditedReferrals - facts.spotsAdvanced);
 }

@@ -3,7 +3,7 @@ import { COUNT_SCHEMA, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platf
 import type { Waiter } from './waiter.js';
 import { referralLink, TOKEN_SCHEMA } from './referral-link.js';
 
-/** The fields of a record in every view. */
+/** The fields that the public view (`SignupDto`) and the owner's (`WaiterDto`) share. */
 export class RecordDto {
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of records that this one referred.', example: 0 })
   amount_referred!: number;

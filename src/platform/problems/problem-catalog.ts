@@ -143,14 +143,14 @@ const CATALOG = {
   OVERLOADED: {
     status: 503,
     retryAfterSeconds: 2,
-    detail: 'The service has more to do than it can take on; try again.',
+    detail: 'The service is overloaded; try again.',
     remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
   },
   QUEUE_FULL: {
     status: 503,
     retryAfterSeconds: 1,
-    detail: 'The service has more to do than it can take on; try again.',
-    remedy: 'Wait for the number of seconds in `Retry-After`.',
+    detail: 'Too many requests are waiting; try again.',
+    remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
   },
   SHUTTING_DOWN: {
     status: 503,

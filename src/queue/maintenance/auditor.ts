@@ -8,7 +8,7 @@ import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
 import { WaiterStore } from '../waiter.store.js';
 import type { WaitlistEntity } from '../waitlist.entity.js';
-import { type AuditedFacts, AuditStore } from './audit.store.js';
+import { type AuditedFacts, MaintenanceStore } from './maintenance.store.js';
 
 /** Records read by one statement: few enough for memory and for a progress bar that moves. */
 const CHUNK_SIZE = 5_000;
@@ -43,7 +43,7 @@ export class QueueAuditor {
   constructor(
     private readonly database: Database,
     private readonly queues: QueueStore,
-    private readonly records: AuditStore,
+    private readonly records: MaintenanceStore,
     private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
   ) {}

@@ -5,7 +5,7 @@ import type { Query, Session } from '../../platform/database/session.js';
 import { isUnavailable } from '../../platform/problems/problem.js';
 import { BucketStore } from '../bucket.store.js';
 import { QueueStore } from '../queue.store.js';
-import { AuditStore } from './audit.store.js';
+import { MaintenanceStore } from './maintenance.store.js';
 
 /** Records deleted in one transaction: it takes some ten milliseconds, so that signups are not delayed. */
 const CHUNK_SIZE = 1_000;
@@ -27,7 +27,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly queues: QueueStore,
-    private readonly records: AuditStore,
+    private readonly records: MaintenanceStore,
     private readonly buckets: BucketStore,
   ) {}
 

@@ -17,7 +17,7 @@ export interface AuditedFacts
 
 /** All records of a waitlist, in join order. Every statement names its waitlist. */
 @Injectable()
-export class AuditStore {
+export class MaintenanceStore {
   constructor(private readonly database: Database) {}
 
   /**

@@ -1,6 +1,6 @@
 import { type Context, context } from '@opentelemetry/api';
-import { isUnavailable, Problem } from './problems/problem.js';
-import { tracedTogether } from './telemetry/tracing.js';
+import { isUnavailable, Problem } from '../problems/problem.js';
+import { tracedTogether } from '../telemetry/tracing.js';
 
 /** The result or the error of one command. */
 export type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type BatchBounds, Batcher, type Outcome } from './batcher.js';
-import { Problem } from './problems/problem.js';
+import { Problem } from '../problems/problem.js';
 
 const BOUNDS = { name: 'test', batchMax: 3, waitingMax: 5, runsMax: 1 };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { context, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
-import { Batcher } from '../batcher.js';
+import { Batcher } from '../limits/batcher.js';
 import { traced, tracer } from './tracing.js';
 
 const exporter = new InMemorySpanExporter();

@@ -22,7 +22,7 @@ import { Table } from './table.js';
 const ATTEMPTS_MAX = 6;
 const BACKOFF_MIN_MS = 5;
 const BACKOFF_MAX_MS = 200;
-/** For one piece of work, retries included. A request may have several (see limits/request-deadline.ts). */
+/** For one piece of work, retries included. A request may have several (see limits/overload.ts). */
 const DEADLINE_MS = 4_000;
 /** For work that takes as long as its waitlist is large. */
 export const NO_DEADLINE: RunOptions = { deadlineMs: 24 * 3_600_000 };
@@ -77,16 +77,13 @@ export class Database {
   }
 
   /** Reads in one round trip. */
-  async all<const Queries extends readonly Query<unknown>[]>(
-    queries: Queries,
-    options?: RunOptions,
-  ): Promise<Results<Queries>> {
-    return this.run('read', ({ send }) => new Session(send).all(queries), options);
+  async all<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
+    return this.run('read', ({ send }) => new Session(send).all(queries));
   }
 
   /** Reads in one round trip. */
-  async one<Result>(query: Query<Result>, options?: RunOptions): Promise<Result> {
-    return this.run('read', ({ send }) => new Session(send).one(query), options);
+  async one<Result>(query: Query<Result>): Promise<Result> {
+    return this.run('read', ({ send }) => new Session(send).one(query));
   }
 
   /** All of it or nothing, at READ COMMITTED, by TypeORM's repositories and SQL. */

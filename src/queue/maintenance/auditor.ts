@@ -25,11 +25,6 @@ export interface AuditReport {
   readonly differences: number;
 }
 
-export interface RebuildReport {
-  /** The number of records whose derived columns changed. */
-  readonly changed: number;
-}
-
 /** Called with the records done and an estimate of all records. */
 export type OnProgress = (done: number, total: number) => void;
 
@@ -84,10 +79,11 @@ export class QueueAuditor {
   }
 
   /**
-   * Derives all derived data of a waitlist anew, under its lock; changes nothing where facts are damaged.
+   * Derives all derived data of a waitlist anew, under its lock; changes nothing where facts are damaged. Returns the
+   * number of records whose derived columns changed.
    * @throws Problem `WAITLIST_NOT_FOUND`; `DAMAGED_BEYOND_REBUILD`
    */
-  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<RebuildReport> {
+  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<number> {
     return this.database.pipelinedTransaction(async (session) => {
       const waitlist = await session.one(this.queues.lock(waitlistId));
       const derived = new Derived(waitlist);
@@ -115,7 +111,7 @@ export class QueueAuditor {
         this.buckets.save(waitlistId, derived.buckets(AXES)),
         this.queues.update({ ...waitlist, ...derived.totals, nextSeq }),
       ]);
-      return { changed };
+      return changed;
     }, NO_DEADLINE);
   }
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { emailKey } from '../contract/email.js';
-import { HTTP_URL_RULE, isHttpUrl } from '../contract/formats.js';
+import { HTTP_URL_RULE, isHttpUrl, percentDecoded } from '../contract/formats.js';
 import { fitsPasswordRule, PASSWORD_RULE } from '../contract/password-rule.js';
 
 const SECRET_BYTES_MIN = 32;
@@ -165,16 +165,6 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx) {
     'must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>',
   );
   return z.NEVER;
-}
-
-/** Undefined if the text is not percent-encoded UTF-8. */
-function percentDecoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
 }
 
 /** The embedded database has a secret next to its file. With a shared database, all replicas need the same one. */

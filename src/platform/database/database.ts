@@ -47,11 +47,7 @@ export class Database {
 
   constructor(readonly dataSource: DataSource) {
     this.dialect = new Dialect(isEmbedded(dataSource));
-    this.connections = this.isEmbedded ? new EmbeddedConnection(dataSource) : new ServerConnections(dataSource);
-  }
-
-  get isEmbedded(): boolean {
-    return this.dialect.isEmbedded;
+    this.connections = this.dialect.isEmbedded ? new EmbeddedConnection(dataSource) : new ServerConnections(dataSource);
   }
 
   /** How many pieces of work can run at once. */
@@ -65,7 +61,7 @@ export class Database {
 
   /** Which database this is, and its version. */
   async describe(): Promise<Readonly<Record<string, string>>> {
-    const question = this.isEmbedded
+    const question = this.dialect.isEmbedded
       ? `SELECT 'SQLite' AS kind, sqlite_version() AS version`
       : 'SELECT @@version_comment AS kind, VERSION() AS version';
     return this.one(select<Record<string, string>, Record<string, string>>(question, [], ([row]) => row ?? {}));
@@ -113,7 +109,7 @@ export class Database {
    * not away: restarting replicas would not help.
    */
   async probe(deadlineMs: number): Promise<void> {
-    const question = this.isEmbedded ? 'SELECT 1' : NO_OP_WRITE;
+    const question = this.dialect.isEmbedded ? 'SELECT 1' : NO_OP_WRITE;
     const startedAtMs = performance.now();
     try {
       await this.read((manager) => manager.query(question), { deadlineMs });
@@ -141,7 +137,7 @@ export class Database {
     { deadlineMs = DEADLINE_MS, onRetry }: RunOptions = {},
   ): Promise<Result> {
     const until = Date.now() + deadlineMs;
-    const attributes = { 'db.system.name': this.isEmbedded ? 'sqlite' : 'mysql' };
+    const attributes = { 'db.system.name': this.dialect.isEmbedded ? 'sqlite' : 'mysql' };
     return traced(`database ${kind}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       try {
         return await pRetry(() => this.connections.use(work, until), {

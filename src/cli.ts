@@ -126,7 +126,7 @@ program
   .action((id: number | undefined) =>
     withServices(async ({ auditor, purger }) => {
       await withWaitlists(auditor, id, async (waitlist) => {
-        const { changed } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
+        const changed = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           auditor.rebuild(waitlist, onProgress),
         );
         print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);

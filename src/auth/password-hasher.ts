@@ -15,7 +15,7 @@ const WAITING_MAX = 64;
 /** Hashes and verifies passwords, a few at a time, so that a rush of logins does not slow down the rest of the service. */
 @Injectable()
 export class PasswordHasher {
-  private readonly enqueue = boundedQueue({ name: 'hash a password', runsMax: RUNS_MAX, waitingMax: WAITING_MAX });
+  private readonly enqueue = boundedQueue('hash a password', { runsMax: RUNS_MAX, waitingMax: WAITING_MAX });
   /** Verified where an email has no account, so that a wrong email takes as long as a wrong password. */
   private readonly decoyHash = this.hash(randomUUID());
 

@@ -71,7 +71,7 @@ async function startService(): Promise<Stoppable> {
   return {
     delayMs: config.shutdownDelaySeconds * 1000,
     async stop(delayMs) {
-      app.get(Lifecycle).markStopping();
+      app.get(Lifecycle).isStopping = true;
       await setTimeout(delayMs);
       // Before app.close(), whose hooks stop the queue writer before the server: requests under way still need it.
       await adapter.getInstance().close();

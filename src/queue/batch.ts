@@ -55,32 +55,9 @@ export interface Decision {
   readonly counters: CounterChanges;
 }
 
-/** The facts as the commands change them one after the other. */
-interface State {
-  readonly waitlist: WaitlistEntity;
-  readonly named: Map<number, Waiter>;
-  readonly takenEmails: Set<string | null>;
-  readonly takenPhones: Set<string | null>;
-  readonly referrers: ReadonlyMap<string, StoredWaiter>;
-  readonly credited: Map<string, StoredWaiter>;
-  readonly counters: CounterChanges;
-  readonly removals: Removal[];
-  readonly joined: Waiter[];
-}
-
 /** Offboardings come first, so that they report positions as they were before the batch. A command that fails changes nothing. */
 export function decide(facts: Facts, commands: readonly Command[]): Decision {
-  const state: State = {
-    waitlist: { ...facts.waitlist },
-    named: new Map(facts.named.map((waiter) => [waiter.id, waiter])),
-    takenEmails: new Set(facts.taken.map(({ emailKey }) => emailKey)),
-    takenPhones: new Set(facts.taken.map(({ phoneKey }) => phoneKey)),
-    referrers: new Map(facts.referrers.map((referrer) => [referrer.referralToken, referrer])),
-    credited: new Map(),
-    counters: new CounterChanges(facts.waitlist),
-    removals: [],
-    joined: [],
-  };
+  const state = stateOf(facts);
   offboardAll(state, commands);
   const outcomes = commands.map((command): Outcome<Result> => {
     if (command.kind === 'offboard') return { result: removedBy(state, command) };
@@ -93,6 +70,23 @@ export function decide(facts: Facts, commands: readonly Command[]): Decision {
   moveReferrers(state);
   const { waitlist, removals, joined, credited, counters } = state;
   return { outcomes, waitlist, removals, joined, credited: [...credited.values()], counters };
+}
+
+type State = ReturnType<typeof stateOf>;
+
+/** The facts, which the commands then change one after the other. */
+function stateOf({ waitlist, named, taken, referrers }: Facts) {
+  return {
+    waitlist: { ...waitlist },
+    named: new Map(named.map((waiter) => [waiter.id, waiter])),
+    takenEmails: new Set(taken.map(({ emailKey }) => emailKey)),
+    takenPhones: new Set(taken.map(({ phoneKey }) => phoneKey)),
+    referrers: new Map(referrers.map((referrer) => [referrer.referralToken, referrer])),
+    credited: new Map<string, StoredWaiter>(),
+    counters: new CounterChanges(waitlist),
+    removals: [] as Removal[],
+    joined: [] as Waiter[],
+  };
 }
 
 /**
@@ -170,8 +164,10 @@ function moveReferrers({ named, referrers, credited, counters }: State): void {
   }
 }
 
+type Queue = Pick<WaitlistEntity, 'id' | 'nextSeq' | 'active' | 'spotsPerReferral'>;
+
 /** The newest record is behind all others: no active record can have a greater key, so its position is their number. */
-function newWaiter(waitlist: WaitlistEntity, newcomer: Newcomer, referredByToken: string | null): Waiter {
+export function newWaiter(waitlist: Queue, newcomer: Newcomer, referredByToken: string | null): Waiter {
   const facts = { seq: waitlist.nextSeq, creditedReferrals: 0, spotsAdvanced: 0 };
   return {
     id: 0,

@@ -8,11 +8,13 @@ const COMMIT_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 /** Metrics of the queue writer. */
 @Injectable()
 export class QueueMetrics {
-  private waiting: () => number = () => 0;
+  /** Counts the waiting commands, whenever the metrics are read. */
+  countWaiting: () => number = () => 0;
+  /** By reason: a database's error code or another word of a small set. */
+  readonly retries: Counter<'reason'>;
+  readonly refusals: Counter;
   private readonly batchCommands: Histogram;
   private readonly commitDuration: Histogram;
-  private readonly retries: Counter<'reason'>;
-  private readonly refusals: Counter;
 
   constructor({ registry }: Metrics) {
     const registers = [registry];
@@ -20,7 +22,7 @@ export class QueueMetrics {
       name: 'waitlist_queue_waiting_commands',
       help: 'Signups and offboardings that wait for a transaction, over all waitlists.',
       registers,
-      collect: () => waiting.set(this.waiting()),
+      collect: () => waiting.set(this.countWaiting()),
     });
     this.batchCommands = new Histogram({
       name: 'waitlist_queue_batch_commands',
@@ -47,22 +49,8 @@ export class QueueMetrics {
     });
   }
 
-  /** `count` returns the number of waiting commands; called whenever the metrics are read. */
-  watchWaiting(count: () => number): void {
-    this.waiting = count;
-  }
-
   committed(commandCount: number, durationMs: number): void {
     this.batchCommands.observe(commandCount);
     this.commitDuration.observe(durationMs / 1000);
-  }
-
-  /** `reason` is a database's error code or another word of a small set. */
-  retried(reason: string): void {
-    this.retries.inc({ reason });
-  }
-
-  refused(): void {
-    this.refusals.inc();
   }
 }

@@ -28,7 +28,7 @@ export class QueuePages {
   ) {
     // Pages take at most half of the connections, so that slow ones do not delay signups and lookups.
     const runsMax = Math.ceil(database.connectionsMax / 2);
-    this.enqueue = boundedQueue({ name: 'list page', runsMax, waitingMax: PAGES_WAITING_MAX });
+    this.enqueue = boundedQueue('list page', { runsMax, waitingMax: PAGES_WAITING_MAX });
   }
 
   /**

@@ -47,7 +47,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly reader: QueueReader,
     private readonly metrics: QueueMetrics,
   ) {
-    metrics.watchWaiting(() => [...this.queues.values()].reduce((sum, queue) => sum + queue.length, 0));
+    metrics.countWaiting = () => [...this.queues.values()].reduce((sum, queue) => sum + queue.length, 0);
   }
 
   /**
@@ -113,7 +113,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     try {
       return await queue.submit(command);
     } catch (error) {
-      if (error instanceof Problem && error.code === 'QUEUE_FULL') this.metrics.refused();
+      if (error instanceof Problem && error.code === 'QUEUE_FULL') this.metrics.refusals.inc();
       throw error;
     }
   }
@@ -149,13 +149,13 @@ export class QueueWriter implements BeforeApplicationShutdown {
           await this.store(session, decision);
           return decision;
         },
-        { onRetry: (reason) => this.metrics.retried(reason) },
+        { onRetry: (reason) => this.metrics.retries.inc({ reason }) },
       );
       this.metrics.committed(commands.length, performance.now() - start);
       return outcomes;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
-      this.metrics.retried('duplicate_key');
+      this.metrics.retries.inc({ reason: 'duplicate_key' });
       return await this.commit(waitlistId, commands, attempt + 1);
     }
   }

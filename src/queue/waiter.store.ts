@@ -22,14 +22,6 @@ export interface Removal {
   readonly priorities: ReadonlyMap<number, number>;
 }
 
-/** Active records that go from one bucket of the queue's index to another, or stay in it. */
-export interface Move {
-  readonly from: number;
-  readonly to: number;
-  readonly referred: boolean;
-  readonly amount: number;
-}
-
 /** The buckets of a record are missing, so its position is unknown; a wrong one must not be shown. */
 export class MissingBucketError extends Error {
   constructor(id: number, waitlistId: number) {
@@ -48,13 +40,7 @@ export class WaiterStore {
 
   /** Each record that one of the keys matches. */
   findByContacts(waitlistId: number, contacts: readonly ContactKeys[]): Query<Waiter[]> {
-    const { emailKeys, phoneKeys } = keysOf(contacts);
-    const { dialect } = this.database;
-    const both = together([
-      this.findWhere(waitlistId, 'w.email_key', emailKeys, dialect.byIndex('waiter_email')),
-      this.findWhere(waitlistId, 'w.phone_key', phoneKeys, dialect.byIndex('waiter_phone')),
-    ]);
-    return mapped(both, (found) => found.flat());
+    return this.byContacts(contacts, (column, keys, hint) => this.findWhere(waitlistId, `w.${column}`, keys, hint));
   }
 
   findByIds(waitlistId: number, ids: readonly number[]): Query<Waiter[]> {
@@ -63,18 +49,14 @@ export class WaiterStore {
 
   /** The keys of the records that one of these keys matches. */
   findTaken(waitlistId: number, contacts: readonly ContactKeys[]): Query<ContactKeys[]> {
-    const { emailKeys, phoneKeys } = keysOf(contacts);
-    const find = (column: string, index: string, keys: readonly string[]) =>
-      keys.length === 0
-        ? known([])
-        : select<ContactKeys, ContactKeys[]>(
-            `SELECT email_key AS emailKey, phone_key AS phoneKey FROM waiter ${this.database.dialect.byIndex(index)}
-             WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
-            [waitlistId, ...keys],
-            (rows) => [...rows],
-          );
-    const both = together([find('email_key', 'waiter_email', emailKeys), find('phone_key', 'waiter_phone', phoneKeys)]);
-    return mapped(both, (taken) => taken.flat());
+    return this.byContacts(contacts, (column, keys, hint) =>
+      select<ContactKeys, readonly ContactKeys[]>(
+        `SELECT email_key AS emailKey, phone_key AS phoneKey FROM waiter ${hint}
+         WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
+        [waitlistId, ...keys],
+        (rows) => rows,
+      ),
+    );
   }
 
   /** The records that have one of these tokens, without `metadata` and `answers`. */
@@ -135,14 +117,14 @@ export class WaiterStore {
     ]);
   }
 
-  /** How many active records `rekey` will move from each bucket to each other. */
-  countMoves(waitlistId: number, spotsPerReferral: number): Query<Move[]> {
+  /** How many active records `rekey` will move from each bucket of the queue's index to each, or leave in it. */
+  countMoves(waitlistId: number, spotsPerReferral: number) {
     const key = keySql(spotsPerReferral);
-    return select<Record<'from_bucket' | 'to_bucket' | 'referred' | 'total', number>, Move[]>(
+    return select(
       `SELECT rank_bucket AS from_bucket, (${key.sql}) >> ${QUEUE_AXIS.widthBits[0]} AS to_bucket, referred, COUNT(*) AS total
        FROM waiter WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY from_bucket, to_bucket, referred`,
       [...key.values, waitlistId],
-      (rows) =>
+      (rows: readonly Record<'from_bucket' | 'to_bucket' | 'referred' | 'total', number>[]) =>
         rows.map((row) => ({
           from: row.from_bucket,
           to: Number(row.to_bucket),
@@ -150,6 +132,21 @@ export class WaiterStore {
           amount: Number(row.total),
         })),
     );
+  }
+
+  /** Searches by the emails and by the phones, each in its own index. */
+  private byContacts<Found>(
+    contacts: readonly ContactKeys[],
+    find: (column: string, keys: readonly string[], hint: string) => Query<readonly Found[]>,
+  ): Query<Found[]> {
+    const { dialect } = this.database;
+    const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
+    const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
+    const both = together([
+      emailKeys.length > 0 ? find('email_key', emailKeys, dialect.byIndex('waiter_email')) : known([]),
+      phoneKeys.length > 0 ? find('phone_key', phoneKeys, dialect.byIndex('waiter_phone')) : known([]),
+    ]);
+    return mapped(both, (found) => found.flat());
   }
 
   private findWhere(
@@ -186,13 +183,6 @@ function keySql(spotsPerReferral: number) {
   const key = '(? + seq - ? * credited_referrals - spots_advanced)';
   const values = [RANK_BASE, spotsPerReferral];
   return { sql: `CASE WHEN ${key} < 0 THEN 0 ELSE ${key} END`, values: [...values, ...values] };
-}
-
-function keysOf(contacts: readonly ContactKeys[]) {
-  return {
-    emailKeys: contacts.flatMap(({ emailKey }) => emailKey ?? []),
-    phoneKeys: contacts.flatMap(({ phoneKey }) => phoneKey ?? []),
-  };
 }
 
 function priorityOf({ id, waitlist_id, priority }: Row): number {

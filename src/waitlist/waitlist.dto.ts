@@ -29,11 +29,6 @@ const OPTIONS = {
 };
 const REQUIREMENT = { enum: REQUIREMENTS, enumName: 'Requirement' } as const;
 const STATISTICS = { description: 'The number of records on the waitlist.' } as const;
-const NEW_API_KEY = {
-  maxLength: 64,
-  description: 'Shown only once; the service stores a hash of it.',
-  example: '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4',
-} as const;
 
 export class QuestionDto {
   @Text({ ...QUESTION, minLength: 1 })
@@ -250,14 +245,15 @@ export class UpdatedWaitlistDto extends WaitlistDto {
 }
 
 export class ApiKeyDto {
-  @ApiProperty(NEW_API_KEY)
+  @ApiProperty({
+    maxLength: 64,
+    description: 'Shown only once; the service stores a hash of it.',
+    example: '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4',
+  })
   api_key!: string;
 }
 
-export class CreatedWaitlistDto extends WaitlistDto {
-  @ApiProperty(NEW_API_KEY)
-  api_key!: string;
-
+export class CreatedWaitlistDto extends IntersectionType(WaitlistDto, ApiKeyDto) {
   static withKey(waitlist: Waitlist, apiKey: string): CreatedWaitlistDto {
     return { ...WaitlistDto.from(waitlist), api_key: apiKey };
   }

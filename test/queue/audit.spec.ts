@@ -116,7 +116,7 @@ describe('an audit', () => {
 
   it('finds nothing in a sound queue', async () => {
     expect(await verify()).toEqual(sound(PEOPLE));
-    expect(await rebuild()).toEqual({ changed: 0 });
+    expect(await rebuild()).toBe(0);
   });
 
   it.each(DERIVED)('finds %s, and a rebuild corrects it', async (_, damage, finding) => {
@@ -163,7 +163,7 @@ describe('an audit', () => {
       await service.world.signup(waitlist);
       expect(await verify()).toEqual(sound(records));
     }
-    expect(await rebuild()).toEqual({ changed: 0 });
+    expect(await rebuild()).toBe(0);
     expect(await rows()).toMatchObject({ waitlist: [{ next_seq: PEOPLE + 1002 }] });
 
     await run('UPDATE waitlist SET next_seq = 0');

@@ -67,7 +67,7 @@ export async function startService({
     world: new World(app, api),
     databaseUrl,
     stop: async () => {
-      const metrics = await app.get(Metrics).read();
+      const metrics = await app.get(Metrics).registry.metrics();
       await app.close();
       await database.drop();
       leaks.check(metrics);

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { emailKey } from '../contract/email.js';
-import { HTTP_URL_RULE, isHttpUrl } from '../contract/formats.js';
+import { HTTP_URL_RULE, isHttpUrl, percentDecoded } from '../contract/formats.js';
 import { fitsPasswordRule, PASSWORD_RULE } from '../contract/password-rule.js';
 
 const SECRET_BYTES_MIN = 32;
@@ -14,44 +14,12 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const SHUTDOWN_DELAY_SECONDS = 5;
 
 /** The settings from the environment, parsed once at start. */
-export interface Config {
-  readonly port: number;
-  readonly host: string;
-  readonly database: DatabaseConfig;
-  /** The first one signs tokens; all of them verify. */
-  readonly jwtSecrets: readonly string[];
-  readonly accessTokenTtlSeconds: number;
-  readonly refreshTokenTtlSeconds: number;
-  readonly firstOwner: { readonly email?: string; readonly password?: string };
-  readonly publicBaseUrl: string;
-  readonly trustedProxies: readonly string[];
-  /** Requests per minute and address; 0 turns a limit off. */
-  readonly rateLimits: { readonly public: number; readonly login: number; readonly exempt: readonly string[] };
-  /** The Redis or Valkey that replicas share for counting. */
-  readonly redisUrl: string | undefined;
-  readonly corsOrigins: readonly string[];
-  /** A stopping process serves for this time, so that load balancers notice. */
-  readonly shutdownDelaySeconds: number;
-  readonly logLevel: (typeof LOG_LEVELS)[number];
-  /** Whether spans are sent. OpenTelemetry reads its other variables itself. */
-  readonly sendsTraces: boolean;
-}
+export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /** The injection token of {@link Config}. */
 export const CONFIG = Symbol('CONFIG');
 
-export type DatabaseConfig =
-  | { readonly kind: 'sqlite'; readonly file: string }
-  | {
-      readonly kind: 'mysql';
-      readonly host: string;
-      readonly port: number;
-      readonly username: string;
-      readonly password: string;
-      readonly database: string;
-      readonly poolSize: number;
-      readonly tls: boolean;
-    };
+export type DatabaseConfig = ReturnType<typeof parseDatabaseUrl>;
 
 /** The message has one line per wrong variable. */
 export class ConfigError extends Error {
@@ -129,7 +97,7 @@ const Environment = z.object({
  * Reads the environment. An empty variable counts as not set.
  * @throws ConfigError naming every wrong variable
  */
-export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()));
   const parsed = Environment.safeParse(given);
   if (!parsed.success) {
@@ -140,19 +108,26 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     port: env.PORT,
     host: env.HOST,
     database: env.DATABASE_URL,
+    /** The first one signs tokens; all of them verify. */
     jwtSecrets: env.JWT_SECRET.length > 0 ? env.JWT_SECRET : [ownSecret(env.DATABASE_URL)],
     accessTokenTtlSeconds: env.ACCESS_TOKEN_TTL,
     refreshTokenTtlSeconds: env.REFRESH_TOKEN_TTL,
     firstOwner: { email: env.OWNER_EMAIL, password: env.OWNER_PASSWORD },
     publicBaseUrl: env.PUBLIC_BASE_URL ?? `http://localhost:${env.PORT}`,
     trustedProxies: env.TRUST_PROXY,
+    /** Requests per minute and address; 0 turns a limit off. */
     rateLimits: { public: env.RATE_LIMIT_PUBLIC, login: env.RATE_LIMIT_LOGIN, exempt: env.RATE_LIMIT_EXEMPT },
+    /** The Redis or Valkey that replicas share for counting. */
     redisUrl: env.REDIS_URL,
     corsOrigins: env.CORS_ORIGINS,
-    // The embedded database allows one process only, so there is no load balancer that could send requests elsewhere.
+    /**
+     * A stopping process serves for this time, so that load balancers notice. The embedded database allows one process only,
+     * so there is no load balancer that could send requests elsewhere.
+     */
     shutdownDelaySeconds:
       given.SHUTDOWN_DELAY === undefined && env.DATABASE_URL.kind === 'sqlite' ? 0 : env.SHUTDOWN_DELAY,
     logLevel: env.LOG_LEVEL,
+    /** Whether spans are sent. OpenTelemetry reads its other variables itself. */
     sendsTraces:
       (env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT) !== undefined &&
       env.OTEL_TRACES_EXPORTER !== 'none' &&
@@ -160,11 +135,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   };
 }
 
-function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): DatabaseConfig {
-  if (value === undefined) return { kind: 'sqlite', file: join(DATA_DIRECTORY, 'waitlist.sqlite') };
+function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx) {
+  if (value === undefined) return { kind: 'sqlite' as const, file: join(DATA_DIRECTORY, 'waitlist.sqlite') };
   if (value.startsWith('sqlite:')) {
     const file = value.slice('sqlite:'.length).replace(/^\/\/(?=.)/, '');
-    if (file) return { kind: 'sqlite', file };
+    if (file) return { kind: 'sqlite' as const, file };
   } else if (/^(mysql|mariadb):\/\//.test(value) && URL.canParse(value)) {
     const { hostname, port, username, password, pathname, searchParams } = new URL(value);
     const { connectionLimit = String(POOL_SIZE), ssl = 'false', ...unknown } = Object.fromEntries(searchParams);
@@ -174,7 +149,7 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): 
     const [user, secret, database] = [username, password, pathname.slice(1)].map(percentDecoded);
     if (hostname && database && user !== undefined && secret !== undefined && optionsFit) {
       return {
-        kind: 'mysql',
+        kind: 'mysql' as const,
         host: hostname,
         port: Number(port || 3306),
         username: user,
@@ -190,16 +165,6 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx): 
     'must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>',
   );
   return z.NEVER;
-}
-
-/** Undefined if the text is not percent-encoded UTF-8. */
-function percentDecoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
 }
 
 /** The embedded database has a secret next to its file. With a shared database, all replicas need the same one. */

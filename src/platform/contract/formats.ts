@@ -65,3 +65,13 @@ export const HTTP_URL_RULE = 'must be an http or https URL, other characters tha
 export function isHttpUrl(text: string): boolean {
   return HTTP_URL.test(text) && URL.canParse(text);
 }
+
+/** Undefined if the text is not percent-encoded UTF-8. */
+export function percentDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}

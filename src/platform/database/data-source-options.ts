@@ -28,29 +28,25 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
       prepareDatabase: (connection: SqliteConnection) => void connection.pragma('synchronous = FULL'),
     };
   }
+  const { kind, tls, ...server } = config;
   return {
     ...common,
-    type: 'mysql',
-    host: config.host,
-    port: config.port,
-    username: config.username,
-    password: config.password,
-    database: config.database,
+    ...server,
+    type: kind,
     // Without this, a server with any trusted certificate could impersonate ours.
-    ssl: config.tls ? { verifyIdentity: true } : undefined,
+    ssl: tls ? { verifyIdentity: true } : undefined,
     charset: 'utf8mb4',
     timezone: 'Z',
     supportBigNumbers: true,
     bigNumberStrings: false,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    poolSize: config.poolSize,
     multipleStatements: true,
     // With `trace`, the driver would record a stack for each query.
     extra: {
       enableKeepAlive: true,
       trace: false,
       // mysql2 applies `idleTimeout` only if `maxIdle` is below the limit of connections.
-      maxIdle: config.poolSize - 1,
+      maxIdle: server.poolSize - 1,
       idleTimeout: IDLE_MAX_MS,
       gracefulEnd: true,
     },

@@ -22,7 +22,7 @@ import { Table } from './table.js';
 const ATTEMPTS_MAX = 6;
 const BACKOFF_MIN_MS = 5;
 const BACKOFF_MAX_MS = 200;
-/** For one piece of work, retries included. A request may have several (see limits/request-deadline.ts). */
+/** For one piece of work, retries included. A request may have several (see limits/overload.ts). */
 const DEADLINE_MS = 4_000;
 /** For work that takes as long as its waitlist is large. */
 export const NO_DEADLINE: RunOptions = { deadlineMs: 24 * 3_600_000 };
@@ -47,11 +47,7 @@ export class Database {
 
   constructor(readonly dataSource: DataSource) {
     this.dialect = new Dialect(isEmbedded(dataSource));
-    this.connections = this.isEmbedded ? new EmbeddedConnection(dataSource) : new ServerConnections(dataSource);
-  }
-
-  get isEmbedded(): boolean {
-    return this.dialect.isEmbedded;
+    this.connections = this.dialect.isEmbedded ? new EmbeddedConnection(dataSource) : new ServerConnections(dataSource);
   }
 
   /** How many pieces of work can run at once. */
@@ -65,7 +61,7 @@ export class Database {
 
   /** Which database this is, and its version. */
   async describe(): Promise<Readonly<Record<string, string>>> {
-    const question = this.isEmbedded
+    const question = this.dialect.isEmbedded
       ? `SELECT 'SQLite' AS kind, sqlite_version() AS version`
       : 'SELECT @@version_comment AS kind, VERSION() AS version';
     return this.one(select<Record<string, string>, Record<string, string>>(question, [], ([row]) => row ?? {}));
@@ -77,16 +73,13 @@ export class Database {
   }
 
   /** Reads in one round trip. */
-  async all<const Queries extends readonly Query<unknown>[]>(
-    queries: Queries,
-    options?: RunOptions,
-  ): Promise<Results<Queries>> {
-    return this.run('read', ({ send }) => new Session(send).all(queries), options);
+  async all<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
+    return this.run('read', ({ send }) => new Session(send).all(queries));
   }
 
   /** Reads in one round trip. */
-  async one<Result>(query: Query<Result>, options?: RunOptions): Promise<Result> {
-    return this.run('read', ({ send }) => new Session(send).one(query), options);
+  async one<Result>(query: Query<Result>): Promise<Result> {
+    return this.run('read', ({ send }) => new Session(send).one(query));
   }
 
   /** All of it or nothing, at READ COMMITTED, by TypeORM's repositories and SQL. */
@@ -116,7 +109,7 @@ export class Database {
    * not away: restarting replicas would not help.
    */
   async probe(deadlineMs: number): Promise<void> {
-    const question = this.isEmbedded ? 'SELECT 1' : NO_OP_WRITE;
+    const question = this.dialect.isEmbedded ? 'SELECT 1' : NO_OP_WRITE;
     const startedAtMs = performance.now();
     try {
       await this.read((manager) => manager.query(question), { deadlineMs });
@@ -144,7 +137,7 @@ export class Database {
     { deadlineMs = DEADLINE_MS, onRetry }: RunOptions = {},
   ): Promise<Result> {
     const until = Date.now() + deadlineMs;
-    const attributes = { 'db.system.name': this.isEmbedded ? 'sqlite' : 'mysql' };
+    const attributes = { 'db.system.name': this.dialect.isEmbedded ? 'sqlite' : 'mysql' };
     return traced(`database ${kind}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       try {
         return await pRetry(() => this.connections.use(work, until), {

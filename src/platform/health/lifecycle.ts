@@ -8,7 +8,8 @@ const PROBE_MS = 1_000;
 /** The phase of this process between its start and its end. A stopping process still answers, but is not ready. */
 @Injectable()
 export class Lifecycle {
-  private stopping = false;
+  /** Set when load balancers should stop sending requests. */
+  isStopping = false;
   private startedAtMs = Infinity;
   private probe: Promise<void> = Promise.resolve();
   private probedAtMs = -Infinity;
@@ -20,23 +21,14 @@ export class Lifecycle {
     return performance.now() - this.startedAtMs;
   }
 
-  get isStopping(): boolean {
-    return this.stopping;
-  }
-
   /** Call when the service listens and its first account exists. */
   markStarted(): void {
     this.startedAtMs = performance.now();
   }
 
-  /** Call when load balancers should stop sending requests. */
-  markStopping(): void {
-    this.stopping = true;
-  }
-
   /** @throws Problem `SHUTTING_DOWN`, `DATABASE_UNAVAILABLE` */
   async requireReady(): Promise<void> {
-    if (this.stopping) throw new Problem('SHUTTING_DOWN');
+    if (this.isStopping) throw new Problem('SHUTTING_DOWN');
     if (performance.now() - this.probedAtMs > PROBE_MS) {
       this.probedAtMs = performance.now();
       this.probe = this.database.probe(PROBE_MS);

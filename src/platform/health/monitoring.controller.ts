@@ -28,6 +28,6 @@ export class MonitoringController {
   @Get('metrics')
   @Header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')
   async readMetrics(): Promise<string> {
-    return this.metrics.read();
+    return this.metrics.registry.metrics();
   }
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { UnsupportedMediaTypeException } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'secure-json-parse';
+import { percentDecoded } from '../contract/formats.js';
 import { Problem } from '../problems/problem.js';
 import { isRepeated } from './headers.js';
 
@@ -58,7 +59,7 @@ export function requireReadableQuery(fastify: FastifyInstance): void {
     const faults = url
       .slice(start + 1)
       .split('&')
-      .filter((parameter) => !isPercentEncoded(parameter))
+      .filter((parameter) => percentDecoded(parameter) === undefined)
       .map((parameter) => ({ field: parameter.split('=', 1)[0] || 'query', message: 'must be percent-encoded UTF-8' }));
     done(faults.length > 0 ? Problem.invalid(faults) : undefined);
   });
@@ -116,14 +117,4 @@ function loneSurrogate(path: string, what: string): Problem {
 
 function malformed(message: string): Problem {
   return new Problem('MALFORMED_JSON', { detail: `The body ${message}.`, fields: [{ field: 'body', message }] });
-}
-
-function isPercentEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch (error) {
-    if (error instanceof URIError) return false;
-    throw error;
-  }
 }

@@ -31,7 +31,7 @@ export async function configureHttp(
   const [metrics, lifecycle, counts] = [app.get(Metrics), app.get(Lifecycle), app.get(SharedCounts)];
   const { pathname: basePath } = new URL(config.publicBaseUrl);
 
-  limitConnections(fastify.server, bounds, isWithin(config.trustedProxies), () => metrics.connectionRefused());
+  limitConnections(fastify.server, bounds, isWithin(config.trustedProxies), () => metrics.connectionRefusals.inc());
   endConnectionsOnClose(fastify, lifecycle, bounds.unsentMs);
 
   answerInTime(fastify, bounds.answerMs);

@@ -2,18 +2,12 @@ import { Semaphore } from 'async-mutex';
 import { Problem } from '../problems/problem.js';
 import { traced } from '../telemetry/tracing.js';
 
-export interface QueueBounds {
-  /** The name of one run in a trace. */
-  readonly name: string;
-  readonly runsMax: number;
-  readonly waitingMax: number;
-}
-
 /**
  * Gives a function that runs at most `runsMax` pieces of work at once and lets `waitingMax` more wait their turn.
+ * `name` is the name of one run in a trace.
  * @throws Problem `QUEUE_FULL` from that function when no more may wait
  */
-export function boundedQueue({ name, runsMax, waitingMax }: QueueBounds) {
+export function boundedQueue(name: string, { runsMax, waitingMax }: { runsMax: number; waitingMax: number }) {
   const semaphore = new Semaphore(runsMax);
   let admitted = 0;
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {

@@ -1,10 +1,6 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
-import type {
-  FastifyInstance,
-  onRequestAsyncHookHandler,
-  preSerializationAsyncHookHandler,
-  RouteOptions,
-} from 'fastify';
+import type { FastifyInstance, onRequestAsyncHookHandler, preSerializationAsyncHookHandler } from 'fastify';
+import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { Config } from '../config/config.js';
 import { Problem } from '../problems/problem.js';
 import { addressKey, isWithin } from './address.js';
@@ -21,11 +17,9 @@ const OWNER_REQUESTS_PER_PUBLIC = 10;
 const OPERATION = /^\/api\//;
 
 /** `lookup` is the public limit and the limit on misses. */
-export type RateLimit = 'public' | 'lookup' | 'login' | 'owner';
-/** The limit of an operation that names none, so that none is without one. */
-const RATE_LIMIT_DEFAULT: RateLimit = 'owner';
+type RateLimit = 'public' | 'lookup' | 'login' | 'owner';
 
-/** Puts an operation under one of the configured limits. */
+/** Puts an operation under one of the configured limits; without it, an operation is under `owner`. */
 export function RateLimited(limit: RateLimit) {
   return RouteConfig({ rateLimited: limit });
 }
@@ -44,17 +38,18 @@ declare module 'fastify' {
 export function limitRates(fastify: FastifyInstance, { rateLimits }: Config, counts: SharedCounts): void {
   fastify.decorateRequest('isLookup');
   const isExempt = isWithin(rateLimits.exempt);
-  const publicLimit = limitRequests(counts, 'public', rateLimits.public, isExempt);
-  const onRequest: Record<RateLimit, onRequestAsyncHookHandler[]> = {
+  const counter = (name: string) => counts.counter(name, WINDOW_SECONDS);
+  const publicLimit = limitRequests(counter('public'), rateLimits.public, isExempt);
+  const onRequest: Record<RateLimit, onRequestAsyncHookHandler> = {
     public: publicLimit,
     lookup: publicLimit,
-    login: limitRequests(counts, 'login', rateLimits.login, () => false),
-    owner: limitRequests(counts, 'owner', rateLimits.public * OWNER_REQUESTS_PER_PUBLIC, isExempt),
+    login: limitRequests(counter('login'), rateLimits.login, () => false),
+    owner: limitRequests(counter('owner'), rateLimits.public * OWNER_REQUESTS_PER_PUBLIC, isExempt),
   };
-  const onMiss = limitMisses(counts, rateLimits.public, isExempt);
-  fastify.addHook('onRoute', (route: RouteOptions) => {
+  const onMiss = limitMisses(counter('misses'), rateLimits.public, isExempt);
+  fastify.addHook('onRoute', (route) => {
     if (!OPERATION.test(route.url)) return;
-    const limited = route.config?.rateLimited ?? RATE_LIMIT_DEFAULT;
+    const limited = route.config?.rateLimited ?? 'owner';
     route.onRequest = [route.onRequest ?? [], onRequest[limited]].flat();
     if (limited === 'lookup') route.preSerialization = [route.preSerialization ?? [], onMiss].flat();
   });
@@ -62,17 +57,14 @@ export function limitRates(fastify: FastifyInstance, { rateLimits }: Config, cou
 
 type IsExempt = (address: string) => boolean;
 
-/** One counter for all operations under a limit; no hook where the limit is off. */
+/** One counter for all operations under a limit. */
 function limitRequests(
-  counts: SharedCounts,
-  name: string,
+  counter: RateLimiterAbstract,
   requestsMax: number,
   isExempt: IsExempt,
-): onRequestAsyncHookHandler[] {
-  if (requestsMax === 0) return [];
-  const counter = counts.counter(name, WINDOW_SECONDS);
-  const hook: onRequestAsyncHookHandler = async (request, reply) => {
-    if (isExempt(request.ip)) return;
+): onRequestAsyncHookHandler {
+  return async (request, reply) => {
+    if (requestsMax === 0 || isExempt(request.ip)) return;
     const { consumedPoints, msBeforeNext } = await counter.penalty(addressKey(request.ip));
     reply.headers({
       'ratelimit-limit': requestsMax,
@@ -81,7 +73,6 @@ function limitRequests(
     });
     if (consumedPoints > requestsMax) throw new Problem('RATE_LIMITED', { retryAfterSeconds: toSeconds(msBeforeNext) });
   };
-  return [hook];
 }
 
 /**
@@ -89,22 +80,23 @@ function limitRequests(
  * finds existing records. The limit holds when the answer is known, because lookups sent at once would each see the budget
  * unspent before; and it refuses hits and misses alike, so that the refusal does not tell which it was.
  */
-function limitMisses(counts: SharedCounts, publicMax: number, isExempt: IsExempt): preSerializationAsyncHookHandler[] {
-  if (publicMax === 0) return [];
+function limitMisses(
+  counter: RateLimiterAbstract,
+  publicMax: number,
+  isExempt: IsExempt,
+): preSerializationAsyncHookHandler {
   const missesMax = Math.ceil(publicMax / PUBLIC_REQUESTS_PER_MISS);
-  const counter = counts.counter('misses', WINDOW_SECONDS);
-  const hook: preSerializationAsyncHookHandler = async (request, { statusCode }, payload) => {
+  return async (request, { statusCode }, payload) => {
     const isSignup = request.method === 'POST';
     const isMiss = statusCode === (isSignup ? 422 : 404);
     const isHit = statusCode === 200 && (!isSignup || request.isLookup === true);
-    if ((!isMiss && !isHit) || isExempt(request.ip)) return payload;
+    if (publicMax === 0 || (!isMiss && !isHit) || isExempt(request.ip)) return payload;
     const key = addressKey(request.ip);
     const count = isMiss ? await counter.penalty(key) : await counter.get(key);
     const isSpent = count !== null && (isMiss ? count.consumedPoints > missesMax : count.consumedPoints >= missesMax);
     if (!isSpent) return payload;
     throw new Problem('TOO_MANY_MISSES', { retryAfterSeconds: toSeconds(count.msBeforeNext) });
   };
-  return [hook];
 }
 
 function toSeconds(durationMs: number): number {

@@ -25,7 +25,7 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  private readonly connectionRefusals = new Counter({
+  readonly connectionRefusals = new Counter({
     name: 'http_connections_refused_total',
     help: 'Connections closed at once because there were too many in all or from their address.',
     registers: [this.registry],
@@ -40,14 +40,6 @@ export class Metrics {
   /** `route` is the pattern, never the path: paths can hold personal data, and there is no bound on their number. */
   answered(method: string, route: string, status: number, durationMs: number): void {
     this.requestDuration.observe({ method, route, status }, durationMs / 1000);
-  }
-
-  connectionRefused(): void {
-    this.connectionRefusals.inc();
-  }
-
-  async read(): Promise<string> {
-    return this.registry.metrics();
   }
 }
 

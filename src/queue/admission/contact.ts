@@ -1,12 +1,9 @@
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { emailKey } from '../../platform/contract/email.js';
 import { Problem } from '../../platform/problems/problem.js';
-import type { ContactKeys } from '../waiter.js';
+import type { Applicant, ContactKeys } from '../waiter.js';
 
-interface Contact {
-  readonly email: string | null;
-  readonly phone: string | null;
-}
+type Contact = Pick<Applicant, 'email' | 'phone'>;
 
 /** Whether a phone number has a country code, and so needs no default region. */
 export function isInternational(phone: string): boolean {

@@ -17,19 +17,6 @@ const FINDINGS_MAX = 100;
 /** Records named in one line of a refusal. */
 const NAMED_MAX = 20;
 
-export interface AuditReport {
-  readonly records: number;
-  /** One line each, at most {@link FINDINGS_MAX} and a line that counts the rest. */
-  readonly findings: readonly string[];
-  /** The number of findings, listed or not. */
-  readonly differences: number;
-}
-
-export interface RebuildReport {
-  /** The number of records whose derived columns changed. */
-  readonly changed: number;
-}
-
 /** Called with the records done and an estimate of all records. */
 export type OnProgress = (done: number, total: number) => void;
 
@@ -53,41 +40,49 @@ export class QueueAuditor {
   }
 
   /**
-   * Checks all derived data and all facts of a waitlist in one snapshot; blocks no writer.
+   * Checks all derived data and all facts of a waitlist in one snapshot; blocks no writer. Returns the numbers of records
+   * and of differences, and a line for each of the first {@link FINDINGS_MAX} differences and one that counts the rest.
    * @throws Problem `WAITLIST_NOT_FOUND`
    */
-  async verify(waitlistId: number, onProgress: OnProgress): Promise<AuditReport> {
+  async verify(waitlistId: number, onProgress: OnProgress) {
     return this.database.snapshot(async (session) => {
-      const findings = new Findings();
+      const findings: string[] = [];
+      let differences = 0;
+      const report = (finding: string) => {
+        differences += 1;
+        if (findings.length < FINDINGS_MAX) findings.push(finding);
+      };
       const waitlist = await session.one(this.queues.find(waitlistId));
       const derived = new Derived(waitlist);
       const end = await this.readFacts(session, waitlist, onProgress, (chunk, seqEnd) => {
         for (const facts of chunk) {
           for (const finding of [...damageOf(facts, seqEnd), ...differencesOf(facts, waitlist)])
-            findings.add(`record ${facts.id}: ${finding}`);
+            report(`record ${facts.id}: ${finding}`);
           derived.add(facts);
         }
       });
       if (!isNextSeq(waitlist.nextSeq, end))
-        findings.add(`queue: nextSeq is ${waitlist.nextSeq}, but records go up to seq ${end - 1}`);
+        report(`queue: nextSeq is ${waitlist.nextSeq}, but records go up to seq ${end - 1}`);
       for (const field of TOTALS) {
         if (waitlist[field] !== derived.totals[field])
-          findings.add(`queue: ${field} is ${waitlist[field]}, the records give ${derived.totals[field]}`);
+          report(`queue: ${field} is ${waitlist[field]}, the records give ${derived.totals[field]}`);
       }
       derived.openEnd(isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end);
       for (const axis of AXES) {
         const stored = await session.one(this.buckets.findAll(waitlistId, axis));
-        for (const finding of derived.bucketFindings(axis, stored)) findings.add(finding);
+        for (const finding of derived.bucketFindings(axis, stored)) report(finding);
       }
-      return { records: derived.records, ...findings.report() };
+      if (differences > findings.length) findings.push(`… and ${differences - findings.length} more`);
+      return { records: derived.records, findings, differences };
     }, NO_DEADLINE);
   }
 
   /**
-   * Derives all derived data of a waitlist anew, under its lock; changes nothing where facts are damaged.
+   * Derives all derived data of a waitlist anew, under its lock; changes nothing where facts are damaged. Returns the
+   * number of records whose derived columns changed.
    * @throws Problem `WAITLIST_NOT_FOUND`; `DAMAGED_BEYOND_REBUILD`
    */
-  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<RebuildReport> {
+  async rebuild(waitlistId: number, onProgress: OnProgress): Promise<number> {
     return this.database.pipelinedTransaction(async (session) => {
       const waitlist = await session.one(this.queues.lock(waitlistId));
       const derived = new Derived(waitlist);
@@ -115,7 +110,7 @@ export class QueueAuditor {
         this.buckets.save(waitlistId, derived.buckets(AXES)),
         this.queues.update({ ...waitlist, ...derived.totals, nextSeq }),
       ]);
-      return { changed };
+      return changed;
     }, NO_DEADLINE);
   }
 
@@ -238,19 +233,4 @@ function refusal(waitlistId: number, damage: readonly string[]): Problem {
 function named(ids: readonly number[]): string {
   const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : '';
   return `${ids.length === 1 ? 'record' : 'records'} ${ids.slice(0, NAMED_MAX).join(', ')}${more}`;
-}
-
-class Findings {
-  private count = 0;
-  private readonly listed: string[] = [];
-
-  add(finding: string): void {
-    this.count += 1;
-    if (this.listed.length < FINDINGS_MAX) this.listed.push(finding);
-  }
-
-  report(): Pick<AuditReport, 'findings' | 'differences'> {
-    const more = this.count - this.listed.length;
-    return { findings: more === 0 ? this.listed : [...this.listed, `… and ${more} more`], differences: this.count };
-  }
 }

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuidV7 } from 'uuid';
 import { isDuplicateKey } from '../../platform/database/database-error.js';
 import { Database, NO_DEADLINE } from '../../platform/database/database.js';
 import type { Transaction } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
+import { newWaiter } from '../batch.js';
 import { BucketStore } from '../bucket.store.js';
 import { CounterChanges } from '../counters.js';
 import type { OnProgress } from './auditor.js';
 import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
-import { newReferralToken } from '../referral-link.js';
+import type { Waiter } from '../waiter.js';
 import { WaiterStore } from '../waiter.store.js';
 
 /** Records in one transaction. Their INSERT must fit SQLite's 32,766 parameters. */
@@ -33,7 +33,7 @@ export class QueueSeeder {
    */
   async seed(waitlistId: number, count: number, onProgress: OnProgress): Promise<void> {
     for (let start = 0; start < count; start += CHUNK_SIZE) {
-      const people = inventPeople(start, Math.min(CHUNK_SIZE, count - start));
+      const people = inventPeople(waitlistId, start, Math.min(CHUNK_SIZE, count - start));
       try {
         await this.database.pipelinedTransaction(
           (session) => this.join(session, waitlistId, people, start),
@@ -52,10 +52,10 @@ export class QueueSeeder {
   private async join(
     session: Transaction,
     waitlistId: number,
-    people: readonly Invented[],
+    people: readonly Waiter[],
     start: number,
   ): Promise<void> {
-    const [first] = people as [Invented];
+    const [first] = people as [Waiter];
     const [waitlist, stored] = await session.all([
       this.queues.lock(waitlistId),
       this.waiters.findReferrers(waitlistId, [first.referralToken]),
@@ -66,7 +66,7 @@ export class QueueSeeder {
     const changes = new CounterChanges(waitlist);
     const rows = people.map((person, index) => {
       const facts = { seq: waitlist.nextSeq + index, creditedReferrals: person.amountReferred, spotsAdvanced: 0 };
-      const row = { ...person, ...facts, waitlistId, rankKey: rankKey(facts, waitlist.spotsPerReferral) };
+      const row = { ...person, ...facts, rankKey: rankKey(facts, waitlist.spotsPerReferral) };
       changes.join(row);
       return row;
     });
@@ -85,45 +85,19 @@ export class QueueSeeder {
   }
 }
 
-const NOBODY = {
-  phone: null,
-  phoneKey: null,
-  firstName: null,
-  lastName: null,
-  metadata: null,
-  answers: null,
-  active: true,
-  verified: false,
-  removedAt: null,
-  removedPriority: null,
-  removedBy: null,
-} as const;
-
-type Invented = ReturnType<typeof inventPeople>[number];
+const NOBODY = { phone: null, phoneKey: null, firstName: null, lastName: null, metadata: null, answers: [] };
+const EMPTY_QUEUE = { nextSeq: 0, active: 0, spotsPerReferral: 0 };
 
 /** Generates people, before the queue's state is known. Referrers are among them, so that no stored record changes. */
-function inventPeople(from: number, count: number) {
-  const people = Array.from({ length: count }, (_, index) => {
-    const email = `seed-${from + index}@example.com`;
-    return {
-      ...NOBODY,
-      uuid: uuidV7(),
-      email,
-      emailKey: email,
-      registeredEmail: email,
-      referralToken: newReferralToken(),
-      referredByToken: null as string | null,
-      referred: false,
-      amountReferred: 0,
-      createdAt: new Date(),
-    };
-  });
-  people.forEach((person, index) => {
-    const referrer = people[Math.floor(Math.random() * index)];
-    if (!referrer || referrer === person || Math.random() >= REFERRED_SHARE) return;
-    person.referredByToken = referrer.referralToken;
-    person.referred = true;
-    referrer.amountReferred += 1;
-  });
-  return people;
+function inventPeople(waitlistId: number, from: number, count: number): Waiter[] {
+  const people: Waiter[] = [];
+  const referrals = new Map<string, number>();
+  for (let number = from; number < from + count; number += 1) {
+    const email = `seed-${number}@example.com`;
+    const referrer = Math.random() < REFERRED_SHARE ? people[Math.floor(Math.random() * people.length)] : undefined;
+    const token = referrer?.referralToken ?? null;
+    if (token !== null) referrals.set(token, (referrals.get(token) ?? 0) + 1);
+    people.push(newWaiter({ id: waitlistId, ...EMPTY_QUEUE }, { ...NOBODY, email, emailKey: email }, token));
+  }
+  return people.map((person) => ({ ...person, amountReferred: referrals.get(person.referralToken) ?? 0 }));
 }

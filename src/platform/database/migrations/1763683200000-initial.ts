@@ -1,4 +1,4 @@
-import { index, migrationsOf, table, uniqueIndex } from './ddl.js';
+import { index, migrationsOf, table } from './ddl.js';
 
 /** The first schema. Each index names the statements that need it; test/queue/plans.spec.ts checks their plans. */
 export const initial = migrationsOf(1763683200000, [
@@ -95,13 +95,13 @@ export const initial = migrationsOf(1763683200000, [
   // A change of `spots_to_move_upon_referral`: it moves only the records with credit, often few among millions.
   index('waiter_credited', 'waiter', 'waitlist_id, credited_referrals'),
   // Unique sequence numbers; verify, rebuild and purge read records in this order.
-  uniqueIndex('waiter_seq', 'waiter', 'waitlist_id, seq'),
+  index('waiter_seq', 'waiter', 'waitlist_id, seq', 'UNIQUE INDEX'),
   // Lookup by email; one record per email.
-  uniqueIndex('waiter_email', 'waiter', 'waitlist_id, email_key'),
+  index('waiter_email', 'waiter', 'waitlist_id, email_key', 'UNIQUE INDEX'),
   // Lookup by phone; one record per phone.
-  uniqueIndex('waiter_phone', 'waiter', 'waitlist_id, phone_key'),
+  index('waiter_phone', 'waiter', 'waitlist_id, phone_key', 'UNIQUE INDEX'),
   // Lookup of referrers.
-  uniqueIndex('waiter_token', 'waiter', 'waitlist_id, referral_token'),
+  index('waiter_token', 'waiter', 'waitlist_id, referral_token', 'UNIQUE INDEX'),
   table(
     'queue_bucket',
     (is) => `

@@ -41,15 +41,7 @@ export function table(name: string, columns: (is: ColumnTypes) => string): State
   };
 }
 
-export function index(name: string, tableName: string, columns: string): Statement {
-  return indexStatement('INDEX', name, tableName, columns);
-}
-
-export function uniqueIndex(name: string, tableName: string, columns: string): Statement {
-  return indexStatement('UNIQUE INDEX', name, tableName, columns);
-}
-
-function indexStatement(kind: string, name: string, tableName: string, columns: string): Statement {
+export function index(name: string, tableName: string, columns: string, kind = 'INDEX'): Statement {
   return {
     name: `index_${name}`,
     async up(queryRunner) {

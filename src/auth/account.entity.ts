@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** A service account: someone who owns waitlists. */
+/** An owner's account: someone who owns waitlists. */
 @Entity('account')
 export class AccountEntity {
   @PrimaryGeneratedColumn({ type: 'bigint' })

@@ -1,5 +1,5 @@
 /**
- * What a batch of commands decides: facts in, decision out, no database. The writer reads the facts under the lock of the
+ * Decides a batch of commands: facts in, decision out, no database. The writer reads the facts under the lock of the
  * waitlist's row and stores the decision in the same transaction.
  */
 import { v7 as uuidV7 } from 'uuid';
@@ -38,7 +38,7 @@ export interface Facts {
   readonly waitlist: WaitlistEntity;
   /** The records that offboardings name. */
   readonly named: readonly Waiter[];
-  /** The keys of the joins that existing records have. */
+  /** Both keys of each existing record that matches a join. */
   readonly taken: readonly ContactKeys[];
   /** The records whose tokens the joins carry. */
   readonly referrers: readonly StoredWaiter[];
@@ -55,7 +55,7 @@ export interface Decision {
   readonly counters: CounterChanges;
 }
 
-/** Offboardings come first, so that they report positions as they were before the batch. A command that fails changes nothing. */
+/** Carries out offboardings first, so that signups of the same batch do not change the positions they report. A command that fails changes nothing. */
 export function decide(facts: Facts, commands: readonly Command[]): Decision {
   const state = stateOf(facts);
   offboardAll(state, commands);
@@ -119,7 +119,7 @@ function offboardAll({ waitlist, named, counters, removals }: State, commands: r
   }
 }
 
-/** What a command removed, in this attempt or in an earlier one whose answer was lost. */
+/** The records that a command removed, in this attempt or in an earlier one whose answer was lost. */
 function removedBy({ named }: State, { id, waiterIds }: Offboard): Waiter[] {
   return [...new Set(waiterIds)]
     .flatMap((waiterId) => named.get(waiterId) ?? [])

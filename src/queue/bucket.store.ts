@@ -68,8 +68,8 @@ export class BucketStore {
   }
 
   /**
-   * The narrowest buckets that hold the records at positions from `first` to `last`, counted from 0, in order, and how
-   * many records of the first bucket come before. Null beyond the last record. `total` is the number of records of the
+   * The narrowest buckets that hold the records at positions from `first` to `last`, counted from 0, in order, and in
+   * `rest` how many records of the first bucket to skip. Null beyond the last record. `total` is the number of records of the
    * axis. Makes one round trip per level.
    */
   async findLeaves(

@@ -15,9 +15,9 @@
  * is empty, and `before` of the bucket that follows it holds for it too.
  *
  * Writers pay: where a bucket gains or loses records, its following siblings change, at most `FAN_OUT` rows a level. A
- * record that joins at the end has none. So it changes no row unless it opens a bucket, which needs no look at the rows:
- * on the two axes where every record joins at the end, the buckets of the last `seq` given are open. `join` keeps that
- * true, `rebuild` restores it, `verify` checks it.
+ * record that joins at the end has none, so it changes a row only if it opens a bucket. The code knows without reading
+ * whether it does: on the two axes where every record joins at the end, the buckets of the last assigned `seq` always have
+ * rows. `join` keeps that true, `rebuild` restores it, `verify` checks it.
  *
  * This file is the arithmetic; `bucket.store.ts` keeps the rows. Measurement chose the widths: docs/decisions/counters.md.
  */
@@ -57,7 +57,7 @@ export const AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES),
 
 type Totals = Pick<WaitlistEntity, 'nextSeq' | 'active' | 'offboarded' | 'referredActive' | 'referredOffboarded'>;
 
-/** A queue without records that never gave a number. */
+/** The totals of a new queue. */
 export const EMPTY: Totals = { nextSeq: 0, active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
 
 /** The records of an axis. */
@@ -186,7 +186,7 @@ export class CounterChanges {
     this.add(QUEUE_AXIS, RANK_BASE + seq, 0);
   }
 
-  /** Adds records to the narrowest bucket of a key; 0 opens it. */
+  /** Adds records to the narrowest bucket of a key; an amount of 0 only creates its row. */
   add(axis: Axis, key: number, amount: number): void {
     const leaf = leafOf(axis, key);
     const leaves = this.byAxis.get(axis) ?? new Map<number, number>();
@@ -239,7 +239,7 @@ export class CounterChanges {
     return [...families.values()].reverse();
   }
 
-  /** The narrowest bucket of the end, on an axis where it is open and the last; else NaN. */
+  /** The narrowest bucket of the last `seq`: it has a row and no following sibling. NaN on the other axes. */
   private endLeaf(axis: Axis): number {
     const last = this.old.nextSeq > 0 ? this.old.nextSeq - 1 : NaN;
     if (axis === QUEUE_AXIS) return leafOf(axis, RANK_BASE + last);

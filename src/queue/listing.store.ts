@@ -108,7 +108,7 @@ export class ListingStore {
     );
   }
 
-  /** The position after a record, active or not; null for an id that this waitlist never had. */
+  /** The start of a page that follows this record, active or offboarded; null if the waitlist never had this id. */
   findAfter(waitlistId: number, id: number): Query<PageStart | null> {
     return select<{ seq: number; rank_key: number }, PageStart | null>(
       'SELECT seq, rank_key FROM waiter WHERE id = ? AND waitlist_id = ?',

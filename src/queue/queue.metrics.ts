@@ -32,7 +32,7 @@ export class QueueMetrics {
     });
     this.commitDuration = new Histogram({
       name: 'waitlist_queue_commit_duration_seconds',
-      help: 'Time of such a transaction from begin to commit, retries included.',
+      help: 'Duration of a write transaction of the queue, retries included.',
       buckets: COMMIT_BUCKETS_SECONDS,
       registers,
     });

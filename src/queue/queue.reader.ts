@@ -21,7 +21,7 @@ interface LookedUp {
 /** Lookups in one statement: enough to share a round trip, few enough that the first does not wait for the last. */
 const LOOKUPS_MAX = 64;
 const LOOKUPS_WAITING_MAX = 10_000;
-/** One round trip at a time makes the batches largest, and so the round trips fewest. */
+/** One batch at a time makes the batches largest, and so the round trips fewest. */
 const LOOKUP_RUNS_MAX = 1;
 
 /** Finds records with their positions at the time of reading. Lookups that arrive together share a round trip. */
@@ -41,7 +41,7 @@ export class QueueReader {
   ) {}
 
   /**
-   * The record of an email or a phone; the email's where they match two.
+   * The record of an email or a phone, null if there is none. If they match two records, the email decides.
    * @throws Problem `WAITLIST_NOT_FOUND`, `QUEUE_FULL`
    */
   async find(waitlistId: number, keys: ContactKeys): Promise<LookedUp> {
@@ -53,7 +53,7 @@ export class QueueReader {
     return this.database.one(this.queues.find(waitlistId));
   }
 
-  /** Waitlists are looked up at the same time, so that none waits for another's. */
+  /** Looks up the waitlists of a batch in parallel. The batch ends with the slowest. */
   private async lookUp(batch: readonly Lookup[]): Promise<Outcome<LookedUp>[]> {
     const outcomes = new Map<Lookup, Outcome<LookedUp>>();
     const waitlistIds = [...new Set(batch.map(({ waitlistId }) => waitlistId))];

@@ -73,7 +73,7 @@ export class QueueStore {
     return { statements, read: (answers) => (answers.at(-1) as unknown[]).length > 0 };
   }
 
-  /** Nothing is left to delete. */
+  /** Removes the mark of a deleted waitlist, after its last record. */
   forgetClosed(waitlistId: number): Query<void> {
     return write('DELETE FROM closed_queue WHERE waitlist_id = ?', [waitlistId]);
   }

@@ -21,7 +21,7 @@ const BATCH_MAX = 500;
 const WEIGHTY_TEXT_BYTES = 8 * 1024;
 /** Weight of the commands of one waitlist that may wait: some seconds of work, within a client's patience. */
 const WAITING_MAX = 10_000;
-/** A record that another process inserted at the same moment is found by the next attempt. */
+/** With several writing nodes of a cluster, another may insert the same email; the next attempt finds its record. */
 const DUPLICATE_ATTEMPTS_MAX = 3;
 
 /**
@@ -51,9 +51,9 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /**
-   * Puts an applicant at the end of the queue and moves the referrer forward. A known email or phone gives its record,
-   * unchanged; the email's where they match two.
-   * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_NOT_FOUND`, `QUEUE_FULL`
+   * Puts an applicant at the end of the queue and moves the referrer forward. If a record with this email or phone exists,
+   * returns it unchanged. If they match two records, the email decides.
+   * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
    */
   async join(waitlistId: number, applicant: Applicant): Promise<Found> {
     const keys = lookupKeys(applicant, applicant.region);
@@ -65,7 +65,11 @@ export class QueueWriter implements BeforeApplicationShutdown {
     return { waiter, waitlist, ...joined };
   }
 
-  /** Offboards active records; returns those that this call removed, in the order of `waiterIds`. All or none. */
+  /**
+   * Offboards active records, all or none. Returns those that this call removed, in the order of `waiterIds`; `priority` is
+   * the position at that moment.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
+   */
   async offboard(waitlistId: number, waiterIds: readonly number[]): Promise<readonly Waiter[]> {
     return (await this.submit(waitlistId, { kind: 'offboard', id: uuidV7(), waiterIds })) as readonly Waiter[];
   }

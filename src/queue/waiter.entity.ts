@@ -65,11 +65,11 @@ export class WaiterEntity {
   @Column({ name: 'amount_referred', type: 'bigint' })
   amountReferred!: number;
 
-  /** Those referrals that count in the order. */
+  /** The referrals that count toward the rank key; in this version, all. */
   @Column({ name: 'credited_referrals', type: 'bigint' })
   creditedReferrals!: number;
 
-  /** Positions that the owner granted. */
+  /** Positions granted by the owner; always 0 in this version. */
   @Column({ name: 'spots_advanced', type: 'bigint' })
   spotsAdvanced!: number;
 

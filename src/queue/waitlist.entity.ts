@@ -19,8 +19,8 @@ export interface Question {
 }
 
 /**
- * What an owner configured, and the state of the queue. The row is the lock under which the queue changes. Only the queue
- * module writes the state.
+ * The settings of a waitlist and the state of its queue. The row is the lock of the queue. After creation, only the queue
+ * module changes the state.
  */
 @Entity('waitlist')
 export class WaitlistEntity {

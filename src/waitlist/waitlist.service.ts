@@ -154,7 +154,7 @@ function hashApiKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');
 }
 
-/** Rules that concern several fields. */
+/** Rules that no field decorator states. @throws Problem `INVALID_REQUEST` */
 function requireSound({ requiredContact, defaultRegion, questions = [] }: WaitlistSettings): void {
   const faults: FieldFault[] = [];
   if (requiredContact?.email === 'off' && requiredContact.phone === 'off') {

@@ -51,7 +51,7 @@ interface PreparedConnection {
 
 /**
  * The pool of connections to a server. A dead server must not hang a request, so `use` gives up at `until`. After a
- * failure no connection made before it is used again.
+ * failure, connections made before it are not used again.
  */
 export class ServerConnections implements Connections {
   private readonly prepared = new WeakMap<object, PreparedConnection>();
@@ -185,7 +185,7 @@ async function rollBack({ kind }: Connection, error: unknown, roll: () => Promis
   }
 }
 
-/** The code makes its connection one that is not used again. */
+/** ECONNRESET makes `use` destroy the connection. */
 class TransactionInDoubtError extends Error {
   readonly code = 'ECONNRESET';
 }
@@ -236,7 +236,7 @@ async function inTime<Result>(work: Promise<Result>, until: number): Promise<Res
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-    // A late failure has nobody to report to.
+    // Otherwise a late failure would be an unhandled rejection.
     work.catch(() => undefined);
   }
 }

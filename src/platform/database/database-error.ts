@@ -24,7 +24,7 @@ const GIVEN_UP = new Set<string | number>([
   3101, // certification conflict (Group Replication)
 ]);
 
-/** This connection or server cannot be used now; another may. So is any error that the driver calls fatal. */
+/** This connection or server cannot be used now; another may. Any error that the driver marks as fatal counts too. */
 const AWAY = new Set<string | number>([
   1040, // too many connections
   1047, // node not yet part of its cluster
@@ -59,7 +59,7 @@ const DUPLICATE_KEY = new Set<number | undefined>([1062, 2067, 1555]);
 const INDEX_EXISTS = 1061;
 const SQLITE_BUSY = 5;
 
-/** The code because of which a repeat may succeed, one of those above; undefined for any other error. */
+/** The error's code if repeating the work may succeed (`SQLITE_BUSY` and `FATAL` stand for codes not listed); else undefined. */
 export function reasonToRepeat(error: unknown): string | undefined {
   if (sqliteCode(error) === SQLITE_BUSY) return 'SQLITE_BUSY';
   const code = codeIn(error, GIVEN_UP) ?? codeIn(error, AWAY);

@@ -24,7 +24,7 @@ const BACKOFF_MIN_MS = 5;
 const BACKOFF_MAX_MS = 200;
 /** For one piece of work, retries included. A request may have several (see limits/overload.ts). */
 const DEADLINE_MS = 4_000;
-/** For work that takes as long as its waitlist is large. */
+/** A bound of one day, for work that grows with the waitlist. */
 export const NO_DEADLINE: RunOptions = { deadlineMs: 24 * 3_600_000 };
 /** A no-op write: fails on a read-only server, and in a part of a cluster that lost its majority. */
 const NO_OP_WRITE = 'UPDATE migrations SET name = name WHERE id < 0';
@@ -104,7 +104,7 @@ export class Database {
   }
 
   /**
-   * Whether the database can do our work. The embedded one is only read: it refuses writes while the command line does
+   * Throws `DATABASE_UNAVAILABLE` if the database cannot serve requests. The embedded one is only read: it refuses writes while the command line does
    * long work, and can still serve readers. A server that answers other connections but not this one in time is busy,
    * not away: restarting replicas would not help.
    */

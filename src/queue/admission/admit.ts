@@ -56,6 +56,6 @@ function missingBoth(required: RequiredContact): FieldFault {
   const isChoice = required.email !== 'off' && required.phone !== 'off';
   return {
     field: required.email === 'off' ? 'phone' : 'email',
-    message: isChoice ? 'or phone must be given' : 'is required by this waitlist',
+    message: isChoice ? 'is required unless a phone is given' : 'is required by this waitlist',
   };
 }

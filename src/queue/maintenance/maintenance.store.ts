@@ -15,7 +15,7 @@ export interface AuditedFacts
   readonly referrals: number;
 }
 
-/** All records of a waitlist, in join order. Every statement names its waitlist. */
+/** Reads, repairs and deletes all records of a waitlist. Every statement names its waitlist. */
 @Injectable()
 export class MaintenanceStore {
   constructor(private readonly database: Database) {}

@@ -88,7 +88,10 @@ export class QueuePurger implements BeforeApplicationShutdown {
     }
   }
 
-  /** Deletes the remaining records of a deleted waitlist; false if another process is doing that. */
+  /**
+   * Deletes the remaining records of a deleted waitlist, and its mark. False if this process stops, another process has the
+   * lock, or nothing was left.
+   */
   async purge(waitlistId: number): Promise<boolean> {
     const { first, end } = await this.database.one(this.records.findSpan(waitlistId));
     for (let seq = first; seq < end; seq += CHUNK_SIZE) {

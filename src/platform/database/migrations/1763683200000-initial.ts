@@ -1,6 +1,6 @@
 import { index, migrationsOf, table } from './ddl.js';
 
-/** The first schema. Each index names the statements that need it; test/queue/plans.spec.ts checks their plans. */
+/** The first schema. The comment on each index names its statements; test/queue/plans.spec.ts checks the frequent ones. */
 export const initial = migrationsOf(1763683200000, [
   table(
     'account',

@@ -6,7 +6,7 @@ const ARROWS = {
   queue: [],
   auth: [],
   waitlist: ['queue', 'auth'],
-  signup: ['waitlist', 'queue'],
+  signup: ['queue'],
   waiter: ['waitlist', 'queue', 'auth'],
 };
 const modules = Object.keys(ARROWS).join('|');

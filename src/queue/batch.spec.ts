@@ -84,14 +84,14 @@ describe('a batch', () => {
     const decision = decideWith({}, first, second);
 
     expect(decision.joined).toHaveLength(1);
-    expect(results(decision)).toMatchObject([{ waiter: decision.joined[0] }, { isLookup: false }]);
+    expect(results(decision)).toMatchObject([{ waiter: decision.joined[0] }, { revealsRecord: false }]);
   });
 
   it('finds a known contact that breaks the rules, and says that it was a lookup', () => {
     const keys = { emailKey: null, phoneKey: '+14155550123' };
     const decision = decideWith({ taken: [keys] }, join(null, { phone: '+14155550123' }));
 
-    expect(results(decision)).toEqual([{ keys, isLookup: true }]);
+    expect(results(decision)).toEqual([{ keys, revealsRecord: true }]);
     expect(decision.joined).toEqual([]);
   });
 

@@ -45,8 +45,8 @@ export interface Found {
   readonly waitlist: Readonly<WaitlistEntity>;
   /** What the request named: the answer may show only this contact data. */
   readonly keys: ContactKeys;
-  /** True if the answer reveals an existing record to a caller whom the rules would have refused as a newcomer. */
-  readonly isLookup: boolean;
+  /** Of a signup: the rules would have refused a newcomer, so the answer reveals a record. Always true of a lookup. */
+  readonly revealsRecord: boolean;
 }
 
 /** Which records a page shows, and where it starts: after a record, or after a number of records. */

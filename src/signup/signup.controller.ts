@@ -19,13 +19,13 @@ export class SignupController {
   @ApiOperation({
     summary: 'Create a Signup',
     description:
-      'Adds a record to the end of the queue. If the waitlist already has the email or phone, returns the existing record, unchanged. The status is 200 in both cases, so it does not reveal earlier signups. The owner decides which contact data and answers are required. A request that breaks such a rule gets 422 with the field, and counts as an unsuccessful lookup.',
+      'Adds a record to the end of the queue. If the waitlist already has the email or phone, returns the existing record, unchanged. The status is 200 in both cases, so it does not reveal earlier signups. The owner decides which contact data and answers are required. If the record is new and the request breaks such a rule, the answer is 422 with the fields, and it counts as an unsuccessful lookup.',
   })
   @ApiOkResponse({ description: 'The record, new or existing.', type: SignupDto })
   @ApiProblems('WAITLIST_NOT_FOUND', 'WAITLIST_RULE_BROKEN', 'TOO_MANY_MISSES')
   async createSignup(@Body() body: CreateSignupDto, @Req() request: FastifyRequest): Promise<SignupDto> {
     const signup = await this.signups.join(CreateSignupDto.toRequest(body));
-    request.isLookup = signup.isLookup;
+    request.revealsRecord = signup.revealsRecord;
     return SignupDto.from(signup);
   }
 

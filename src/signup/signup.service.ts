@@ -43,7 +43,7 @@ export class SignupService {
     const keys = contactKeys({ email, phone }, await this.regionFor(waitlistId, phone));
     const { waiter, waitlist } = await this.reader.find(waitlistId, keys);
     if (!waiter) throw new Problem('NO_WAITER_FOUND');
-    return { waiter, waitlist, keys, isLookup: true };
+    return { waiter, waitlist, keys, revealsRecord: true };
   }
 
   /** The country of a phone number without a country code. @throws Problem `WAITLIST_NOT_FOUND` */

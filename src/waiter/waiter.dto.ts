@@ -93,7 +93,7 @@ class WaiterBaseDto extends RecordDto {
 
 /** A Waiter as listed. */
 export class WaiterDto extends WaiterBaseDto {
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records ahead; 0 is first in line.', example: 0 })
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records ahead; 0 is first.', example: 0 })
   priority!: number;
 
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records of the waitlist.', example: 1 })

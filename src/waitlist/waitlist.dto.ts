@@ -108,7 +108,8 @@ export class CreateWaitlistDto {
 
   @Nested(RequiredContactDto, {
     optional: true,
-    description: 'The contact data to give. Omitted fields keep their value. Email and phone must not both be off.',
+    description:
+      'The contact data to give. In a new waitlist, omitted fields get their defaults; in a change, they keep their value. Email and phone must not both be off.',
   })
   required_contact?: RequiredContactDto;
 

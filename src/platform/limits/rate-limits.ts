@@ -8,8 +8,8 @@ import type { SharedCounts } from './shared-counts.js';
 
 const WINDOW_SECONDS = 60;
 /**
- * Lookups that find nobody may take one in so many of the public limit: enough for visitors behind one address of an
- * office or a mobile network, whose page looks them up before it shows its form; too few to try a list of people.
+ * One in this many public requests may be a lookup that finds no record: enough for visitors behind one address of an
+ * office or a mobile network, whose page looks them up before it shows its form; too few to test a list of emails.
  */
 const PUBLIC_REQUESTS_PER_MISS = 10;
 /** Enough for an owner's script that reads a list of millions page by page, and for several owners in one office. */
@@ -29,14 +29,14 @@ declare module 'fastify' {
     rateLimited?: RateLimit;
   }
   interface FastifyRequest {
-    /** Set on a signup that found an existing record, and so told the caller that it exists. */
-    isLookup?: boolean;
+    /** True if a signup broke a rule of the waitlist and still got an existing record. Counts as a lookup: it reveals that record. */
+    revealsRecord?: boolean;
   }
 }
 
 /** Puts each operation under its limits when its route is added. */
 export function limitRates(fastify: FastifyInstance, { rateLimits }: Config, counts: SharedCounts): void {
-  fastify.decorateRequest('isLookup');
+  fastify.decorateRequest('revealsRecord');
   const isExempt = isWithin(rateLimits.exempt);
   const counter = (name: string) => counts.counter(name, WINDOW_SECONDS);
   const publicLimit = limitRequests(counter('public'), rateLimits.public, isExempt);
@@ -76,9 +76,9 @@ function limitRequests(
 }
 
 /**
- * Lets an address that tries a list of people learn of a few only. A signup that breaks a rule is a lookup too, because it
- * finds existing records. The limit holds when the answer is known, because lookups sent at once would each see the budget
- * unspent before; and it refuses hits and misses alike, so that the refusal does not tell which it was.
+ * Limits unsuccessful lookups per address, so that a list of emails cannot be tested. A signup that breaks a rule counts
+ * too, because it finds existing records. A miss is counted after the lookup: parallel lookups would all pass a check made
+ * before it. Beyond the limit, hits and misses get the same 429, so it reveals nothing.
  */
 function limitMisses(
   counter: RateLimiterAbstract,
@@ -89,7 +89,7 @@ function limitMisses(
   return async (request, { statusCode }, payload) => {
     const isSignup = request.method === 'POST';
     const isMiss = statusCode === (isSignup ? 422 : 404);
-    const isHit = statusCode === 200 && (!isSignup || request.isLookup === true);
+    const isHit = statusCode === 200 && (!isSignup || request.revealsRecord === true);
     if (publicMax === 0 || (!isMiss && !isHit) || isExempt(request.ip)) return payload;
     const key = addressKey(request.ip);
     const count = isMiss ? await counter.penalty(key) : await counter.get(key);

@@ -68,7 +68,7 @@ async function awaitPurge(app: INestApplicationContext): Promise<void> {
   // An interrupted run may have left some.
   purger.watch((error) => process.stderr.write(`${String(error)}\n`));
   let hasSaid = false;
-  while ((await purger.closedIds()).length > 0) {
+  while ((await purger.deletedIds()).length > 0) {
     if (!hasSaid) process.stderr.write('Deleting outgrown waitlists…\n');
     hasSaid = true;
     await wait(PURGE_POLL_MS);

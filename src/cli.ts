@@ -109,7 +109,7 @@ program
         for (const line of findings) print(`  ${line}`);
         isSound &&= differences === 0;
       });
-      for (const closed of id === undefined ? await purger.closedIds() : [])
+      for (const closed of id === undefined ? await purger.deletedIds() : [])
         print(`Waitlist ${closed} is being deleted`);
       for (const orphan of id === undefined ? await purger.orphanIds() : []) {
         print(`Waitlist ${orphan}: its row is missing, but some of its records remain; restore it from a backup`);
@@ -131,7 +131,7 @@ program
         );
         print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
       });
-      for (const closed of id === undefined ? await purger.closedIds() : []) {
+      for (const closed of id === undefined ? await purger.deletedIds() : []) {
         const isDone = await purger.purge(closed);
         print(
           `Waitlist ${closed}: ${isDone ? 'deleted the remaining records' : 'is being deleted by another process'}`,

@@ -381,7 +381,7 @@ class DeleteWaitlist implements Operation {
     const connection = await createConnection(this.databaseUrl);
     try {
       await until(async () => {
-        const [rows] = await connection.query<RowDataPacket[]>('SELECT waitlist_id FROM closed_queue');
+        const [rows] = await connection.query<RowDataPacket[]>('SELECT waitlist_id FROM deleted_waitlist');
         return rows.length === 0;
       });
       const [[row]] = await connection.query<RowDataPacket[]>(

@@ -29,9 +29,9 @@ export interface Offboard {
 export type Command = Join | Offboard;
 
 /** The waitlist has a record with this contact data already. */
-export type Known = Omit<Found, 'waiter' | 'waitlist'>;
+export type Duplicate = Omit<Found, 'waiter' | 'waitlist'>;
 /** For an offboarding, the records that it removed. */
-export type Result = Found | Known | readonly Waiter[];
+export type Result = Found | Duplicate | readonly Waiter[];
 
 /** What is known under the lock about the waitlist and the records that the commands name. */
 export interface Facts {
@@ -127,7 +127,7 @@ function removedBy({ named }: State, { id, waiterIds }: Offboard): Waiter[] {
 }
 
 /** @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
-function join(state: State, { applicant }: Join): Found | Known {
+function join(state: State, { applicant }: Join): Found | Duplicate {
   const { waitlist, takenEmails, takenPhones, counters } = state;
   const { keys, newcomer, refusal } = admit(applicant, waitlist);
   const { emailKey, phoneKey } = keys;

@@ -6,10 +6,10 @@ import {
   type Axis,
   type Bucket,
   bucketId,
-  type BucketPlace,
+  type BucketRef,
   type CounterChanges,
   familyId,
-  type FamilyPlace,
+  type FamilyRef,
   firstKeyOf,
   numberOf,
   pathOf,
@@ -83,7 +83,7 @@ export class BucketStore {
       const families = parents.map(({ bucket }) => ({ axis: axis.code, level, parent: bucket }));
       const siblings = await session.one(this.read(waitlistId, families));
       parents = parents
-        .flatMap((parent, index) => childrenOf(axis, parent, siblings.get(familyId(families[index] as FamilyPlace))))
+        .flatMap((parent, index) => childrenOf(axis, parent, siblings.get(familyId(families[index] as FamilyRef))))
         .filter(({ before, amount }) => amount > 0 && before <= last && before + amount > first);
     }
     const [start, ...others] = parents;
@@ -100,9 +100,9 @@ export class BucketStore {
     return mapped(siblings, (found) => {
       let before = 0;
       let end = total;
-      for (const place of path) {
-        const [bucket, following] = found.get(familyId(place)) ?? [];
-        if (bucket?.slot !== place.slot) return before + (bucket?.before ?? end);
+      for (const ref of path) {
+        const [bucket, following] = found.get(familyId(ref)) ?? [];
+        if (bucket?.slot !== ref.slot) return before + (bucket?.before ?? end);
         before += bucket.before;
         end = (following?.before ?? end) - bucket.before;
       }
@@ -114,16 +114,16 @@ export class BucketStore {
   findBefore(waitlistId: number, axis: Axis, leaves: readonly number[]): Query<ReadonlyMap<number, number>> {
     if (leaves.length === 0) return known(new Map());
     const paths = leaves.map((leaf) => pathOf(axis, firstKeyOf(axis, leaf)));
-    const places = new Map(paths.flat().map((place) => [bucketId(place), place]));
+    const refs = new Map(paths.flat().map((ref) => [bucketId(ref), ref]));
     return select<BucketRow, ReadonlyMap<number, number>>(
       // MySQL takes two thirds of the time that terms of an OR would take.
       `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
-       WHERE waitlist_id = ? AND axis = ? AND (level, parent, slot) IN (${Array.from(places, () => '(?, ?, ?)').join(', ')})`,
-      [waitlistId, axis.code, ...[...places.values()].flatMap(({ level, parent, slot }) => [level, parent, slot])],
+       WHERE waitlist_id = ? AND axis = ? AND (level, parent, slot) IN (${Array.from(refs, () => '(?, ?, ?)').join(', ')})`,
+      [waitlistId, axis.code, ...[...refs.values()].flatMap(({ level, parent, slot }) => [level, parent, slot])],
       (rows) => {
         const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
-        const total = (path: readonly BucketPlace[]) =>
-          path.reduce((sum, place) => sum + (before.get(bucketId(place)) ?? NaN), 0);
+        const total = (path: readonly BucketRef[]) =>
+          path.reduce((sum, ref) => sum + (before.get(bucketId(ref)) ?? NaN), 0);
         const sums = leaves.map((leaf, index) => [leaf, total(paths[index] ?? [])] as const);
         return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
       },
@@ -148,8 +148,8 @@ export class BucketStore {
   }
 
   /** A family that has rows; null if there is none. */
-  findFamily(waitlistId: number): Query<FamilyPlace | null> {
-    return select<FamilyPlace, FamilyPlace | null>(
+  findFamily(waitlistId: number): Query<FamilyRef | null> {
+    return select<FamilyRef, FamilyRef | null>(
       'SELECT axis, level, parent FROM queue_bucket WHERE waitlist_id = ? ORDER BY axis, level, parent LIMIT 1',
       [waitlistId],
       ([family]) => family ?? null,
@@ -157,14 +157,14 @@ export class BucketStore {
   }
 
   /** Deletes a family and the next ones of its level, some thousand rows. */
-  deleteFamilies(waitlistId: number, { axis, level, parent }: FamilyPlace): Query<void> {
+  deleteFamilies(waitlistId: number, { axis, level, parent }: FamilyRef): Query<void> {
     return write(
       'DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent < ?',
       [waitlistId, axis, level, parent, parent + FAMILIES_DELETED_MAX],
     );
   }
 
-  private read(waitlistId: number, families: readonly (FamilyPlace & { readonly from?: number })[]): Query<Siblings> {
+  private read(waitlistId: number, families: readonly (FamilyRef & { readonly from?: number })[]): Query<Siblings> {
     const chunks = together(
       chunksOf(families, FAMILIES_MAX).map((some) =>
         select<BucketRow, Bucket[]>(
@@ -203,10 +203,10 @@ export function beforeInSql(axis: Axis, level: number, waitlistId: string, key: 
   const parentWidth = axis.widthBits[level + 1];
   // MySQL's shifts give unsigned numbers, which it would not look up in a signed key.
   const shifted = (bits: number) => `CAST(${key} >> ${bits} AS SIGNED)`;
-  const place =
+  const ref =
     parentWidth === undefined
       ? `b.parent = 0 AND b.slot = ${shifted(width)}`
       : `b.parent = ${shifted(parentWidth)} AND b.slot = CAST((${key} >> ${width}) & ${2 ** (parentWidth - width) - 1} AS SIGNED)`;
   return `(SELECT b.before_in_parent FROM queue_bucket b
-    WHERE b.waitlist_id = ${waitlistId} AND b.axis = ${axis.code} AND b.level = ${level} AND ${place})`;
+    WHERE b.waitlist_id = ${waitlistId} AND b.axis = ${axis.code} AND b.level = ${level} AND ${ref})`;
 }

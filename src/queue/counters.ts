@@ -58,7 +58,7 @@ export const AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES),
 type Totals = Pick<WaitlistEntity, 'nextSeq' | 'active' | 'offboarded' | 'referredActive' | 'referredOffboarded'>;
 
 /** The totals of a new queue. */
-export const EMPTY: Totals = { nextSeq: 0, active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
+export const EMPTY_TOTALS: Totals = { nextSeq: 0, active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
 
 /** The records of an axis. */
 export function totalOf(queue: Totals, axis: Axis): number {
@@ -69,24 +69,24 @@ export function totalOf(queue: Totals, axis: Axis): number {
 }
 
 /** The children of one parent. The widest level is one family, of parent 0. */
-export interface FamilyPlace {
+export interface FamilyRef {
   readonly axis: number;
   readonly level: number;
   readonly parent: number;
 }
 
 /** A bucket among its siblings, which `slot` orders. */
-export interface BucketPlace extends FamilyPlace {
+export interface BucketRef extends FamilyRef {
   readonly slot: number;
 }
 
-export interface Bucket extends BucketPlace {
+export interface Bucket extends BucketRef {
   /** Records in the preceding siblings. */
   readonly before: number;
 }
 
 /** A family in which buckets gain or lose records: the change of each, which can be 0. */
-export interface Family extends FamilyPlace {
+export interface Family extends FamilyRef {
   readonly changes: ReadonlyMap<number, number>;
 }
 
@@ -99,20 +99,20 @@ function isWidest({ widthBits }: Axis, level: number): boolean {
   return level === widthBits.length - 1;
 }
 
-/** The place of the bucket that is number `bucket` of its level. */
-function placeOf(axis: Axis, level: number, bucket: number): BucketPlace {
+/** Where the bucket is that is number `bucket` of its level. */
+function refOf(axis: Axis, level: number, bucket: number): BucketRef {
   if (isWidest(axis, level)) return { axis: axis.code, level, parent: 0, slot: bucket };
   return { axis: axis.code, level, parent: shiftRight(bucket, FAN_OUT_BITS), slot: bucket % FAN_OUT };
 }
 
 /** The reverse: the number that a bucket has on its level, and its children have as `parent`. */
-export function numberOf(axis: Axis, { level, parent, slot }: BucketPlace): number {
+export function numberOf(axis: Axis, { level, parent, slot }: BucketRef): number {
   return isWidest(axis, level) ? slot : parent * FAN_OUT + slot;
 }
 
 /** The buckets that hold a key, narrowest first. */
-export function pathOf(axis: Axis, key: number): BucketPlace[] {
-  return axis.widthBits.map((bits, level) => placeOf(axis, level, shiftRight(key, bits)));
+export function pathOf(axis: Axis, key: number): BucketRef[] {
+  return axis.widthBits.map((bits, level) => refOf(axis, level, shiftRight(key, bits)));
 }
 
 /** The number of the narrowest bucket that holds a key; on the queue's axis, the value of `waiter.rank_bucket`. */
@@ -125,16 +125,16 @@ export function firstKeyOf({ widthBits: [bits = 0] }: Axis, leaf: number): numbe
   return leaf * 2 ** bits;
 }
 
-export function familyId({ axis, level, parent }: FamilyPlace): string {
+export function familyId({ axis, level, parent }: FamilyRef): string {
   return `${axis}/${level}/${parent}`;
 }
 
-export function bucketId(place: BucketPlace): string {
-  return `${familyId(place)}/${place.slot}`;
+export function bucketId(ref: BucketRef): string {
+  return `${familyId(ref)}/${ref.slot}`;
 }
 
 /** What decides where a record counts. */
-interface Placed {
+interface CountedRecord {
   readonly seq: number;
   readonly rankKey: number;
   readonly referred: boolean;
@@ -151,13 +151,13 @@ export class CounterChanges {
   }
 
   /** A record joins the end of the queue. */
-  join(record: Placed): void {
+  join(record: CountedRecord): void {
     this.count(record, true, 1);
     this.openEnd(record.seq);
   }
 
   /** An active record is offboarded. */
-  leave(record: Placed): void {
+  leave(record: CountedRecord): void {
     this.count(record, true, -1);
     this.count(record, false, 1);
   }
@@ -172,7 +172,7 @@ export class CounterChanges {
   }
 
   /** Adds `amount` records like this one, active or offboarded. */
-  count({ seq, rankKey, referred }: Placed, isActive: boolean, amount: number): void {
+  count({ seq, rankKey, referred }: CountedRecord, isActive: boolean, amount: number): void {
     this.add(isActive ? JOINED_AXES.active : JOINED_AXES.offboarded, seq, amount);
     if (isActive) this.add(QUEUE_AXIS, rankKey, amount);
     if (!referred) return;
@@ -204,16 +204,16 @@ export class CounterChanges {
       const changed: Bucket[] = [];
       /** The records of each family before the changes. */
       const totals = new Map<string, number>();
-      for (const { changes, ...place } of this.familiesOf(axis, this.byAxis.get(axis) ?? new Map())) {
-        const old = new Map(siblings.get(familyId(place))?.map(({ slot, before }) => [slot, before]));
-        let end = totals.get(familyId(place)) ?? totalOf(this.old, axis);
+      for (const { changes, ...ref } of this.familiesOf(axis, this.byAxis.get(axis) ?? new Map())) {
+        const old = new Map(siblings.get(familyId(ref))?.map(({ slot, before }) => [slot, before]));
+        let end = totals.get(familyId(ref)) ?? totalOf(this.old, axis);
         let shift = [...changes.values()].reduce((sum, amount) => sum + amount, 0);
         for (const slot of [...new Set([...old.keys(), ...changes.keys()])].sort((a, b) => b - a)) {
           const before = old.get(slot) ?? end;
           shift -= changes.get(slot) ?? 0;
-          if (!old.has(slot) || shift !== 0) changed.push({ ...place, slot, before: before + shift });
-          const parent = numberOf(axis, { ...place, slot });
-          totals.set(familyId({ ...place, level: place.level - 1, parent }), end - before);
+          if (!old.has(slot) || shift !== 0) changed.push({ ...ref, slot, before: before + shift });
+          const parent = numberOf(axis, { ...ref, slot });
+          totals.set(familyId({ ...ref, level: ref.level - 1, parent }), end - before);
           end = before;
         }
       }
@@ -223,16 +223,16 @@ export class CounterChanges {
 
   private familiesOf(axis: Axis, leaves: ReadonlyMap<number, number>): Family[] {
     if (leaves.size === 1 && leaves.has(this.endLeaf(axis))) return [];
-    const families = new Map<string, FamilyPlace & { readonly changes: Map<number, number> }>();
+    const families = new Map<string, FamilyRef & { readonly changes: Map<number, number> }>();
     let changes = leaves;
     for (const level of axis.widthBits.keys()) {
       const parents = new Map<number, number>();
       for (const [bucket, amount] of changes) {
-        const { slot, ...place } = placeOf(axis, level, bucket);
-        const family = families.get(familyId(place)) ?? { ...place, changes: new Map<number, number>() };
-        families.set(familyId(place), family);
+        const { slot, ...ref } = refOf(axis, level, bucket);
+        const family = families.get(familyId(ref)) ?? { ...ref, changes: new Map<number, number>() };
+        families.set(familyId(ref), family);
         family.changes.set(slot, amount);
-        parents.set(place.parent, (parents.get(place.parent) ?? 0) + amount);
+        parents.set(ref.parent, (parents.get(ref.parent) ?? 0) + amount);
       }
       changes = parents;
     }

@@ -49,7 +49,7 @@ export class QueueReader {
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND` */
-  async waitlist(waitlistId: number): Promise<WaitlistEntity> {
+  async getWaitlist(waitlistId: number): Promise<WaitlistEntity> {
     return this.database.one(this.queues.find(waitlistId));
   }
 

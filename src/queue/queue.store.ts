@@ -48,7 +48,7 @@ export class QueueStore {
       `SELECT waitlist_id FROM (
          SELECT DISTINCT waitlist_id FROM queue_bucket UNION SELECT DISTINCT waitlist_id FROM waiter
        ) held
-       WHERE waitlist_id NOT IN (SELECT id FROM waitlist) AND waitlist_id NOT IN (SELECT waitlist_id FROM closed_queue)
+       WHERE waitlist_id NOT IN (SELECT id FROM waitlist) AND waitlist_id NOT IN (SELECT waitlist_id FROM deleted_waitlist)
        ORDER BY waitlist_id`,
       [],
       waitlistIds,
@@ -56,26 +56,26 @@ export class QueueStore {
   }
 
   /** Marks a waitlist as deleted: its records are to be deleted. */
-  markClosed(waitlistId: number): Query<void> {
+  markDeleted(waitlistId: number): Query<void> {
     const upsert = this.database.dialect.upsert(['waitlist_id'], ['waitlist_id']);
-    return write(`INSERT INTO closed_queue (waitlist_id) VALUES (?) ${upsert}`, [waitlistId]);
+    return write(`INSERT INTO deleted_waitlist (waitlist_id) VALUES (?) ${upsert}`, [waitlistId]);
   }
 
   /** Deleted waitlists that still have records or counters. */
-  listClosed(): Query<number[]> {
-    return select('SELECT waitlist_id FROM closed_queue ORDER BY waitlist_id', [], waitlistIds);
+  listDeleted(): Query<number[]> {
+    return select('SELECT waitlist_id FROM deleted_waitlist ORDER BY waitlist_id', [], waitlistIds);
   }
 
   /** Whether this transaction has the lock on a deleted waitlist: false if another has it, or nothing is left to delete. */
-  lockClosed(waitlistId: number): Query<boolean> {
-    const mark = { sql: 'SELECT waitlist_id FROM closed_queue WHERE waitlist_id = ?', values: [waitlistId] };
-    const statements = this.database.dialect.lock('closed_queue', 'waitlist_id', mark, 'FOR UPDATE SKIP LOCKED');
+  lockDeleted(waitlistId: number): Query<boolean> {
+    const mark = { sql: 'SELECT waitlist_id FROM deleted_waitlist WHERE waitlist_id = ?', values: [waitlistId] };
+    const statements = this.database.dialect.lock('deleted_waitlist', 'waitlist_id', mark, 'FOR UPDATE SKIP LOCKED');
     return { statements, read: (answers) => (answers.at(-1) as unknown[]).length > 0 };
   }
 
   /** Removes the mark of a deleted waitlist, after its last record. */
-  forgetClosed(waitlistId: number): Query<void> {
-    return write('DELETE FROM closed_queue WHERE waitlist_id = ?', [waitlistId]);
+  forgetDeleted(waitlistId: number): Query<void> {
+    return write('DELETE FROM deleted_waitlist WHERE waitlist_id = ?', [waitlistId]);
   }
 
   private selectOne(waitlistId: number): Statement {

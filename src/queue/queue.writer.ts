@@ -6,7 +6,7 @@ import { Database } from '../platform/database/database.js';
 import type { Session, Transaction } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
 import { lookupKeys } from './admission/contact.js';
-import { type Command, decide, type Decision, type Facts, type Known, type Result } from './batch.js';
+import { type Command, decide, type Decision, type Facts, type Duplicate, type Result } from './batch.js';
 import { BucketStore } from './bucket.store.js';
 import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
 import { QueueMetrics } from './queue.metrics.js';
@@ -36,18 +36,18 @@ const DUPLICATE_ATTEMPTS_MAX = 3;
  */
 @Injectable()
 export class QueueWriter implements BeforeApplicationShutdown {
-  private readonly queues = new Map<number, Batcher<Command, Result>>();
+  private readonly batchers = new Map<number, Batcher<Command, Result>>();
   private isClosed = false;
 
   constructor(
     private readonly database: Database,
-    private readonly states: QueueStore,
+    private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
     private readonly reader: QueueReader,
     private readonly metrics: QueueMetrics,
   ) {
-    metrics.countWaiting = () => [...this.queues.values()].reduce((sum, queue) => sum + queue.length, 0);
+    metrics.countWaiting = () => [...this.batchers.values()].reduce((sum, batcher) => sum + batcher.length, 0);
   }
 
   /**
@@ -57,7 +57,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
    */
   async join(waitlistId: number, applicant: Applicant): Promise<Found> {
     const keys = lookupKeys(applicant, applicant.region);
-    const joined = (await this.submit(waitlistId, { kind: 'join', applicant, keys })) as Found | Known;
+    const joined = (await this.submit(waitlistId, { kind: 'join', applicant, keys })) as Found | Duplicate;
     if ('waiter' in joined) return joined;
     const { waiter, waitlist } = await this.reader.find(waitlistId, joined.keys);
     // An existing record disappears only with its waitlist.
@@ -79,7 +79,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
    * many active records got another rank key.
    */
   async setSpotsPerReferral(session: Session, waitlistId: number, spotsPerReferral: number): Promise<number> {
-    const waitlist = await session.one(this.states.lock(waitlistId));
+    const waitlist = await session.one(this.queues.lock(waitlistId));
     if (waitlist.spotsPerReferral === spotsPerReferral) return 0;
     const moves = await session.one(this.waiters.countMoves(waitlistId, spotsPerReferral));
     const counters = new CounterChanges(waitlist);
@@ -89,7 +89,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     await session.all([
       this.waiters.rekey(waitlistId, spotsPerReferral),
       this.buckets.save(waitlistId, counters.changedBuckets(siblings)),
-      this.states.update({ ...waitlist, spotsPerReferral }),
+      this.queues.update({ ...waitlist, spotsPerReferral }),
     ]);
     return moves.reduce((sum, { amount }) => sum + amount, 0);
   }
@@ -97,25 +97,25 @@ export class QueueWriter implements BeforeApplicationShutdown {
   /** Takes no more commands, and resolves when all accepted ones have been answered. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isClosed = true;
-    await Promise.all(Array.from(this.queues.values(), (queue) => queue.drained()));
+    await Promise.all(Array.from(this.batchers.values(), (batcher) => batcher.drained()));
   }
 
   private async submit(waitlistId: number, command: Command): Promise<Result> {
     if (this.isClosed) throw new Problem('SHUTTING_DOWN');
-    let queue = this.queues.get(waitlistId);
-    if (!queue) {
-      queue = new Batcher((commands) => this.carryOut(waitlistId, commands), {
+    let batcher = this.batchers.get(waitlistId);
+    if (!batcher) {
+      batcher = new Batcher((commands) => this.carryOut(waitlistId, commands), {
         name: 'write queue',
         batchMax: BATCH_MAX,
         weightOf,
         waitingMax: WAITING_MAX,
         runsMax: 1,
-        onIdle: () => this.queues.delete(waitlistId),
+        onIdle: () => this.batchers.delete(waitlistId),
       });
-      this.queues.set(waitlistId, queue);
+      this.batchers.set(waitlistId, batcher);
     }
     try {
-      return await queue.submit(command);
+      return await batcher.submit(command);
     } catch (error) {
       if (error instanceof Problem && error.code === 'QUEUE_FULL') this.metrics.refusals.inc();
       throw error;
@@ -170,7 +170,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     const ids = commands.flatMap((command) => (command.kind === 'offboard' ? command.waiterIds : []));
     const tokens = joins.flatMap(({ applicant }) => applicant.referrerTokens);
     const [waitlist, named, taken, referrers] = await session.all([
-      this.states.lock(waitlistId),
+      this.queues.lock(waitlistId),
       this.waiters.findByIds(waitlistId, [...new Set(ids)]),
       this.waiters.findTaken(
         waitlistId,
@@ -193,7 +193,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
       this.waiters.insert(joined),
       this.waiters.updateStandings(waitlist.id, credited),
       this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
-      this.states.update(waitlist),
+      this.queues.update(waitlist),
     ]);
   }
 }

@@ -49,6 +49,6 @@ export class SignupService {
   /** The country of a phone number without a country code. @throws Problem `WAITLIST_NOT_FOUND` */
   private async regionFor(waitlistId: number, phone: string | null): Promise<string | null> {
     if (phone === null || nonBlank(phone) === null || isInternational(phone)) return null;
-    return (await this.reader.waitlist(waitlistId)).defaultRegion;
+    return (await this.reader.getWaitlist(waitlistId)).defaultRegion;
   }
 }

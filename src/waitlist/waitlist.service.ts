@@ -4,7 +4,7 @@ import { isSupportedCountry } from 'libphonenumber-js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database, type RunOptions } from '../platform/database/database.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
-import { EMPTY } from '../queue/counters.js';
+import { EMPTY_TOTALS } from '../queue/counters.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
@@ -62,7 +62,7 @@ export class WaitlistService {
           questions: settings.questions ?? [],
           createdAt: new Date(),
           spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
-          ...EMPTY,
+          ...EMPTY_TOTALS,
         });
       });
     } catch (error) {
@@ -85,7 +85,7 @@ export class WaitlistService {
 
   /** A waitlist of any owner. @throws Problem `WAITLIST_NOT_FOUND` */
   async getPublic(id: number): Promise<Waitlist> {
-    return this.reader.waitlist(id);
+    return this.reader.getWaitlist(id);
   }
 
   /** Returns the changed waitlist, and how many records moved. @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST` */

@@ -59,7 +59,7 @@ describe('a deletion', () => {
   }
 
   async function rowsOf(waitlistId: number): Promise<number> {
-    const tables = ['waiter', 'queue_bucket', 'closed_queue'];
+    const tables = ['waiter', 'queue_bucket', 'deleted_waitlist'];
     const counts = tables.map((table) => `(SELECT COUNT(*) FROM ${table} WHERE waitlist_id = ${waitlistId})`);
     const [row] = await observer.app
       .get(Database)
@@ -102,7 +102,7 @@ describe('a deletion', () => {
     const queue = queueOf(observer.app);
     const id = await closed();
 
-    expect(await queue.purger.closedIds()).toEqual([id]);
+    expect(await queue.purger.deletedIds()).toEqual([id]);
     expect(await queue.purger.purge(id)).toBe(true);
 
     expect(await rowsOf(id)).toBe(0);
@@ -122,7 +122,7 @@ describe('a deletion', () => {
       queue.purger.wake();
       await until(async () => (await rowsOf(other)) === 0);
 
-      expect(await queue.purger.closedIds()).toEqual([held]);
+      expect(await queue.purger.deletedIds()).toEqual([held]);
       await holder.rollbackTransaction();
       await holder.release();
       queue.purger.wake();

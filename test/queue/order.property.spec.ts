@@ -275,7 +275,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     } else {
       const answer = await entryPoint.setSpots(waitlist, command.spots);
       await settle();
-      const { spotsPerReferral } = await queue().reader.waitlist(id);
+      const { spotsPerReferral } = await queue().reader.getWaitlist(id);
       expect(answer ? [command.spots] : [spots, command.spots]).toContain(spotsPerReferral);
       spots = spotsPerReferral;
     }

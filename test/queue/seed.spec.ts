@@ -56,7 +56,7 @@ describe('seeding', () => {
 
     await queue.seeder.seed(id, PEOPLE, () => undefined);
 
-    const { active, referredActive } = await queue.reader.waitlist(id);
+    const { active, referredActive } = await queue.reader.getWaitlist(id);
     expect(active).toBe(PEOPLE);
     expect(referredActive).toBeGreaterThan(PEOPLE / 5);
     const [first, last] = await Promise.all(

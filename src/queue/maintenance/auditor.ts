@@ -3,7 +3,7 @@ import { Database, NO_DEADLINE } from '../../platform/database/database.js';
 import type { Session } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { BucketStore } from '../bucket.store.js';
-import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY, numberOf } from '../counters.js';
+import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY_TOTALS, numberOf } from '../counters.js';
 import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
 import { WaiterStore } from '../waiter.store.js';
@@ -141,7 +141,7 @@ const TOTALS = ['active', 'offboarded', 'referredActive', 'referredOffboarded'] 
 /** Totals and counters, gathered from one record after the other. */
 class Derived {
   readonly totals = { active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
-  private readonly counters = new CounterChanges(EMPTY);
+  private readonly counters = new CounterChanges(EMPTY_TOTALS);
 
   constructor(private readonly waitlist: WaitlistEntity) {}
 

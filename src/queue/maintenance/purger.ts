@@ -32,8 +32,8 @@ export class QueuePurger implements BeforeApplicationShutdown {
   ) {}
 
   /** Deleted waitlists that still have records. */
-  async closedIds(): Promise<number[]> {
-    return this.database.one(this.queues.listClosed());
+  async deletedIds(): Promise<number[]> {
+    return this.database.one(this.queues.listDeleted());
   }
 
   /** Waitlists whose row was lost without a mark, while records remain. */
@@ -50,7 +50,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
 
   /** Marks a waitlist, whose row the caller's transaction deletes. After the commit comes `wake`. */
   async mark(session: Session, waitlistId: number): Promise<void> {
-    await session.one(this.queues.markClosed(waitlistId));
+    await session.one(this.queues.markDeleted(waitlistId));
   }
 
   /** Looks for deleted waitlists now. */
@@ -70,7 +70,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
   private async work(): Promise<void> {
     while (this.isWanted && !this.isClosed) {
       this.isWanted = false;
-      const waitlistIds = await this.attempt(() => this.closedIds());
+      const waitlistIds = await this.attempt(() => this.deletedIds());
       // A waitlist that cannot be deleted must not block the next ones.
       for (const waitlistId of waitlistIds ?? []) await this.attempt(() => this.purge(waitlistId));
     }
@@ -102,14 +102,14 @@ export class QueuePurger implements BeforeApplicationShutdown {
     for (let family = await nextFamily(); family; family = await nextFamily()) {
       if (!(await this.step(waitlistId, this.buckets.deleteFamilies(waitlistId, family)))) return false;
     }
-    return this.step(waitlistId, this.queues.forgetClosed(waitlistId));
+    return this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
   }
 
   /** One transaction; false if this process is stopping, another one has the lock, or nothing is left. */
   private async step(waitlistId: number, deletion: Query<void>): Promise<boolean> {
     if (this.isClosed) return false;
     return this.database.pipelinedTransaction(async (session) => {
-      const isLocked = await session.one(this.queues.lockClosed(waitlistId));
+      const isLocked = await session.one(this.queues.lockDeleted(waitlistId));
       if (isLocked) await session.one(deletion);
       return isLocked;
     });

@@ -114,7 +114,7 @@ export const initial = migrationsOf(1763683200000, [
       PRIMARY KEY (waitlist_id, axis, level, parent, slot)`,
   ),
   table(
-    'closed_queue',
+    'deleted_waitlist',
     (is) => `
       waitlist_id ${is.id} NOT NULL PRIMARY KEY`,
   ),

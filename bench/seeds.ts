@@ -7,6 +7,7 @@ import type * as appModule from '../src/app.module.js';
 import type * as authModule from '../src/auth/auth.service.js';
 import type * as configModule from '../src/platform/config/config.js';
 import type * as databaseModule from '../src/platform/database/database.js';
+import type * as migrator from '../src/platform/database/migrator.js';
 import type * as purgerModule from '../src/queue/maintenance/purger.js';
 import type * as seederModule from '../src/queue/maintenance/seeder.js';
 import type * as waitlistModule from '../src/waitlist/waitlist.service.js';
@@ -36,12 +37,13 @@ export async function prepareSeeds(environment: NodeJS.ProcessEnv, sizes: readon
   const { AppModule } = await built<typeof appModule>('app.module.js');
   const { readConfig } = await built<typeof configModule>('platform/config/config.js');
   const { Database } = await built<typeof databaseModule>('platform/database/database.js');
+  const { migrate } = await built<typeof migrator>('platform/database/migrator.js');
   const app = await NestFactory.createApplicationContext(AppModule.forRoot(readConfig(environment)), {
     logger: ['error'],
     abortOnError: false,
   });
   try {
-    await app.get(Database).migrate();
+    await migrate(app.get(Database).dataSource);
     const accountId = await ownerId(app);
     const seeds: Seed[] = [];
     for (const size of sizes) seeds.push(await prepareSeed(app, accountId, size));

@@ -1,7 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthModule } from './auth/auth.module.js';
 import type { Config } from './platform/config/config.js';
-import { DatabaseModule } from './platform/database/database.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { QueueModule } from './queue/queue.module.js';
 import { SignupModule } from './signup/signup.module.js';
@@ -13,15 +12,7 @@ export class AppModule {
   static forRoot(config: Config): DynamicModule {
     return {
       module: AppModule,
-      imports: [
-        DatabaseModule.forRoot(config.database),
-        PlatformModule.forRoot(config),
-        AuthModule,
-        QueueModule,
-        WaitlistModule,
-        SignupModule,
-        WaiterModule,
-      ],
+      imports: [PlatformModule.forRoot(config), AuthModule, QueueModule, WaitlistModule, SignupModule, WaiterModule],
     };
   }
 }

@@ -74,8 +74,8 @@ program
   .description('upgrade the database to the current schema')
   .action(() =>
     withServices(
-      async ({ database }) => {
-        const names = await database.migrate();
+      async ({ migrate }) => {
+        const names = await migrate();
         print(names.length > 0 ? names.map((name) => `Ran ${name}`).join('\n') : 'The schema is up to date.');
       },
       { needsSchema: false },

@@ -2,11 +2,11 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import { type Config, CONFIG } from '../platform/config/config.js';
-import { addressKey } from '../platform/limits/address.js';
+import { addressKey, SITE_BITS } from '../platform/limits/address.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
 import { Problem } from '../platform/problems/problem.js';
 
-/** Failures with one email at one address. */
+/** Failures with one email at one site: an IPv4 address or an IPv6 /48. */
 const EMAIL_FAILURES_MAX = 5;
 const EMAIL_WINDOW_SECONDS = 15 * 60;
 /** Failures at one address, whatever the email. Several owners may share an office's address. */
@@ -15,8 +15,8 @@ const ADDRESS_WINDOW_SECONDS = 60 * 60;
 
 /**
  * Refuses logins after repeated failures, until the window that began with the first failure has passed. Failures count
- * by address (someone tries one password on many accounts) and by address and email (someone guesses one password), never
- * by email alone: that would let strangers lock an owner out. See docs/decisions/login.md.
+ * by address (someone tries one password on many accounts) and by site and email (someone guesses one password; a site may
+ * have 65,536 addresses), never by email alone: that would let strangers lock an owner out. See docs/decisions/login.md.
  */
 @Injectable()
 export class LoginThrottle {
@@ -59,7 +59,7 @@ export class LoginThrottle {
   /** Keyed, so that the counts in Redis reveal no email, not even to a guess. */
   private emailAtAddress(emailKey: string, address: string): string {
     return createHmac('sha256', this.hashKey)
-      .update(`${emailKey} ${addressKey(address)}`)
+      .update(`${emailKey} ${addressKey(address, SITE_BITS)}`)
       .digest('base64url');
   }
 }

@@ -77,6 +77,8 @@ function keyProvider(use: TokenUse): SecretOrKeyProvider {
     // `crit` names extensions that a verifier must understand; we know none (RFC 7515, 4.1.11).
     const isOurs = typ === TOKEN_TYPES[use] && crit === undefined && typeof kid === 'string';
     const key: KeyObject | undefined = isOurs ? tokens.keyOf(kid) : undefined;
+    // Without a key, jsonwebtoken throws on an unsigned token; an error fails the request as an invalid token.
+    if (!key) return done(new Error('unknown key'));
     // The types know no KeyObject; the library underneath takes one.
     done(null, key as unknown as Buffer);
   };

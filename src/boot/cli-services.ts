@@ -7,6 +7,7 @@ import { AuthService } from '../auth/auth.service.js';
 import { readConfig } from '../platform/config/config.js';
 import { readRequest } from '../platform/contract/request.pipe.js';
 import { Database } from '../platform/database/database.js';
+import { migrate, prepareSchema } from '../platform/database/migrator.js';
 import { QueueAuditor } from '../queue/maintenance/auditor.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueSeeder } from '../queue/maintenance/seeder.js';
@@ -29,7 +30,7 @@ export async function withServices(
     abortOnError: false,
   });
   try {
-    if (needsSchema) await app.get(Database).prepareSchema();
+    if (needsSchema) await prepareSchema(app.get(Database).dataSource);
     await command(servicesOf(app));
   } finally {
     await app.close();
@@ -43,7 +44,7 @@ function servicesOf(app: INestApplicationContext) {
     auditor: app.get(QueueAuditor),
     purger: app.get(QueuePurger),
     seeder: app.get(QueueSeeder),
-    database: app.get(Database),
+    migrate: () => migrate(app.get(Database).dataSource),
     /** Settings of a new waitlist, held to the rules of the API. @throws Problem `INVALID_REQUEST` */
     readSettings: (body: Partial<CreateWaitlistDto>) =>
       CreateWaitlistDto.toSettings(readRequest(CreateWaitlistDto, body)),

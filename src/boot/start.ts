@@ -7,6 +7,7 @@ import { AppModule } from '../app.module.js';
 import { prepareFirstStart } from './first-start.js';
 import { readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
+import { prepareSchema } from '../platform/database/migrator.js';
 import { Lifecycle } from '../platform/health/lifecycle.js';
 import { configureHttp } from '../platform/http/configure-http.js';
 import { createAdapter, SERVER_BOUNDS } from '../platform/http/server.js';
@@ -54,7 +55,7 @@ async function startService(): Promise<Stoppable> {
     bodyParser: false,
   });
   const database = app.get(Database);
-  await database.prepareSchema();
+  await prepareSchema(database.dataSource);
   log.info({ database: await database.describe() }, 'database');
   await configureHttp(app, config);
   await app.init();

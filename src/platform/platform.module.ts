@@ -1,5 +1,8 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { type Config, CONFIG } from './config/config.js';
+import { dataSourceOptions } from './database/data-source-options.js';
+import { Database } from './database/database.js';
 import { Lifecycle } from './health/lifecycle.js';
 import { MonitoringController } from './health/monitoring.controller.js';
 import { PageHeaders } from './http/page-headers.js';
@@ -9,11 +12,18 @@ import { Metrics } from './telemetry/metrics.js';
 @Global()
 @Module({
   controllers: [MonitoringController],
-  providers: [Metrics, PageHeaders, Lifecycle, SharedCounts],
-  exports: [Metrics, PageHeaders, SharedCounts],
+  providers: [Database, Metrics, PageHeaders, Lifecycle, SharedCounts],
+  exports: [Database, Metrics, PageHeaders, SharedCounts],
 })
 export class PlatformModule {
   static forRoot(config: Config): DynamicModule {
-    return { module: PlatformModule, providers: [{ provide: CONFIG, useValue: config }], exports: [CONFIG] };
+    // Retrying here would hide a wrong address for half a minute; an orchestrator restarts the process anyway.
+    const options = { ...dataSourceOptions(config.database), autoLoadEntities: true, retryAttempts: 0 };
+    return {
+      module: PlatformModule,
+      imports: [TypeOrmModule.forRoot(options)],
+      providers: [{ provide: CONFIG, useValue: config }],
+      exports: [CONFIG],
+    };
   }
 }

@@ -22,6 +22,7 @@
  * This file is the arithmetic; `bucket.store.ts` keeps the rows. Measurement chose the widths: docs/decisions/counters.md.
  */
 import { RANK_BASE } from './rank-key.js';
+import type { StoredWaiter } from './waiter.js';
 import type { WaitlistEntity } from './waitlist.entity.js';
 
 /** Siblings of one parent. The widest level has as many as the keys need: two or three for ten million records. */
@@ -134,11 +135,7 @@ export function bucketId(ref: BucketRef): string {
 }
 
 /** What decides where a record counts. */
-interface CountedRecord {
-  readonly seq: number;
-  readonly rankKey: number;
-  readonly referred: boolean;
-}
+type CountedRecord = Pick<StoredWaiter, 'seq' | 'rankKey' | 'referred'>;
 
 /** Changes of counters, gathered from many records: by axis and narrowest bucket. */
 export class CounterChanges {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { isEmbedded } from '../../src/platform/database/dialect.js';
+import { migrate } from '../../src/platform/database/migrator.js';
 import { migrations } from '../../src/platform/database/migrations/index.js';
 import { isTableAwaited, openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
 import { startService } from '../support/service.js';
@@ -150,14 +151,14 @@ onServer('a migrator (needs TEST_DATABASE_URL: the embedded database is a file)'
   it('does not wait for a migrator of another database on the same server', async () => {
     const [first, second] = [await openDatabase(true), await openDatabase(true)];
     const [ofFirst, ofSecond] = [await openDataSource(first.url), await openDataSource(second.url)];
-    await new Database(ofFirst).migrate();
+    await migrate(ofFirst);
     await ofFirst.query(`DELETE FROM migrations WHERE name LIKE 'index%'`);
     const locker = ofFirst.createQueryRunner();
     await locker.query('LOCK TABLES migrations READ');
-    const waiting = new Database(ofFirst).migrate();
+    const waiting = migrate(ofFirst);
     await until(() => isTableAwaited(ofFirst));
 
-    expect(await new Database(ofSecond).migrate()).toHaveLength(migrations.length);
+    expect(await migrate(ofSecond)).toHaveLength(migrations.length);
 
     await locker.query('UNLOCK TABLES');
     await locker.release();

@@ -6,6 +6,7 @@ import { readConfig } from '../../src/platform/config/config.js';
 import { Lifecycle } from '../../src/platform/health/lifecycle.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import { Database } from '../../src/platform/database/database.js';
+import { migrate } from '../../src/platform/database/migrator.js';
 import { configureHttp } from '../../src/platform/http/configure-http.js';
 import { createAdapter, SERVER_BOUNDS, type ServerBounds } from '../../src/platform/http/server.js';
 import { Api } from './api.js';
@@ -56,7 +57,7 @@ export async function startService({
     abortOnError: false,
     bodyParser: false,
   });
-  await app.get(Database).migrate();
+  await migrate(app.get(Database).dataSource);
   await configureHttp(app, config, bounds);
   await app.init();
   app.get(Lifecycle).markStarted();

@@ -105,13 +105,7 @@ function sqliteCode(error: unknown): number | undefined {
 }
 
 /** What mysql2 (`errno`, `fatal`), SQLite (`errcode`) or the system (`code`) says of a failure. */
-interface Failure {
-  readonly code?: string;
-  readonly errno?: number;
-  readonly errcode?: number;
-  readonly fatal?: boolean;
-  readonly message?: string;
-}
+type Failure = Partial<NodeJS.ErrnoException> & { readonly errcode?: number; readonly fatal?: boolean };
 
 function driverError(error: unknown): Failure {
   const source: unknown = error instanceof QueryFailedError ? error.driverError : error;

@@ -15,7 +15,6 @@ import {
 } from './connections.js';
 import { asProblem, reasonToRepeat } from './database-error.js';
 import { Dialect, isEmbedded } from './dialect.js';
-import { migrate, prepareSchema } from './migrator.js';
 import { type Query, type Results, select, Session, type Transaction } from './session.js';
 import { Table } from './table.js';
 
@@ -119,16 +118,6 @@ export class Database {
       const isBusy = isLate && connections instanceof ServerConnections && connections.hasAnsweredSince(startedAtMs);
       if (!isBusy) throw error;
     }
-  }
-
-  /** @throws SchemaError when a shared database has an older schema */
-  async prepareSchema(): Promise<void> {
-    await prepareSchema(this.dataSource);
-  }
-
-  /** Runs the pending migrations and returns their names. @throws SchemaError when another migrator does not finish */
-  async migrate(): Promise<string[]> {
-    return migrate(this.dataSource);
   }
 
   private async run<Result>(

@@ -46,8 +46,10 @@ export function readQueryFromBody(fastify: FastifyInstance): void {
   // Fastify ignores the body of a GET unless told otherwise.
   fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
   fastify.addHook('preValidation', async (request) => {
-    if (request.routeOptions.config.bodyAsQuery)
-      request.query = { ...(request.body as object | undefined), ...(request.query as object) };
+    const { body } = request;
+    // A text or a list would be spread into one parameter per item.
+    if (request.routeOptions.config.bodyAsQuery && isPlainObject(body))
+      request.query = { ...body, ...(request.query as object) };
   });
 }
 
@@ -102,13 +104,18 @@ function requireStorable(value: unknown, path: string, level: number, values: { 
   if (typeof value !== 'object' || value === null) return;
   if (level > LEVELS_MAX) throw malformed(`must have at most ${LEVELS_MAX} levels`);
   const isList = Array.isArray(value);
+  // Count first: to list the entries of a huge list takes longer than to parse it.
+  values.left -= isList ? value.length : Object.keys(value).length;
+  if (values.left < 0) throw malformed(`must hold at most ${VALUES_MAX} values`);
   for (const [key, inner] of Object.entries(value)) {
-    values.left -= 1;
-    if (values.left < 0) throw malformed(`must hold at most ${VALUES_MAX} values`);
     if (!key.isWellFormed()) throw loneSurrogate(path, 'keys ');
     const innerPath = isList ? `${path}[${key}]` : path ? `${path}.${key}` : key;
     requireStorable(inner, innerPath, level + 1, values);
   }
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function loneSurrogate(path: string, what: string): Problem {

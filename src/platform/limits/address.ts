@@ -1,15 +1,17 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The smallest IPv6 network that a subscriber gets, in 16-bit groups: 64 bits, whose addresses one host can use at will. */
-const IPV6_NETWORK_GROUPS = 4;
+/** The smallest IPv6 network that a subscriber gets. One host can use all its addresses. */
+const SUBSCRIBER_BITS = 64;
+/** The largest IPv6 network that providers give to one site. */
+export const SITE_BITS = 48;
 
-/** The key by which an address is counted: the /64 network of an IPv6 address; an IPv4-mapped IPv6 address as IPv4. */
-export function addressKey(address: string): string {
+/** The key by which an address is counted: the network of an IPv6 address; an IPv4-mapped IPv6 address as IPv4. */
+export function addressKey(address: string, ipv6Bits = SUBSCRIBER_BITS): string {
   if (!isIPv6(address)) return address.toLowerCase();
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
-  const network = parsed.parts.slice(0, IPV6_NETWORK_GROUPS).map((group) => group.toString(16));
+  const network = parsed.parts.slice(0, ipv6Bits / 16).map((group) => group.toString(16));
   return `${network.join(':')}::`;
 }
 

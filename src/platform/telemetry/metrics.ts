@@ -44,11 +44,7 @@ export class Metrics {
 }
 
 /** Private fields of mysql2's pool, which has no public ones for this. */
-interface CountedPool {
-  readonly _allConnections: { readonly length: number };
-  readonly _freeConnections: { readonly length: number };
-  readonly _connectionQueue: { readonly length: number };
-}
+type CountedPool = Record<'_allConnections' | '_freeConnections' | '_connectionQueue', { readonly length: number }>;
 
 function measurePool(registry: Registry, { options, driver }: DataSource): void {
   const { pool } = driver as unknown as { readonly pool: CountedPool };

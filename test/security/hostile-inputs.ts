@@ -35,7 +35,7 @@ export interface Target {
 }
 
 type Expected = Pick<HostileInput, 'headers' | 'status' | 'code' | 'field'>;
-/** Hostile values by the reason why they are refused. */
+/** The keys are the reasons why the values are refused. */
 type Faults = Readonly<Record<string, readonly unknown[]>>;
 type Fields = Readonly<Record<string, Faults>>;
 
@@ -168,7 +168,7 @@ const NOT_JSON: Readonly<Record<string, readonly (string | Buffer)[]>> = {
   'more values than any body may have': [beside(`["\\ud83d\\ude00","\\":",${'[],'.repeat(20_000)}[]]`)],
 };
 
-/** JSON that the service must refuse as a whole, or whose text is no Unicode, by the field in `errors`. */
+/** Valid JSON with a lone surrogate, or of another shape than a signup. The keys are the fields in `errors`. */
 const REFUSED_JSON = {
   email: ['\\ud800', '\\udc00@example.com', '\\udc00\\ud800@example.com'].map(
     (email) => `{"waitlist_id":"{id}","email":"${email}"}`,

@@ -11,11 +11,10 @@ import { setTimeout } from 'node:timers/promises';
 import { isFree, ServiceProcess, until } from '../test/support/service-process.js';
 import { Cluster, Pin } from './support/cluster.js';
 import { programFrom } from './support/database-server.js';
-import { chosen, EXPECTED, type Fault, Matrix, Tally } from './support/matrix.js';
+import { chosen, endureAll, EXPECTED, type Fault, Matrix } from './support/matrix.js';
 import { migrate } from './support/command-line.js';
 import { openWaitlist, Traffic } from './support/traffic.js';
 
-const VISITORS = 4;
 const WRITERS_MS = 20_000;
 const WRITERS_VISITORS = 12;
 const SEVERAL_WRITERS = 'several writers';
@@ -36,22 +35,21 @@ async function freePorts(): Promise<number> {
   throw new Error('There are no ports free in a row.');
 }
 
-/** A fault of the node that has the connections; `mend` restores the cluster after the cells were judged. */
-type ClusterFault = Fault & { readonly mend: () => Promise<unknown> };
-
-function faultsOf(cluster: Cluster, pin: Pin): ClusterFault[] {
+/** Faults of the node that has the connections. */
+function faultsOf(cluster: Cluster, pin: Pin): Fault[] {
   let node = 0;
-  const fault = (name: string, begin: () => Promise<unknown>, mend: () => Promise<unknown>): ClusterFault => ({
+  const fault = (name: string, begin: () => Promise<unknown>, mend: () => Promise<unknown>): Fault => ({
     name,
-    // The cluster repairs itself, so there is nothing to end.
     expected: EXPECTED.PASSING,
     lastsMs: 0,
     begin: async () => {
       node = await cluster.nodeAt(pin.url);
       await begin();
     },
-    end: async () => undefined,
-    mend,
+    mend: async () => {
+      await mend();
+      await until(() => cluster.isWhole());
+    },
   });
   const restart = () => cluster.node('restart-node', node);
   return [
@@ -78,18 +76,8 @@ async function pinned(names: readonly string[]): Promise<boolean> {
     const service = await serve(pin.url);
     const other = await serve(pin.url);
     const matrix = await Matrix.open(service, pin.url);
-    const traffic = new Traffic(() => [service, other], await openWaitlist(service));
-    traffic.start(VISITORS);
-    const tally = new Tally();
-    for (const fault of chosen(faultsOf(cluster, pin), names)) {
-      tally.add(fault.name, await matrix.endure(fault));
-      await fault.mend();
-      await until(() => cluster.isWhole());
-    }
-    matrix.close();
-    await traffic.stop();
-    const isSound = await traffic.conclude(`${kind}, one writer: ${tally.toString()}`, service, pin.url);
-    return isSound && tally.wrong === 0;
+    const faults = chosen(faultsOf(cluster, pin), names);
+    return await endureAll(`${kind}, one writer`, matrix, faults, [service, other], pin.url);
   } finally {
     pin.stop();
   }

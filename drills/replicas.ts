@@ -11,11 +11,9 @@ import type { RowDataPacket } from 'mysql2/promise';
 import { freePort, ServiceProcess, until } from '../test/support/service-process.js';
 import { Pin } from './support/cluster.js';
 import { DatabaseServer, programFrom } from './support/database-server.js';
-import { chosen, EXPECTED, type Fault, Matrix, Tally } from './support/matrix.js';
+import { chosen, endureAll, EXPECTED, type Fault, Matrix } from './support/matrix.js';
 import { migrate } from './support/command-line.js';
-import { openWaitlist, Traffic } from './support/traffic.js';
 
-const VISITORS = 4;
 /** Longer than a run, so the primary never continues without its replica. */
 const FALLBACK_MS = 3_600_000;
 const CATCH_UP_SECONDS = 10;
@@ -100,14 +98,12 @@ async function handOver(): Promise<void> {
 function faults(): Fault[] {
   const fault = (name: string, begin: () => Promise<unknown>): Fault => ({
     name,
-    // Nothing to end: the other server stays the primary.
     expected: EXPECTED.PASSING,
     lastsMs: 0,
     begin,
-    end: async () => undefined,
   });
   return [
-    fault('primary changed', handOver),
+    { ...fault('primary changed', handOver), mend: follow },
     fault('primary killed', async () => {
       await primary.kill();
       await promote();
@@ -127,18 +123,8 @@ try {
   service = running;
   await running.started();
   const matrix = await Matrix.open(running, url);
-  const traffic = new Traffic(() => [running], await openWaitlist(running));
-  traffic.start(VISITORS);
-  const tally = new Tally();
   const asked = chosen(faults(), process.argv.slice(2));
-  for (const [index, one] of asked.entries()) {
-    tally.add(one.name, await matrix.endure(one));
-    if (index < asked.length - 1) await follow();
-  }
-  matrix.close();
-  await traffic.stop();
-  const isSound = await traffic.conclude(`semi-synchronous replica: ${tally.toString()}`, running, url);
-  process.exitCode = isSound && tally.wrong === 0 ? 0 : 1;
+  process.exitCode = (await endureAll('semi-synchronous replica', matrix, asked, [running], url)) ? 0 : 1;
 } finally {
   service?.signal('SIGKILL');
   pin?.stop();

@@ -5,6 +5,7 @@ import type { Answer } from '../../test/support/api.js';
 import type { ServiceProcess } from '../../test/support/service-process.js';
 import { type Need, openOperations, type Operation } from './operations.js';
 import { verify } from './command-line.js';
+import { openWaitlist, Traffic } from './traffic.js';
 
 /** The outcome of an operation during a fault: success, a 503, or `either` of them if it depends on chance. */
 type Verdict = 'served' | 'refused' | 'either';
@@ -13,9 +14,11 @@ export interface Fault {
   readonly name: string;
   readonly expected: Readonly<Record<Need, Verdict>>;
   readonly lastsMs: number;
-  /** `begin` resolves when the fault is there, `end` when its cause is gone. */
+  /** `begin` resolves when the fault is there, `end` when its cause is gone. Without `end`, the database repairs itself. */
   begin(): Promise<unknown>;
-  end(): Promise<unknown>;
+  readonly end?: () => Promise<unknown>;
+  /** Prepares the next fault, after this one was judged. */
+  readonly mend?: () => Promise<unknown>;
 }
 
 const GONE = {
@@ -33,6 +36,7 @@ const TABLES_FULL = { nothing: 'served', readiness: 'either', reading: 'either',
 const PASSING = { ...TABLES_FULL, room: 'either' } as const;
 export const EXPECTED = { GONE, READ_ONLY, LOG_FULL, TABLES_FULL, PASSING };
 
+const VISITORS = 4;
 /** For operations without a bound of their own. */
 const ANSWER_MAX_MS = 5_000;
 /** From the fault until readiness must fail. */
@@ -55,7 +59,7 @@ interface Sample extends Pick<Answer, 'status'> {
   readonly fault: string | undefined;
 }
 
-export interface Cell {
+interface Cell {
   readonly operation: string;
   readonly answers: string;
   readonly slowestMs: number;
@@ -98,7 +102,7 @@ export class Matrix {
       const begunMs = performance.now();
       await setTimeout(fault.lastsMs);
       const endingMs = performance.now();
-      await fault.end();
+      await fault.end?.();
       const backMs = await returned(this.databaseUrl);
       times = { noticedMs: begunMs + NOTICE_MAX_MS, endingMs, backMs };
       await setTimeout(HEAL_MAX_MS + WATCHED_AFTER_MS);
@@ -122,13 +126,8 @@ export class Matrix {
       () => [],
       (error: unknown) => [String(error)],
     );
-    return {
-      operation: 'verify',
-      answers: '',
-      slowestMs: Math.round(performance.now() - startMs),
-      healedMs: 0,
-      faults,
-    };
+    const slowestMs = Math.round(performance.now() - startMs);
+    return { operation: 'verify', answers: '', slowestMs, healedMs: 0, faults };
   }
 
   close(): void {
@@ -226,26 +225,36 @@ export function chosen<Named extends Pick<Fault, 'name'>>(
   return names.length === 0 ? faults : faults.filter(({ name }) => names.includes(name));
 }
 
-/** Prints a row for each cell and sums them up. */
-export class Tally {
-  private cells = 0;
-  private slowestMs = 0;
-  private healedMs = 0;
-  wrong = 0;
-
-  add(fault: string, cells: readonly Cell[]): void {
-    for (const { operation, answers, slowestMs, healedMs, faults } of cells) {
+/**
+ * Goes through the faults and prints a row for each operation; meanwhile, `services` (all on the database) have visitors. At
+ * the end, compares the database with every answer. Returns whether all was right.
+ */
+export async function endureAll(
+  name: string,
+  matrix: Matrix,
+  faults: readonly Fault[],
+  services: readonly [ServiceProcess, ...ServiceProcess[]],
+  databaseUrl: string,
+): Promise<boolean> {
+  const [service] = services;
+  const traffic = new Traffic(() => services, await openWaitlist(service));
+  traffic.start(VISITORS);
+  const all: Cell[] = [];
+  for (const fault of faults) {
+    const cells = await matrix.endure(fault);
+    all.push(...cells);
+    for (const { operation, answers, slowestMs, healedMs, faults: wrong } of cells) {
       process.stdout.write(
-        `${fault.padEnd(18)} ${operation.padEnd(19)} ${answers.padEnd(22)} slowest ${String(slowestMs).padStart(5)} ms  back ${String(healedMs).padStart(5)} ms  ${faults.join('; ') || 'ok'}\n`,
+        `${fault.name.padEnd(18)} ${operation.padEnd(19)} ${answers.padEnd(22)} slowest ${String(slowestMs).padStart(5)} ms  back ${String(healedMs).padStart(5)} ms  ${wrong.join('; ') || 'ok'}\n`,
       );
-      this.cells += 1;
-      if (faults.length > 0) this.wrong += 1;
-      if (operation !== 'verify') this.slowestMs = Math.max(this.slowestMs, slowestMs);
-      this.healedMs = Math.max(this.healedMs, healedMs);
     }
+    await fault.mend?.();
   }
-
-  toString(): string {
-    return `${this.cells} cells, ${this.wrong} wrong, the slowest answer ${this.slowestMs} ms, back within ${this.healedMs} ms`;
-  }
+  matrix.close();
+  await traffic.stop();
+  const wrong = all.filter((cell) => cell.faults.length > 0).length;
+  const slowestMs = Math.max(0, ...all.filter(({ operation }) => operation !== 'verify').map((cell) => cell.slowestMs));
+  const healedMs = Math.max(0, ...all.map((cell) => cell.healedMs));
+  const sum = `${all.length} cells, ${wrong} wrong, the slowest answer ${slowestMs} ms, back within ${healedMs} ms`;
+  return (await traffic.conclude(`${name}: ${sum}`, service, databaseUrl)) && wrong === 0;
 }

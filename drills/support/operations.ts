@@ -60,340 +60,288 @@ export async function openOperations(service: ServiceProcess, databaseUrl: strin
   return [
     { name: 'livez', need: 'nothing', success: 200, answerMaxMs: LIVEZ_MAX_MS, call: () => ask('GET', '/livez') },
     { name: 'readyz', need: 'readiness', success: 200, answerMaxMs: READYZ_MAX_MS, call: () => ask('GET', '/readyz') },
-    new CreateSignup(service, ask, changed),
+    createSignup(service, ask, changed),
     { name: 'getSignup', need: 'reading', success: 200, call: () => ask('GET', first), isRight: ({ body }) => body.uuid === uuid },
     { name: 'listWaiters', need: 'reading', success: 200, call: () => ask('GET', `/api/v1/waiter?api_key=${apiKey}`), isRight: ({ body, headers }) => body[0].uuid === uuid && headers['x-total-count'] === String(PEOPLE) },
-    new OffboardWaiters(service, ask, changed),
-    new CreateTokens(ask),
-    new RefreshAccessToken(ask),
-    new CreateWaitlist(ask),
+    offboardWaiters(service, ask, changed),
+    createTokens(ask),
+    refreshAccessToken(ask),
+    createWaitlist(ask),
     { name: 'listWaitlists', need: 'reading', success: 200, pauseMs: LOGIN_PAUSE_MS, call: () => ask('GET', '/api/v1/waitlist'), isRight: ({ body }) => body.some(({ id }: { id: number }) => id === waitlistId) },
     { name: 'getWaitlist', need: 'reading', success: 200, call: () => ask('GET', `/api/v1/waitlist/${waitlistId}`), isRight: ({ body }) => body.statistics.current_signups === PEOPLE },
-    new UpdateWaitlist(ask, changed),
-    new ReplaceApiKey(ask, keyed),
-    new DeleteWaitlist(ask, databaseUrl),
+    updateWaitlist(ask, changed),
+    replaceApiKey(ask, keyed),
+    deleteWaitlist(ask, databaseUrl),
   ]; // prettier-ignore
 }
 
 type Ask = (method: string, path: string, body?: unknown, token?: string) => Promise<Answer>;
 
-/** The last answered value, and later ones that were sent without an answer and may be stored. */
-class LastWord<Value> {
-  private readonly possible: Value[] = [];
-
-  /** `value` is stored if the call succeeds. */
-  async asking(value: Value, call: () => Promise<Answer>, success: number): Promise<Answer> {
-    this.possible.push(value);
-    const answer = await call();
-    if (answer.status === success) this.possible.splice(0, this.possible.length, value);
-    return answer;
-  }
-
-  mayBe(value: Value): boolean {
-    return this.possible.includes(value);
-  }
-}
-
-class CreateSignup implements Operation {
-  readonly name = 'createSignup';
-  readonly need = 'room';
-  readonly success = 200;
-  private readonly answered = new Map<string, Joined>();
-  private people = 0;
-
-  constructor(
-    private readonly service: ServiceProcess,
-    private readonly ask: Ask,
-    private readonly place: TestWaitlist,
-  ) {}
-
-  async call(): Promise<Answer> {
-    const email = `matrix${(this.people += 1)}@example.com`;
-    const body = { waitlist_id: this.place.waitlistId, email, metadata: { text: ROOMY_TEXT } };
-    const answer = await this.ask('POST', '/api/v1/signup', body);
-    if (answer.status === 200) this.answered.set(email, answer.body as Joined);
-    return answer;
-  }
-
-  async findBroken(): Promise<string[]> {
-    const waiters = await listWaiters(this.service, this.place, false);
-    const byEmail = new Map(waiters.map((waiter) => [waiter.email, waiter]));
-    return [
-      ...(byEmail.size < waiters.length ? [`${waiters.length} records of ${byEmail.size} people`] : []),
-      ...[...this.answered].flatMap(([email, { uuid, referral_token }]) => {
+/** Each function makes an operation that remembers its answers. */
+function createSignup(service: ServiceProcess, ask: Ask, place: TestWaitlist): Operation {
+  const answered = new Map<string, Joined>();
+  let people = 0;
+  return {
+    name: 'createSignup',
+    need: 'room',
+    success: 200,
+    async call() {
+      const email = `matrix${(people += 1)}@example.com`;
+      const body = { waitlist_id: place.waitlistId, email, metadata: { text: ROOMY_TEXT } };
+      const answer = await ask('POST', '/api/v1/signup', body);
+      if (answer.status === 200) answered.set(email, answer.body as Joined);
+      return answer;
+    },
+    async findBroken() {
+      const waiters = await listWaiters(service, place, false);
+      const byEmail = new Map(waiters.map((waiter) => [waiter.email, waiter]));
+      const lost = [...answered].filter(([email, { uuid, referral_token }]) => {
         const waiter = byEmail.get(email);
-        return waiter?.uuid === uuid && waiter.referral_token === referral_token ? [] : [`lost ${email}`];
-      }),
-    ];
-  }
+        return waiter?.uuid !== uuid || waiter.referral_token !== referral_token;
+      });
+      const doubled = byEmail.size < waiters.length ? [`${waiters.length} records of ${byEmail.size} people`] : [];
+      return [...doubled, ...lost.map(([email]) => `lost ${email}`)];
+    },
+  };
 }
 
 /** Sends the same people again until it is answered. */
-class OffboardWaiters implements Operation {
-  readonly name = 'offboardWaiters';
-  readonly need = 'writing';
-  readonly success = 200;
-  readonly pauseMs = LOGIN_PAUSE_MS;
-  private readonly answered = new Map<number, number>();
+function offboardWaiters(service: ServiceProcess, ask: Ask, place: TestWaitlist): Operation {
+  const answered = new Map<number, number>();
   /** Sent once without an answer, so perhaps offboarded already; then a later answer leaves them out. */
-  private readonly doubtful = new Set<number>();
-  private candidates: number[] = [];
-
-  constructor(
-    private readonly service: ServiceProcess,
-    private readonly ask: Ask,
-    private readonly place: TestWaitlist,
-  ) {}
-
-  async prepare(): Promise<void> {
-    if (this.candidates.length === 0)
-      this.candidates = (await listWaiters(this.service, this.place, false)).map(({ id }) => id);
-  }
-
-  async call(): Promise<Answer> {
-    const ids = this.candidates.slice(0, OFFBOARDED_AT_ONCE);
-    const body = { api_key: this.place.apiKey, offboard_request: true, waiters: ids.map((id) => ({ id })) };
-    const isRepeat = ids.some((id) => this.doubtful.has(id));
-    for (const id of ids) this.doubtful.add(id);
-    const answer = await this.ask('PATCH', '/api/v1/waiter', body);
-    if (answer.status !== 200) return answer;
-    const removed = answer.body as { id: number; removed_priority: number }[];
-    for (const { id, removed_priority } of removed) this.answered.set(id, removed_priority);
-    for (const id of ids) this.doubtful.delete(id);
-    this.candidates.splice(0, ids.length);
-    if (!isRepeat && removed.length < ids.length) throw new Error(`Of ${ids.join(', ')} not all were offboarded`);
-    return answer;
-  }
-
-  async findBroken(): Promise<string[]> {
-    const removedAt = new Map(
-      (await listWaiters(this.service, this.place, true)).map(({ id, removed_priority }) => [id, removed_priority]),
-    );
-    const unasked = this.candidates.filter((id) => !this.doubtful.has(id));
-    return [
-      ...[...this.answered].filter(([id, priority]) => removedAt.get(id) !== priority).map(([id]) => `${id} is not offboarded as answered`),
-      ...unasked.filter((id) => removedAt.has(id)).map((id) => `${id} is offboarded without a request`),
-    ]; // prettier-ignore
-  }
+  const doubtful = new Set<number>();
+  let candidates: number[] = [];
+  return {
+    name: 'offboardWaiters',
+    need: 'writing',
+    success: 200,
+    pauseMs: LOGIN_PAUSE_MS,
+    async prepare() {
+      if (candidates.length === 0) candidates = (await listWaiters(service, place, false)).map(({ id }) => id);
+    },
+    async call() {
+      const ids = candidates.slice(0, OFFBOARDED_AT_ONCE);
+      const body = { api_key: place.apiKey, offboard_request: true, waiters: ids.map((id) => ({ id })) };
+      const isRepeat = ids.some((id) => doubtful.has(id));
+      for (const id of ids) doubtful.add(id);
+      const answer = await ask('PATCH', '/api/v1/waiter', body);
+      if (answer.status !== 200) return answer;
+      const removed = answer.body as { id: number; removed_priority: number }[];
+      for (const { id, removed_priority } of removed) answered.set(id, removed_priority);
+      for (const id of ids) doubtful.delete(id);
+      candidates.splice(0, ids.length);
+      if (!isRepeat && removed.length < ids.length) throw new Error(`Of ${ids.join(', ')} not all were offboarded`);
+      return answer;
+    },
+    async findBroken() {
+      const offboarded = await listWaiters(service, place, true);
+      const removedAt = new Map(offboarded.map(({ id, removed_priority }) => [id, removed_priority]));
+      const wrong = [...answered].filter(([id, priority]) => removedAt.get(id) !== priority);
+      const unasked = candidates.filter((id) => !doubtful.has(id) && removedAt.has(id));
+      return [
+        ...wrong.map(([id]) => `${id} is not offboarded as answered`),
+        ...unasked.map((id) => `${id} is offboarded without a request`),
+      ];
+    },
+  };
 }
 
-class CreateTokens implements Operation {
-  readonly name = 'createTokens';
-  readonly need = 'writing';
-  readonly success = 200;
-  readonly pauseMs = LOGIN_PAUSE_MS;
-  private readonly answered: { readonly access_token: string; readonly refresh_token: string }[] = [];
-
-  constructor(private readonly ask: Ask) {}
-
-  async call(): Promise<Answer> {
-    const answer = await this.ask('POST', '/api/v1/auth/create_tokens', OWNER);
-    if (answer.status === 200) this.answered.push(answer.body);
-    return answer;
-  }
-
-  /** Uses up each refresh token. */
-  async findBroken(): Promise<string[]> {
-    const broken: string[] = [];
-    for (const { access_token, refresh_token } of this.answered.splice(0)) {
-      const owned = await this.ask('GET', '/api/v1/waitlist', undefined, access_token);
-      const renewed = await this.ask('GET', '/api/v1/auth/refresh_access_token', undefined, refresh_token);
-      if (owned.status !== 200) broken.push(`an access token is answered ${owned.status}`);
-      if (renewed.status !== 200) broken.push(`a refresh token is answered ${renewed.status}`);
-    }
-    return broken;
-  }
+function createTokens(ask: Ask): Operation {
+  const answered: { readonly access_token: string; readonly refresh_token: string }[] = [];
+  return {
+    name: 'createTokens',
+    need: 'writing',
+    success: 200,
+    pauseMs: LOGIN_PAUSE_MS,
+    async call() {
+      const answer = await ask('POST', '/api/v1/auth/create_tokens', OWNER);
+      if (answer.status === 200) answered.push(answer.body);
+      return answer;
+    },
+    /** Uses up each refresh token. */
+    async findBroken() {
+      const broken: string[] = [];
+      for (const { access_token, refresh_token } of answered.splice(0)) {
+        const owned = await ask('GET', '/api/v1/waitlist', undefined, access_token);
+        const renewed = await ask('GET', '/api/v1/auth/refresh_access_token', undefined, refresh_token);
+        if (owned.status !== 200) broken.push(`an access token is answered ${owned.status}`);
+        if (renewed.status !== 200) broken.push(`a refresh token is answered ${renewed.status}`);
+      }
+      return broken;
+    },
+  };
 }
 
 /** Renews one login. If the answer was lost for longer than the grace period, the login has ended and is made anew. */
-class RefreshAccessToken implements Operation {
-  readonly name = 'refreshAccessToken';
-  readonly need = 'writing';
-  readonly success = 200;
-  readonly pauseMs = LOGIN_PAUSE_MS;
-  private token = '';
-  private isDoubtful = true;
-
-  constructor(private readonly ask: Ask) {}
-
-  async call(): Promise<Answer> {
-    const logIn = async () => this.ask('POST', '/api/v1/auth/create_tokens', OWNER);
-    let answer = this.token === '' ? await logIn() : await this.refresh();
-    if (answer.status === 401 && this.isDoubtful) answer = await logIn();
-    this.isDoubtful = answer.status !== 200;
-    if (!this.isDoubtful) this.token = answer.body.refresh_token as string;
+function refreshAccessToken(ask: Ask): Operation {
+  let token = '';
+  let isDoubtful = true;
+  const logIn = async () => ask('POST', '/api/v1/auth/create_tokens', OWNER);
+  const call = async () => {
+    let answer = token === '' ? await logIn() : await ask('GET', '/api/v1/auth/refresh_access_token', undefined, token);
+    if (answer.status === 401 && isDoubtful) answer = await logIn();
+    isDoubtful = answer.status !== 200;
+    if (!isDoubtful) token = answer.body.refresh_token as string;
     return answer;
-  }
-
-  async findBroken(): Promise<string[]> {
-    const { status } = await this.call();
-    return status === 200 ? [] : [`the token answered last is answered ${status}`];
-  }
-
-  private async refresh(): Promise<Answer> {
-    return this.ask('GET', '/api/v1/auth/refresh_access_token', undefined, this.token);
-  }
+  };
+  return {
+    name: 'refreshAccessToken',
+    need: 'writing',
+    success: 200,
+    pauseMs: LOGIN_PAUSE_MS,
+    call,
+    async findBroken() {
+      const { status } = await call();
+      return status === 200 ? [] : [`the token answered last is answered ${status}`];
+    },
+  };
 }
 
-class CreateWaitlist implements Operation {
-  readonly name = 'createWaitlist';
-  readonly need = 'writing';
-  readonly success = 201;
-  readonly pauseMs = RARE_PAUSE_MS;
-  private readonly answered = new Map<number, string>();
-
-  constructor(private readonly ask: Ask) {}
-
-  async call(): Promise<Answer> {
-    const answer = await this.ask('POST', '/api/v1/waitlist', SETTINGS);
-    if (answer.status === 201) this.answered.set(answer.body.id as number, answer.body.api_key as string);
-    return answer;
-  }
-
-  /** Deletes those that it finds, because `verify` takes time for each. */
-  async findBroken(): Promise<string[]> {
-    const { body } = await this.ask('GET', '/api/v1/waitlist');
-    const listed = new Set((body as { id: number }[]).map(({ id }) => id));
-    const broken: string[] = [];
-    for (const [id, key] of this.answered) {
-      const { status } = await this.ask('GET', `/api/v1/waiter?api_key=${key}`);
-      if (!listed.has(id) || status !== 200) broken.push(`lost waitlist ${id}`);
-      else read(await this.ask('DELETE', `/api/v1/waitlist/${id}`));
-    }
-    this.answered.clear();
-    return broken;
-  }
+function createWaitlist(ask: Ask): Operation {
+  const answered = new Map<number, string>();
+  return {
+    name: 'createWaitlist',
+    need: 'writing',
+    success: 201,
+    pauseMs: RARE_PAUSE_MS,
+    async call() {
+      const answer = await ask('POST', '/api/v1/waitlist', SETTINGS);
+      if (answer.status === 201) answered.set(answer.body.id as number, answer.body.api_key as string);
+      return answer;
+    },
+    /** Deletes those that it finds, because `verify` takes time for each. */
+    async findBroken() {
+      const listed = await listedIds(ask);
+      const broken: string[] = [];
+      for (const [id, key] of answered) {
+        const { status } = await ask('GET', `/api/v1/waiter?api_key=${key}`);
+        if (!listed.has(id) || status !== 200) broken.push(`lost waitlist ${id}`);
+        else read(await ask('DELETE', `/api/v1/waitlist/${id}`));
+      }
+      answered.clear();
+      return broken;
+    },
+  };
 }
 
-class UpdateWaitlist implements Operation {
-  readonly name = 'updateWaitlist';
-  readonly need = 'writing';
-  readonly success = 200;
-  private readonly path: string;
-  private readonly names = new LastWord<string>();
-  private count = 0;
-
-  constructor(
-    private readonly ask: Ask,
-    { waitlistId }: TestWaitlist,
-  ) {
-    this.path = `/api/v1/waitlist/${waitlistId}`;
-  }
-
-  async call(): Promise<Answer> {
-    const name = `Name ${(this.count += 1)}`;
-    return this.names.asking(name, () => this.ask('PATCH', this.path, { waitlist_name: name }), this.success);
-  }
-
-  async findBroken(): Promise<string[]> {
-    const { body } = await this.ask('GET', this.path);
-    return this.names.mayBe(body.waitlist_name as string) ? [] : [`it is called ${body.waitlist_name}`];
-  }
+async function listedIds(ask: Ask): Promise<Set<number>> {
+  const { body } = await ask('GET', '/api/v1/waitlist');
+  return new Set((body as { id: number }[]).map(({ id }) => id));
 }
 
-class ReplaceApiKey implements Operation {
-  readonly name = 'replaceApiKey';
-  readonly need = 'writing';
-  readonly success = 201;
-  private key: string;
+function updateWaitlist(ask: Ask, { waitlistId }: TestWaitlist): Operation {
+  const path = `/api/v1/waitlist/${waitlistId}`;
+  /** The name answered last, and later ones that were sent without an answer and may be stored. */
+  const possible: string[] = [];
+  let count = 0;
+  return {
+    name: 'updateWaitlist',
+    need: 'writing',
+    success: 200,
+    async call() {
+      const name = `Name ${(count += 1)}`;
+      possible.push(name);
+      const answer = await ask('PATCH', path, { waitlist_name: name });
+      if (answer.status === 200) possible.splice(0, possible.length, name);
+      return answer;
+    },
+    async findBroken() {
+      const { body } = await ask('GET', path);
+      return possible.includes(body.waitlist_name as string) ? [] : [`it is called ${body.waitlist_name}`];
+    },
+  };
+}
+
+function replaceApiKey(ask: Ask, { waitlistId, apiKey: firstKey }: TestWaitlist): Operation {
+  let key = firstKey;
   /** A newer key may have been made without an answer. */
-  private isDoubtful = false;
-
-  constructor(
-    private readonly ask: Ask,
-    private readonly place: TestWaitlist,
-  ) {
-    this.key = place.apiKey;
-  }
-
-  async call(): Promise<Answer> {
-    this.isDoubtful = true;
-    const answer = await this.ask('POST', `/api/v1/waitlist/${this.place.waitlistId}/api_key`);
-    if (answer.status !== 201) return answer;
-    this.isDoubtful = false;
-    this.key = answer.body.api_key as string;
-    return answer;
-  }
-
-  async findBroken(): Promise<string[]> {
-    const opens = async (key: string) => (await this.ask('GET', `/api/v1/waiter?api_key=${key}`)).status;
-    const [status, ended] = [await opens(this.key), await opens(this.place.apiKey)];
-    return [
-      ...(status === 200 || this.isDoubtful ? [] : [`the key answered last is answered ${status}`]),
-      ...(ended === 403 ? [] : [`the first key is answered ${ended}`]),
-    ];
-  }
+  let isDoubtful = false;
+  const statusOf = async (one: string) => (await ask('GET', `/api/v1/waiter?api_key=${one}`)).status;
+  return {
+    name: 'replaceApiKey',
+    need: 'writing',
+    success: 201,
+    async call() {
+      isDoubtful = true;
+      const answer = await ask('POST', `/api/v1/waitlist/${waitlistId}/api_key`);
+      if (answer.status !== 201) return answer;
+      isDoubtful = false;
+      key = answer.body.api_key as string;
+      return answer;
+    },
+    async findBroken() {
+      const [status, ended] = [await statusOf(key), await statusOf(firstKey)];
+      return [
+        ...(status === 200 || isDoubtful ? [] : [`the key answered last is answered ${status}`]),
+        ...(ended === 403 ? [] : [`the first key is answered ${ended}`]),
+      ];
+    },
+  };
 }
 
 /** Deletes waitlists made for that. One whose answer was lost may be gone already. */
-class DeleteWaitlist implements Operation {
-  readonly name = 'deleteWaitlist';
-  readonly need = 'writing';
-  readonly success = 204;
-  readonly pauseMs = RARE_PAUSE_MS;
-  private readonly standing: number[] = [];
-  private readonly answered: number[] = [];
-  private doubtful: number | undefined;
-
-  constructor(
-    private readonly ask: Ask,
-    private readonly databaseUrl: string,
-  ) {}
-
-  async prepare(): Promise<void> {
-    while (this.standing.length < SHORT_LIVED) {
-      const refusal = await this.make();
-      if (refusal) throw new Error(`A waitlist could not be made: ${refusal.text}`);
-    }
-  }
-
-  async call(): Promise<Answer> {
-    const refusal = this.standing.length === 0 ? await this.make() : undefined;
-    if (refusal) return refusal;
-    const id = this.standing[0] as number;
-    const isRepeat = this.doubtful === id;
-    this.doubtful = id;
-    const answer = await this.ask('DELETE', `/api/v1/waitlist/${id}`);
-    const isGone = answer.status === 204 || (answer.status === 404 && isRepeat);
-    if (!isGone) return answer;
-    this.standing.shift();
-    this.answered.push(id);
-    return { ...answer, status: 204 };
-  }
+function deleteWaitlist(ask: Ask, databaseUrl: string): Operation {
+  const standing: number[] = [];
+  const answered: number[] = [];
+  let doubtful: number | undefined;
 
   /** Makes one more waitlist to delete; returns the failed answer, if any. */
-  private async make(): Promise<Answer | undefined> {
-    const made = await this.ask('POST', '/api/v1/waitlist', SETTINGS);
+  async function make(): Promise<Answer | undefined> {
+    const made = await ask('POST', '/api/v1/waitlist', SETTINGS);
     if (made.status !== 201) return made;
     const { id } = made.body as { id: number };
     const people = Array.from({ length: SHORT_LIVED_PEOPLE }, (_, index) => `person${index}@example.com`);
-    const joined = await Promise.all(people.map((email) => this.ask('POST', '/api/v1/signup', { waitlist_id: id, email }))); // prettier-ignore
+    const joined = await Promise.all(people.map((email) => ask('POST', '/api/v1/signup', { waitlist_id: id, email })));
     const refusal = joined.find(({ status }) => status !== 200);
-    if (!refusal) this.standing.push(id);
+    if (!refusal) standing.push(id);
     return refusal;
   }
 
-  /** Deleted waitlists must not be listed, and their records must be purged after a while. */
-  async findBroken(): Promise<string[]> {
-    const { body } = await this.ask('GET', '/api/v1/waitlist');
-    const listed = new Set((body as { id: number }[]).map(({ id }) => id));
-    const lost = this.standing.filter((id) => id !== this.doubtful && !listed.has(id));
-    const connection = await createConnection(this.databaseUrl);
-    try {
-      await until(async () => {
-        const [rows] = await connection.query<RowDataPacket[]>('SELECT waitlist_id FROM deleted_waitlist');
-        return rows.length === 0;
-      });
-      const [[row]] = await connection.query<RowDataPacket[]>(
-        'SELECT COUNT(*) AS amount FROM waiter WHERE waitlist_id NOT IN (SELECT id FROM waitlist)',
-      );
-      return [
-        ...this.answered.filter((id) => listed.has(id)).map((id) => `waitlist ${id} stands`),
-        ...lost.map((id) => `lost waitlist ${id}`),
-        ...(Number(row?.amount) > 0 ? [`${row?.amount} records without their waitlist`] : []),
-      ];
-    } finally {
-      await connection.end();
-    }
-  }
+  return {
+    name: 'deleteWaitlist',
+    need: 'writing',
+    success: 204,
+    pauseMs: RARE_PAUSE_MS,
+    async prepare() {
+      while (standing.length < SHORT_LIVED) {
+        const refusal = await make();
+        if (refusal) throw new Error(`A waitlist could not be made: ${refusal.text}`);
+      }
+    },
+    async call() {
+      const refusal = standing.length === 0 ? await make() : undefined;
+      if (refusal) return refusal;
+      const id = standing[0] as number;
+      const isRepeat = doubtful === id;
+      doubtful = id;
+      const answer = await ask('DELETE', `/api/v1/waitlist/${id}`);
+      const isGone = answer.status === 204 || (answer.status === 404 && isRepeat);
+      if (!isGone) return answer;
+      standing.shift();
+      answered.push(id);
+      return { ...answer, status: 204 };
+    },
+    /** Deleted waitlists must not be listed, and their records must be purged after a while. */
+    async findBroken() {
+      const listed = await listedIds(ask);
+      const lost = standing.filter((id) => id !== doubtful && !listed.has(id));
+      const connection = await createConnection(databaseUrl);
+      try {
+        await until(async () => {
+          const [rows] = await connection.query<RowDataPacket[]>('SELECT waitlist_id FROM deleted_waitlist');
+          return rows.length === 0;
+        });
+        const [[row]] = await connection.query<RowDataPacket[]>(
+          'SELECT COUNT(*) AS amount FROM waiter WHERE waitlist_id NOT IN (SELECT id FROM waitlist)',
+        );
+        return [
+          ...answered.filter((id) => listed.has(id)).map((id) => `waitlist ${id} stands`),
+          ...lost.map((id) => `lost waitlist ${id}`),
+          ...(Number(row?.amount) > 0 ? [`${row?.amount} records without their waitlist`] : []),
+        ];
+      } finally {
+        await connection.end();
+      }
+    },
+  };
 }

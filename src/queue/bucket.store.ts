@@ -26,7 +26,7 @@ const COLUMNS = [...KEY, 'before_in_parent'];
 /** Repeated in each term of an OR: SQLite would search by a condition outside of it alone, and scan the rest. */
 const IN_FAMILY = 'waitlist_id = ? AND axis = ? AND level = ? AND parent = ?';
 
-type BucketRow = BucketPlace & { readonly before_in_parent: number };
+type BucketRow = BucketRef & { readonly before_in_parent: number };
 
 /** Buckets of each family from a slot on, in order, by {@link familyId}. */
 export type Siblings = ReadonlyMap<string, readonly Bucket[]>;

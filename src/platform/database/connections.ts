@@ -175,13 +175,15 @@ export async function inManagedTransaction<Result>(
 }
 
 /** A lost connection is rolled back by its server. A connection whose rollback fails may still be in its transaction. */
-async function rollBack({ kind }: Connection, error: unknown, roll: () => Promise<unknown>): Promise<void> {
+async function rollBack({ kind, manager }: Connection, error: unknown, roll: () => Promise<unknown>): Promise<void> {
   if (isAway(error)) return;
   try {
     await roll();
   } catch {
-    // SQLite has rolled back by itself, or had not begun.
     if (kind === 'server') throw new TransactionInDoubtError('The rollback failed', { cause: error });
+    // SQLite has rolled back by itself, for instance on a full disk. TypeORM's one runner would still count its transaction
+    // as open, and never commit the next one: make it create another runner.
+    (manager.dataSource.driver as { queryRunner?: unknown }).queryRunner = undefined;
   }
 }
 

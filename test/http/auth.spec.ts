@@ -326,8 +326,12 @@ describe('tokens', () => {
         expect(await answerTo(`${head}.${body}.${signature}`)).toBe(401);
       });
 
-      it('is refused unsigned', async () => {
-        const [head, body] = sign({ ...header, alg: 'none' }, claims).split('.');
+      it.each<[string, Part]>([
+        ['with alg none', { alg: 'none' }],
+        ['with another typ', { typ: 'x' }],
+        ['with an unknown kid', { kid: 'unknown' }],
+      ])('is refused unsigned %s', async (_, part) => {
+        const [head, body] = sign({ ...header, ...part }, claims).split('.');
 
         expect(await answerTo(`${head}.${body}.`)).toBe(401);
       });

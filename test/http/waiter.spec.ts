@@ -244,6 +244,14 @@ describe('the waiters of a waitlist', () => {
       });
     });
 
+    it.each(['api_key', ['api_key'], 5])('are not selected by a JSON body that is %j', async (body) => {
+      const { token } = waitlist.owner;
+
+      const answer = await service.api.call('GET', PATH, body, { token, query: { api_key: waitlist.api_key } });
+
+      expect(answer.status).toBe(200);
+    });
+
     it('are selected by a JSON body too, by the same rules; the query takes precedence', async () => {
       const { token } = waitlist.owner;
       const body = {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { BUNDLED } from './scripts/bundled-dependencies.js';
+import { BUNDLED, BUNDLED_COMMONJS } from './scripts/bundled-dependencies.js';
 
 const WORKERS_MAX = 4;
 
@@ -25,11 +25,8 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    // class-validator requires it, and Jest cannot require an ES module.
-    '^libphonenumber-js$': '<rootDir>/node_modules/libphonenumber-js/min/index.cjs',
-    '^libphonenumber-js/max$': '<rootDir>/node_modules/libphonenumber-js/max/index.cjs',
     // Jest loads each file anew for each suite: bundled, a suite that starts the service takes half a second less.
-    [`^(${BUNDLED.join('|')})$`]: '<rootDir>/dist/node_modules/$1/index.js',
+    [`^(${[...BUNDLED, ...BUNDLED_COMMONJS].join('|')})$`]: '<rootDir>/dist/node_modules/$1/index.js',
   },
   transform: {
     '\\.ts$': ['@swc/jest', swc('es6')],

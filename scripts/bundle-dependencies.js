@@ -4,7 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
-import { BUNDLED } from './bundled-dependencies.js';
+import { BUNDLED, BUNDLED_COMMONJS } from './bundled-dependencies.js';
 
 const OUTPUT = 'dist/node_modules';
 /** Loaded by those bundled alone. */
@@ -47,4 +47,21 @@ for (const name of packages) {
     entries.map((entry) => [entry.replace(name, '.'), `${entry.replace(name, '.')}/index.js`]),
   );
   writeFileSync(`${OUTPUT}/${name}/package.json`, JSON.stringify({ name, type: 'module', exports }));
+}
+for (const name of BUNDLED_COMMONJS) {
+  await build({
+    entryPoints: [name],
+    outfile: `${OUTPUT}/${name}/index.js`,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    // The ES modules, so that esbuild knows the names of the exports and Node.js can import them.
+    mainFields: ['module', 'main'],
+    target: 'node20.19',
+    keepNames: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  writeFileSync(`${OUTPUT}/${name}/package.json`, JSON.stringify({ name, type: 'commonjs', main: 'index.js' }));
 }

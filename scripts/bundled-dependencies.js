@@ -14,3 +14,6 @@ export const BUNDLED = [
   'uuid',
   'zod',
 ];
+
+/** CommonJS packages of many files; @nestjs/mapped-types requires them, so they stay CommonJS. */
+export const BUNDLED_COMMONJS = ['class-validator'];

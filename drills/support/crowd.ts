@@ -9,7 +9,7 @@ import { verify } from './command-line.js';
 import { listWaiters, openWaitlist, read } from './traffic.js';
 
 /** Commands that may wait for one waitlist. */
-const LINE_MAX = 10_000;
+const QUEUE_MAX = 10_000;
 /** Of a process with a full queue of commands: a waiting request takes a few kilobytes. */
 const MEMORY_MAX_MIB = 512;
 const LOOK_MS = 50;
@@ -23,7 +23,7 @@ interface Crowd {
   readonly begin: () => Promise<unknown>;
   readonly lastsMs: number;
   readonly end: () => Promise<unknown>;
-  readonly fillsLine: boolean;
+  readonly fillsQueue: boolean;
 }
 
 export function crowdsOf(database: DatabaseServer): Crowd[] {
@@ -32,25 +32,25 @@ export function crowdsOf(database: DatabaseServer): Crowd[] {
   const throng = { connections: 100, signupsEach: 120, lastsMs: 20_000 };
   let root: Connection | undefined;
   return [
-    { name: 'rush', connections: 5_000, signupsEach: 1, begin: nothing, lastsMs: 0, end: nothing, fillsLine: false },
+    { name: 'rush', connections: 5_000, signupsEach: 1, begin: nothing, lastsMs: 0, end: nothing, fillsQueue: false },
     {
       ...throng,
       name: 'stalled',
       begin: () => database.signal('SIGSTOP'),
       end: () => database.signal('SIGCONT'),
       // The speed of the machine decides whether it fills.
-      fillsLine: false,
+      fillsQueue: false,
     },
     {
       ...throng,
-      name: 'line blocked',
+      name: 'queue blocked',
       begin: async () => {
         root = await database.connectAsRoot();
         await root.query('START TRANSACTION');
         await root.query('SELECT * FROM waitlist.waitlist FOR UPDATE');
       },
       end: async () => root?.end(),
-      fillsLine: true,
+      fillsQueue: true,
     },
   ];
 }
@@ -66,7 +66,7 @@ interface Reply {
  * bound, and every answered person must be stored once, at the answered position. Returns whether all of that held.
  */
 export async function endure(crowd: Crowd, service: ServiceProcess, databaseUrl: string): Promise<boolean> {
-  const { name, connections, signupsEach, lastsMs, fillsLine } = crowd;
+  const { name, connections, signupsEach, lastsMs, fillsQueue } = crowd;
   const place = await openWaitlist(service);
   const answered = new Map<string, Reply['body']>();
   const outcomes = new Map<string, number>();
@@ -104,8 +104,8 @@ export async function endure(crowd: Crowd, service: ServiceProcess, databaseUrl:
   for (const [email, { uuid }] of answered) find(uuids.get(email) !== uuid, `${email} was answered, and is lost`);
   const places = new Set([...answered.values()].map(({ priority }) => priority));
   find(places.size !== count || Math.max(...places) !== count - 1, 'the places answered are no permutation');
-  find(!(longest <= LINE_MAX), `the line held ${longest}`);
-  find(fillsLine && !(refusals > 0), 'the line was never full');
+  find(!(longest <= QUEUE_MAX), `the line held ${longest}`);
+  find(fillsQueue && !(refusals > 0), 'the queue was never full');
   find(!(memoryMib <= MEMORY_MAX_MIB), `it took ${memoryMib} MiB`);
   await verify(databaseUrl).catch((error: unknown) => differences.push(String(error)));
   const seconds = Math.round((performance.now() - startMs) / 1000);

@@ -12,20 +12,20 @@ const PROMPT_MS = 5_000;
 const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
 
 (hasRedis ? describe : describe.skip)('limits that replicas share by REDIS_URL', () => {
-  let line: RedisProxy;
+  let proxy: RedisProxy;
   beforeAll(async () => {
-    line = await RedisProxy.open();
+    proxy = await RedisProxy.open();
   });
-  afterAll(() => line.close());
+  afterAll(() => proxy.close());
 
   let replicas: Service[] = [];
   afterEach(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
-    await line.restore();
+    await proxy.restore();
   });
 
   async function start(environment: Record<string, string>, count = 2): Promise<[Service, Service]> {
-    const all = { REDIS_URL: line.url, LOG_LEVEL: 'silent', ...environment };
+    const all = { REDIS_URL: proxy.url, LOG_LEVEL: 'silent', ...environment };
     replicas = [];
     for (let index = 0; index < count; index += 1) replicas.push(await startService({ environment: all }));
     return replicas as [Service, Service];
@@ -98,8 +98,8 @@ const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(2
   });
 
   it.each([
-    ['hangs', async () => line.silence()],
-    ['is gone', () => line.cut()],
+    ['hangs', async () => proxy.silence()],
+    ['is gone', () => proxy.cut()],
   ])('apply in each replica alone while Redis %s, and no request waits', async (_, end) => {
     const unlimited = await startService();
     const waitlist = await unlimited.world.waitlist();
@@ -123,19 +123,22 @@ const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(2
   it('are shared again when Redis is back', async () => {
     const [one, other] = await start({ RATE_LIMIT_PUBLIC: '1' });
     expect(await areShared(one, other)).toBe(true);
-    await line.cut();
+    await proxy.cut();
     expect(await areShared(one, other)).toBe(false);
 
-    await line.restore();
+    await proxy.restore();
 
     await until(() => areShared(one, other));
   });
 
   it.each([
     ['is away', async () => `redis://:canary@127.0.0.1:${await freePort()}`],
-    ['refuses the password', () => Object.assign(new URL(line.url), { username: 'stranger', password: 'canary' }).href],
+    [
+      'refuses the password',
+      () => Object.assign(new URL(proxy.url), { username: 'stranger', password: 'canary' }).href,
+    ],
   ])(
-    'do not stop a replica from starting when Redis %s: it counts for itself and logs one line, without the password',
+    'do not stop a replica from starting when Redis %s: it counts for itself and logs one proxy, without the password',
     async (_, redisUrl) => {
       const service = await ServiceProcess.spawn({
         DATABASE_URL: 'sqlite::memory:',

@@ -14,7 +14,6 @@ const MORE_ROWS_MAX = 600;
 /** How many columns of an index a search must fix by equality, so that it finds few rows in a waitlist of any size. */
 const KEY_LENGTHS: Readonly<Record<string, number>> = {
   'INTEGER PRIMARY KEY': 1,
-  sqlite_autoindex_queue_1: 1,
   /** All but the slot: the siblings. */
   sqlite_autoindex_queue_bucket_1: 4,
   waiter_email: 2,

@@ -170,9 +170,9 @@ class Derived {
   bucketFindings(axis: Axis, stored: readonly Bucket[]): string[] {
     const storedIds = new Set(stored.map(bucketId));
     const missing = this.buckets([axis]).filter((bucket) => !storedIds.has(bucketId(bucket)));
-    for (const place of stored) {
-      const bits = axis.widthBits[place.level];
-      if (bits !== undefined) this.counters.add(axis, numberOf(axis, place) * 2 ** bits, 0);
+    for (const bucket of stored) {
+      const bits = axis.widthBits[bucket.level];
+      if (bits !== undefined) this.counters.add(axis, numberOf(axis, bucket) * 2 ** bits, 0);
     }
     const right = new Map(this.buckets([axis]).map((bucket) => [bucketId(bucket), bucket.before]));
     return [

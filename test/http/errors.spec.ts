@@ -1,6 +1,7 @@
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PROBLEMS } from '../../src/platform/problems/problem-catalog.js';
 import type { Answer, Api, CallOptions } from '../support/api.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist, World } from '../support/world.js';
@@ -149,6 +150,15 @@ describe('malformed HTTP', () => {
     expect(answer).toMatch(/\r\nx-request-id: [\da-f-]{36}\r\n/i);
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ status, error_code: code });
   });
+});
+
+it('/docs/errors explains every error code', async () => {
+  const { status, headers, text: page } = await api.get('/docs/errors');
+
+  expect(status).toBe(200);
+  expect(headers['content-type']).toBe('text/html; charset=utf-8');
+  for (const code of Object.keys(PROBLEMS))
+    expect(page).toContain(`<section id="${code.toLowerCase()}">\n<h2>${code}</h2>`);
 });
 
 describe('a body', () => {

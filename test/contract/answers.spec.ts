@@ -23,6 +23,8 @@ describe('every answer', () => {
     expect(hold({ headers: { ...answer.headers, 'cache-control': undefined } })).toThrow('Cache-Control is missing');
     expect(hold({ headers: { ...answer.headers, link: '<x>; rel="next"' } })).toThrow('does not name the header Link');
     expect(hold({ headers: { ...answer.headers, 'ratelimit-limit': 'many' } })).toThrow('RateLimit-Limit');
+    const refused = await api.get('/api/v1/signup');
+    expect(hold({ ...refused, body: { ...refused.body, instance: 'x' } })).toThrow('contradict each other');
   });
 
   it('has a content policy: browsers run nothing in it and load nothing from other hosts', async () => {

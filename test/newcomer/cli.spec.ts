@@ -119,12 +119,6 @@ describe('the CLI', () => {
       'An account with this email already exists.',
     ],
     [
-      'an easily guessed password',
-      ['owner', 'create', 'common@example.com'],
-      { input: 'passwordpassword' },
-      'password must not be easily guessed: a common password, a few words, a repetition, a row of keys, or made from the email',
-    ],
-    [
       'the waitlists of an unknown account',
       ['waitlist', 'list', '--owner', 'nobody@example.com'],
       {},

@@ -431,6 +431,7 @@ const SETTING_FAULTS: Fields = {
     ...TEXT,
     ...disguised('https://example.com/'),
     'no address': ['example.com', '/join', 'https://', 'https://exa mple.com/'],
+    'not percent-encoded ASCII': ['https://exämple.com/', 'https://example.com/a page', 'https://example.com/?a=%zz'],
     'a script or a document': ['javascript:alert(1)', 'java\u0000script:alert(1)', 'data:text/html,x'],
     'another scheme': ['file:///etc/passwd', 'ftp://example.com/'],
     'a header of its own': ['https://example.com/\r\nSet-Cookie: x=1'],
@@ -458,7 +459,7 @@ const SETTING_FAULTS: Fields = {
     'the same question twice': [[{ question_value: 'Why?' }, { question_value: 'Why?' }]],
   },
   'questions[0]': wrongType('object'),
-  'questions[0].question_value': { ...TEXT, ...disguised('Why is it?'), ...longerThan(500) },
+  'questions[0].question_value': { 'left out': [undefined], ...TEXT, ...disguised('Why is it?'), ...longerThan(500) },
   'questions[0].optional': wrongType('boolean'),
   'questions[0].answer_value': {
     ...wrongType('list', 'null'),

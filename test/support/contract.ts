@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
@@ -108,8 +109,18 @@ function checkBody(where: string, { content }: Described, answer: Answer): void 
   if (!String(answer.headers['content-type']).startsWith(type)) throw new Error(`${where}: must be ${type}`);
   check(where, schema, answer.body);
   const code = (answer.body as { error_code?: string }).error_code;
-  if (examples && code !== undefined && !(code in examples))
-    throw new Error(`${where}: the contract has no example of ${code}`);
+  if (code === undefined) return;
+  if (examples && !(code in examples)) throw new Error(`${where}: the contract has no example of ${code}`);
+  checkProblem(where, code, answer);
+}
+
+/** The fields that existing clients read repeat those of RFC 9457. */
+function checkProblem(where: string, code: string, { status, headers, body, text }: Answer): void {
+  const { detail } = body as { detail: string };
+  const type = `/docs/errors#${code.toLowerCase()}`;
+  const repeated = { type, status, instance: headers['x-request-id'], error_string: detail, message: detail };
+  if (!isDeepStrictEqual(body, { ...(body as object), ...repeated }))
+    throw new Error(`${where}: the fields of the problem contradict each other\n${text}`);
 }
 
 function check(where: string, schema: object | string, value: unknown): void {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-export interface Output {
+interface Output {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number | null;

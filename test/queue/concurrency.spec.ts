@@ -89,10 +89,15 @@ describe('at the same moment', () => {
     await expectExact(service, waitlist, emails.length);
   });
 
-  it('3,000 people sign up: nobody is refused, and each gets a position of their own', async () => {
+  it('3,000 people sign up from 200 clients: nobody is refused, and each gets a position of their own', async () => {
     const waitlist = await service.world.waitlist();
+    const client = async (index: number) => {
+      const own = [];
+      for (let count = 0; count < 15; count += 1) own.push(await turn(index).signup(waitlist));
+      return own;
+    };
 
-    const people = await Promise.all(times(3_000, (index) => turn(index).signup(waitlist)));
+    const people = (await Promise.all(times(200, client))).flat();
 
     expect(sorted(people.map(({ priority }) => priority))).toEqual(upTo(3_000));
     const listed = await listAll(service, waitlist);

@@ -9,26 +9,11 @@ import { Problem } from '../../src/platform/problems/problem.js';
 import { CreateSignupDto, GetSignupDto } from '../../src/signup/signup.dto.js';
 import { ListWaitersDto, OffboardWaitersDto } from '../../src/waiter/waiter.dto.js';
 import { CreateWaitlistDto, UpdateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
+import type { Schema } from '../support/contract.js';
 import { SEED } from '../support/seed.js';
 
 const RUNS = 1_000;
 
-interface Schema {
-  readonly $ref?: string;
-  readonly allOf?: readonly Schema[];
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly format?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-}
 interface Parameter {
   readonly name: string;
   readonly required: boolean;

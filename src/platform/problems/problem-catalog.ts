@@ -83,6 +83,11 @@ const CATALOG = {
     detail: 'An account with this email already exists.',
     remedy: 'Returned by the CLI only. `npm run cli -- owner set-password <email>` sets a new password.',
   },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    detail: 'The first request with this Idempotency-Key is still under way.',
+    remedy: 'Repeat the request a moment later to get the answer of the first one.',
+  },
   WAITLIST_NOT_EMPTY: {
     status: 409,
     detail: 'Only an empty waitlist can be seeded.',
@@ -113,6 +118,11 @@ const CATALOG = {
     detail: 'email is required by this waitlist',
     remedy: 'The request is well-formed but breaks a rule of this waitlist. Fix the fields listed in `errors`.',
     errors: [{ field: 'email', message: 'is required by this waitlist' }],
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    detail: 'This Idempotency-Key was used with another body.',
+    remedy: 'Use a new key for each new request. A key stands for one body for 24 hours.',
   },
   RATE_LIMITED: {
     status: 429,
@@ -151,6 +161,13 @@ const CATALOG = {
     retryAfterSeconds: 1,
     detail: 'Too many requests are waiting; try again.',
     remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
+  },
+  SECRET_UNAVAILABLE: {
+    status: 503,
+    retryAfterSeconds: 5,
+    detail: 'This instance cannot decrypt the stored answer; try again.',
+    remedy:
+      'Wait for the number of seconds in `Retry-After`; another instance may have the secret. If it lasts, the operator has removed an old secret from `JWT_SECRET`.',
   },
   SHUTTING_DOWN: {
     status: 503,

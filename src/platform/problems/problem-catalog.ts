@@ -1,3 +1,5 @@
+import type { Rule } from './rule.js';
+
 interface ProblemEntry {
   readonly status: number;
   /** The message, or an example where the message depends on the request. */
@@ -6,7 +8,7 @@ interface ProblemEntry {
   readonly remedy: string;
   readonly retryAfterSeconds?: number;
   /** An example of `errors`. */
-  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+  readonly errors?: readonly { readonly field: string; readonly rule: Rule; readonly message: string }[];
 }
 
 const CATALOG = {
@@ -14,13 +16,13 @@ const CATALOG = {
     status: 400,
     detail: 'email must be an email address',
     remedy: 'Fix the fields listed in `errors`.',
-    errors: [{ field: 'email', message: 'must be an email address' }],
+    errors: [{ field: 'email', rule: 'format', message: 'must be an email address' }],
   },
   MALFORMED_JSON: {
     status: 400,
     detail: 'The body must be JSON in UTF-8.',
     remedy: 'Send well-formed JSON, in UTF-8, of at most 64 levels and 20,000 values.',
-    errors: [{ field: 'body', message: 'must be JSON in UTF-8' }],
+    errors: [{ field: 'body', rule: 'format', message: 'must be JSON in UTF-8' }],
   },
   MALFORMED_REQUEST: {
     status: 400,
@@ -117,7 +119,7 @@ const CATALOG = {
     status: 422,
     detail: 'email is required by this waitlist',
     remedy: 'The request is well-formed but breaks a rule of this waitlist. Fix the fields listed in `errors`.',
-    errors: [{ field: 'email', message: 'is required by this waitlist' }],
+    errors: [{ field: 'email', rule: 'required', message: 'is required by this waitlist' }],
   },
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,

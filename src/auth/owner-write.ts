@@ -59,7 +59,11 @@ function keyOf(request: FastifyRequest, accountId: number): RepeatKey | null {
   if (given === undefined) return null;
   if (typeof given !== 'string' || given === '' || given.length > KEY_LENGTH_MAX || isRepeated(request, KEY_HEADER))
     throw Problem.invalid([
-      { field: 'Idempotency-Key', message: `must be given once and have 1 to ${KEY_LENGTH_MAX} characters` },
+      {
+        field: 'Idempotency-Key',
+        rule: 'format',
+        message: `must be given once and have 1 to ${KEY_LENGTH_MAX} characters`,
+      },
     ]);
   return {
     id: hash([accountId, method, routeOptions.url, params, given]),

@@ -108,7 +108,7 @@ export class GetSignupDto {
 
 /** A record as the public may see it. */
 export class SignupDto extends RecordDto {
-  @ApiProperty({ type: [GivenAnswerDto], maxItems: 3, description: 'One item for each question.', example: [] })
+  @ApiProperty({ type: [GivenAnswerDto], maxItems: 3, description: 'One item for each question. `answer_value` is the given answer only in the response to the request that created the record; otherwise it is null, also if that request is repeated.', example: [] })
   answers!: GivenAnswerDto[];
 
   @ApiPropertyOptional({ ...EMAIL_SCHEMA, description: "Present only if the request had the record's email." })
@@ -130,10 +130,11 @@ export class SignupDto extends RecordDto {
   @ApiProperty({ ...ID_SCHEMA, description: 'The id of the waitlist.', example: 1 })
   waitlist_id!: number;
 
-  static from({ waiter, waitlist, keys }: Found): SignupDto {
+  static from({ waiter, waitlist, keys, isNew }: Found): SignupDto {
     return Object.assign(recordFields(waiter, waitlist.urlLocation), {
-      answers: waitlist.questions.map(({ text, optional }) => {
-        const value = waiter.answers?.find(({ question }) => question === text)?.value ?? null;
+      answers: waitlist.questions.map(({ id, text, optional }) => {
+        const given = isNew && waiter.answers?.find(({ question_id }) => question_id === id);
+        const value = given ? given.value : null;
         return { question_value: text, optional, answer_value: value as string | string[] | null };
       }),
       priority: waiter.priority,

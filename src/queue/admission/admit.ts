@@ -1,3 +1,4 @@
+import { phoneRule } from '../../platform/contract/phone.js';
 import { type FieldFault, Problem } from '../../platform/problems/problem.js';
 import type { Applicant, ContactKeys, Newcomer } from '../waiter.js';
 import type { RequiredContact, WaitlistEntity } from '../waitlist.entity.js';
@@ -17,11 +18,14 @@ export interface Admission {
   readonly refusal: Problem | null;
 }
 
-/** @throws Problem `INVALID_REQUEST` for contact data or answers that no waitlist accepts */
+/** @throws Problem `INVALID_REQUEST` for a phone number of another region, and for answers that cannot be stored */
 export function admit(applicant: Applicant, rules: Rules): Admission {
   const contact = keptContact(applicant, rules.requiredContact);
   const keys = contactKeys(contact, applicant.region);
-  const { answers, faults } = checkAnswers(rules.questions, applicant.answers);
+  const { answers, malformed, faults } = checkAnswers(rules.questions, applicant.answers);
+  if (contact.phone !== null && keys.phoneKey === null)
+    malformed.unshift({ field: 'phone', rule: 'format', message: phoneRule(applicant.region) });
+  if (malformed.length > 0) throw Problem.invalid(malformed);
   const broken = [...missingContact(contact, rules.requiredContact), ...faults];
   return {
     keys,

@@ -42,6 +42,7 @@ export const initial = migrationsOf(1763683200000, [
       required_contact ${is.json} NOT NULL,
       default_region ${is.code(2)} NULL,
       questions ${is.json} NOT NULL,
+      removed_questions ${is.json} NOT NULL,
       created_at ${is.time} NOT NULL,
       spots_per_referral INT NOT NULL,
       next_seq ${is.id} NOT NULL,

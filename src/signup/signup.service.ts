@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '../platform/problems/problem.js';
-import { isInternational, phoneRule } from '../platform/contract/phone.js';
-import { contactKeys, nonBlank } from '../queue/admission/contact.js';
+import { isInternational } from '../platform/contract/phone.js';
+import { contactFaults, contactKeys, nonBlank } from '../queue/admission/contact.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import { referrerTokens } from '../queue/referral-link.js';
@@ -34,13 +34,13 @@ export class SignupService {
 
   /**
    * Finds a record by its email or phone; blank text counts as not given.
-   * @throws Problem `INVALID_REQUEST` for a phone number of another region, `WAITLIST_NOT_FOUND`, `NO_WAITER_FOUND`
+   * @throws Problem `INVALID_REQUEST` for a phone number that is none in the waitlist's region, `WAITLIST_NOT_FOUND`, `NO_WAITER_FOUND`
    */
   async find(waitlistId: number, contact: Pick<Applicant, 'email' | 'phone'>): Promise<Found> {
     const region = await this.regionFor(waitlistId, contact.phone);
     const keys = contactKeys(contact, region);
-    if (nonBlank(contact.phone) !== null && keys.phoneKey === null)
-      throw Problem.invalid([{ field: 'phone', rule: 'format', message: phoneRule(region) }]);
+    const faults = contactFaults(contact, keys, region);
+    if (faults.length > 0) throw Problem.invalid(faults);
     const { waiter, waitlist } = await this.reader.find(waitlistId, keys);
     if (!waiter) throw new Problem('NO_WAITER_FOUND');
     return { waiter, waitlist, keys, isNew: false, revealsRecord: true };

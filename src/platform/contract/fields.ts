@@ -47,6 +47,8 @@ interface FieldOptions {
   readonly default?: unknown;
   readonly optional?: boolean;
   readonly nullable?: boolean;
+  /** Makes the field optional if the other field of this name is given. */
+  readonly unless?: string;
   /** Accepts other notations of queries and existing clients: `"12"`, `True`, a space for an unencoded plus sign. */
   readonly lenient?: boolean;
 }
@@ -194,19 +196,21 @@ function text(options: TextOptions & { readonly type?: Class }, read: Reader) {
 }
 
 function field(
-  { lenient, optional: isOptional, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
+  { lenient, optional: isOptional, unless, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
   rules: readonly PropertyDecorator[],
   { read: readNotation }: { readonly read?: Reader } = {},
 ) {
-  const optional = isOptional ?? schema.default !== undefined;
+  const optional = isOptional ?? (unless !== undefined || schema.default !== undefined);
   // IsOptional would skip null as well as undefined.
-  const isSkipped = (value: unknown) => (optional && value === undefined) || (schema.nullable && value === null);
+  const isSkipped = (value: unknown, dto: Readonly<Record<string, unknown>>) =>
+    (optional && value === undefined && (!unless || !isBlank(dto[unless]))) || (schema.nullable && value === null);
   return applyDecorators(
     ApiProperty({ ...schema, required: !optional }),
     Expose(),
     Type(() => Opaque),
     ...(lenient && readNotation ? [Transform(({ value }: TransformFnParams) => readNotation(value))] : []),
-    ...(optional || schema.nullable ? [ValidateIf((_, value) => !isSkipped(value))] : []),
+    ...(optional || schema.nullable ? [ValidateIf((dto, value) => !isSkipped(value, dto))] : []),
+    ...(unless ? [NeededUnless(unless)] : []),
     ...(optional ? [] : [IsDefined(words('required', 'is required'))]),
     ...rules,
   );
@@ -267,6 +271,17 @@ export function Holds<Value>(name: string, findFaults: FindFaults<Value>): Prope
   const validate = (value: unknown) => faultsOf(value).length === 0;
   const defaultMessage = (failed?: { readonly value: unknown }) => JSON.stringify(faultsOf(failed?.value));
   return ValidateBy({ name, validator: { validate, defaultMessage } });
+}
+
+function NeededUnless(other: string): PropertyDecorator {
+  const validate = (value: unknown, context?: { readonly object: object }) =>
+    !isBlank(value) || !isBlank((context?.object as Readonly<Record<string, unknown>>)[other]);
+  const { message } = words('required', `is required unless a ${other} is given`);
+  return ValidateBy({ name: 'neededUnless', validator: { validate, defaultMessage: () => message } });
+}
+
+function isBlank(value: unknown): boolean {
+  return isAbsent(value) || (typeof value === 'string' && value.trim() === '');
 }
 
 /** The faults of a value that `read` read. */

@@ -1,3 +1,4 @@
+import { Reflector } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../config/config.js';
 import { RequestInterceptor } from '../contract/request.interceptor.js';

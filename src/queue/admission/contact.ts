@@ -1,5 +1,6 @@
-import { emailKey } from '../../platform/contract/email.js';
-import { phoneKey } from '../../platform/contract/phone.js';
+import { emailKey, invalidEmail } from '../../platform/contract/email.js';
+import { phoneKey, phoneRule } from '../../platform/contract/phone.js';
+import type { FieldFault } from '../../platform/problems/problem.js';
 import type { Applicant, ContactKeys } from '../waiter.js';
 
 type Contact = Pick<Applicant, 'email' | 'phone'>;
@@ -14,6 +15,15 @@ export function contactKeys({ email, phone }: Contact, region: string | null): C
     emailKey: givenEmail && emailKey(givenEmail),
     phoneKey: givenPhone && phoneKey(givenPhone, region),
   };
+}
+
+/** The parts that have no normal form. A record without its key would never be found. */
+export function contactFaults({ email, phone }: Contact, keys: ContactKeys, region: string | null): FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (nonBlank(email) !== null && keys.emailKey === null) faults.push({ ...invalidEmail(email ?? ''), field: 'email' });
+  if (nonBlank(phone) !== null && keys.phoneKey === null)
+    faults.push({ field: 'phone', rule: 'format', message: phoneRule(region) });
+  return faults;
 }
 
 /** The text as given, or null where it is blank. */

@@ -1,5 +1,5 @@
 import type { FieldFault } from '../platform/problems/problem.js';
-import type { Question } from '../queue/waitlist.entity.js';
+import type { Question } from './waitlist.entity.js';
 
 /** Questions of a waitlist in all, live and removed, so that its row stays small. */
 const QUESTIONS_MAX = 30;
@@ -32,10 +32,13 @@ export const NO_QUESTIONS: Questions = { questions: [], removedQuestions: [] };
 /**
  * Replaces the live questions by the given ones. A question that has the id of a live one, or no id and its text, keeps its
  * id, and so its answers. Live questions that are not given are removed. Removed ones stay for ever, so the next id follows
- * from the ids of all. Call it under the lock of the waitlist's row.
+ * from the ids of all. Without given ones, nothing changes. Call it under the lock of the waitlist's row: two changes must
+ * not give the same id.
  */
-export function changeQuestions(current: Questions, given: readonly GivenQuestion[]): ChangedQuestions {
-  const live = new Map(current.questions.map((question) => [question.id, question]));
+export function changeQuestions(current: Questions, given: readonly GivenQuestion[] | undefined): ChangedQuestions {
+  const { questions: asked, removedQuestions: removedBefore } = current;
+  if (!given) return { questions: asked, removedQuestions: removedBefore, malformed: [], broken: [] };
+  const live = new Set(asked.map(({ id }) => id));
   const named = new Set<number>();
   const malformed: FieldFault[] = [];
   given.forEach(({ id, removed }, index) => {
@@ -46,15 +49,15 @@ export function changeQuestions(current: Questions, given: readonly GivenQuestio
     named.add(id);
   });
 
-  let nextId = Math.max(0, ...[...current.questions, ...current.removedQuestions].map(({ id }) => id)) + 1;
+  let nextId = Math.max(0, ...[...asked, ...removedBefore].map(({ id }) => id)) + 1;
   const questions = given
     .filter(({ removed }) => !removed)
     .map(({ id, text, optional, options }): Question => {
-      const same = current.questions.find((question) => question.text === text && !named.has(question.id));
+      const same = asked.find((question) => question.text === text && !named.has(question.id));
       return { id: id ?? same?.id ?? nextId++, text, optional, options };
     });
   const kept = new Set(questions.map(({ id }) => id));
-  const removedQuestions = [...current.removedQuestions, ...current.questions.filter(({ id }) => !kept.has(id))];
+  const removedQuestions = [...removedBefore, ...asked.filter(({ id }) => !kept.has(id))];
   const changed = { questions, removedQuestions: removedQuestions.sort((one, other) => one.id - other.id) };
   return { ...changed, malformed, broken: faultsOfAll(changed) };
 }

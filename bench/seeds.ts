@@ -92,7 +92,8 @@ async function prepareSeed(app: INestApplicationContext, accountId: number, size
   const { QueueSeeder } = await built<typeof seederModule>('queue/maintenance/seeder.js');
   const waitlists = app.get(WaitlistService);
   const name = `bench-${size}`;
-  for (const { id, active, offboarded, name: ownName } of await waitlists.list(accountId)) {
+  const { waitlists: existing } = await waitlists.list(accountId, { afterId: null, limit: 100 });
+  for (const { id, active, offboarded, name: ownName } of existing) {
     if (ownName !== name) continue;
     const total = active + offboarded;
     if (total >= size && total <= size * GROWTH_MAX)

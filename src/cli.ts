@@ -8,6 +8,9 @@ import { ID_RULE, parseId } from './platform/contract/formats.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
+/** Each may hold large questions. */
+const WAITLISTS_PER_READ = 100;
+
 const program = new Command('npm run cli --')
   .description('Administration of the waitlist service.')
   .showHelpAfterError('(add --help for usage)');
@@ -63,9 +66,13 @@ waitlist
   .action((options: { owner: string }) =>
     withServices(async ({ auth, waitlists }) => {
       const account = await auth.getAccount(options.owner);
-      for (const { id, name, active, offboarded } of await waitlists.list(account.id)) {
-        print(`${id}\t${name}\t${active} active\t${offboarded} offboarded`);
-      }
+      let afterId: number | null = null;
+      do {
+        const page = await waitlists.list(account.id, { afterId, limit: WAITLISTS_PER_READ });
+        for (const { id, name, active, offboarded } of page.waitlists)
+          print(`${id}\t${name}\t${active} active\t${offboarded} offboarded`);
+        afterId = page.nextAfterId;
+      } while (afterId !== null);
     }),
   );
 

@@ -1,14 +1,17 @@
-import { Body, Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
 import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { IdParam } from '../platform/contract/fields.js';
+import { PageHeaders } from '../platform/http/page-headers.js';
 import {
   ApiKeyDto,
   CreatedWaitlistDto,
   CreateWaitlistDto,
+  ListWaitlistsDto,
   UpdatedWaitlistDto,
   UpdateWaitlistDto,
   WaitlistDto,
@@ -27,7 +30,10 @@ const LINKS = Object.fromEntries(
 @OwnerOnly()
 @Controller('api/v1/waitlist')
 export class WaitlistController {
-  constructor(private readonly waitlists: WaitlistService) {}
+  constructor(
+    private readonly waitlists: WaitlistService,
+    private readonly pageHeaders: PageHeaders,
+  ) {}
 
   @Post()
   @ApiOperation({
@@ -47,13 +53,23 @@ export class WaitlistController {
   @Get()
   @ApiOperation({
     summary: 'List my waitlists',
-    description: "Returns the account's waitlists, oldest first, with their numbers of records.",
+    description:
+      "Returns the account's waitlists, oldest first, with their numbers of records, in pages of at most 100. The `Link` header leads to the next page.",
   })
-  @ApiOkResponse({ description: 'The waitlists of the account.', type: [WaitlistDto] })
+  @ApiOkResponse({
+    description: 'A page of waitlists.',
+    type: [WaitlistDto],
+    headers: { Link: { $ref: '#/components/headers/Link' } },
+  })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
-  async listWaitlists(@CurrentCaller() { account }: Caller): Promise<WaitlistDto[]> {
-    const waitlists = await this.waitlists.list(account.id);
-    return waitlists.map((waitlist) => WaitlistDto.from(waitlist));
+  async listWaitlists(
+    @CurrentCaller() { account }: Caller,
+    @Query() query: ListWaitlistsDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WaitlistDto[]> {
+    const page = await this.waitlists.list(account.id, ListWaitlistsDto.toPage(query));
+    this.pageHeaders.set(reply, query, page);
+    return page.waitlists.map((waitlist) => WaitlistDto.from(waitlist));
   }
 
   @Patch(':waitlist_id')

@@ -18,15 +18,38 @@ const REORDERING: RunOptions = { deadlineMs: 10 * 60_000 };
 export const DEFAULTS = {
   spotsPerReferral: 3,
   requiredContact: { email: 'required', phone: 'optional', first_name: 'optional', last_name: 'optional' },
+  isClosed: false,
+  isPublic: true,
+  hidesCounts: false,
 } as const;
 
-type Setting = 'name' | 'urlLocation' | 'spotsPerReferral' | 'defaultRegion' | 'questions';
+type Setting =
+  | 'name'
+  | 'urlLocation'
+  | 'spotsPerReferral'
+  | 'defaultRegion'
+  | 'questions'
+  | 'isClosed'
+  | 'isPublic'
+  | 'hidesCounts';
 /** The fields that an owner can set. An omitted field keeps its value, or gets its default on a new waitlist. */
 export interface WaitlistSettings extends Partial<Pick<WaitlistEntity, Setting>> {
   readonly requiredContact?: Partial<RequiredContact>;
 }
 
 export type Waitlist = Readonly<WaitlistEntity>;
+
+/** Starts after a waitlist, or at the first. */
+export interface PageRequest {
+  readonly afterId: number | null;
+  readonly limit: number;
+}
+
+export interface Page {
+  readonly waitlists: readonly Waitlist[];
+  /** Where the next page starts; null on the last one. */
+  readonly nextAfterId: number | null;
+}
 
 /** A waitlist with the key that the caller sent. */
 export interface OwnedWaitlist extends Waitlist {
@@ -62,6 +85,9 @@ export class WaitlistService {
           questions: settings.questions ?? [],
           createdAt: new Date(),
           spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
+          isClosed: settings.isClosed ?? DEFAULTS.isClosed,
+          isPublic: settings.isPublic ?? DEFAULTS.isPublic,
+          hidesCounts: settings.hidesCounts ?? DEFAULTS.hidesCounts,
           ...EMPTY_TOTALS,
         });
       });
@@ -73,9 +99,12 @@ export class WaitlistService {
     return { waitlist: waitlist ?? throwNotFound(), apiKey };
   }
 
-  /** The owner's waitlists, oldest first. */
-  async list(accountId: number): Promise<Waitlist[]> {
-    return this.waitlists.listOwned(accountId);
+  /** A page of the owner's waitlists, oldest first. */
+  async list(accountId: number, { afterId, limit }: PageRequest): Promise<Page> {
+    // One waitlist beyond the page tells whether there is more.
+    const found = await this.waitlists.listOwned(accountId, { afterId, limit: limit + 1 });
+    const waitlists = found.slice(0, limit);
+    return { waitlists, nextAfterId: found.length > limit ? (waitlists.at(-1)?.id ?? null) : null };
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND`, also for another owner's waitlist */
@@ -83,9 +112,10 @@ export class WaitlistService {
     return (await this.waitlists.findOwned(accountId, id)) ?? throwNotFound();
   }
 
-  /** A waitlist of any owner. @throws Problem `WAITLIST_NOT_FOUND` */
+  /** A public waitlist of any owner. @throws Problem `WAITLIST_NOT_FOUND`, the same for one that is not public */
   async getPublic(id: number): Promise<Waitlist> {
-    return this.reader.getWaitlist(id);
+    const waitlist = await this.reader.getWaitlist(id);
+    return waitlist.isPublic ? waitlist : throwNotFound();
   }
 
   /** Returns the changed waitlist, and how many records moved. @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST` */

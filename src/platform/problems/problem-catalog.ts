@@ -114,6 +114,11 @@ const CATALOG = {
     remedy: 'The request is well-formed but breaks a rule of this waitlist. Fix the fields listed in `errors`.',
     errors: [{ field: 'email', message: 'is required by this waitlist' }],
   },
+  WAITLIST_CLOSED: {
+    status: 422,
+    detail: 'This waitlist is closed: it takes no new signups.',
+    remedy: 'Existing records are still found. The owner opens the waitlist again with `is_closed: false`.',
+  },
   RATE_LIMITED: {
     status: 429,
     detail: 'Too many requests from this address; wait before the next.',

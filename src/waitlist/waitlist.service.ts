@@ -24,14 +24,7 @@ export const DEFAULTS = {
 } as const;
 
 type Setting =
-  | 'name'
-  | 'urlLocation'
-  | 'spotsPerReferral'
-  | 'defaultRegion'
-  | 'questions'
-  | 'isClosed'
-  | 'isPublic'
-  | 'hidesCounts';
+  'name' | 'urlLocation' | 'spotsPerReferral' | 'defaultRegion' | 'questions' | 'isClosed' | 'isPublic' | 'hidesCounts';
 /** The fields that an owner can set. An omitted field keeps its value, or gets its default on a new waitlist. */
 export interface WaitlistSettings extends Partial<Pick<WaitlistEntity, Setting>> {
   readonly requiredContact?: Partial<RequiredContact>;

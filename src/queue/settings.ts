@@ -11,6 +11,9 @@ export const SETTINGS = [
   'defaultRegion',
   'questions',
   'removedQuestions',
+  'isClosed',
+  'isPublic',
+  'hidesCounts',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 export type Settings = Pick<WaitlistEntity, (typeof SETTINGS)[number]>;
 

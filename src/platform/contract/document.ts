@@ -119,7 +119,7 @@ const HEADERS: Components['headers'] = {
   'RateLimit-Reset': { description: 'Seconds until the window ends.', schema: SECONDS },
   Link: {
     description:
-      'The next page, `<…>; rel="next"` (RFC 8288). It starts after the last Waiter of this page, so no one is skipped if Waiters are offboarded between two requests. Absent on the last page.',
+      'The next page, `<…>; rel="next"` (RFC 8288). It starts after the last item of this page, so none is skipped if items are removed between two requests. Absent on the last page.',
     schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
   },
   'X-Total-Count': {

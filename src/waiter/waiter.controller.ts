@@ -1,9 +1,18 @@
 import { Body, Controller, Get, Patch, Query, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiSecurity,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
 import type { Caller } from '../auth/token.service.js';
+import { ID_SCHEMA } from '../platform/contract/formats.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import { QueuePages } from '../queue/queue.pages.js';
@@ -11,6 +20,7 @@ import { QueueWriter } from '../queue/queue.writer.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
 import {
+  API_KEY_EXAMPLE,
   ListWaitersDto,
   OFFBOARD_MAX,
   OffboardedWaiterDto,
@@ -20,6 +30,14 @@ import {
 } from './waiter.dto.js';
 
 const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
+
+/** `/docs` fills it in. Offboarding cannot be undone, so no Waiter has this id. */
+const OFFBOARDING = {
+  nobody: {
+    summary: 'An id that no Waiter has; put an `id` from List Waiters in its place.',
+    value: { api_key: API_KEY_EXAMPLE, offboard_request: true, waiters: [{ id: ID_SCHEMA.maximum }] },
+  },
+};
 
 @ApiTags('Waiter')
 @OwnerOnly(OwnedWaitlistGuard)
@@ -66,6 +84,7 @@ export class WaiterController {
     description:
       'Removes the Waiters from the queue, permanently: all of them or, if the request fails, none. Returns the Waiters that this request offboarded, in the order of `waiters`. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
   })
+  @ApiBody({ type: OffboardWaitersDto, examples: OFFBOARDING })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',
     schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(OffboardedWaiterDto) } },

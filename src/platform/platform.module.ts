@@ -4,14 +4,12 @@ import { type Config, CONFIG } from './config/config.js';
 import { dataSourceOptions } from './database/data-source-options.js';
 import { Database } from './database/database.js';
 import { Lifecycle } from './health/lifecycle.js';
-import { MonitoringController } from './health/monitoring.controller.js';
 import { PageHeaders } from './http/page-headers.js';
 import { SharedCounts } from './limits/shared-counts.js';
 import { Metrics } from './telemetry/metrics.js';
 
 @Global()
 @Module({
-  controllers: [MonitoringController],
   providers: [Database, Metrics, PageHeaders, Lifecycle, SharedCounts],
   exports: [Database, Metrics, PageHeaders, SharedCounts],
 })

@@ -32,7 +32,7 @@ export async function serveDocs(fastify: FastifyInstance, document: OpenAPIObjec
   const docs = `${basePath.replace(/\/$/, '')}/docs`;
   const page = (name: string) => readFileSync(new URL(name, PAGES), 'utf8').replaceAll('{{docs}}', docs);
   const serve = (path: string, type: string, text: string) =>
-    fastify.get(path, async (_, reply) => reply.headers(PAGE_HEADERS).type(type).send(text));
+    fastify.get(path, { exposeHeadRoute: true }, async (_, reply) => reply.headers(PAGE_HEADERS).type(type).send(text));
   serve('/openapi.json', 'application/json; charset=utf-8', JSON.stringify(document));
   serve('/docs', 'text/html; charset=utf-8', page('index.html'));
   serve('/docs/errors', 'text/html; charset=utf-8', page('errors.html').replace('{{errors}}', errorSections));

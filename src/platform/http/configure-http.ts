@@ -4,6 +4,7 @@ import { RequestPipe } from '../contract/request.pipe.js';
 import { serveContract, serveDocs } from '../contract/docs-page.js';
 import { createDocument, publishable } from '../contract/document.js';
 import { Lifecycle } from '../health/lifecycle.js';
+import { serveMonitoring } from '../health/monitoring.js';
 import { isWithin } from '../limits/address.js';
 import { endConnectionsOnClose, limitConnections, limitLargeBodies } from '../limits/connections.js';
 import { answerInTime, shedLoad } from '../limits/overload.js';
@@ -56,4 +57,5 @@ export async function configureHttp(
   serveContract(fastify, publishable(document));
   if (config.docsEnabled) serveDocs(fastify, basePath);
   await shedLoad(fastify, lifecycle, bounds.loopDelayMs);
+  serveMonitoring(fastify, lifecycle, metrics, config);
 }

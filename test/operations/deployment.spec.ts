@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { VARIABLES } from '../../src/platform/config/config.js';
 
 const read = (path: string) => readFileSync(path, 'utf8');
-const readJson = (path: string): any => JSON.parse(read(path));
+const readJson = (path: string) => JSON.parse(read(path));
 const matches = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map(([, found]) => found!);
 
 describe('deploying', () => {

@@ -1,27 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
-import { type Query, select } from '../platform/database/session.js';
-import type { Row, Table } from '../platform/database/table.js';
 import { AccountEntity } from './account.entity.js';
 
 @Injectable()
 export class AccountStore {
-  private readonly accounts: Table<AccountEntity>;
-
-  constructor(private readonly database: Database) {
-    this.accounts = database.table(AccountEntity);
-  }
-
-  findById(id: number): Query<AccountEntity | null> {
-    return select<Row, AccountEntity | null>(
-      `SELECT ${this.accounts.select('a')} FROM account a WHERE a.id = ?`,
-      [id],
-      ([row]) => (row ? this.accounts.read(row) : null),
-    );
-  }
+  constructor(private readonly database: Database) {}
 
   async findByEmailKey(emailKey: string): Promise<AccountEntity | null> {
     return this.database.read((manager) => manager.findOneBy(AccountEntity, { emailKey }));
+  }
+
+  async list(): Promise<AccountEntity[]> {
+    return this.database.read((manager) => manager.find(AccountEntity, { order: { id: 'ASC' } }));
   }
 
   async hasAny(): Promise<boolean> {
@@ -37,7 +27,7 @@ export class AccountStore {
     });
   }
 
-  /** Changes an account and ends all its tokens. */
+  /** Changes an account and ends all its logins. */
   async change(id: number, change: Partial<Pick<AccountEntity, 'passwordHash' | 'disabledAt'>>): Promise<void> {
     const tokenVersion = () => 'token_version + 1';
     await this.database.transaction((manager) => manager.update(AccountEntity, { id }, { ...change, tokenVersion }));

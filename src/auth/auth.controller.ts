@@ -41,6 +41,6 @@ export class AuthController {
   @ApiOkResponse({ description: 'The next pair of tokens.', type: TokenPairDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
   async refreshAccessToken(@CurrentCaller() caller: Caller): Promise<TokenPairDto> {
-    return TokenPairDto.from(await this.tokens.renew(caller.claims));
+    return TokenPairDto.from(await this.tokens.renew(caller));
   }
 }

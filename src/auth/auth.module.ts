@@ -5,16 +5,16 @@ import { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
+import { LoginEntity } from './login.entity.js';
+import { LoginStore } from './login.store.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordHasher } from './password-hasher.js';
-import { RefreshTokenEntity } from './refresh-token.entity.js';
-import { RefreshTokenStore } from './refresh-token.store.js';
 import { TokenService } from './token.service.js';
 import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
 
 /** Who is calling: accounts, passwords and tokens. */
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity, RefreshTokenEntity]), JwtModule],
+  imports: [TypeOrmModule.forFeature([AccountEntity, LoginEntity]), JwtModule],
   controllers: [AuthController],
   providers: [
     AuthService,
@@ -22,7 +22,7 @@ import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
     LoginThrottle,
     PasswordHasher,
     AccountStore,
-    RefreshTokenStore,
+    LoginStore,
     AccessTokenStrategy,
     RefreshTokenStrategy,
   ],

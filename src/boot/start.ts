@@ -7,6 +7,7 @@ import { AppModule } from '../app.module.js';
 import { prepareFirstStart } from './first-start.js';
 import { readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
+import { Sweeper } from '../platform/database/sweeper.js';
 import { prepareSchema } from '../platform/database/migrator.js';
 import { Lifecycle } from '../platform/health/lifecycle.js';
 import { configureHttp } from '../platform/http/configure-http.js';
@@ -66,6 +67,7 @@ async function startService(): Promise<Stoppable> {
   app.get(QueuePurger).watch((error) => {
     log.error({ error: safeError(error) }, 'could not delete the records of a deleted waitlist yet');
   });
+  app.get(Sweeper).watch((error) => log.error({ error: safeError(error) }, 'could not delete old rows yet'));
   // Create the first account only after listening: its password is shown once, and a failed start would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
   app.get(Lifecycle).markStarted();

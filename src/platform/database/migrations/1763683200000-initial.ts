@@ -114,6 +114,47 @@ export const initial = migrationsOf(1763683200000, [
       PRIMARY KEY (waitlist_id, axis, level, parent, slot)`,
   ),
   table(
+    'audit_event',
+    (is) => `
+      id ${is.code(36)} NOT NULL PRIMARY KEY,
+      account_id ${is.id} NOT NULL,
+      action ${is.code(40)} NOT NULL,
+      waitlist_id ${is.id} NULL,
+      request_id ${is.code(64)} NULL,
+      address_hash ${is.code(43)} NULL,
+      created_at ${is.time} NOT NULL`,
+  ),
+  // Pages of an owner's events.
+  index('audit_event_account', 'audit_event', 'account_id, id'),
+  // The same for one waitlist.
+  index('audit_event_waitlist', 'audit_event', 'account_id, waitlist_id, id'),
+  // Deleting old events.
+  index('audit_event_created', 'audit_event', 'created_at'),
+  table(
+    'audit_subject',
+    (is) => `
+      event_id ${is.code(36)} NOT NULL,
+      position INT NOT NULL,
+      uuid ${is.code(36)} NOT NULL,
+      PRIMARY KEY (event_id, position)`,
+  ),
+  // The events that name a person.
+  index('audit_subject_uuid', 'audit_subject', 'uuid'),
+  table(
+    'idempotency_key',
+    (is) => `
+      id ${is.code(64)} NOT NULL PRIMARY KEY,
+      body_hash ${is.code(64)} NOT NULL,
+      command_id ${is.code(36)} NOT NULL,
+      account_id ${is.id} NOT NULL,
+      waitlist_id ${is.id} NULL,
+      counts ${is.json} NOT NULL,
+      sealed_answer ${is.text(4096)} NULL,
+      created_at ${is.time} NOT NULL`,
+  ),
+  // Deleting old keys.
+  index('idempotency_key_created', 'idempotency_key', 'created_at'),
+  table(
     'deleted_waitlist',
     (is) => `
       waitlist_id ${is.id} NOT NULL PRIMARY KEY`,

@@ -4,7 +4,9 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
 import { AuthController } from './auth.controller.js';
+import { AuthMetrics } from './auth.metrics.js';
 import { AuthService } from './auth.service.js';
+import { LoginAuditService } from './login-audit.service.js';
 import { LoginEntity } from './login.entity.js';
 import { LoginStore } from './login.store.js';
 import { LoginThrottle } from './login-throttle.js';
@@ -18,14 +20,16 @@ import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
   controllers: [AuthController],
   providers: [
     AuthService,
+    AuthMetrics,
     TokenService,
     LoginThrottle,
+    LoginAuditService,
     PasswordHasher,
     AccountStore,
     LoginStore,
     AccessTokenStrategy,
     RefreshTokenStrategy,
   ],
-  exports: [AuthService, TokenService],
+  exports: [AuthService, TokenService, LoginAuditService],
 })
 export class AuthModule {}

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { toSqlTime } from '../platform/database/dialect.js';
+import { Sweeper } from '../platform/database/sweeper.js';
 import { mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import type { AccountEntity } from './account.entity.js';
@@ -12,14 +13,20 @@ export interface LiveLogin {
   readonly login: LoginEntity;
 }
 
+/** Expired logins deleted in one transaction. */
+const SWEEP_CHUNK = 1_000;
 const IS_LIVE = 'l.revoked_at IS NULL AND l.expires_at > ?';
 
 @Injectable()
 export class LoginStore {
   private readonly logins: Table<LoginEntity>;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    sweeper: Sweeper,
+  ) {
     this.logins = database.table(LoginEntity);
+    sweeper.add({ table: 'login', id: 'id', time: 'expires_at', before: () => new Date(), chunk: SWEEP_CHUNK });
   }
 
   /** A repeat after a lost answer to COMMIT finds the row of the first run. */

@@ -1,11 +1,14 @@
-import { createHash, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { v7 as uuidV7 } from 'uuid';
+import { AuditLog, type Sender } from '../platform/audit/audit-log.js';
 import { type Config, CONFIG, LOGIN_LIFETIME_SECONDS } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problems/problem.js';
+import { secretId } from '../platform/secrets/secrets.js';
 import type { AccountEntity } from './account.entity.js';
+import { AuthMetrics } from './auth.metrics.js';
 import type { LoginEntity } from './login.entity.js';
 import { type LiveLogin, LoginStore } from './login.store.js';
 
@@ -52,8 +55,10 @@ export class TokenService {
     private readonly jwt: JwtService,
     private readonly database: Database,
     private readonly logins: LoginStore,
+    private readonly audit: AuditLog,
+    private readonly metrics: AuthMetrics,
   ) {
-    this.keys = new Map(config.jwtSecrets.map((secret) => [keyId(secret), createSecretKey(secret, 'utf8')]));
+    this.keys = new Map(config.jwtSecrets.map((secret) => [secretId(secret), createSecretKey(secret, 'utf8')]));
   }
 
   /** The first pair of a new login. */
@@ -79,14 +84,18 @@ export class TokenService {
    * same pair within the grace period; any other second use ends the login.
    * @throws Problem `INVALID_TOKEN`
    */
-  async renew({ claims: { sid, jti } }: Caller): Promise<TokenPair> {
+  async renew({ account, claims: { sid, jti } }: Caller, request: Sender): Promise<TokenPair> {
     const now = new Date();
     const rotation = this.logins.rotate(sid, jti, randomUUID(), now);
     const [login] = await this.database.pipelinedTransaction((transaction) => transaction.commit([rotation]));
     if (!login) throw new Problem('INVALID_TOKEN');
     const usedAgoMs = login.previousJti === jti ? now.getTime() - login.lastUsedAt.getTime() : Infinity;
     if (usedAgoMs <= RETRY_GRACE_MS) return this.pairOf(login);
-    await this.database.pipelinedTransaction((transaction) => transaction.commit([this.logins.revoke(sid, now)]));
+    this.metrics.refreshReuses.inc();
+    const event = { accountId: account.id, action: 'refresh_token_reused', ...this.audit.originOf(request) } as const;
+    await this.database.pipelinedTransaction((transaction) =>
+      transaction.commit([this.logins.revoke(sid, now), this.audit.record(event)]),
+    );
     throw new Problem('INVALID_TOKEN');
   }
 
@@ -126,14 +135,10 @@ export class TokenService {
       {
         secret,
         algorithm: TOKEN_ALGORITHM,
-        header: { alg: TOKEN_ALGORITHM, typ: TOKEN_TYPES[use], kid: keyId(secret) },
+        header: { alg: TOKEN_ALGORITHM, typ: TOKEN_TYPES[use], kid: secretId(secret) },
       },
     );
   }
-}
-
-function keyId(secret: string): string {
-  return createHash('sha256').update(secret).digest('base64url').slice(0, 8);
 }
 
 function after(moment: Date, durationSeconds: number): Date {

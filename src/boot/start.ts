@@ -14,6 +14,7 @@ import { Lifecycle } from '../platform/health/lifecycle.js';
 import { configureHttp } from '../platform/http/configure-http.js';
 import { createAdapter, SERVER_BOUNDS } from '../platform/http/server.js';
 import { safeError } from '../platform/problems/problem.filter.js';
+import { SealedColumns } from '../platform/secrets/sealed-columns.js';
 import { startTracing } from '../platform/telemetry/tracing.js';
 import type { Stoppable } from './shutdown.js';
 import { asListenError, explainStartFailure } from './start-failure.js';
@@ -65,6 +66,8 @@ async function startService(): Promise<Stoppable> {
   await app.listen({ port, host, backlog: BACKLOG }).catch((error: unknown) => {
     throw asListenError(error, config);
   });
+  const unavailable = await app.get(SealedColumns).reseal();
+  if (unavailable > 0) log.warn({ rows: unavailable }, 'rows are encrypted under a secret that JWT_SECRET does not list');
   app.get(QueuePurger).watch((error) => {
     log.error({ error: safeError(error) }, 'could not delete the records of a deleted waitlist yet');
   });

@@ -9,16 +9,19 @@ import { Sweeper } from './database/sweeper.js';
 import { Lifecycle } from './health/lifecycle.js';
 import { MonitoringController } from './health/monitoring.controller.js';
 import { PageHeaders } from './http/page-headers.js';
+import { IdempotencyKeyEntity } from './idempotency/idempotency-key.entity.js';
+import { OwnerWrites } from './idempotency/owner-writes.js';
 import { SharedCounts } from './limits/shared-counts.js';
+import { SealedColumns } from './secrets/sealed-columns.js';
 import { Secrets } from './secrets/secrets.js';
 import { Metrics } from './telemetry/metrics.js';
 
 @Global()
 @Module({
   controllers: [MonitoringController],
-  imports: [TypeOrmModule.forFeature([AuditEventEntity])],
-  providers: [Database, Sweeper, Secrets, AuditLog, Metrics, PageHeaders, Lifecycle, SharedCounts],
-  exports: [Database, Sweeper, Secrets, AuditLog, Metrics, PageHeaders, SharedCounts],
+  imports: [TypeOrmModule.forFeature([AuditEventEntity, IdempotencyKeyEntity])],
+  providers: [Database, Sweeper, Secrets, SealedColumns, AuditLog, OwnerWrites, Metrics, PageHeaders, Lifecycle, SharedCounts],
+  exports: [Database, Sweeper, Secrets, SealedColumns, AuditLog, OwnerWrites, Metrics, PageHeaders, SharedCounts],
 })
 export class PlatformModule {
   static forRoot(config: Config): DynamicModule {

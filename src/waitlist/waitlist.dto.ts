@@ -2,7 +2,8 @@ import { ApiProperty, IntersectionType, OmitType, PartialType, PickType } from '
 import { Flag, HttpUrl, Nested, NestedList, OneOf, Text, TextList, WholeNumber } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, ID_SCHEMA, TEXT_PATTERN, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
 import { type Question, REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
-import { DEFAULTS, type Waitlist, type WaitlistSettings } from './waitlist.service.js';
+import type { SettingChanges } from '../queue/settings.js';
+import { DEFAULTS, type Waitlist } from './waitlist.service.js';
 
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
 const URL_LOCATION = { maxLength: 2048, example: 'https://example.com/join' } as const;
@@ -127,7 +128,7 @@ export class CreateWaitlistDto {
       requiredContact: body.required_contact,
       defaultRegion: body.default_region,
       questions: body.questions?.map((question) => QuestionDto.toQuestion(question)),
-    } satisfies WaitlistSettings;
+    } satisfies SettingChanges;
   }
 }
 

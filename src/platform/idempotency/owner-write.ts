@@ -15,4 +15,6 @@ export interface OwnerWrite extends Origin {
   readonly accountId: number;
   /** Null without an `Idempotency-Key`. */
   readonly key: RepeatKey | null;
+  /** Called if the answer is that of an earlier write with the same key. */
+  markReplayed(): void;
 }

@@ -37,8 +37,9 @@ owner
   .description('set a new password and revoke all tokens; reads the password from OWNER_PASSWORD or standard input')
   .action((email: string) =>
     withServices(async ({ auth }) => {
-      await auth.setPassword(email, await readPassword());
+      const { disabledAt } = await auth.setPassword(email, await readPassword());
       print('Set the password and revoked all tokens.');
+      if (disabledAt) print(`The account is still disabled. Enable it: npm run cli -- owner enable ${email}`);
     }),
   );
 owner
@@ -48,6 +49,25 @@ owner
     withServices(async ({ auth }) => {
       await auth.disable(email);
       print('Disabled the account.');
+    }),
+  );
+owner
+  .command('enable <email>')
+  .description('let a disabled account log in again; its earlier logins stay ended')
+  .action((email: string) =>
+    withServices(async ({ auth }) => {
+      await auth.enable(email);
+      print('Enabled the account.');
+    }),
+  );
+owner
+  .command('list')
+  .description('list all accounts: id, email, active or disabled, time of creation')
+  .action(() =>
+    withServices(async ({ auth }) => {
+      for (const { id, email, disabledAt, createdAt } of await auth.list()) {
+        print(`${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${createdAt.toISOString()}`);
+      }
     }),
   );
 

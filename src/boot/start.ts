@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module.js';
+import { LoginAuditService } from '../auth/login-audit.service.js';
 import { prepareFirstStart } from './first-start.js';
 import { readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
@@ -80,6 +81,9 @@ async function startService(): Promise<Stoppable> {
     log.error({ error: safeError(error) }, 'could not delete the records of a deleted waitlist yet');
   });
   app.get(Sweeper).watch((error) => log.error({ error: safeError(error) }, 'could not delete old rows yet'));
+  app
+    .get(LoginAuditService)
+    .watch((error) => log.error({ error: safeError(error) }, 'could not record a failed login'));
   // Create the first account only after listening: its password is shown once, and a failed start would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
   app.get(Lifecycle).markStarted();

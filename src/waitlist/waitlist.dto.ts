@@ -12,7 +12,8 @@ import {
 } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, ID_SCHEMA, TEXT_PATTERN, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
 import { type Question, REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
-import { DEFAULTS, type PageRequest, type Waitlist, type WaitlistSettings } from './waitlist.service.js';
+import type { SettingChanges } from '../queue/settings.js';
+import { DEFAULTS, type PageRequest, type Waitlist } from './waitlist.service.js';
 
 const PAGE_SIZE_MAX = 100;
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
@@ -164,7 +165,7 @@ export class CreateWaitlistDto {
       isClosed: body.is_closed,
       isPublic: body.is_public,
       hidesCounts: body.hide_counts,
-    } satisfies WaitlistSettings;
+    } satisfies SettingChanges;
   }
 }
 

@@ -1,19 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isSupportedCountry } from 'libphonenumber-js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
-import { Database, type RunOptions } from '../platform/database/database.js';
-import { type FieldFault, Problem } from '../platform/problems/problem.js';
+import { Database } from '../platform/database/database.js';
+import { Problem } from '../platform/problems/problem.js';
 import { EMPTY_TOTALS } from '../queue/counters.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
-import type { RequiredContact, WaitlistEntity } from '../queue/waitlist.entity.js';
+import { requireSound, type SettingChanges } from '../queue/settings.js';
+import type { WaitlistEntity } from '../queue/waitlist.entity.js';
 import { WaitlistStore } from './waitlist.store.js';
 
 const API_KEY_BYTES = 20;
-/** A change can move millions of records; signups are refused meanwhile. */
-const REORDERING: RunOptions = { deadlineMs: 10 * 60_000 };
 /** The settings of a waitlist that was created without them. */
 export const DEFAULTS = {
   spotsPerReferral: 3,
@@ -22,13 +20,6 @@ export const DEFAULTS = {
   isPublic: true,
   hidesCounts: false,
 } as const;
-
-type Setting =
-  'name' | 'urlLocation' | 'spotsPerReferral' | 'defaultRegion' | 'questions' | 'isClosed' | 'isPublic' | 'hidesCounts';
-/** The fields that an owner can set. An omitted field keeps its value, or gets its default on a new waitlist. */
-export interface WaitlistSettings extends Partial<Pick<WaitlistEntity, Setting>> {
-  readonly requiredContact?: Partial<RequiredContact>;
-}
 
 export type Waitlist = Readonly<WaitlistEntity>;
 
@@ -61,9 +52,10 @@ export class WaitlistService {
   ) {}
 
   /** Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again. */
-  async create(accountId: number, settings: WaitlistSettings & { name: string; urlLocation: string }) {
+  async create(accountId: number, settings: SettingChanges & { name: string; urlLocation: string }) {
     const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
-    requireSound({ ...settings, requiredContact });
+    const { questions = [], defaultRegion = null } = settings;
+    requireSound({ requiredContact, defaultRegion, questions });
     const apiKey = newApiKey();
     const apiKeyHash = hashApiKey(apiKey);
     try {
@@ -74,8 +66,8 @@ export class WaitlistService {
           name: settings.name,
           urlLocation: settings.urlLocation,
           requiredContact,
-          defaultRegion: settings.defaultRegion ?? null,
-          questions: settings.questions ?? [],
+          defaultRegion,
+          questions,
           createdAt: new Date(),
           spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
           isClosed: settings.isClosed ?? DEFAULTS.isClosed,
@@ -115,26 +107,11 @@ export class WaitlistService {
   async update(
     accountId: number,
     id: number,
-    settings: WaitlistSettings,
+    settings: SettingChanges,
   ): Promise<{ waitlist: Waitlist; recordsMoved: number }> {
-    const current = await this.get(accountId, id);
-    const { spotsPerReferral, requiredContact, ...others } = settings;
-    const changes = {
-      ...others,
-      requiredContact: requiredContact && { ...current.requiredContact, ...requiredContact },
-    };
-    requireSound(changes);
-    let recordsMoved = 0;
-    await this.database.transaction(
-      async (manager, session) => {
-        await this.waitlists.update(manager, accountId, id, changes);
-        if (spotsPerReferral === undefined) return;
-        // A retry after a lost answer to the commit finds the records moved already.
-        recordsMoved = (await this.writer.setSpotsPerReferral(session, id, spotsPerReferral)) || recordsMoved;
-      },
-      spotsPerReferral === undefined ? undefined : REORDERING,
-    );
-    return { waitlist: await this.get(accountId, id), recordsMoved };
+    // No other owner can get the waitlist after this.
+    await this.get(accountId, id);
+    return this.writer.configure(id, settings);
   }
 
   /** Deletes the waitlist; its records are deleted in the background. @throws Problem `WAITLIST_NOT_FOUND` */
@@ -153,7 +130,7 @@ export class WaitlistService {
   async renewApiKey(accountId: number, id: number): Promise<string> {
     const apiKey = newApiKey();
     const isDone = await this.database.transaction((manager) =>
-      this.waitlists.update(manager, accountId, id, { apiKeyHash: hashApiKey(apiKey) }),
+      this.waitlists.replaceApiKey(manager, accountId, id, hashApiKey(apiKey)),
     );
     return isDone ? apiKey : throwNotFound();
   }
@@ -175,27 +152,4 @@ function newApiKey(): string {
 
 function hashApiKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');
-}
-
-/** Rules that no field decorator states. @throws Problem `INVALID_REQUEST` */
-function requireSound({ requiredContact, defaultRegion, questions = [] }: WaitlistSettings): void {
-  const faults: FieldFault[] = [];
-  if (requiredContact?.email === 'off' && requiredContact.phone === 'off') {
-    faults.push({
-      field: 'required_contact',
-      rule: 'reachable',
-      message: 'must leave email or phone on: a record is found by one of them',
-    });
-  }
-  if (defaultRegion && !isSupportedCountry(defaultRegion)) {
-    faults.push({
-      field: 'default_region',
-      rule: 'known',
-      message: 'must be a country that has phone numbers, such as US',
-    });
-  }
-  if (new Set(questions.map(({ text }) => text)).size < questions.length) {
-    faults.push({ field: 'questions', rule: 'unique', message: 'must differ from each other' });
-  }
-  if (faults.length > 0) throw Problem.invalid(faults);
 }

@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Database } from '../../src/platform/database/database.js';
 import type { Applicant, PageRequest, Waiter } from '../../src/queue/waiter.js';
 import type { Answer, Method } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
@@ -189,9 +188,7 @@ function queueModule(next: () => Service): EntryPoint {
     join: async ({ id }, guest) => (await writer().join(id, guest)).waiter,
     offboard: async ({ id }, ids) => (await writer().offboard(id, ids)).map(({ removedPriority }) => removedPriority),
     setSpots: async ({ id }, spots) => {
-      await next()
-        .app.get(Database)
-        .transaction((_, session) => writer().setSpotsPerReferral(session, id, spots));
+      await writer().configure(id, { spotsPerReferral: spots });
       return true;
     },
   };

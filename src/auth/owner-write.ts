@@ -7,6 +7,7 @@ import { AuditLog } from '../platform/audit/audit-log.js';
 import { isRepeated } from '../platform/http/headers.js';
 import type { OwnerWrite, RepeatKey } from '../platform/idempotency/owner-write.js';
 import { Problem } from '../platform/problems/problem.js';
+import type { Rule } from '../platform/problems/rule.js';
 import type { Caller } from './token.service.js';
 
 const KEY_HEADER = 'idempotency-key';
@@ -16,6 +17,9 @@ interface Call {
   readonly request: FastifyRequest & { readonly user: Caller };
   readonly reply: FastifyReply;
 }
+
+/** The failures of a repeated write, in addition to those of the operation. */
+export const REPEAT_PROBLEMS = ['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED', 'SECRET_UNAVAILABLE'] as const;
 
 /** Documents the header of an operation that can be repeated safely. Its handler takes `@Write()`. */
 export const Repeatable = () =>
@@ -57,14 +61,17 @@ function keyOf(request: FastifyRequest, accountId: number): RepeatKey | null {
   const { method, routeOptions, params, body, headers } = request;
   const given = headers[KEY_HEADER];
   if (given === undefined) return null;
-  if (typeof given !== 'string' || given === '' || given.length > KEY_LENGTH_MAX || isRepeated(request, KEY_HEADER))
-    throw Problem.invalid([
-      { field: 'Idempotency-Key', message: `must be given once and have 1 to ${KEY_LENGTH_MAX} characters` },
-    ]);
+  if (typeof given !== 'string' || isRepeated(request, KEY_HEADER)) throw invalid('unique', 'must be given once');
+  if (given === '') throw invalid('min_length', 'must not be empty');
+  if (given.length > KEY_LENGTH_MAX) throw invalid('max_length', `must have at most ${KEY_LENGTH_MAX} characters`);
   return {
     id: hash([accountId, method, routeOptions.url, params, given]),
     bodyHash: hash(body ?? null),
   };
+}
+
+function invalid(rule: Rule, message: string): Problem {
+  return Problem.invalid([{ field: 'Idempotency-Key', message, rule }]);
 }
 
 function hash(value: unknown): string {

@@ -83,7 +83,6 @@ export const initial = migrationsOf(1763683200000, [
       verified ${is.flag} NOT NULL DEFAULT 0,
       removed_at ${is.time} NULL,
       removed_priority ${is.id} NULL,
-      removed_by ${is.code(36)} NULL,
       created_at ${is.time} NOT NULL`,
   ),
   // Positions, and pages in queue order. The narrowest bucket comes before the key so that equality finds it, in
@@ -103,6 +102,8 @@ export const initial = migrationsOf(1763683200000, [
   index('waiter_email', 'waiter', 'waitlist_id, email_key', 'UNIQUE INDEX'),
   // Lookup by phone; one record per phone.
   index('waiter_phone', 'waiter', 'waitlist_id, phone_key', 'UNIQUE INDEX'),
+  // Lookup by uuid, on any waitlist.
+  index('waiter_uuid', 'waiter', 'uuid', 'UNIQUE INDEX'),
   // Lookup of referrers.
   index('waiter_token', 'waiter', 'waitlist_id, referral_token', 'UNIQUE INDEX'),
   table(

@@ -52,10 +52,10 @@ waitlist
   .requiredOption('--owner <email>', 'the account that owns it')
   .requiredOption('--url <url>', 'the page where people sign up')
   .action((name: string, options: { owner: string; url: string }) =>
-    withServices(async ({ auth, waitlists, readSettings }) => {
+    withServices(async ({ auth, waitlists, readSettings, operatorWrite }) => {
       const settings = readSettings({ waitlist_name: name, waitlist_url_location: options.url });
       const account = await auth.getAccount(options.owner);
-      const created = await waitlists.create(account.id, settings);
+      const created = await waitlists.create(settings, operatorWrite(account.id));
       print(`Created waitlist ${created.waitlist.id} with the API key ${created.apiKey}`);
     }),
   );

@@ -153,7 +153,7 @@ export const initial = migrationsOf(1763683200000, [
       account_id ${is.id} NOT NULL,
       waitlist_id ${is.id} NULL,
       counts ${is.json} NOT NULL,
-      sealed_answer ${is.text(4096)} NULL,
+      sealed_answer ${is.json} NULL,
       created_at ${is.time} NOT NULL`,
   ),
   // Deleting old keys.

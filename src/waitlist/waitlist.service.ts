@@ -123,8 +123,7 @@ export class WaitlistService {
     const work = async () => {
       await this.database.transaction(async (manager, session) => {
         if (!(await this.writes.isNew(session, write))) return;
-        const changes = { apiKeyHash: hashApiKey(apiKey) };
-        if (!(await this.waitlists.update(manager, write.accountId, id, changes))) throwNotFound();
+        if (!(await this.waitlists.replaceApiKey(manager, write.accountId, id, hashApiKey(apiKey)))) throwNotFound();
         const secretAnswer = { apiKey };
         await session.one(this.writes.record(write, { action: 'api_key_replaced', waitlistId: id, secretAnswer }));
       });

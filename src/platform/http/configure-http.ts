@@ -6,7 +6,7 @@ import { createDocument, publishable } from '../contract/document.js';
 import { Lifecycle } from '../health/lifecycle.js';
 import { serveMonitoring } from '../health/monitoring.js';
 import { isWithin } from '../limits/address.js';
-import { endConnectionsOnClose, limitConnections, limitLargeBodies } from '../limits/connections.js';
+import { askForBodies, endConnectionsOnClose, limitConnections, limitLargeBodies } from '../limits/connections.js';
 import { answerInTime, shedLoad } from '../limits/overload.js';
 import { limitRates } from '../limits/rate-limits.js';
 import { SharedCounts } from '../limits/shared-counts.js';
@@ -45,6 +45,7 @@ export async function configureHttp(
   await allowOrigins(fastify, config.corsOrigins);
   // After CORS, so that a page can read the refusal.
   requireReadableQuery(fastify);
+  askForBodies(fastify);
   await counts.connect(fastify.log);
   limitRates(fastify, config, counts);
   limitLargeBodies(fastify, bounds);

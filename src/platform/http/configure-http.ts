@@ -5,7 +5,7 @@ import { serveDocs } from '../contract/docs-page.js';
 import { createDocument, publishable } from '../contract/document.js';
 import { Lifecycle } from '../health/lifecycle.js';
 import { serveMonitoring } from '../health/monitoring.js';
-import { isWithin } from '../limits/address.js';
+import { isWithin, readForwardedAddresses } from '../limits/address.js';
 import { askForBodies, endConnectionsOnClose, limitConnections, limitLargeBodies } from '../limits/connections.js';
 import { answerInTime, shedLoad } from '../limits/overload.js';
 import { limitRates } from '../limits/rate-limits.js';
@@ -35,6 +35,7 @@ export async function configureHttp(
   limitConnections(fastify.server, bounds, isWithin(config.trustedProxies), () => metrics.connectionRefusals.inc());
   endConnectionsOnClose(fastify, lifecycle, bounds.unsentMs);
 
+  if (config.trustedProxies.length > 0) readForwardedAddresses(fastify);
   answerInTime(fastify, bounds.answerMs);
   if (config.sendsTraces) traceRequests(fastify);
   fastify.addHook('onRequest', (request, reply, done) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
@@ -62,7 +62,8 @@ describe('a paused process', () => {
   let service: ServiceProcess;
   beforeAll(async () => {
     folder = await freshFolder();
-    service = await ServiceProcess.spawn({ DATABASE_URL: `sqlite:${join(folder.path, 'waitlist.sqlite')}` });
+    const DATABASE_URL = `sqlite:${join(folder.path, 'waitlist.sqlite')}`;
+    service = await ServiceProcess.spawn({ DATABASE_URL, RATE_LIMIT_PUBLIC: '1000' });
     await service.started();
   });
   afterAll(async () => {
@@ -86,6 +87,23 @@ describe('a paused process', () => {
       expect(answers.filter((answer) => !answer.startsWith('HTTP/1.1 200 '))).toEqual([]);
     },
   );
+
+  it('serves no request, and logs no error, of a connection that was reset during the pause', async () => {
+    service.signal('SIGSTOP');
+    const sockets = Array.from({ length: 20 }, () => connect(service.port, '127.0.0.1'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    const sent = (socket: Socket) =>
+      new Promise((resolve) => socket.write('GET /api/v1/signup HTTP/1.1\r\nHost: service\r\n\r\n', resolve));
+    await Promise.all(sockets.map(sent));
+    for (const socket of sockets) socket.resetAndDestroy();
+    service.signal('SIGCONT');
+
+    // Connections are accepted in the order of their arrival.
+    const answer = await service.call('GET', '/api/v1/signup?waitlist_id=1&email=nobody@example.com');
+
+    expect(answer.status).toBe(404);
+    expect(service.output).not.toContain('unexpected error');
+  });
 });
 
 describe('a service whose database is locked by another program', () => {

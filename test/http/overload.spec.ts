@@ -92,6 +92,7 @@ describe('a service whose database is locked by another program', () => {
   // Shorter than the deadline of the database.
   const bounds = { ...SERVER_BOUNDS, loopDelayMs: 0, answerMs: 500 };
   let folder: Awaited<ReturnType<typeof freshFolder>>;
+  let patient: Service;
   let service: Service;
   let waitlist: OwnedWaitlist;
   let other: SqliteConnection;
@@ -100,15 +101,15 @@ describe('a service whose database is locked by another program', () => {
     const file = join(folder.path, 'waitlist.sqlite');
     const environment = { DATABASE_URL: `sqlite:${file}` };
     // Without the short deadline: a busy machine needs longer to log in.
-    const patient = await startService({ environment });
+    patient = await startService({ environment });
     waitlist = await patient.world.waitlist();
-    await patient.stop();
     service = await startService({ environment, bounds });
     other = new SqliteConnection(file, {});
   });
   afterAll(async () => {
     other.close();
     await service.stop();
+    await patient.stop();
     await folder.remove();
   });
 
@@ -118,6 +119,28 @@ describe('a service whose database is locked by another program', () => {
     await until(async () => answer.status !== 503 || (answer = await call()).status !== 503);
     return answer;
   }
+
+  it('answers lookups and probes at once, and signups when the lock is released', async () => {
+    const { api, world } = patient;
+    const { email, waitlist_id } = await world.signup(await world.waitlist({}, waitlist.owner));
+    const joined: OwnedWaitlist[] = [];
+    while (joined.length < 10) joined.push(await world.waitlist({}, waitlist.owner));
+    const reads: number[] = [];
+    let signupsAnswered = 0;
+    other.exec('BEGIN IMMEDIATE');
+    const signups = joined.map((each) => world.signup(each).finally(() => (signupsAnswered += 1)));
+
+    while (reads.length < 30) {
+      reads.push((await api.get('/api/v1/signup', { query: { email, waitlist_id } })).status);
+      for (const path of ['/livez', '/readyz']) reads.push((await api.get(path)).status);
+    }
+    const answeredBefore = signupsAnswered;
+    other.exec('ROLLBACK');
+
+    expect(new Set(reads)).toEqual(new Set([200]));
+    expect(answeredBefore).toBe(0);
+    expect((await Promise.all(signups)).map(({ priority }) => priority)).toEqual(joined.map(() => 0));
+  });
 
   it('answers a signup with 503 in time, and a repetition makes no second record', async () => {
     const { api } = service;

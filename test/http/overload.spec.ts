@@ -9,7 +9,8 @@ import { Database } from '../../src/platform/database/database.js';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
 import { SERVER_BOUNDS } from '../../src/platform/http/server.js';
 import type { Answer } from '../support/api.js';
-import { isTableAwaited, openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
+import { countTableWaits, openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
+import { queueOf } from '../support/queue.js';
 import { freshFolder } from '../support/program.js';
 import { type Service, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
@@ -210,6 +211,26 @@ onServer('a service without a free connection (needs TEST_DATABASE_URL: SQLite h
     await until(async () => (await api.get('/readyz')).status === 200);
   });
 
+  it('leaves no statement running in the server after its deadline, and lets long work run', async () => {
+    const { app, api, world } = service;
+    const waitlist = await world.waitlist();
+    const { email } = await world.signup(waitlist);
+    await withDataSource(database.url, async (dataSource) => {
+      const holder = dataSource.createQueryRunner();
+      await holder.query('LOCK TABLES waiter WRITE');
+      const audit = queueOf(app).auditor.verify(waitlist.id, () => undefined);
+      const lookup = api.get('/api/v1/signup', { query: { email, waitlist_id: waitlist.id } });
+      await until(async () => (await countTableWaits(dataSource)) === 2);
+
+      expect((await lookup).body.error_code).toBe('DATABASE_UNAVAILABLE');
+      await until(async () => (await countTableWaits(dataSource)) === 1);
+
+      await holder.query('UNLOCK TABLES');
+      expect((await audit).records).toBe(1);
+      await holder.release();
+    });
+  });
+
   it('keeps connections for other requests during slow pages of a listing', async () => {
     const { api, world } = service;
     const waitlist = await world.waitlist();
@@ -222,7 +243,7 @@ onServer('a service without a free connection (needs TEST_DATABASE_URL: SQLite h
       // Pages read this table; the view of a waitlist does not.
       await holder.query('LOCK TABLES waiter WRITE');
       const pages = Array.from({ length: 4 }, () => api.get('/api/v1/waiter', { token: waitlist.owner.token, query }));
-      await until(() => isTableAwaited(dataSource));
+      await until(async () => (await countTableWaits(dataSource)) > 0);
 
       while (served < VIEWS && (await view()) === 200) served += 1;
 

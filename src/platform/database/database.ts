@@ -131,7 +131,7 @@ export class Database {
     return traced(`database ${kind}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       let failures = 0;
       try {
-        return await pRetry(() => this.connections.use(work, until), {
+        return await pRetry(() => this.connections.use(work, until, deadlineMs), {
           retries: Infinity,
           maxRetryTime: deadlineMs,
           minTimeout: BACKOFF_MIN_MS,

@@ -301,7 +301,10 @@ describe('the waiters of a waitlist', () => {
       expect((await call('another', api_key)).status).toBe(403);
       expect((await call('', api_key)).status).toBe(400);
       const { status, body } = await call();
-      expect([status, body.errors]).toEqual([400, [{ field: 'api_key', message: expect.any(String) }]]);
+      expect([status, body.errors]).toEqual([
+        400,
+        [{ field: 'api_key', rule: 'required', message: expect.any(String) }],
+      ]);
     });
   });
 
@@ -436,7 +439,7 @@ describe('the waiters of a waitlist', () => {
 
       expect(status).toBe(400);
       expect(body.errors).toHaveLength(20);
-      expect(body.errors[19]).toEqual({ field: 'waiters[19].id', message: 'must be a whole number' });
+      expect(body.errors[19]).toEqual({ field: 'waiters[19].id', rule: 'type', message: 'must be a whole number' });
       expect(body.detail).toMatch(/waiters\[19\]\.id must be a whole number; and 80 more$/);
     });
   });

@@ -69,10 +69,10 @@ const ajv = new Ajv({
   validateSchema: false,
   formats: { 'idn-email': true, int32: true, int64: true, phone: true },
 });
-formats.default(ajv, ['uuid', 'uri', 'uri-reference']);
+formats.default(ajv, ['uuid', 'uri', 'uri-reference', 'date-time']);
 ajv.addSchema(document, 'contract');
 
-type Operations = Record<string, { responses: Record<string, Described> } | undefined>;
+type Operations = Record<string, { responses: Record<string, Described | { readonly $ref: string }> } | undefined>;
 
 const validators = new Map<string, ValidateFunction>();
 const paths = Object.keys(document.paths).map((path) => ({
@@ -97,7 +97,7 @@ export function holdToContract(method: string, url: string, answer: Answer): voi
     if (method !== 'HEAD') checkBody(where, PROBLEM, answer);
     return;
   }
-  const described = responses[String(answer.status)];
+  const described = resolved(responses[String(answer.status)]);
   if (!described) throw new Error(`${where}: the contract does not name this status\n${answer.text}`);
   checkHeaders(where, described, answer);
   for (const name of Object.keys(document.components?.headers ?? {})) {
@@ -105,6 +105,12 @@ export function holdToContract(method: string, url: string, answer: Answer): voi
       throw new Error(`${where}: the contract does not name the header ${name} here`);
   }
   checkBody(where, described, answer);
+}
+
+/** The response itself, or the shared one that it refers to. */
+function resolved(response: Described | { readonly $ref: string } | undefined): Described | undefined {
+  if (response === undefined || !('$ref' in response)) return response;
+  return document.components?.responses?.[response.$ref.split('/').at(-1) ?? ''] as Described | undefined;
 }
 
 function checkHeaders(where: string, { headers = {} }: Described, answer: Answer): void {
@@ -137,11 +143,13 @@ function checkBody(where: string, { content }: Described, answer: Answer): void 
 
 /** The fields that existing clients read repeat those of RFC 9457. */
 function checkProblem(where: string, code: string, { status, headers, body, text }: Answer): void {
-  const { detail } = body as { detail: string };
+  const { detail, errors = [] } = body as { detail: string; errors?: { field: string }[] };
   const type = `/docs/errors#${code.toLowerCase()}`;
   const repeated = { type, status, instance: headers['x-request-id'], error_string: detail, message: detail };
   if (!isDeepStrictEqual(body, { ...(body as object), ...repeated }))
     throw new Error(`${where}: the fields of the problem contradict each other\n${text}`);
+  if (new Set(errors.map(({ field }) => field)).size < errors.length)
+    throw new Error(`${where}: two faults of one field\n${text}`);
 }
 
 function check(where: string, schema: object | string, value: unknown): void {

@@ -8,6 +8,9 @@ import { ID_RULE, parseId } from './platform/contract/formats.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
+/** Each may hold large questions. */
+const WAITLISTS_PER_READ = 100;
+
 const program = new Command('npm run cli --')
   .description('Administration of the waitlist service.')
   .showHelpAfterError('(add --help for usage)');
@@ -69,10 +72,10 @@ waitlist
   .requiredOption('--owner <email>', 'the account that owns it')
   .requiredOption('--url <url>', 'the page where people sign up')
   .action((name: string, options: { owner: string; url: string }) =>
-    withServices(async ({ auth, waitlists, readSettings }) => {
+    withServices(async ({ auth, waitlists, readSettings, operatorWrite }) => {
       const settings = readSettings({ waitlist_name: name, waitlist_url_location: options.url });
       const account = await auth.getAccount(options.owner);
-      const created = await waitlists.create(account.id, settings);
+      const created = await waitlists.create(settings, operatorWrite(account.id));
       print(`Created waitlist ${created.waitlist.id} with the API key ${created.apiKey}`);
     }),
   );
@@ -83,9 +86,13 @@ waitlist
   .action((options: { owner: string }) =>
     withServices(async ({ auth, waitlists }) => {
       const account = await auth.getAccount(options.owner);
-      for (const { id, name, active, offboarded } of await waitlists.list(account.id)) {
-        print(`${id}\t${name}\t${active} active\t${offboarded} offboarded`);
-      }
+      let afterId: number | null = null;
+      do {
+        const page = await waitlists.list(account.id, { afterId, limit: WAITLISTS_PER_READ });
+        for (const { id, name, active, offboarded } of page.waitlists)
+          print(`${id}\t${name}\t${active} active\t${offboarded} offboarded`);
+        afterId = page.nextAfterId;
+      } while (afterId !== null);
     }),
   );
 

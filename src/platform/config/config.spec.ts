@@ -26,6 +26,7 @@ describe('settings', () => {
     expect(read({})).toEqual({
       port: 3000,
       host: '0.0.0.0',
+      metricsPort: undefined,
       database: { kind: 'sqlite', file: ':memory:' },
       jwtSecrets: [SECRET],
       accessTokenTtlSeconds: 3600,
@@ -52,7 +53,7 @@ describe('settings', () => {
 
   it('treat an empty variable as not set', () => {
     const names = [
-      'PORT', 'HOST', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
+      'PORT', 'HOST', 'METRICS_PORT', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
       'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CORS_ORIGINS',
     ]; // prettier-ignore
     expect(read(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(read({}));
@@ -62,6 +63,7 @@ describe('settings', () => {
     [{ PORT: '8080' }, { port: 8080, publicBaseUrl: 'http://localhost:8080' }],
     [{ PORT: '1' }, { port: 1 }],
     [{ HOST: '::1' }, { host: '::1' }],
+    [{ METRICS_PORT: '9464' }, { metricsPort: 9464 }],
     [{ JWT_SECRET: `${SECRET}, ${SECRET}-2` }, { jwtSecrets: [SECRET, `${SECRET}-2`] }],
     [{ JWT_SECRET: 'àâäéèêëîïôöùûüÿç' }, { jwtSecrets: ['àâäéèêëîïôöùûüÿç'] }],
     [{ ACCESS_TOKEN_TTL: '60' }, { accessTokenTtlSeconds: 60 }],
@@ -104,6 +106,7 @@ describe('settings', () => {
 
   it.each<[string, string[]]>([
     ['PORT', ['0', '80.5', '-1', '65536', 'http', '0x50', '1e3']],
+    ['METRICS_PORT', ['0', '65536', 'yes', '3000']],
     ['DATABASE_URL', [
       'sqlite:', 'postgres://user:pass@host/db', 'mysql://', 'mysql://host', 'mysql://host/', 'mysql:///waitlist', 'w.sqlite',
       'mysql://host:99999/waitlist', `${MYSQL}?ssl=yes`, `${MYSQL}?connectionLimit=1`, `${MYSQL}?connectionLimit=1001`,

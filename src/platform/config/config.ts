@@ -33,9 +33,10 @@ const list = z
   .string()
   .default('')
   .transform((value) => value.split(',').map((item) => item.trim()).filter(Boolean)); // prettier-ignore
-const wholeNumber = (fallback: number, min: number, max: number) =>
-  z.string().regex(/^\d+$/, 'must be a whole number').default(String(fallback)).transform(Number)
+const numberBetween = (min: number, max: number) =>
+  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)); // prettier-ignore
+const wholeNumber = (fallback: number, min: number, max: number) => numberBetween(min, max).default(fallback);
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const networks = list.refine((items) => items.every((item) => network.safeParse(item).success), {
   error: 'must be a comma-separated list of IP addresses or networks',
@@ -59,6 +60,7 @@ export const LOGIN_LIFETIME_SECONDS = 90 * DAY_SECONDS;
 const Environment = z.object({
   PORT: wholeNumber(3000, 1, 65_535),
   HOST: z.string().default('0.0.0.0'),
+  METRICS_PORT: numberBetween(1, 65_535).optional(),
   DATABASE_URL: z.string().optional().transform(parseDatabaseUrl),
   JWT_SECRET: list
     .refine((secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= SECRET_BYTES_MIN), {
@@ -94,6 +96,10 @@ const Environment = z.object({
     'must be a comma-separated list of origins such as https://example.com',
   ),
   AUDIT_DAYS: wholeNumber(AUDIT_DAYS, AUDIT_DAYS_MIN, 3_650),
+  DOCS_ENABLED: z
+    .enum(['true', 'false'], 'must be true or false')
+    .default('true')
+    .transform((value) => value === 'true'),
   SHUTDOWN_DELAY: wholeNumber(SHUTDOWN_DELAY_SECONDS, 0, 300),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
   OTEL_SDK_DISABLED: z.string().optional(),
@@ -115,9 +121,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'));
   }
   const env = parsed.data;
+  if (env.METRICS_PORT === env.PORT) throw new ConfigError('METRICS_PORT: must differ from PORT');
   return {
     port: env.PORT,
     host: env.HOST,
+    /** The port of `/metrics`; undefined puts it on the port of the service. */
+    metricsPort: env.METRICS_PORT,
     database: env.DATABASE_URL,
     /** The first one signs tokens; all of them verify. */
     jwtSecrets: env.JWT_SECRET.length > 0 ? env.JWT_SECRET : [ownSecret(env.DATABASE_URL)],
@@ -131,6 +140,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     /** The Redis or Valkey that replicas share for counting. */
     redisUrl: env.REDIS_URL,
     corsOrigins: env.CORS_ORIGINS,
+    docsEnabled: env.DOCS_ENABLED,
     /** How long audit events are kept. */
     auditDays: env.AUDIT_DAYS,
     /**

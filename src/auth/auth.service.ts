@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import { AuditLog, type Sender } from '../platform/audit/audit-log.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
-import { emailKey } from '../platform/contract/email.js';
+import { emailKey, invalidEmail } from '../platform/contract/email.js';
 import { fitsPasswordRule, PASSWORD_RULE } from '../platform/contract/password-rule.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { AccountEntity } from './account.entity.js';
@@ -56,7 +56,7 @@ export class AuthService {
   /** @throws Problem `INVALID_REQUEST` for a bad email or password, `ACCOUNT_EXISTS` */
   async createAccount(email: string, password: string): Promise<AccountEntity> {
     const key = emailKey(email);
-    if (key === null) throw Problem.invalid([{ field: 'email', rule: 'format', message: 'must be an email address' }]);
+    if (key === null) throw Problem.invalid([{ ...invalidEmail(email), field: 'email' }]);
     await requirePassword(password, email);
     try {
       return await this.accounts.insert({

@@ -110,6 +110,9 @@ const Environment = z.object({
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol,
 });
 
+/** The names of all variables. */
+export const VARIABLES: readonly string[] = Object.keys(Environment.shape);
+
 /**
  * Reads the environment. An empty variable counts as not set.
  * @throws ConfigError naming every wrong variable

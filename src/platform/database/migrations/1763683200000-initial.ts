@@ -42,6 +42,7 @@ export const initial = migrationsOf(1763683200000, [
       required_contact ${is.json} NOT NULL,
       default_region ${is.code(2)} NULL,
       questions ${is.json} NOT NULL,
+      removed_questions ${is.json} NOT NULL,
       is_closed ${is.flag} NOT NULL,
       is_public ${is.flag} NOT NULL,
       hide_counts ${is.flag} NOT NULL,

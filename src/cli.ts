@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import type * as cliServices from './boot/cli-services.js';
+import { VERSION } from './platform/config/version.js';
 import { ID_RULE, parseId } from './platform/contract/formats.js';
 import { PASSWORD_RULE } from './platform/contract/password-rule.js';
 import { Problem } from './platform/problems/problem.js';
@@ -15,9 +15,12 @@ const JSON_OPTION = ['--json', 'print one JSON object per line'] as const;
 /** `missing`: records remain, but their waitlist is lost. */
 type WaitlistState = 'sound' | 'damaged' | 'deleted' | 'being_deleted' | 'missing';
 
+/** Each may hold large questions. */
+const WAITLISTS_PER_READ = 100;
+
 const program = new Command('npm run cli --')
   .description('Administration of the waitlist service.')
-  .version(versionOfPackage(), '--version', 'print the version')
+  .version(VERSION, '--version', 'print the version')
   .showHelpAfterError('(add --help for usage)');
 
 const owner = program.command('owner').description('manage service accounts');
@@ -57,10 +60,10 @@ waitlist
   .requiredOption('--owner <email>', 'the account that owns it')
   .requiredOption('--url <url>', 'the page where people sign up')
   .action((name: string, options: { owner: string; url: string }) =>
-    withServices(async ({ auth, waitlists, readSettings }) => {
+    withServices(async ({ auth, waitlists, readSettings, operatorWrite }) => {
       const settings = readSettings({ waitlist_name: name, waitlist_url_location: options.url });
       const account = await auth.getAccount(options.owner);
-      const created = await waitlists.create(account.id, settings);
+      const created = await waitlists.create(settings, operatorWrite(account.id));
       print(`Created waitlist ${created.waitlist.id} with the API key ${created.apiKey}`);
     }),
   );
@@ -72,10 +75,15 @@ waitlist
   .action((options: { owner: string; json?: true }) =>
     withServices(async ({ auth, waitlists }) => {
       const account = await auth.getAccount(options.owner);
-      for (const { id, name, active, offboarded } of await waitlists.list(account.id)) {
-        const row = { id, waitlist_name: name, current_signups: active, offboarded_signups: offboarded };
-        printRow(options, row, `${id}\t${name}\t${active} active\t${offboarded} offboarded`);
-      }
+      let afterId: number | null = null;
+      do {
+        const page = await waitlists.list(account.id, { afterId, limit: WAITLISTS_PER_READ });
+        for (const { id, name, active, offboarded } of page.waitlists) {
+          const row = { id, waitlist_name: name, current_signups: active, offboarded_signups: offboarded };
+          printRow(options, row, `${id}\t${name}\t${active} active\t${offboarded} offboarded`);
+        }
+        afterId = page.nextAfterId;
+      } while (afterId !== null);
     }),
   );
 
@@ -237,14 +245,6 @@ async function askPassword(): Promise<string> {
   } finally {
     terminal.close();
   }
-}
-
-/** From the root of the checkout or image. */
-function versionOfPackage(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
 }
 
 function print(line: string): void {

@@ -66,7 +66,8 @@ async function startService(): Promise<Stoppable> {
     throw asListenError(error, config);
   });
   const unavailable = await app.get(SealedColumns).reseal();
-  if (unavailable > 0) log.warn({ rows: unavailable }, 'rows are encrypted under a secret that JWT_SECRET does not list');
+  if (unavailable > 0)
+    log.warn({ rows: unavailable }, 'rows are encrypted under a secret that JWT_SECRET does not list');
   app.get(QueuePurger).watch((error) => {
     log.error({ error: safeError(error) }, 'could not delete the records of a deleted waitlist yet');
   });

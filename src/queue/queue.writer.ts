@@ -48,7 +48,8 @@ interface Configure {
   readonly write: OwnerWrite;
 }
 
-interface Configured {
+/** The changed waitlist, and how many active records got another rank key. */
+export interface Configured {
   readonly waitlist: WaitlistEntity;
   readonly recordsMoved: number;
 }

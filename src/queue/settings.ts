@@ -10,6 +10,9 @@ export const SETTINGS = [
   'requiredContact',
   'defaultRegion',
   'questions',
+  'isClosed',
+  'isPublic',
+  'hidesCounts',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 export type Settings = Pick<WaitlistEntity, (typeof SETTINGS)[number]>;
 

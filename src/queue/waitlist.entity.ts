@@ -50,6 +50,18 @@ export class WaitlistEntity {
   @Column({ type: 'simple-json' })
   questions!: Question[];
 
+  /** Refuses newcomers; existing records are found as before. */
+  @Column({ name: 'is_closed', type: 'boolean' })
+  isClosed!: boolean;
+
+  /** Whether the public view exists. */
+  @Column({ name: 'is_public', type: 'boolean' })
+  isPublic!: boolean;
+
+  /** Whether the public view leaves out how many people signed up. */
+  @Column({ name: 'hide_counts', type: 'boolean' })
+  hidesCounts!: boolean;
+
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;
 

@@ -10,7 +10,7 @@ import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 
 export const PAGE_SIZE_MAX = 100;
 export const OFFBOARD_MAX = 1_000;
-const API_KEY_EXAMPLE = '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4';
+export const API_KEY_EXAMPLE = '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4';
 const API_KEY = {
   description: 'API key of the waitlist. Required, here or in the header `api-key`.',
   minLength: 1,

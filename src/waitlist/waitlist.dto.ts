@@ -1,10 +1,21 @@
-import { ApiProperty, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
-import { Flag, HttpUrl, Nested, NestedList, OneOf, Text, TextList, WholeNumber } from '../platform/contract/fields.js';
+import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
+import {
+  Flag,
+  HttpUrl,
+  Id,
+  Nested,
+  NestedList,
+  OneOf,
+  Text,
+  TextList,
+  WholeNumber,
+} from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, ID_SCHEMA, TEXT_PATTERN, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
 import { type Question, REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
 import type { SettingChanges } from '../queue/settings.js';
-import { DEFAULTS, type Waitlist } from './waitlist.service.js';
+import { DEFAULTS, type PageRequest, type Waitlist } from './waitlist.service.js';
 
+const PAGE_SIZE_MAX = 100;
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
 const URL_LOCATION = { maxLength: 2048, example: 'https://example.com/join' } as const;
 const SPOTS = { minimum: 0, maximum: 10_000 } as const;
@@ -29,7 +40,21 @@ const OPTIONS = {
   example: ['A friend', 'The news', 'Elsewhere'],
 };
 const REQUIREMENT = { enum: REQUIREMENTS, enumName: 'Requirement' } as const;
+const IS_CLOSED = {
+  description: 'Whether new signups are refused with 422 `WAITLIST_CLOSED`. Existing records are found as before.',
+} as const;
+const IS_PUBLIC = {
+  description:
+    'Whether Get a waitlist answers without a token. If not, the id is not found there; signups and lookups still work.',
+} as const;
+const HIDE_COUNTS = { description: 'Whether the public view hides its `statistics`.' } as const;
 const STATISTICS = { description: 'The number of records on the waitlist.' } as const;
+const STATISTIC = {
+  current_signups: { ...COUNT_SCHEMA, description: 'Number of active records.', example: 40 },
+  offboarded_signups: { ...COUNT_SCHEMA, description: 'Number of offboarded records.', example: 2 },
+  total_signups: { ...COUNT_SCHEMA, description: 'Number of all records, active and offboarded.', example: 42 },
+  referred_signups: { ...COUNT_SCHEMA, description: 'Number of records that another record referred.', example: 12 },
+} as const;
 
 export class QuestionDto {
   @Text({ ...QUESTION, minLength: 1 })
@@ -120,6 +145,15 @@ export class CreateWaitlistDto {
   @NestedList(QuestionDto, { ...QUESTIONS, optional: true })
   questions?: QuestionDto[];
 
+  @Flag({ ...IS_CLOSED, default: DEFAULTS.isClosed })
+  is_closed?: boolean;
+
+  @Flag({ ...IS_PUBLIC, default: DEFAULTS.isPublic })
+  is_public?: boolean;
+
+  @Flag({ ...HIDE_COUNTS, default: DEFAULTS.hidesCounts })
+  hide_counts?: boolean;
+
   static toSettings<Body extends Partial<CreateWaitlistDto>>(body: Body) {
     return {
       name: body.waitlist_name as Body['waitlist_name'],
@@ -128,6 +162,9 @@ export class CreateWaitlistDto {
       requiredContact: body.required_contact,
       defaultRegion: body.default_region,
       questions: body.questions?.map((question) => QuestionDto.toQuestion(question)),
+      isClosed: body.is_closed,
+      isPublic: body.is_public,
+      hidesCounts: body.hide_counts,
     } satisfies SettingChanges;
   }
 }
@@ -135,17 +172,29 @@ export class CreateWaitlistDto {
 /** Left out means unchanged, but null is still not a value. */
 export class UpdateWaitlistDto extends PartialType(CreateWaitlistDto, { skipNullProperties: false }) {}
 
+export class ListWaitlistsDto {
+  @WholeNumber({ default: PAGE_SIZE_MAX, minimum: 1, maximum: PAGE_SIZE_MAX, lenient: true, description: 'Page size.' })
+  limit = PAGE_SIZE_MAX;
+
+  @Id({ optional: true, lenient: true, description: 'Lists the waitlists after this id.' })
+  after_id?: number;
+
+  static toPage({ limit, after_id }: ListWaitlistsDto): PageRequest {
+    return { limit, afterId: after_id ?? null };
+  }
+}
+
 export class StatisticsDto {
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records.', example: 40 })
+  @ApiProperty(STATISTIC.current_signups)
   current_signups!: number;
 
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of offboarded records.', example: 2 })
+  @ApiProperty(STATISTIC.offboarded_signups)
   offboarded_signups!: number;
 
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of all records, active and offboarded.', example: 42 })
+  @ApiProperty(STATISTIC.total_signups)
   total_signups!: number;
 
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of records that another record referred.', example: 12 })
+  @ApiProperty(STATISTIC.referred_signups)
   referred_signups!: number;
 }
 
@@ -165,6 +214,15 @@ export class WaitlistDto {
 
   @ApiProperty({ ...QUESTIONS, type: [ConfiguredQuestionDto] })
   questions!: ConfiguredQuestionDto[];
+
+  @ApiProperty({ ...IS_CLOSED, example: false })
+  is_closed!: boolean;
+
+  @ApiProperty({ ...IS_PUBLIC, example: true })
+  is_public!: boolean;
+
+  @ApiProperty({ ...HIDE_COUNTS, example: false })
+  hide_counts!: boolean;
 
   @ApiProperty({ ...STATISTICS, type: StatisticsDto })
   statistics!: StatisticsDto;
@@ -196,6 +254,9 @@ export class WaitlistDto {
         optional,
         answer_value: options,
       })),
+      is_closed: waitlist.isClosed,
+      is_public: waitlist.isPublic,
+      hide_counts: waitlist.hidesCounts,
       statistics: {
         current_signups: active,
         offboarded_signups: offboarded,
@@ -209,27 +270,45 @@ export class WaitlistDto {
   }
 }
 
-class StatisticsViewDto extends IntersectionType(
-  PickType(StatisticsDto, ['total_signups']),
-  PartialType(OmitType(StatisticsDto, ['total_signups'])),
-) {}
-
-const OWNER_ONLY = ['spots_to_move_upon_referral', 'default_region', 'created_at'] as const;
+const OWNER_ONLY = ['spots_to_move_upon_referral', 'default_region', 'created_at', 'is_public', 'hide_counts'] as const;
 
 /** The owner's and the public view as one type: generated clients have no good name for "one or the other". */
 export class WaitlistViewDto extends IntersectionType(
   OmitType(WaitlistDto, [...OWNER_ONLY, 'statistics']),
   PartialType(PickType(WaitlistDto, OWNER_ONLY)),
 ) {
-  @ApiProperty({ ...STATISTICS, type: StatisticsViewDto })
-  statistics!: StatisticsViewDto;
+  /** Inline, because OpenAPI 3.0 cannot make a reference nullable. */
+  @ApiProperty({
+    type: 'object',
+    nullable: true,
+    properties: STATISTIC,
+    required: ['total_signups'],
+    description: 'The number of records on the waitlist. Null in the public view of a waitlist that hides its counts.',
+  })
+  statistics!: (Pick<StatisticsDto, 'total_signups'> & Partial<StatisticsDto>) | null;
+
+  @ApiPropertyOptional({
+    format: 'date-time',
+    maxLength: 24,
+    description: "The time by the service's clock, ISO 8601 in UTC. Only in the public view.",
+    example: '2026-11-21T09:30:00.000Z',
+  })
+  now?: string;
 
   /** The fields that a signup page needs. */
   static fromPublic(waitlist: Waitlist): WaitlistViewDto {
-    const { id, waitlist_name, waitlist_url_location, required_contact, questions, statistics } =
+    const { id, waitlist_name, waitlist_url_location, required_contact, questions, is_closed, statistics } =
       WaitlistDto.from(waitlist);
-    const { total_signups } = statistics;
-    return { id, waitlist_name, waitlist_url_location, required_contact, questions, statistics: { total_signups } };
+    return {
+      id,
+      waitlist_name,
+      waitlist_url_location,
+      required_contact,
+      questions,
+      is_closed,
+      statistics: waitlist.hidesCounts ? null : { total_signups: statistics.total_signups },
+      now: new Date().toISOString(),
+    };
   }
 }
 

@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
 import { Problem } from '../platform/problems/problem.js';
 import { EMPTY_TOTALS } from '../queue/counters.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueReader } from '../queue/queue.reader.js';
-import { QueueWriter } from '../queue/queue.writer.js';
+import { type Configured, QueueWriter } from '../queue/queue.writer.js';
 import { requireSound, type SettingChanges } from '../queue/settings.js';
 import type { WaitlistEntity } from '../queue/waitlist.entity.js';
 import { WaitlistStore } from './waitlist.store.js';
@@ -16,9 +17,32 @@ const API_KEY_BYTES = 20;
 export const DEFAULTS = {
   spotsPerReferral: 3,
   requiredContact: { email: 'required', phone: 'optional', first_name: 'optional', last_name: 'optional' },
+  isClosed: false,
+  isPublic: true,
+  hidesCounts: false,
 } as const;
 
 export type Waitlist = Readonly<WaitlistEntity>;
+
+type NewSettings = SettingChanges & { readonly name: string; readonly urlLocation: string };
+
+/** A new waitlist, with the key that cannot be shown again. */
+export interface Created {
+  readonly waitlist: Waitlist;
+  readonly apiKey: string;
+}
+
+/** Starts after a waitlist, or at the first. */
+export interface PageRequest {
+  readonly afterId: number | null;
+  readonly limit: number;
+}
+
+export interface Page {
+  readonly waitlists: readonly Waitlist[];
+  /** Where the next page starts; null on the last one. */
+  readonly nextAfterId: number | null;
+}
 
 /** A waitlist with the key that the caller sent. */
 export interface OwnedWaitlist extends Waitlist {
@@ -34,41 +58,27 @@ export class WaitlistService {
     private readonly reader: QueueReader,
     private readonly writer: QueueWriter,
     private readonly purger: QueuePurger,
+    private readonly writes: OwnerWrites,
   ) {}
 
   /** Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again. */
-  async create(accountId: number, settings: SettingChanges & { name: string; urlLocation: string }) {
-    const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
-    const { questions = [], defaultRegion = null } = settings;
-    requireSound({ requiredContact, defaultRegion, questions });
-    const apiKey = newApiKey();
-    const apiKeyHash = hashApiKey(apiKey);
-    try {
-      await this.database.transaction(async (manager) => {
-        await this.waitlists.insert(manager, {
-          accountId,
-          apiKeyHash,
-          name: settings.name,
-          urlLocation: settings.urlLocation,
-          requiredContact,
-          defaultRegion,
-          questions,
-          createdAt: new Date(),
-          spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
-          ...EMPTY_TOTALS,
-        });
-      });
-    } catch (error) {
-      // The key is random, so this is a retry after a lost answer to the commit: the first attempt stored the row.
-      if (!isDuplicateKey(error)) throw error;
-    }
-    const waitlist = await this.database.one(this.waitlists.findOwnedByKey(accountId, apiKeyHash));
-    return { waitlist: waitlist ?? throwNotFound(), apiKey };
+  async create(settings: NewSettings, write: OwnerWrite): Promise<Created> {
+    return this.writes.once(
+      write,
+      () => this.insert(settings, write),
+      ({ secretAnswer }) => {
+        const { waitlist, apiKey } = secretAnswer as Created;
+        return { waitlist: { ...waitlist, createdAt: new Date(waitlist.createdAt) }, apiKey };
+      },
+    );
   }
 
-  /** The owner's waitlists, oldest first. */
-  async list(accountId: number): Promise<Waitlist[]> {
-    return this.waitlists.listOwned(accountId);
+  /** A page of the owner's waitlists, oldest first. */
+  async list(accountId: number, { afterId, limit }: PageRequest): Promise<Page> {
+    // One waitlist beyond the page tells whether there is more.
+    const found = await this.waitlists.listOwned(accountId, { afterId, limit: limit + 1 });
+    const waitlists = found.slice(0, limit);
+    return { waitlists, nextAfterId: found.length > limit ? (waitlists.at(-1)?.id ?? null) : null };
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND`, also for another owner's waitlist */
@@ -76,47 +86,87 @@ export class WaitlistService {
     return (await this.waitlists.findOwned(accountId, id)) ?? throwNotFound();
   }
 
-  /** A waitlist of any owner. @throws Problem `WAITLIST_NOT_FOUND` */
+  /** A public waitlist of any owner. @throws Problem `WAITLIST_NOT_FOUND`, the same for one that is not public */
   async getPublic(id: number): Promise<Waitlist> {
-    return this.reader.getWaitlist(id);
+    const waitlist = await this.reader.getWaitlist(id);
+    return waitlist.isPublic ? waitlist : throwNotFound();
   }
 
   /** Returns the changed waitlist, and how many records moved. @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST` */
-  async update(
-    accountId: number,
-    id: number,
-    settings: SettingChanges,
-  ): Promise<{ waitlist: Waitlist; recordsMoved: number }> {
+  async update(id: number, settings: SettingChanges, write: OwnerWrite): Promise<Configured> {
     // No other owner can get the waitlist after this.
-    await this.get(accountId, id);
-    return this.writer.configure(id, settings);
+    const waitlist = await this.get(write.accountId, id);
+    return this.writes.once<Configured>(
+      write,
+      () => this.writer.configure(id, settings, write),
+      ({ counts }) => ({ waitlist, recordsMoved: counts.recordsMoved as number }),
+    );
   }
 
   /** Deletes the waitlist; its records are deleted in the background. @throws Problem `WAITLIST_NOT_FOUND` */
-  async delete(accountId: number, id: number): Promise<void> {
-    let isDeleted = false;
-    await this.database.transaction(async (manager, session) => {
-      // A retry after a lost answer to the commit finds the waitlist deleted already.
-      if (!(await this.waitlists.delete(manager, accountId, id))) return isDeleted ? undefined : throwNotFound();
-      await this.purger.mark(session, id);
-      isDeleted = true;
-    });
+  async delete(id: number, write: OwnerWrite): Promise<void> {
+    const work = () =>
+      this.database.transaction(async (manager, session) => {
+        if (!(await this.writes.isNew(session, write))) return;
+        if (!(await this.waitlists.delete(manager, write.accountId, id))) throwNotFound();
+        await this.purger.mark(session, id);
+        await session.one(this.writes.record(write, { action: 'waitlist_deleted', waitlistId: id }));
+      });
+    await this.writes.once(write, work, () => undefined);
     this.purger.wake();
   }
 
   /** Returns a new key; the old one stops working at once. @throws Problem `WAITLIST_NOT_FOUND` */
-  async renewApiKey(accountId: number, id: number): Promise<string> {
+  async renewApiKey(id: number, write: OwnerWrite): Promise<string> {
     const apiKey = newApiKey();
-    const isDone = await this.database.transaction((manager) =>
-      this.waitlists.update(manager, accountId, id, { apiKeyHash: hashApiKey(apiKey) }),
-    );
-    return isDone ? apiKey : throwNotFound();
+    const work = async () => {
+      await this.database.transaction(async (manager, session) => {
+        if (!(await this.writes.isNew(session, write))) return;
+        const changes = { apiKeyHash: hashApiKey(apiKey) };
+        if (!(await this.waitlists.update(manager, write.accountId, id, changes))) throwNotFound();
+        const secretAnswer = { apiKey };
+        await session.one(this.writes.record(write, { action: 'api_key_replaced', waitlistId: id, secretAnswer }));
+      });
+      return apiKey;
+    };
+    return this.writes.once(write, work, ({ secretAnswer }) => (secretAnswer as { apiKey: string }).apiKey);
   }
 
   /** The caller's waitlist with this key; null for an unknown key and for another owner's alike. */
   async findByKey(accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
     const waitlist = await this.database.one(this.waitlists.findOwnedByKey(accountId, hashApiKey(apiKey)));
     return waitlist && { ...waitlist, apiKey };
+  }
+
+  private async insert(settings: NewSettings, write: OwnerWrite): Promise<Created> {
+    const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
+    const { questions = [], defaultRegion = null } = settings;
+    requireSound({ requiredContact, defaultRegion, questions });
+    const apiKey = newApiKey();
+    const apiKeyHash = hashApiKey(apiKey);
+    await this.database.transaction(async (manager, session) => {
+      if (!(await this.writes.isNew(session, write))) return;
+      const waitlist = await this.waitlists.insert(manager, {
+        accountId: write.accountId,
+        apiKeyHash,
+        name: settings.name,
+        urlLocation: settings.urlLocation,
+        requiredContact,
+        defaultRegion,
+        questions,
+        createdAt: new Date(),
+        spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
+        isClosed: settings.isClosed ?? DEFAULTS.isClosed,
+        isPublic: settings.isPublic ?? DEFAULTS.isPublic,
+        hidesCounts: settings.hidesCounts ?? DEFAULTS.hidesCounts,
+        ...EMPTY_TOTALS,
+      });
+      const secretAnswer = { waitlist, apiKey } satisfies Created;
+      const waitlistId = waitlist.id;
+      await session.one(this.writes.record(write, { action: 'waitlist_created', waitlistId, secretAnswer }));
+    });
+    const waitlist = await this.database.one(this.waitlists.findOwnedByKey(write.accountId, apiKeyHash));
+    return { waitlist: waitlist ?? throwNotFound(), apiKey };
   }
 }
 

@@ -11,10 +11,14 @@ const PUBLIC_OPERATIONS = ['createSignup', 'createTokens', 'getSignup', 'getWait
 const PUBLIC_HANDLERS = ['MonitoringController.live', 'MonitoringController.readMetrics', 'MonitoringController.ready'];
 /** Every route, as Fastify prints them. A new one must be added here too. */
 const ROUTES = `
-├── /openapi.json (GET)
-├── /docs (GET)
-│   ├── /errors (GET)
-│   └── * (HEAD, GET)
+├── /openapi.json (GET, HEAD)
+├── /docs (GET, HEAD)
+│   ├── /assets/favicon.svg (GET, HEAD)
+│   ├── /assets/page.css (GET, HEAD)
+│   ├── /assets/start.js (GET, HEAD)
+│   ├── /assets/swagger-ui.css (GET, HEAD)
+│   ├── /assets/swagger-ui-bundle.js (GET, HEAD)
+│   └── /errors (GET, HEAD)
 ├── /livez (GET)
 ├── /readyz (GET)
 ├── /metrics (GET)

@@ -168,6 +168,15 @@ describe('the CLI', () => {
     });
   });
 
+  it('lists more waitlists than a page of the API has', async () => {
+    const ids = [];
+    for (let count = 0; count <= 100; count += 1) ids.push(await makeWaitlist(`Number ${count}`));
+
+    const lines = (await succeed(['waitlist', 'list', '--owner', 'twice@example.com'])).trim().split('\n');
+
+    expect(lines.map((line) => line.split('\t', 1)[0]).slice(-ids.length)).toEqual(ids);
+  });
+
   it.each<[string, string[], CliOptions, string]>([
     [
       'an account that exists',

@@ -87,6 +87,10 @@ const Environment = z.object({
     'must be a comma-separated list of origins such as https://example.com',
   ),
   AUDIT_DAYS: wholeNumber(AUDIT_DAYS, AUDIT_DAYS_MIN, 3_650),
+  DOCS_ENABLED: z
+    .enum(['true', 'false'], 'must be true or false')
+    .default('true')
+    .transform((value) => value === 'true'),
   SHUTDOWN_DELAY: wholeNumber(SHUTDOWN_DELAY_SECONDS, 0, 300),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
   OTEL_SDK_DISABLED: z.string().optional(),
@@ -127,6 +131,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     /** The Redis or Valkey that replicas share for counting. */
     redisUrl: env.REDIS_URL,
     corsOrigins: env.CORS_ORIGINS,
+    docsEnabled: env.DOCS_ENABLED,
     /** How long audit events are kept. */
     auditDays: env.AUDIT_DAYS,
     /**

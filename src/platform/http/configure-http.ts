@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../config/config.js';
 import { RequestPipe } from '../contract/request.pipe.js';
-import { serveDocs } from '../contract/docs-page.js';
+import { serveContract, serveDocs } from '../contract/docs-page.js';
 import { createDocument, publishable } from '../contract/document.js';
 import { Lifecycle } from '../health/lifecycle.js';
 import { isWithin } from '../limits/address.js';
@@ -53,6 +53,7 @@ export async function configureHttp(
   app.useGlobalFilters(new ProblemFilter(collectAllowedMethods(fastify)));
   const document = createDocument(app, basePath);
   app.useGlobalPipes(new RequestPipe());
-  await serveDocs(fastify, publishable(document), basePath);
+  serveContract(fastify, publishable(document));
+  if (config.docsEnabled) serveDocs(fastify, basePath);
   await shedLoad(fastify, lifecycle, bounds.loopDelayMs);
 }

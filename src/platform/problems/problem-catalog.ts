@@ -126,6 +126,11 @@ const CATALOG = {
     detail: 'This Idempotency-Key was used with another body.',
     remedy: 'Use a new key for each new request. A key stands for one body for 24 hours.',
   },
+  WAITLIST_CLOSED: {
+    status: 422,
+    detail: 'This waitlist is closed: it takes no new signups.',
+    remedy: 'Existing records are still found. The owner opens the waitlist again with `is_closed: false`.',
+  },
   RATE_LIMITED: {
     status: 429,
     detail: 'Too many requests from this address; wait before the next.',

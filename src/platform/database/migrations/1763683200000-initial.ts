@@ -42,6 +42,9 @@ export const initial = migrationsOf(1763683200000, [
       required_contact ${is.json} NOT NULL,
       default_region ${is.code(2)} NULL,
       questions ${is.json} NOT NULL,
+      is_closed ${is.flag} NOT NULL,
+      is_public ${is.flag} NOT NULL,
+      hide_counts ${is.flag} NOT NULL,
       created_at ${is.time} NOT NULL,
       spots_per_referral INT NOT NULL,
       next_seq ${is.id} NOT NULL,
@@ -150,7 +153,7 @@ export const initial = migrationsOf(1763683200000, [
       account_id ${is.id} NOT NULL,
       waitlist_id ${is.id} NULL,
       counts ${is.json} NOT NULL,
-      sealed_answer ${is.text(4096)} NULL,
+      sealed_answer ${is.json} NULL,
       created_at ${is.time} NOT NULL`,
   ),
   // Deleting old keys.

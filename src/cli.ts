@@ -11,12 +11,11 @@ import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
 const JSON_OPTION = ['--json', 'print one JSON object per line'] as const;
+/** Each may hold large questions. */
+const WAITLISTS_PER_READ = 100;
 
 /** `missing`: records remain, but their waitlist is lost. */
 type WaitlistState = 'sound' | 'damaged' | 'deleted' | 'being_deleted' | 'missing';
-
-/** Each may hold large questions. */
-const WAITLISTS_PER_READ = 100;
 
 const program = new Command('npm run cli --')
   .description('Administration of the waitlist service.')
@@ -38,8 +37,9 @@ owner
   .description('set a new password and revoke all tokens; reads the password from OWNER_PASSWORD or standard input')
   .action((email: string) =>
     withServices(async ({ auth }) => {
-      await auth.setPassword(email, await readPassword());
+      const { disabledAt } = await auth.setPassword(email, await readPassword());
       print('Set the password and revoked all tokens.');
+      if (disabledAt) print(`The account is still disabled. Enable it: npm run cli -- owner enable ${email}`);
     }),
   );
 owner
@@ -49,6 +49,27 @@ owner
     withServices(async ({ auth }) => {
       await auth.disable(email);
       print('Disabled the account.');
+    }),
+  );
+owner
+  .command('enable <email>')
+  .description('let a disabled account log in again; its earlier logins stay ended')
+  .action((email: string) =>
+    withServices(async ({ auth }) => {
+      await auth.enable(email);
+      print('Enabled the account.');
+    }),
+  );
+owner
+  .command('list')
+  .description('list all accounts: id, email, active or disabled, time of creation')
+  .option(...JSON_OPTION)
+  .action((options: { json?: true }) =>
+    withServices(async ({ auth }) => {
+      for (const { id, email, disabledAt, createdAt } of await auth.list()) {
+        const row = { id, email, disabled_at: disabledAt?.toISOString() ?? null, created_at: createdAt.toISOString() };
+        printRow(options, row, `${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${row.created_at}`);
+      }
     }),
   );
 

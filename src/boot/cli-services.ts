@@ -5,7 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import { AuthService } from '../auth/auth.service.js';
 import { readConfig } from '../platform/config/config.js';
-import { readRequest } from '../platform/contract/request.pipe.js';
+import { readRequest } from '../platform/contract/request.js';
 import { Database } from '../platform/database/database.js';
 import { migrate, prepareSchema } from '../platform/database/migrator.js';
 import { operatorWrite } from '../platform/idempotency/owner-write.js';

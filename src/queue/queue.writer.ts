@@ -8,7 +8,7 @@ import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import type { Session, Transaction } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
-import { lookupKeys } from './admission/contact.js';
+import { contactKeys } from './admission/contact.js';
 import {
   type Command,
   decide,
@@ -90,7 +90,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
    * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
    */
   async join(waitlistId: number, applicant: Applicant): Promise<Found> {
-    const keys = lookupKeys(applicant, applicant.region);
+    const keys = contactKeys(applicant, applicant.region);
     const joined = (await this.submit(waitlistId, { kind: 'join', applicant, keys })) as Found | Duplicate;
     if ('waiter' in joined) return joined;
     const { waiter, waitlist } = await this.reader.find(waitlistId, joined.keys);

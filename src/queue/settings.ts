@@ -1,5 +1,5 @@
-import { isSupportedCountry } from 'libphonenumber-js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
+import { changeQuestions, type GivenQuestion } from './questions.js';
 import type { RequiredContact, WaitlistEntity } from './waitlist.entity.js';
 
 /** The columns of a waitlist that its owner sets. */
@@ -10,52 +10,50 @@ export const SETTINGS = [
   'requiredContact',
   'defaultRegion',
   'questions',
+  'removedQuestions',
   'isClosed',
   'isPublic',
   'hidesCounts',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 export type Settings = Pick<WaitlistEntity, (typeof SETTINGS)[number]>;
 
+/** A record is found by its email or its phone. */
+export const UNREACHABLE: FieldFault = {
+  field: 'required_contact',
+  rule: 'reachable',
+  message: 'must leave email or phone on: a record is found by one of them',
+};
+
 /** Settings to change. An omitted one keeps its value. */
-export interface SettingChanges extends Partial<Omit<Settings, 'requiredContact'>> {
+export interface SettingChanges extends Partial<Omit<Settings, 'requiredContact' | 'questions' | 'removedQuestions'>> {
   readonly requiredContact?: Partial<RequiredContact>;
+  /** All questions to ask from now on. */
+  readonly questions?: readonly GivenQuestion[];
 }
 
-/** The waitlist with changed settings. @throws Problem `INVALID_REQUEST` */
-export function withSettings(waitlist: WaitlistEntity, changes: SettingChanges): WaitlistEntity {
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-  const changed: WaitlistEntity = {
-    ...waitlist,
+/** The settings, changed. @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
+export function withSettings<Current extends Settings>(current: Current, changes: SettingChanges): Current {
+  const { requiredContact, questions, ...others } = changes;
+  const given = Object.entries(others).filter(([, value]) => value !== undefined);
+  const changed = {
+    ...current,
     ...(Object.fromEntries(given) as Partial<Settings>),
-    requiredContact: { ...waitlist.requiredContact, ...changes.requiredContact },
+    requiredContact: { ...current.requiredContact, ...requiredContact },
   };
-  requireSound(changed);
-  return changed;
+  const { malformed, broken, ...asked } = changeQuestions(current, questions);
+  requireSound(changed, malformed);
+  if (broken.length > 0) throw Problem.ruleBroken(broken);
+  return { ...changed, ...asked };
 }
 
-/** Rules that no field decorator states. @throws Problem `INVALID_REQUEST` */
-export function requireSound({
-  requiredContact,
-  defaultRegion,
-  questions,
-}: Pick<Settings, 'requiredContact' | 'defaultRegion' | 'questions'>): void {
-  const faults: FieldFault[] = [];
+/** Rules that depend on other settings, and other faults to list with them. @throws Problem `INVALID_REQUEST` */
+export function requireSound(
+  { requiredContact }: Pick<Settings, 'requiredContact'>,
+  malformed: readonly FieldFault[],
+): void {
+  const faults = [...malformed];
   if (requiredContact.email === 'off' && requiredContact.phone === 'off') {
-    faults.push({
-      field: 'required_contact',
-      rule: 'reachable',
-      message: 'must leave email or phone on: a record is found by one of them',
-    });
-  }
-  if (defaultRegion && !isSupportedCountry(defaultRegion)) {
-    faults.push({
-      field: 'default_region',
-      rule: 'known',
-      message: 'must be a country that has phone numbers, such as US',
-    });
-  }
-  if (new Set(questions.map(({ text }) => text)).size < questions.length) {
-    faults.push({ field: 'questions', rule: 'unique', message: 'must differ from each other' });
+    faults.push(UNREACHABLE);
   }
   if (faults.length > 0) throw Problem.invalid(faults);
 }

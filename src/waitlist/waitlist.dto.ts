@@ -1,6 +1,9 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
+import { isSupportedCountry } from 'libphonenumber-js';
 import {
+  broken,
   Flag,
+  Holds,
   HttpUrl,
   Id,
   Nested,
@@ -10,9 +13,11 @@ import {
   TextList,
   WholeNumber,
 } from '../platform/contract/fields.js';
+import { KnownFieldsOnly } from '../platform/contract/request.js';
 import { COUNT_SCHEMA, ID_SCHEMA, TEXT_PATTERN, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
 import { type Question, REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
-import type { SettingChanges } from '../queue/settings.js';
+import type { GivenQuestion } from '../queue/questions.js';
+import { type SettingChanges, UNREACHABLE } from '../queue/settings.js';
 import { DEFAULTS, type PageRequest, type Waitlist } from './waitlist.service.js';
 
 const PAGE_SIZE_MAX = 100;
@@ -26,10 +31,13 @@ const REGION = {
   example: 'US',
 } as const;
 /** The specification's own bound: a listing has three question columns. */
-const QUESTIONS = { maxItems: 3, description: 'The questions that a signup answers.' } as const;
+const LIVE_QUESTIONS_MAX = 3;
+/** Compact JSON: a page of waitlists holds the questions of each. */
+const QUESTIONS_BYTES_MAX = 16 * 1024;
+const QUESTIONS = { maxItems: 30 } as const;
 const QUESTION = {
   maxLength: 500,
-  description: 'The question. Answers refer to it by this text.',
+  description: 'The question. The answers in a signup refer to it by this text.',
   example: 'How did you hear of us?',
 } as const;
 const OPTIONAL = { description: 'Whether the question may be left unanswered.' } as const;
@@ -40,6 +48,8 @@ const OPTIONS = {
   example: ['A friend', 'The news', 'Elsewhere'],
 };
 const REQUIREMENT = { enum: REQUIREMENTS, enumName: 'Requirement' } as const;
+/** The fields of a response that cannot be set. */
+const SENT_BACK = ['id', 'api_key', 'created_at', 'statistics', 'records_moved', 'now'] as const;
 const IS_CLOSED = {
   description: 'Whether new signups are refused with 422 `WAITLIST_CLOSED`. Existing records are found as before.',
 } as const;
@@ -56,7 +66,16 @@ const STATISTIC = {
   referred_signups: { ...COUNT_SCHEMA, description: 'Number of records that another record referred.', example: 12 },
 } as const;
 
+@KnownFieldsOnly()
 export class QuestionDto {
+  @Id({
+    optional: true,
+    description:
+      'The `id` of a question of this waitlist, which keeps its answers even if its text changes. Omit it for a new question; one with the text of an existing question is that question.',
+    example: 1,
+  })
+  id?: number;
+
   @Text({ ...QUESTION, minLength: 1 })
   question_value!: string;
 
@@ -71,13 +90,29 @@ export class QuestionDto {
   })
   answer_value?: string[] | null;
 
-  static toQuestion({ question_value, optional = true, answer_value = null }: QuestionDto): Question {
-    return { text: question_value, optional, options: answer_value };
+  @Flag({ default: false, description: 'True for a removed question that is sent back; it is ignored.' })
+  soft_deleted?: boolean;
+
+  static toQuestion({ id, question_value, optional, answer_value, soft_deleted }: QuestionDto): GivenQuestion {
+    return {
+      id: id ?? null,
+      text: question_value,
+      optional: optional ?? true,
+      options: answer_value ?? null,
+      removed: soft_deleted ?? false,
+    };
   }
 }
 
 /** A question as the waitlist has it. */
 export class ConfiguredQuestionDto {
+  @ApiProperty({
+    ...ID_SCHEMA,
+    description: 'Identifies the question within the waitlist, whatever its text; never given again.',
+    example: 1,
+  })
+  id!: number;
+
   @ApiProperty(QUESTION)
   question_value!: string;
 
@@ -86,8 +121,16 @@ export class ConfiguredQuestionDto {
 
   @ApiProperty({ ...OPTIONS, type: 'array', items: { type: 'string', maxLength: QUESTION.maxLength } })
   answer_value!: readonly string[] | null;
+
+  @ApiProperty({ description: 'Whether the question was removed. Its answers remain.', example: false })
+  soft_deleted!: boolean;
+
+  static from({ id, text, optional, options }: Question, soft_deleted = false): ConfiguredQuestionDto {
+    return { id, question_value: text, optional, answer_value: options, soft_deleted };
+  }
 }
 
+@KnownFieldsOnly()
 export class RequiredContactDto {
   @OneOf({ ...REQUIREMENT, default: DEFAULTS.requiredContact.email })
   email?: Requirement;
@@ -100,6 +143,30 @@ export class RequiredContactDto {
 
   @OneOf({ ...REQUIREMENT, default: DEFAULTS.requiredContact.last_name })
   last_name?: Requirement;
+}
+
+/** The rules of single fields that more than one value decides. */
+
+function reachableFault({ email, phone }: RequiredContactDto) {
+  return email === 'off' && phone === 'off' ? { ...UNREACHABLE, field: '' } : null;
+}
+
+function regionFault(region: string) {
+  return isSupportedCountry(region) ? null : broken('known', 'must be a country that has phone numbers, such as US');
+}
+
+function questionFaults(questions: readonly QuestionDto[]) {
+  const live = questions.filter(({ soft_deleted }) => !soft_deleted);
+  if (live.length > LIVE_QUESTIONS_MAX)
+    return broken('max_items', `must have at most ${LIVE_QUESTIONS_MAX} items that are not removed`);
+  if (Buffer.byteLength(JSON.stringify(live)) > QUESTIONS_BYTES_MAX)
+    return broken('max_bytes', `must have at most ${QUESTIONS_BYTES_MAX} bytes as compact JSON`);
+  const texts = live.map(({ question_value }) => question_value);
+  return live.flatMap((question, index) =>
+    texts.indexOf(question.question_value) === index
+      ? []
+      : broken('unique', 'must differ from other questions', `[${questions.indexOf(question)}].question_value`),
+  );
 }
 
 /** The contact data to give, as the waitlist has it. */
@@ -117,6 +184,7 @@ export class ConfiguredContactDto {
   last_name!: Requirement;
 }
 
+@KnownFieldsOnly(...SENT_BACK)
 export class CreateWaitlistDto {
   @Text({ ...NAME, minLength: 1 })
   waitlist_name!: string;
@@ -137,12 +205,19 @@ export class CreateWaitlistDto {
     description:
       'The contact data to give. In a new waitlist, omitted fields get their defaults; in a change, they keep their value. Email and phone must not both be off.',
   })
+  @Holds('reachable', reachableFault)
   required_contact?: RequiredContactDto;
 
   @Text({ ...REGION, optional: true, format: 'country-code', pattern: '^[A-Z]{2}$' })
+  @Holds('region', regionFault)
   default_region?: string | null;
 
-  @NestedList(QuestionDto, { ...QUESTIONS, optional: true })
+  @NestedList(QuestionDto, {
+    ...QUESTIONS,
+    optional: true,
+    description: `The questions that a signup answers: at most ${LIVE_QUESTIONS_MAX}, besides removed ones that are sent back, of different texts and of at most ${QUESTIONS_BYTES_MAX} bytes as compact JSON.`,
+  })
+  @Holds('questions', questionFaults)
   questions?: QuestionDto[];
 
   @Flag({ ...IS_CLOSED, default: DEFAULTS.isClosed })
@@ -170,6 +245,7 @@ export class CreateWaitlistDto {
 }
 
 /** Left out means unchanged, but null is still not a value. */
+@KnownFieldsOnly(...SENT_BACK)
 export class UpdateWaitlistDto extends PartialType(CreateWaitlistDto, { skipNullProperties: false }) {}
 
 export class ListWaitlistsDto {
@@ -212,7 +288,11 @@ export class WaitlistDto {
   @ApiProperty({ description: 'The contact data to give.', type: ConfiguredContactDto })
   required_contact!: ConfiguredContactDto;
 
-  @ApiProperty({ ...QUESTIONS, type: [ConfiguredQuestionDto] })
+  @ApiProperty({
+    ...QUESTIONS,
+    type: [ConfiguredQuestionDto],
+    description: 'The questions that a signup answers, in order. To the owner, the removed ones follow.',
+  })
   questions!: ConfiguredQuestionDto[];
 
   @ApiProperty({ ...IS_CLOSED, example: false })
@@ -249,11 +329,10 @@ export class WaitlistDto {
       waitlist_name: waitlist.name,
       waitlist_url_location: waitlist.urlLocation,
       required_contact: waitlist.requiredContact,
-      questions: waitlist.questions.map(({ text, optional, options }) => ({
-        question_value: text,
-        optional,
-        answer_value: options,
-      })),
+      questions: [
+        ...waitlist.questions.map((question) => ConfiguredQuestionDto.from(question)),
+        ...waitlist.removedQuestions.map((question) => ConfiguredQuestionDto.from(question, true)),
+      ],
       is_closed: waitlist.isClosed,
       is_public: waitlist.isPublic,
       hide_counts: waitlist.hidesCounts,
@@ -298,7 +377,7 @@ export class WaitlistViewDto extends IntersectionType(
   /** The fields that a signup page needs. */
   static fromPublic(waitlist: Waitlist): WaitlistViewDto {
     const { id, waitlist_name, waitlist_url_location, required_contact, questions, is_closed, statistics } =
-      WaitlistDto.from(waitlist);
+      WaitlistDto.from({ ...waitlist, removedQuestions: [] });
     return {
       id,
       waitlist_name,

@@ -7,6 +7,7 @@ import { Problem } from '../platform/problems/problem.js';
 import { EMPTY_TOTALS } from '../queue/counters.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueReader } from '../queue/queue.reader.js';
+import { changeQuestions, NO_QUESTIONS } from '../queue/questions.js';
 import { type Configured, QueueWriter } from '../queue/queue.writer.js';
 import { requireSound, type SettingChanges } from '../queue/settings.js';
 import type { WaitlistEntity } from '../queue/waitlist.entity.js';
@@ -140,8 +141,8 @@ export class WaitlistService {
 
   private async insert(settings: NewSettings, write: OwnerWrite): Promise<Created> {
     const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
-    const { questions = [], defaultRegion = null } = settings;
-    requireSound({ requiredContact, defaultRegion, questions });
+    const { questions, removedQuestions, malformed } = changeQuestions(NO_QUESTIONS, settings.questions);
+    requireSound({ requiredContact }, malformed);
     const apiKey = newApiKey();
     const apiKeyHash = hashApiKey(apiKey);
     await this.database.transaction(async (manager, session) => {
@@ -152,8 +153,9 @@ export class WaitlistService {
         name: settings.name,
         urlLocation: settings.urlLocation,
         requiredContact,
-        defaultRegion,
+        defaultRegion: settings.defaultRegion ?? null,
         questions,
+        removedQuestions,
         createdAt: new Date(),
         spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
         isClosed: settings.isClosed ?? DEFAULTS.isClosed,

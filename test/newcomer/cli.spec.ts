@@ -26,7 +26,7 @@ describe('the CLI', () => {
       environment: {
         PORT: String(port),
         DATABASE_URL: database.url,
-        JWT_SECRET: 'x'.repeat(32),
+        JWT_SECRET: 'a-secret-that-signs-tokens-in-tests-only',
         RATE_LIMIT_PUBLIC: '0',
       },
     });
@@ -84,7 +84,7 @@ describe('the CLI', () => {
     expect(await succeed(['migrate'])).toBe('The schema is up to date.\n');
   });
 
-  it('creates an account, changes its password and disables it; a running service follows at once', async () => {
+  it('creates an account, changes its password, disables and enables it; a running service follows at once', async () => {
     const email = 'life@example.com';
     expect(await succeed(['owner', 'create', email], { input: `${PASSWORD}\n` })).toBe(
       `Created the account ${email}.\n`,
@@ -96,8 +96,35 @@ describe('the CLI', () => {
     );
     expect(await loginStatuses(email, [PASSWORD, OTHER_PASSWORD])).toEqual([401, 200]);
 
+    const { access_token: earlier } = (await logIn(email, OTHER_PASSWORD)).body;
+    const isLive = async (token: string) => (await call('GET', '/api/v1/waitlist', { token })).status === 200;
+    expect(await isLive(earlier)).toBe(true);
+
     expect(await succeed(['owner', 'disable', email])).toBe('Disabled the account.\n');
     expect(await loginStatuses(email, [OTHER_PASSWORD])).toEqual([401]);
+    expect(await succeed(['owner', 'set-password', email], { OWNER_PASSWORD: PASSWORD })).toBe(
+      `Set the password and revoked all tokens.\nThe account is still disabled. Enable it: npm run cli -- owner enable ${email}\n`,
+    );
+    expect(await loginStatuses(email, [PASSWORD])).toEqual([401]);
+
+    expect(await succeed(['owner', 'enable', email])).toBe('Enabled the account.\n');
+    expect(await loginStatuses(email, [PASSWORD])).toEqual([200]);
+    expect(await isLive(earlier)).toBe(false);
+  });
+
+  it('lists all accounts, active and disabled', async () => {
+    await succeed(['owner', 'create', 'gone@example.com'], { OWNER_PASSWORD: PASSWORD });
+    await succeed(['owner', 'disable', 'gone@example.com']);
+
+    const lines = await succeed(['owner', 'list']);
+
+    expect(lines).toMatch(/^1\ttwice@example\.com\tactive\t\d{4}-\d\d-\d\dT[\d:.]+Z\n/);
+    expect(lines).toMatch(/^\d+\tgone@example\.com\tdisabled\t/m);
+    expect(parseRows(await succeed(['owner', 'list', '--json']))).toEqual(
+      expect.arrayContaining([
+        { id: 1, email: 'twice@example.com', disabled_at: null, created_at: lines.split(/[\t\n]/)[3] },
+      ]),
+    );
   });
 
   it('creates waitlists and lists those of an owner', async () => {

@@ -169,6 +169,12 @@ const CATALOG = {
     detail: 'Too many requests are waiting; try again.',
     remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
   },
+  STARTING: {
+    status: 503,
+    retryAfterSeconds: 1,
+    detail: 'This instance is starting; try again.',
+    remedy: 'Returned by `/readyz` until the first account exists. Wait for the number of seconds in `Retry-After`.',
+  },
   SECRET_UNAVAILABLE: {
     status: 503,
     retryAfterSeconds: 5,

@@ -2,7 +2,7 @@ import { type FieldFault, Problem } from '../../platform/problems/problem.js';
 import type { Applicant, ContactKeys, Newcomer } from '../waiter.js';
 import type { RequiredContact, WaitlistEntity } from '../waitlist.entity.js';
 import { checkAnswers } from './answers.js';
-import { contactKeys, nonBlank } from './contact.js';
+import { contactFaults, contactKeys, nonBlank } from './contact.js';
 
 type Rules = Pick<WaitlistEntity, 'requiredContact' | 'questions' | 'isClosed'>;
 type Contact = Pick<Newcomer, 'email' | 'phone' | 'firstName' | 'lastName'>;
@@ -17,11 +17,13 @@ export interface Admission {
   readonly refusal: Problem | null;
 }
 
-/** @throws Problem `INVALID_REQUEST` for contact data or answers that no waitlist accepts */
+/** @throws Problem `INVALID_REQUEST` for contact data without a normal form and for answers that cannot be stored */
 export function admit(applicant: Applicant, rules: Rules): Admission {
   const contact = keptContact(applicant, rules.requiredContact);
   const keys = contactKeys(contact, applicant.region);
-  const { answers, faults } = checkAnswers(rules.questions, applicant.answers);
+  const { answers, malformed, faults } = checkAnswers(rules.questions, applicant.answers);
+  const invalid = [...contactFaults(contact, keys, applicant.region), ...malformed];
+  if (invalid.length > 0) throw Problem.invalid(invalid);
   const broken = [...missingContact(contact, rules.requiredContact), ...faults];
   return {
     keys,

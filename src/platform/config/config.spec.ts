@@ -38,6 +38,7 @@ describe('settings', () => {
       redisUrl: undefined,
       corsOrigins: [],
       auditDays: 400,
+      docsEnabled: true,
       shutdownDelaySeconds: 0,
       logLevel: 'warn',
       sendsTraces: false,

@@ -39,6 +39,7 @@ describe('settings', () => {
       corsOrigins: [],
       docsEnabled: true,
       auditDays: 400,
+      docsEnabled: true,
       shutdownDelaySeconds: 0,
       logLevel: 'warn',
       sendsTraces: false,

@@ -3,6 +3,7 @@ import { relative } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
 import { AuthService } from '../auth/auth.service.js';
 import { type Config, ConfigError } from '../platform/config/config.js';
+import { operatorWrite } from '../platform/idempotency/owner-write.js';
 import { Problem } from '../platform/problems/problem.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 
@@ -42,10 +43,9 @@ async function createFirstWaitlist(app: INestApplicationContext, config: Config)
   const { email = EMAIL_DEFAULT, password = randomBytes(PASSWORD_BYTES).toString('base64url') } = config.firstOwner;
   const base = config.publicBaseUrl;
   const account = await createOwner(app, email, password);
-  const { waitlist, apiKey } = await app.get(WaitlistService).create(account.id, {
-    name: 'My waitlist',
-    urlLocation: `${base}/`,
-  });
+  const { waitlist, apiKey } = await app
+    .get(WaitlistService)
+    .create({ name: 'My waitlist', urlLocation: `${base}/` }, operatorWrite(account.id));
   const isGenerated = config.firstOwner.password === undefined;
   const examples = new URLSearchParams({ email: account.email, ...(isGenerated && { password }), api_key: apiKey });
   const docs = `or in a browser, where this link fills them into the examples:

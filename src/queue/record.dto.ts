@@ -3,6 +3,18 @@ import { COUNT_SCHEMA, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platf
 import type { Waiter } from './waiter.js';
 import { referralLink, TOKEN_SCHEMA } from './referral-link.js';
 
+/** Null is a case of its own: generated clients reject a null that both of two nullable types would match. */
+export const ANSWER_VALUE_SCHEMA = {
+  title: 'AnswerValue',
+  oneOf: [
+    { type: 'string', maxLength: 4000 },
+    { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 500 } },
+    { type: 'string', nullable: true, enum: [null] },
+  ],
+  description: 'Text, one or more of the options, or null if the question was not answered.',
+  example: 'A friend',
+};
+
 /** The fields that the public view (`SignupDto`) and the owner's (`WaiterDto`) share. */
 export class RecordDto {
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of records that this one referred.', example: 0 })

@@ -5,7 +5,7 @@ export type JsonObject = Record<string, unknown>;
 
 /** The answer to one question of the waitlist. */
 export interface Answer {
-  readonly question: string;
+  readonly question_id: number;
   readonly value: string | readonly string[];
 }
 
@@ -91,10 +91,6 @@ export class WaiterEntity {
 
   @Column({ name: 'removed_priority', type: 'bigint', nullable: true })
   removedPriority!: number | null;
-
-  /** The offboarding command that removed it, so that a repeat of the command recognizes its own work. */
-  @Column({ name: 'removed_by', type: 'varchar', nullable: true })
-  removedBy!: string | null;
 
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;

@@ -45,6 +45,8 @@ export interface Found {
   readonly waitlist: Readonly<WaitlistEntity>;
   /** What the request named: the answer may show only this contact data. */
   readonly keys: ContactKeys;
+  /** Whether this call created the record: only then may the answer show the given answers. */
+  readonly isNew: boolean;
   /** Of a signup: the rules would have refused a newcomer, so the answer reveals a record. Always true of a lookup. */
   readonly revealsRecord: boolean;
 }

@@ -14,8 +14,11 @@ export class OwnedWaitlistGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const apiKey = apiKeyOf(request);
-    if (!apiKey)
-      throw Problem.invalid([{ field: 'api_key', rule: 'required', message: 'must be the API key of the waitlist' }]);
+    if (!apiKey) {
+      // RequestInterceptor refuses the request, with all its faults.
+      request.faults = [{ field: 'api_key', rule: 'required', message: 'must be the API key of the waitlist' }];
+      return true;
+    }
     const waitlist = await this.waitlists.findByKey(request.user.account.id, apiKey);
     if (!waitlist) throw new Problem('WRONG_API_KEY');
     request.ownedWaitlist = waitlist;

@@ -11,12 +11,13 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
 import type { Caller } from '../auth/token.service.js';
 import { ID_SCHEMA } from '../platform/contract/formats.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import { QueuePages } from '../queue/queue.pages.js';
-import { QueueWriter } from '../queue/queue.writer.js';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
 import {
@@ -28,6 +29,7 @@ import {
   PAGE_SIZE_MAX,
   WaiterDto,
 } from './waiter.dto.js';
+import { WaiterService } from './waiter.service.js';
 
 const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 
@@ -47,7 +49,7 @@ const OFFBOARDING = {
 export class WaiterController {
   constructor(
     private readonly pages: QueuePages,
-    private readonly writer: QueueWriter,
+    private readonly waiters: WaiterService,
     private readonly pageHeaders: PageHeaders,
   ) {}
 
@@ -78,24 +80,26 @@ export class WaiterController {
   }
 
   @Patch()
+  @Repeatable()
   @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES })
   @ApiOperation({
     summary: 'Offboard Waiters',
     description:
-      'Removes the Waiters from the queue, permanently: all of them or, if the request fails, none. Returns the Waiters that this request offboarded, in the order of `waiters`. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
+      'Removes Waiters from the queue, permanently: those in `waiters`, or the first ones of the queue with `offboard_next`. All of them or, if the request fails, none. Returns the Waiters that this request offboarded, in the order of `waiters` or of the queue. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
   })
   @ApiBody({ type: OffboardWaitersDto, examples: OFFBOARDING })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',
     schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(OffboardedWaiterDto) } },
   })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', ...REPEAT_PROBLEMS)
   async offboardWaiters(
     @OwnedWaitlist() waitlist: Owned,
     @CurrentCaller() { account }: Caller,
+    @Write() write: OwnerWrite,
     @Body() body: OffboardWaitersDto,
   ): Promise<OffboardedWaiterDto[]> {
-    const offboarded = await this.writer.offboard(waitlist.id, body.waiters.map(({ id }) => id)); // prettier-ignore
-    return offboarded.map((waiter) => OffboardedWaiterDto.from(waiter, waitlist, account.uuid));
+    const { waiters } = await this.waiters.offboard(waitlist.id, OffboardWaitersDto.toSelection(body), write);
+    return waiters.map((waiter) => OffboardedWaiterDto.from(waiter, waitlist, account.uuid));
   }
 }

@@ -1,9 +1,12 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { AnyText, Confirmation, Count, Flag, Id, NestedList, OneOf, WholeNumber } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, ID_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
-import { type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
+import { Problem } from '../platform/problems/problem.js';
+import type { Selection } from '../queue/batch.js';
+import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { isToken, TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
+import type { Question } from '../queue/waitlist.entity.js';
 import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 
 export const PAGE_SIZE_MAX = 100;
@@ -91,6 +94,32 @@ class WaiterBaseDto extends RecordDto {
   waitlist_api_key!: string;
 }
 
+/** A question of the waitlist with a Waiter's answer to it. */
+export class OwnerAnswerDto {
+  @ApiProperty({ ...ID_SCHEMA, description: 'The id of the question.', example: 1 })
+  id!: number;
+
+  @ApiProperty({ maxLength: 500, description: 'The text of the question.', example: 'How did you hear of us?' })
+  question_value!: string;
+
+  @ApiProperty({ description: 'Whether the question may be left unanswered.', example: true })
+  optional!: boolean;
+
+  @ApiProperty(ANSWER_VALUE_SCHEMA)
+  answer_value!: string | readonly string[] | null;
+
+  @ApiProperty({ description: 'Whether the question was removed from the waitlist.', example: false })
+  soft_deleted!: boolean;
+
+  static from(
+    { id, text, optional }: Question,
+    answer_value: OwnerAnswerDto['answer_value'],
+    soft_deleted: boolean,
+  ): OwnerAnswerDto {
+    return { id, question_value: text, optional, answer_value, soft_deleted };
+  }
+}
+
 /** A Waiter as listed. */
 export class WaiterDto extends WaiterBaseDto {
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records ahead; 0 is first.', example: 0 })
@@ -116,6 +145,14 @@ export class WaiterDto extends WaiterBaseDto {
 
   @ApiPropertyOptional(ANSWER)
   answer_3?: string;
+
+  @ApiPropertyOptional({
+    type: [OwnerAnswerDto],
+    maxItems: 30,
+    description:
+      'If `questions_request` is true: each question with the answer to it, then the removed questions that the Waiter answered.',
+  })
+  answers?: OwnerAnswerDto[];
 
   static from(waiter: Waiter, waitlist: OwnedWaitlist, totalCurrently: number, withQuestions: boolean): WaiterDto {
     return Object.assign(baseFields(waiter, waitlist), {
@@ -193,8 +230,33 @@ export class OffboardWaitersDto {
   @Confirmation({ description: 'Must be true.', example: true })
   offboard_request!: boolean;
 
-  @NestedList(WaiterIdDto, { minItems: 1, maxItems: OFFBOARD_MAX, description: 'The Waiters to offboard.' })
-  waiters!: WaiterIdDto[];
+  @NestedList(WaiterIdDto, {
+    optional: true,
+    minItems: 1,
+    maxItems: OFFBOARD_MAX,
+    description: 'The Waiters to offboard. Required without `offboard_next`.',
+  })
+  waiters?: WaiterIdDto[];
+
+  @WholeNumber({
+    optional: true,
+    minimum: 1,
+    maximum: OFFBOARD_MAX,
+    description: 'Offboards this many from the front of the queue, in place of `waiters`.',
+  })
+  offboard_next?: number;
+
+  /** @throws Problem `INVALID_REQUEST` unless there is exactly one of `waiters` and `offboard_next` */
+  static toSelection({ waiters, offboard_next: next }: OffboardWaitersDto): Selection {
+    if (waiters && next !== undefined)
+      throw Problem.invalid([{ field: 'offboard_next', message: 'must not be given with waiters', rule: 'one_of' }]);
+    if (waiters) return { ids: waiters.map(({ id }) => id) };
+    if (next === undefined)
+      throw Problem.invalid([
+        { field: 'waiters', message: 'is required unless offboard_next is given', rule: 'required' },
+      ]);
+    return { next };
+  }
 }
 
 function baseFields(waiter: Waiter, { urlLocation, apiKey }: OwnedWaitlist): WaiterBaseDto {
@@ -206,16 +268,22 @@ function baseFields(waiter: Waiter, { urlLocation, apiKey }: OwnedWaitlist): Wai
   } satisfies Besides<WaiterBaseDto>);
 }
 
-function questionFields({ answers }: Waiter, { questions }: OwnedWaitlist) {
-  const [first = '', second = '', third = ''] = questions.map(({ text }) => text);
-  const answerTo = (text: string) =>
-    [answers?.find(({ question }) => question === text)?.value ?? ''].flat().join(', ');
+function questionFields({ answers }: Waiter, { questions, removedQuestions }: OwnedWaitlist) {
+  const valueOf = ({ id }: Question) => answers?.find(({ question_id }) => question_id === id)?.value ?? null;
+  const [first, second, third] = questions;
+  const answerTo = (question: Question | undefined) => [(question && valueOf(question)) ?? ''].flat().join(', ');
   return {
-    question_1: first,
-    question_2: second,
-    question_3: third,
+    question_1: first?.text ?? '',
+    question_2: second?.text ?? '',
+    question_3: third?.text ?? '',
     answer_1: answerTo(first),
     answer_2: answerTo(second),
     answer_3: answerTo(third),
+    answers: [
+      ...questions.map((question) => OwnerAnswerDto.from(question, valueOf(question), false)),
+      ...removedQuestions
+        .map((question) => OwnerAnswerDto.from(question, valueOf(question), true))
+        .filter(({ answer_value }) => answer_value !== null),
+    ],
   };
 }

@@ -69,7 +69,7 @@ const ajv = new Ajv({
   validateSchema: false,
   formats: { 'idn-email': true, int32: true, int64: true, phone: true },
 });
-formats.default(ajv, ['uuid', 'uri', 'uri-reference']);
+formats.default(ajv, ['uuid', 'uri', 'uri-reference', 'date-time']);
 ajv.addSchema(document, 'contract');
 
 type Operations = Record<string, { responses: Record<string, Described | { readonly $ref: string }> } | undefined>;

@@ -86,8 +86,13 @@ function complete(operation: Operation): void {
   delete marks[PROBLEM_CODES];
   operation.security ??= [];
   Object.assign(operation.responses, problemResponses(codes));
-  for (const response of Object.values(operation.responses)) {
-    if (response !== undefined && !('$ref' in response)) addCommonHeaders(response);
+  const isRepeatable = operation.parameters?.some(
+    (parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key',
+  );
+  for (const [status, response] of Object.entries(operation.responses)) {
+    if (response === undefined || '$ref' in response) continue;
+    if (isRepeatable && status.startsWith('2')) response.headers = { ...response.headers, ...REPLAYED };
+    addCommonHeaders(response);
   }
 }
 
@@ -108,8 +113,13 @@ const API_KEY =
 const PATH_TOO_LONG: ProblemCode = 'PATH_TOO_LONG';
 const SECONDS = { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400, example: 30 } as const;
 const REQUESTS = { type: 'integer', format: 'int32', minimum: 0, maximum: 10_000_000, example: 599 } as const;
+const REPLAYED = { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } };
 const COMMON_HEADERS = ['Cache-Control', 'x-request-id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const HEADERS: Components['headers'] = {
+  'Idempotent-Replayed': {
+    description: 'Present if this is the answer of an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string', enum: ['true'] },
+  },
   'Cache-Control': {
     description: 'Responses must not be cached: they hold positions, personal data or tokens.',
     required: true,
@@ -134,7 +144,7 @@ const HEADERS: Components['headers'] = {
   'RateLimit-Reset': { description: 'Seconds until the window ends.', schema: SECONDS },
   Link: {
     description:
-      'The next page, `<…>; rel="next"` (RFC 8288). It starts after the last Waiter of this page, so no one is skipped if Waiters are offboarded between two requests. Absent on the last page.',
+      'The next page, `<…>; rel="next"` (RFC 8288). It starts after the last item of this page, so none is skipped if items are removed between two requests. Absent on the last page.',
     schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
   },
   'X-Total-Count': {

@@ -15,22 +15,22 @@ export const initial = migrationsOf(1763683200000, [
       created_at ${is.time} NOT NULL`,
   ),
   table(
-    'refresh_token',
+    'login',
     (is) => `
       id ${is.code(36)} NOT NULL PRIMARY KEY,
-      family_id ${is.code(36)} NOT NULL,
       account_id ${is.id} NOT NULL,
-      issued_at ${is.time} NOT NULL,
-      expires_at ${is.time} NOT NULL,
-      family_expires_at ${is.time} NOT NULL,
-      used_at ${is.time} NULL,
-      successor_id ${is.code(36)} NULL,
-      revoked_at ${is.time} NULL`,
+      token_version INT NOT NULL,
+      current_jti ${is.code(36)} NOT NULL,
+      previous_jti ${is.code(36)} NULL,
+      created_at ${is.time} NOT NULL,
+      last_used_at ${is.time} NOT NULL,
+      revoked_at ${is.time} NULL,
+      expires_at ${is.time} NOT NULL`,
   ),
-  // Revoking a login: every token of its family.
-  index('refresh_token_family', 'refresh_token', 'family_id'),
+  // Listing the logins of an account.
+  index('login_account', 'login', 'account_id, created_at'),
   // Deleting expired logins.
-  index('refresh_token_expiry', 'refresh_token', 'family_expires_at'),
+  index('login_expiry', 'login', 'expires_at'),
   table(
     'waitlist',
     (is) => `
@@ -42,6 +42,10 @@ export const initial = migrationsOf(1763683200000, [
       required_contact ${is.json} NOT NULL,
       default_region ${is.code(2)} NULL,
       questions ${is.json} NOT NULL,
+      removed_questions ${is.json} NOT NULL,
+      is_closed ${is.flag} NOT NULL,
+      is_public ${is.flag} NOT NULL,
+      hide_counts ${is.flag} NOT NULL,
       created_at ${is.time} NOT NULL,
       spots_per_referral INT NOT NULL,
       next_seq ${is.id} NOT NULL,
@@ -80,7 +84,6 @@ export const initial = migrationsOf(1763683200000, [
       verified ${is.flag} NOT NULL DEFAULT 0,
       removed_at ${is.time} NULL,
       removed_priority ${is.id} NULL,
-      removed_by ${is.code(36)} NULL,
       created_at ${is.time} NOT NULL`,
   ),
   // Positions, and pages in queue order. The narrowest bucket comes before the key so that equality finds it, in
@@ -100,6 +103,8 @@ export const initial = migrationsOf(1763683200000, [
   index('waiter_email', 'waiter', 'waitlist_id, email_key', 'UNIQUE INDEX'),
   // Lookup by phone; one record per phone.
   index('waiter_phone', 'waiter', 'waitlist_id, phone_key', 'UNIQUE INDEX'),
+  // Lookup by uuid, on any waitlist.
+  index('waiter_uuid', 'waiter', 'uuid', 'UNIQUE INDEX'),
   // Lookup of referrers.
   index('waiter_token', 'waiter', 'waitlist_id, referral_token', 'UNIQUE INDEX'),
   table(
@@ -149,7 +154,7 @@ export const initial = migrationsOf(1763683200000, [
       account_id ${is.id} NOT NULL,
       waitlist_id ${is.id} NULL,
       counts ${is.json} NOT NULL,
-      sealed_answer ${is.text(4096)} NULL,
+      sealed_answer ${is.json} NULL,
       created_at ${is.time} NOT NULL`,
   ),
   // Deleting old keys.

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import type * as cliServices from './boot/cli-services.js';
+import { VERSION } from './platform/config/version.js';
 import { ID_RULE, parseId } from './platform/contract/formats.js';
 import { PASSWORD_RULE } from './platform/contract/password-rule.js';
 import { Problem } from './platform/problems/problem.js';
@@ -19,7 +19,7 @@ type WaitlistState = 'sound' | 'damaged' | 'deleted' | 'being_deleted' | 'missin
 
 const program = new Command('npm run cli --')
   .description('Administration of the waitlist service.')
-  .version(versionOfPackage(), '--version', 'print the version')
+  .version(VERSION, '--version', 'print the version')
   .showHelpAfterError('(add --help for usage)');
 
 const owner = program.command('owner').description('manage service accounts');
@@ -264,14 +264,6 @@ async function askPassword(): Promise<string> {
   } finally {
     terminal.close();
   }
-}
-
-/** From the root of the checkout or image. */
-function versionOfPackage(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
 }
 
 function print(line: string): void {

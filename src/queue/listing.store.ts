@@ -55,7 +55,7 @@ export class ListingStore {
     if (from) conditions.push(startOf(listing, from));
     if (leaves) conditions.push({ sql: `w.rank_bucket IN (${placeholders(leaves.length)})`, values: leaves });
     return select<Row, StoredWaiter[]>(
-      `SELECT ${this.waiters.select('w', withAnswers ? ['metadata'] : ['metadata', 'answers'])}
+      `SELECT ${this.waiters.select('w', withAnswers ? [] : ['answers'])}
        FROM waiter w ${this.database.dialect.byIndex(indexOf(listing))}
        WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
        ORDER BY ${listing.order === 'queue' ? 'w.rank_bucket, w.rank_key, w.seq DESC' : 'w.seq'} LIMIT ? OFFSET ?`,

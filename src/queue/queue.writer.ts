@@ -66,8 +66,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /**
-   * Offboards active records, all or none. Returns those that this call removed, in the order of `waiterIds`; `priority` is
-   * the position at that moment.
+   * Offboards active records, all or none. Returns those that this call removed, in the order of `waiterIds`, without
+   * `metadata` and `answers`; `priority` is the position at that moment.
    * @throws Problem `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
    */
   async offboard(waitlistId: number, waiterIds: readonly number[]): Promise<readonly Waiter[]> {
@@ -171,7 +171,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     const tokens = joins.flatMap(({ applicant }) => applicant.referrerTokens);
     const [waitlist, named, taken, referrers] = await session.all([
       this.queues.lock(waitlistId),
-      this.waiters.findByIds(waitlistId, [...new Set(ids)]),
+      this.waiters.findPositions(waitlistId, [...new Set(ids)]),
       this.waiters.findTaken(
         waitlistId,
         joins.map(({ keys }) => keys),

@@ -12,6 +12,9 @@ import { WaiterEntity } from './waiter.entity.js';
 /** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
 
+/** The large columns, which nothing but an answer needs. */
+const LARGE = ['metadata', 'answers'] as const;
+
 /** The columns that referrals change. */
 export type Standing = Pick<StoredWaiter, 'id' | 'amountReferred' | 'creditedReferrals' | 'rankKey'>;
 
@@ -47,6 +50,11 @@ export class WaiterStore {
     return this.findWhere(waitlistId, 'w.id', ids, this.database.dialect.byId());
   }
 
+  /** Without `metadata` and `answers`. */
+  findPositions(waitlistId: number, ids: readonly number[]): Query<Waiter[]> {
+    return this.findWhere(waitlistId, 'w.id', ids, this.database.dialect.byId(), LARGE);
+  }
+
   /** The keys of the records that one of these keys matches. */
   findTaken(waitlistId: number, contacts: readonly ContactKeys[]): Query<ContactKeys[]> {
     return this.byContacts(contacts, (column, keys, hint) =>
@@ -63,7 +71,7 @@ export class WaiterStore {
   findReferrers(waitlistId: number, tokens: readonly string[]): Query<StoredWaiter[]> {
     if (tokens.length === 0) return known([]);
     return select<Row, StoredWaiter[]>(
-      `SELECT ${this.waiters.select('w', ['metadata', 'answers'])}
+      `SELECT ${this.waiters.select('w', LARGE)}
        FROM waiter w ${this.database.dialect.byIndex('waiter_token')}
        WHERE w.waitlist_id = ? AND w.referral_token IN (${placeholders(tokens.length)})`,
       [waitlistId, ...tokens],
@@ -154,10 +162,11 @@ export class WaiterStore {
     column: string,
     values: readonly (string | number)[],
     hint: string,
+    without: readonly (keyof WaiterEntity)[] = [],
   ): Query<Waiter[]> {
     if (values.length === 0) return known([]);
     return select<Row, Waiter[]>(
-      `SELECT ${this.waiters.select('w')}, ${this.prioritySql()} AS priority FROM waiter w ${hint}
+      `SELECT ${this.waiters.select('w', without)}, ${this.prioritySql()} AS priority FROM waiter w ${hint}
        WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
       [waitlistId, ...values],
       (rows) => rows.map((row) => Object.assign(this.waiters.read(row), { priority: priorityOf(row) })),

@@ -7,28 +7,23 @@ import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import { QueuePages } from '../queue/queue.pages.js';
+import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
-import {
-  ListWaitersDto,
-  OFFBOARD_MAX,
-  OffboardedWaiterDto,
-  OffboardWaitersDto,
-  PAGE_SIZE_MAX,
-  WaiterDto,
-} from './waiter.dto.js';
+import { ListWaitersDto, OFFBOARD_MAX, OffboardWaitersDto, PAGE_SIZE_MAX, WaiterDto } from './waiter.dto.js';
 
 const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 
 @ApiTags('Waiter')
 @OwnerOnly(OwnedWaitlistGuard)
 @ApiSecurity({ access_token: [], api_key: [] })
-@ApiExtraModels(WaiterDto, OffboardedWaiterDto)
+@ApiExtraModels(WaiterDto)
 @Controller('api/v1/waiter')
 export class WaiterController {
   constructor(
     private readonly pages: QueuePages,
+    private readonly reader: QueueReader,
     private readonly writer: QueueWriter,
     private readonly pageHeaders: PageHeaders,
   ) {}
@@ -48,15 +43,18 @@ export class WaiterController {
       'X-Total-Count': { $ref: '#/components/headers/X-Total-Count' },
     },
   })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND')
   async listWaiters(
     @OwnedWaitlist() waitlist: Owned,
+    @CurrentCaller() { account }: Caller,
     @Query() query: ListWaitersDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WaiterDto[]> {
     const page = await this.pages.page(waitlist.id, ListWaitersDto.toPage(query));
     this.pageHeaders.set(reply, query, page);
-    return page.waiters.map((waiter) => WaiterDto.from(waiter, waitlist, page.active, query.questions_request));
+    const withQuestions = query.questions_request;
+    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: page.active, withQuestions };
+    return page.waiters.map((waiter) => WaiterDto.from(waiter, view));
   }
 
   @Patch()
@@ -68,15 +66,18 @@ export class WaiterController {
   })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',
-    schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(OffboardedWaiterDto) } },
+    schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(WaiterDto) } },
   })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND')
   async offboardWaiters(
     @OwnedWaitlist() waitlist: Owned,
     @CurrentCaller() { account }: Caller,
     @Body() body: OffboardWaitersDto,
-  ): Promise<OffboardedWaiterDto[]> {
+  ): Promise<WaiterDto[]> {
     const offboarded = await this.writer.offboard(waitlist.id, body.waiters.map(({ id }) => id)); // prettier-ignore
-    return offboarded.map((waiter) => OffboardedWaiterDto.from(waiter, waitlist, account.uuid));
+    const waiters = await this.reader.findByIds(waitlist.id, offboarded.map(({ id }) => id)); // prettier-ignore
+    const { active } = await this.reader.getWaitlist(waitlist.id);
+    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: active };
+    return waiters.map((waiter) => WaiterDto.from(waiter, view));
   }
 }

@@ -10,10 +10,15 @@ export const PAGE_SIZE_MAX = 100;
 export const OFFBOARD_MAX = 1_000;
 const API_KEY_EXAMPLE = '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4';
 const API_KEY = {
-  description: 'API key of the waitlist. Required, here or in the header `api-key`.',
-  minLength: 1,
+  description: 'API key of the waitlist, here or in the header `api-key`. Required without `waitlist_id`.',
   maxLength: 64,
   optional: true,
+} as const;
+const WAITLIST_ID = {
+  description:
+    'A waitlist of your account, in place of its `api_key`. Beside a key, it must be the id of the waitlist of the key.',
+  optional: true,
+  lenient: true,
 } as const;
 const EMAIL = { type: String, nullable: true, maxLength: 254, example: 'ada@example.com' } as const;
 const NAME = { maxLength: 100, description: 'As given; empty if none was.' } as const;
@@ -23,10 +28,16 @@ const ANSWER = {
   description: 'The answer. A list is joined with `, `; empty if there is none.',
 } as const;
 
-export class ListWaitersDto {
+/** The fields that say which waitlist is meant. */
+export class NamedWaitlistDto {
   @AnyText(API_KEY)
   api_key?: string;
 
+  @Id(WAITLIST_ID)
+  waitlist_id?: number;
+}
+
+export class ListWaitersDto extends NamedWaitlistDto {
   @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip.' })
   offset = 0;
 
@@ -77,27 +88,80 @@ function referrerOf(text: string): PageRequest['referredBy'] {
   return { token: isToken(text) ? text : '' };
 }
 
-class WaiterBaseDto extends RecordDto {
+/** What an answer with Waiters knows besides their records. */
+interface WaiterView {
+  readonly waitlist: OwnedWaitlist;
+  readonly ownerUuid: string;
+  /** Active records of the waitlist. */
+  readonly totalCurrently: number;
+  readonly withQuestions?: boolean;
+}
+
+/** A Waiter: the whole record, as its owner sees it in every answer. */
+export class WaiterDto extends RecordDto {
   @ApiProperty({ ...EMAIL, description: 'As typed; null if the record has none.' })
   email!: string | null;
+
+  @ApiProperty({ ...NAME, example: 'Ada' })
+  first_name!: string;
 
   @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the Waiter when offboarding.', example: 1 })
   id!: number;
 
+  @ApiProperty({ ...NAME, example: 'Lovelace' })
+  last_name!: string;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    nullable: true,
+    description: 'As the signup sent it.',
+    example: { plan: 'team' },
+  })
+  metadata!: JsonObject | null;
+
+  @ApiProperty({ type: String, nullable: true, maxLength: 32, description: 'As typed.', example: '+14155550123' })
+  phone!: string | null;
+
+  @ApiProperty({
+    ...COUNT_SCHEMA,
+    description: 'Number of active records ahead; 0 is first. An offboarded record keeps its last priority.',
+    example: 0,
+  })
+  priority!: number;
+
+  @ApiProperty({ description: 'Whether another Waiter referred this one.', example: false })
+  referral_bool!: boolean;
+
   @ApiProperty({ ...TOKEN_SCHEMA, nullable: true, description: 'Token of the Waiter that referred this one, or null.' })
   referred_by_waiter_token!: string | null;
 
-  @ApiProperty({ maxLength: 64, description: 'The API key that the caller presented.', example: API_KEY_EXAMPLE })
-  waitlist_api_key!: string;
-}
+  @ApiProperty({ ...EMAIL, description: 'The email first registered.' })
+  registered_email!: string | null;
 
-/** A Waiter as listed. */
-export class WaiterDto extends WaiterBaseDto {
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records ahead; 0 is first.', example: 0 })
-  priority!: number;
+  @ApiProperty({ description: 'Whether the Waiter was offboarded.', example: false })
+  removed_from_waitlist!: boolean;
+
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'The same as `amount_referred`.', example: 0 })
+  total_referrals!: number;
 
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records of the waitlist.', example: 1 })
   total_waiters_currently!: number;
+
+  @ApiProperty({ ...UUID_SCHEMA, description: 'The account that owns the waitlist.' })
+  user_id!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 64,
+    description: 'The API key that the caller presented; null if the request named the waitlist by its id.',
+    example: API_KEY_EXAMPLE,
+  })
+  waitlist_api_key!: string | null;
+
+  @ApiProperty({ ...ID_SCHEMA, description: 'The waitlist.', example: 1 })
+  waitlist_id!: number;
 
   @ApiPropertyOptional(QUESTION)
   question_1?: string;
@@ -117,66 +181,26 @@ export class WaiterDto extends WaiterBaseDto {
   @ApiPropertyOptional(ANSWER)
   answer_3?: string;
 
-  static from(waiter: Waiter, waitlist: OwnedWaitlist, totalCurrently: number, withQuestions: boolean): WaiterDto {
-    return Object.assign(baseFields(waiter, waitlist), {
-      priority: waiter.priority,
-      total_waiters_currently: totalCurrently,
-      ...(withQuestions && questionFields(waiter, waitlist)),
-    } satisfies Besides<WaiterDto, WaiterBaseDto>);
-  }
-}
-
-/** A Waiter after offboarding. */
-export class OffboardedWaiterDto extends WaiterBaseDto {
-  @ApiProperty({ ...NAME, example: 'Ada' })
-  first_name!: string;
-
-  @ApiProperty({ ...NAME, example: 'Lovelace' })
-  last_name!: string;
-
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    nullable: true,
-    description: 'As the signup sent it.',
-    example: { plan: 'team' },
-  })
-  metadata!: JsonObject | null;
-
-  @ApiProperty({ type: String, nullable: true, maxLength: 32, description: 'As typed.', example: '+14155550123' })
-  phone!: string | null;
-
-  @ApiProperty({ description: 'Whether another Waiter referred this one.', example: false })
-  referral_bool!: boolean;
-
-  @ApiProperty({ ...EMAIL, description: 'The email first registered.' })
-  registered_email!: string | null;
-
-  @ApiProperty({ description: 'True: the Waiter has left the queue.', example: true })
-  removed_from_waitlist!: boolean;
-
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'The same as `amount_referred`.', example: 0 })
-  total_referrals!: number;
-
-  @ApiProperty({ ...UUID_SCHEMA, description: 'The account that owns the waitlist.' })
-  user_id!: string;
-
-  @ApiProperty({ ...ID_SCHEMA, description: 'The waitlist.', example: 1 })
-  waitlist_id!: number;
-
-  static from(waiter: Waiter, waitlist: OwnedWaitlist, ownerUuid: string): OffboardedWaiterDto {
-    return Object.assign(baseFields(waiter, waitlist), {
+  static from(waiter: Waiter, { waitlist, ownerUuid, totalCurrently, withQuestions = false }: WaiterView): WaiterDto {
+    return Object.assign(recordFields(waiter, waitlist.urlLocation), {
+      email: waiter.email,
       first_name: waiter.firstName ?? '',
+      id: waiter.id,
       last_name: waiter.lastName ?? '',
       metadata: waiter.metadata,
       phone: waiter.phone,
+      priority: waiter.priority,
       referral_bool: waiter.referred,
+      referred_by_waiter_token: waiter.referredByToken,
       registered_email: waiter.registeredEmail,
       removed_from_waitlist: !waiter.active,
       total_referrals: waiter.amountReferred,
+      total_waiters_currently: totalCurrently,
       user_id: ownerUuid,
+      waitlist_api_key: waitlist.apiKey,
       waitlist_id: waiter.waitlistId,
-    } satisfies Besides<OffboardedWaiterDto, WaiterBaseDto>);
+      ...(withQuestions && questionFields(waiter, waitlist)),
+    } satisfies Besides<WaiterDto>);
   }
 }
 
@@ -190,20 +214,14 @@ export class OffboardWaitersDto {
   @AnyText({ ...API_KEY, example: API_KEY_EXAMPLE })
   api_key?: string;
 
+  @Id(WAITLIST_ID)
+  waitlist_id?: number;
+
   @Confirmation({ description: 'Must be true.', example: true })
   offboard_request!: boolean;
 
   @NestedList(WaiterIdDto, { minItems: 1, maxItems: OFFBOARD_MAX, description: 'The Waiters to offboard.' })
   waiters!: WaiterIdDto[];
-}
-
-function baseFields(waiter: Waiter, { urlLocation, apiKey }: OwnedWaitlist): WaiterBaseDto {
-  return Object.assign(recordFields(waiter, urlLocation), {
-    email: waiter.email,
-    id: waiter.id,
-    referred_by_waiter_token: waiter.referredByToken,
-    waitlist_api_key: apiKey,
-  } satisfies Besides<WaiterBaseDto>);
 }
 
 function questionFields({ answers }: Waiter, { questions }: OwnedWaitlist) {

@@ -28,9 +28,9 @@ export interface WaitlistSettings extends Partial<Pick<WaitlistEntity, Setting>>
 
 export type Waitlist = Readonly<WaitlistEntity>;
 
-/** A waitlist with the key that the caller sent. */
+/** A waitlist with the key that the caller sent; null if the caller named it by its id. */
 export interface OwnedWaitlist extends Waitlist {
-  readonly apiKey: string;
+  readonly apiKey: string | null;
 }
 
 /** Owners' operations on their waitlists. */

@@ -370,6 +370,7 @@ const listing: HostileInput[] = [
       offset: NUMBER,
       limit: { ...POSITIVE, 'more than a page': ['101'] },
       after_id: POSITIVE,
+      waitlist_id: POSITIVE,
       order: { 'no order': ['rank_key', 'joined,(select%201)'] },
       questions_request: NO_FLAG,
       offboarded_request: NO_FLAG,
@@ -377,13 +378,15 @@ const listing: HostileInput[] = [
     },
     OWNER,
   ),
-  ...each({ 'no API key': ['', 'api_key=', 'api_key[]={key}', 'api_key={key}&api_key={foreignKey}'] }, (query) => ({
-    call: `GET ${WAITER}?${query}`,
-    headers: OWNER,
-    ...INVALID,
-  })),
   ...each(
-    { 'not the API key': ['{foreignKey}', '{key}%20', '{key}%00', "'%20OR%20''='", '%25', 'a'.repeat(5000)] },
+    {
+      'no API key': ['', 'api_key=', 'api_key[]={key}', 'api_key={key}&api_key={foreignKey}'],
+      'too long for an API key': [`api_key=${'a'.repeat(5000)}`],
+    },
+    (query) => ({ call: `GET ${WAITER}?${query}`, headers: OWNER, ...INVALID }),
+  ),
+  ...each(
+    { 'not the API key': ['{foreignKey}', '{key}%20', '{key}%00', "'%20OR%20''='", '%25', 'a'.repeat(64)] },
     (key) => ({ call: `GET ${WAITER}?api_key=${key}`, headers: OWNER, ...WRONG_KEY }),
   ),
   ...each(
@@ -407,6 +410,7 @@ const offboarding: HostileInput[] = [
       'waiters[0]': wrongType('object'),
       'waiters[1].id': { 'left out': [undefined], ...wrongType('number'), ...NO_ID, 'no number': SQL },
       api_key: { ...TEXT, 'a list of one': [['{key}']] },
+      waitlist_id: NO_ID,
     },
     OWNERS_FAULT,
   ),

@@ -41,7 +41,7 @@ export class AuthService {
   /** @throws Problem `INVALID_REQUEST` for a bad email or password, `ACCOUNT_EXISTS` */
   async createAccount(email: string, password: string): Promise<AccountEntity> {
     const key = emailKey(email);
-    if (key === null) throw Problem.invalid([{ field: 'email', message: 'must be an email address' }]);
+    if (key === null) throw Problem.invalid([{ field: 'email', rule: 'format', message: 'must be an email address' }]);
     await requirePassword(password, email);
     try {
       return await this.accounts.insert({
@@ -94,5 +94,9 @@ export class AuthService {
 async function requirePassword(password: string, email: string): Promise<void> {
   const fits = fitsPasswordRule(password);
   if (fits && !(await isEasilyGuessed(password, email))) return;
-  throw Problem.invalid([{ field: 'password', message: fits ? STRENGTH_RULE : PASSWORD_RULE }]);
+  throw Problem.invalid([
+    fits
+      ? { field: 'password', rule: 'strength', message: STRENGTH_RULE }
+      : { field: 'password', rule: 'min_length', message: PASSWORD_RULE },
+  ]);
 }

@@ -57,7 +57,7 @@ export class RefreshTokenStrategy extends tokenStrategy('refresh') {}
 
 function bearerToken(request: FastifyRequest): string | null {
   if (isRepeated(request, 'authorization'))
-    throw Problem.invalid([{ field: 'authorization', message: 'must be given once' }]);
+    throw Problem.invalid([{ field: 'authorization', rule: 'unique', message: 'must be given once' }]);
   return BEARER.exec(request.headers.authorization ?? '')?.[1] ?? null;
 }
 

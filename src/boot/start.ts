@@ -7,11 +7,13 @@ import { AppModule } from '../app.module.js';
 import { prepareFirstStart } from './first-start.js';
 import { readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
+import { Sweeper } from '../platform/database/sweeper.js';
 import { prepareSchema } from '../platform/database/migrator.js';
 import { Lifecycle } from '../platform/health/lifecycle.js';
 import { configureHttp } from '../platform/http/configure-http.js';
 import { createAdapter, SERVER_BOUNDS } from '../platform/http/server.js';
 import { safeError } from '../platform/problems/problem.filter.js';
+import { SealedColumns } from '../platform/secrets/sealed-columns.js';
 import { startTracing } from '../platform/telemetry/tracing.js';
 import type { Stoppable } from './shutdown.js';
 import { asListenError, explainStartFailure } from './start-failure.js';
@@ -63,9 +65,12 @@ async function startService(): Promise<Stoppable> {
   await app.listen({ port, host, backlog: BACKLOG }).catch((error: unknown) => {
     throw asListenError(error, config);
   });
+  const unavailable = await app.get(SealedColumns).reseal();
+  if (unavailable > 0) log.warn({ rows: unavailable }, 'rows are encrypted under a secret that JWT_SECRET does not list');
   app.get(QueuePurger).watch((error) => {
     log.error({ error: safeError(error) }, 'could not delete the records of a deleted waitlist yet');
   });
+  app.get(Sweeper).watch((error) => log.error({ error: safeError(error) }, 'could not delete old rows yet'));
   // Create the first account only after listening: its password is shown once, and a failed start would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
   app.get(Lifecycle).markStarted();

@@ -1,19 +1,27 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditEventEntity } from './audit/audit-event.entity.js';
+import { AuditLog } from './audit/audit-log.js';
 import { type Config, CONFIG } from './config/config.js';
 import { dataSourceOptions } from './database/data-source-options.js';
 import { Database } from './database/database.js';
+import { Sweeper } from './database/sweeper.js';
 import { Lifecycle } from './health/lifecycle.js';
 import { MonitoringController } from './health/monitoring.controller.js';
 import { PageHeaders } from './http/page-headers.js';
+import { IdempotencyKeyEntity } from './idempotency/idempotency-key.entity.js';
+import { OwnerWrites } from './idempotency/owner-writes.js';
 import { SharedCounts } from './limits/shared-counts.js';
+import { SealedColumns } from './secrets/sealed-columns.js';
+import { Secrets } from './secrets/secrets.js';
 import { Metrics } from './telemetry/metrics.js';
 
 @Global()
 @Module({
   controllers: [MonitoringController],
-  providers: [Database, Metrics, PageHeaders, Lifecycle, SharedCounts],
-  exports: [Database, Metrics, PageHeaders, SharedCounts],
+  imports: [TypeOrmModule.forFeature([AuditEventEntity, IdempotencyKeyEntity])],
+  providers: [Database, Sweeper, Secrets, SealedColumns, AuditLog, OwnerWrites, Metrics, PageHeaders, Lifecycle, SharedCounts],
+  exports: [Database, Sweeper, Secrets, SealedColumns, AuditLog, OwnerWrites, Metrics, PageHeaders, SharedCounts],
 })
 export class PlatformModule {
   static forRoot(config: Config): DynamicModule {

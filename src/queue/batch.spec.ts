@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { type Command, decide, type Decision, type Facts } from './batch.js';
 import { QUEUE_AXIS } from './counters.js';
 import { rankKey } from './rank-key.js';
@@ -16,7 +17,7 @@ const WAITLIST = { id: 1, requiredContact: CONTACT, questions: [], spotsPerRefer
 /** The record with this number as its id, its `seq`, its position and its token. */
 function record(number: number, fields: Partial<Waiter> = {}): Waiter {
   const facts = { seq: number, creditedReferrals: 0, spotsAdvanced: 0 };
-  const stored = { id: number, priority: number, amountReferred: 0, active: true, referred: false, removedBy: null };
+  const stored = { id: number, priority: number, amountReferred: 0, active: true, referred: false, uuid: `u${number}` };
   return { ...facts, ...stored, referralToken: `T${number}`, rankKey: rankKey(facts, 2), ...fields } as Waiter;
 }
 
@@ -26,19 +27,23 @@ function join(email: string | null, fields: Partial<Applicant> = {}): Command {
   return { kind: 'join', applicant, keys: { emailKey: email, phoneKey: applicant.phone } };
 }
 
-function offboard(id: string, ...waiterIds: readonly number[]): Command {
-  return { kind: 'offboard', id, waiterIds };
+function offboard(id: string, ...ids: readonly number[]): Command {
+  return { kind: 'offboard', selection: { ids }, write: { id } as OwnerWrite };
+}
+
+function offboardNext(id: string, next: number): Command {
+  return { kind: 'offboard', selection: { next }, write: { id } as OwnerWrite };
 }
 
 function decideWith(facts: Partial<Facts>, ...commands: readonly Command[]): Decision {
-  return decide({ waitlist: WAITLIST, named: [], taken: [], referrers: [], ...facts }, commands);
+  return decide({ waitlist: WAITLIST, named: [], first: [], done: new Map(), taken: [], referrers: [], ...facts }, commands); // prettier-ignore
 }
 
 const results = ({ outcomes }: Decision): unknown[] =>
   outcomes.map((outcome) => ('result' in outcome ? outcome.result : outcome.error));
 const credits = ({ credited }: Decision) =>
   credited.map(({ id, amountReferred, rankKey: key }) => [id, amountReferred, key - rankKey(record(id), 2)]);
-const positions = (waiters: readonly Waiter[]) => waiters.map(({ id, priority }) => [id, priority]);
+const removed = ({ removals }: Decision) => removals.map(({ priorities }) => [...priorities]);
 
 describe('a batch', () => {
   it('puts each newcomer behind everyone, with the next sequence number', () => {
@@ -52,7 +57,7 @@ describe('a batch', () => {
   it('offboards before it lets anyone join', () => {
     const decision = decideWith({ named: [record(3)] }, join('a@example.com'), offboard('x', 3));
 
-    expect(results(decision)).toMatchObject([{ waiter: { priority: 9 } }, [{ id: 3, removedPriority: 3 }]]);
+    expect(results(decision)).toMatchObject([{ waiter: { priority: 9 } }, { uuids: ['u3'], active: 9 }]);
     expect(decision.waitlist).toMatchObject({ active: 10, offboarded: 1 });
   });
 
@@ -60,17 +65,25 @@ describe('a batch', () => {
     const named = [1, 2, 5, 7].map((number) => record(number));
     const decision = decideWith({ named }, offboard('x', 5, 1), offboard('y', 7, 1, 2, 2));
 
-    expect(results(decision).map((removed) => positions(removed as Waiter[]))).toEqual([[[5, 5], [1, 1]], [[7, 5], [2, 1]]]); // prettier-ignore
-    expect(decision.removals.map(({ by, priorities }) => [by, ...priorities])).toEqual([['x', [5, 5], [1, 1]], ['y', [7, 5], [2, 1]]]); // prettier-ignore
+    expect(results(decision)).toEqual([{ uuids: ['u5', 'u1'], active: 8 }, { uuids: ['u7', 'u2'], active: 6 }]); // prettier-ignore
+    expect(removed(decision)).toEqual([[[5, 5], [1, 1]], [[7, 5], [2, 1]]]); // prettier-ignore
+    expect(decision.offboarded.map(({ write }) => write.id)).toEqual(['x', 'y']);
   });
 
-  it('recognizes what an earlier attempt of the same offboarding command removed', () => {
-    const gone = { active: false, removedPriority: 4, priority: 4 };
-    const named = [record(4, { ...gone, removedBy: 'x' }), record(5, { ...gone, removedBy: 'other' })];
-    const decision = decideWith({ named }, offboard('x', 4, 5, 99));
+  it('offboards the first of the queue, each command after the one before', () => {
+    const first = [4, 2, 9, 7, 1].map((number, priority) => record(number, { priority }));
+    const decision = decideWith({ named: [first[1]!], first }, offboardNext('x', 1), offboard('y', 2), offboardNext('z', 2)); // prettier-ignore
 
-    expect(results(decision)).toEqual([[named[0]]]);
-    expect(decision).toMatchObject({ removals: [], waitlist: WAITLIST });
+    expect(results(decision)).toMatchObject([{ uuids: ['u4'] }, { uuids: ['u2'] }, { uuids: ['u9', 'u7'] }]);
+    expect(removed(decision)).toEqual([[[4, 0]], [[2, 0]], [[9, 0], [7, 1]]]); // prettier-ignore
+  });
+
+  it('recognizes an offboarding that an earlier attempt carried out', () => {
+    const done = new Map([['x', ['u4']]]);
+    const decision = decideWith({ done, first: [record(5)] }, offboardNext('x', 1));
+
+    expect(results(decision)).toEqual([{ uuids: ['u4'], active: 10 }]);
+    expect(decision).toMatchObject({ removals: [], offboarded: [], waitlist: WAITLIST });
   });
 
   it.each([
@@ -136,7 +149,7 @@ describe('a batch', () => {
     const withoutOffboarding = decideWith(facts, referred);
 
     expect(credits(decision)).toEqual([[6, 1, -100]]);
-    expect(results(decision)).toMatchObject([{ waiter: { priority: 9 } }, [{ id: 6, removedPriority: 6 }]]);
+    expect(results(decision)).toMatchObject([{ waiter: { priority: 9 } }, { uuids: ['u6'] }]);
     expect(queueChanges(decision)).toEqual(queueChanges(withoutReferral));
     expect(queueChanges(withoutOffboarding)).not.toEqual([]);
   });

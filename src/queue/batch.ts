@@ -3,6 +3,7 @@
  * waitlist's row and stores the decision in the same transaction.
  */
 import { v7 as uuidV7 } from 'uuid';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { Outcome } from '../platform/limits/batcher.js';
 import { admit } from './admission/admit.js';
 import { CounterChanges } from './counters.js';
@@ -21,23 +22,35 @@ export interface Join {
 
 export interface Offboard {
   readonly kind: 'offboard';
-  /** Stored with the records that the command removes, so that a repeat recognizes its own work. */
-  readonly id: string;
-  readonly waiterIds: readonly number[];
+  readonly write: OwnerWrite;
+  readonly selection: Selection;
 }
+
+/** The records with these ids, or the first ones of the queue. */
+export type Selection = { readonly ids: readonly number[] } | { readonly next: number };
 
 export type Command = Join | Offboard;
 
 /** The waitlist has a record with this contact data already. */
 export type Duplicate = Omit<Found, 'waiter' | 'waitlist'>;
-/** For an offboarding, the records that it removed. */
-export type Result = Found | Duplicate | readonly Waiter[];
+
+/** The records that an offboarding removed, in its order. */
+export interface Offboarded {
+  readonly uuids: readonly string[];
+  /** Active records of the waitlist after it. */
+  readonly active: number;
+}
+
+export type Result = Found | Duplicate | Offboarded;
 
 /** What is known under the lock about the waitlist and the records that the commands name. */
 export interface Facts {
   readonly waitlist: WaitlistEntity;
-  /** The records that offboardings name. */
+  /** The records that offboardings name, and the first ones of the queue, as many as the offboardings may need. */
   readonly named: readonly Waiter[];
+  readonly first: readonly Waiter[];
+  /** Of the offboardings, those that an earlier attempt carried out, with the records that each one removed. */
+  readonly done: ReadonlyMap<string, readonly string[]>;
   /** Both keys of each existing record that matches a join. */
   readonly taken: readonly ContactKeys[];
   /** The records whose tokens the joins carry. */
@@ -49,6 +62,8 @@ export interface Decision {
   readonly outcomes: readonly Outcome<Result>[];
   readonly waitlist: WaitlistEntity;
   readonly removals: readonly Removal[];
+  /** The offboardings that this decision carries out. */
+  readonly offboarded: readonly { readonly write: OwnerWrite; readonly result: Offboarded }[];
   readonly joined: readonly Waiter[];
   /** Referrers with their new counts and rank keys. */
   readonly credited: readonly StoredWaiter[];
@@ -58,9 +73,9 @@ export interface Decision {
 /** Carries out offboardings first, so that signups of the same batch do not change the positions they report. A command that fails changes nothing. */
 export function decide(facts: Facts, commands: readonly Command[]): Decision {
   const state = stateOf(facts);
-  offboardAll(state, commands);
+  const offboarded = offboardAll(state, commands);
   const outcomes = commands.map((command): Outcome<Result> => {
-    if (command.kind === 'offboard') return { result: removedBy(state, command) };
+    if (command.kind === 'offboard') return { result: offboarded.get(command.write.id) as Offboarded };
     try {
       return { result: join(state, command) };
     } catch (error) {
@@ -68,45 +83,55 @@ export function decide(facts: Facts, commands: readonly Command[]): Decision {
     }
   });
   moveReferrers(state);
-  const { waitlist, removals, joined, credited, counters } = state;
-  return { outcomes, waitlist, removals, joined, credited: [...credited.values()], counters };
+  const { waitlist, removals, written, joined, credited, counters } = state;
+  return { outcomes, waitlist, removals, offboarded: written, joined, credited: [...credited.values()], counters };
 }
 
 type State = ReturnType<typeof stateOf>;
 
 /** The facts, which the commands then change one after the other. */
-function stateOf({ waitlist, named, taken, referrers }: Facts) {
+function stateOf({ waitlist, named, first, done, taken, referrers }: Facts) {
   return {
     waitlist: { ...waitlist },
-    named: new Map(named.map((waiter) => [waiter.id, waiter])),
+    named: new Map([...named, ...first].map((waiter) => [waiter.id, waiter])),
+    first: first.map(({ id }) => id),
+    done,
     takenEmails: new Set(taken.map(({ emailKey }) => emailKey)),
     takenPhones: new Set(taken.map(({ phoneKey }) => phoneKey)),
     referrers: new Map(referrers.map((referrer) => [referrer.referralToken, referrer])),
     credited: new Map<string, StoredWaiter>(),
     counters: new CounterChanges(waitlist),
     removals: [] as Removal[],
+    written: [] as { write: OwnerWrite; result: Offboarded }[],
     joined: [] as Waiter[],
   };
 }
 
 /**
  * One command after the other: a record's position at its removal is the one before the batch, less the records ahead of
- * it that earlier commands removed.
+ * it that earlier commands removed. Returns the result of each command.
  */
-function offboardAll({ waitlist, named, counters, removals }: State, commands: readonly Command[]): void {
+function offboardAll(state: State, commands: readonly Command[]): Map<string, Offboarded> {
+  const { waitlist, named, counters, removals, written, done } = state;
+  const results = new Map<string, Offboarded>();
   const gone: number[] = [];
   const at = new Date();
   for (const command of commands) {
     if (command.kind !== 'offboard') continue;
-    const by = command.id;
-    const leaving = [...new Set(command.waiterIds)].flatMap((id) => named.get(id) ?? []).filter(({ active }) => active);
+    const { write } = command;
+    const removedBefore = done.get(write.id);
+    if (removedBefore) {
+      results.set(write.id, { uuids: removedBefore, active: waitlist.active });
+      continue;
+    }
+    const leaving = select(state, command.selection);
     const removed = leaving.map((waiter): Waiter => {
       const priority = waiter.priority - gone.filter((position) => position < waiter.priority).length;
-      return { ...waiter, active: false, removedAt: at, removedBy: by, removedPriority: priority, priority };
+      return { ...waiter, active: false, removedAt: at, removedPriority: priority, priority };
     });
     gone.push(...leaving.map(({ priority }) => priority));
     const priorities = new Map(removed.map(({ id, priority }) => [id, priority]));
-    if (removed.length > 0) removals.push({ at, by, priorities });
+    if (removed.length > 0) removals.push({ at, priorities });
     for (const waiter of removed) {
       named.set(waiter.id, waiter);
       waitlist.active -= 1;
@@ -116,14 +141,18 @@ function offboardAll({ waitlist, named, counters, removals }: State, commands: r
       waitlist.referredActive -= 1;
       waitlist.referredOffboarded += 1;
     }
+    const result = { uuids: removed.map(({ uuid }) => uuid), active: waitlist.active };
+    results.set(write.id, result);
+    written.push({ write, result });
   }
+  return results;
 }
 
-/** The records that a command removed, in this attempt or in an earlier one whose answer was lost. */
-function removedBy({ named }: State, { id, waiterIds }: Offboard): Waiter[] {
-  return [...new Set(waiterIds)]
-    .flatMap((waiterId) => named.get(waiterId) ?? [])
-    .filter((waiter) => waiter.removedBy === id);
+/** The active records of a selection, each once. */
+function select({ named, first }: State, selection: Selection): Waiter[] {
+  const ids = 'ids' in selection ? new Set(selection.ids) : first;
+  const active = [...ids].flatMap((id) => named.get(id) ?? []).filter((waiter) => waiter.active);
+  return 'ids' in selection ? active : active.slice(0, selection.next);
 }
 
 /** @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
@@ -185,7 +214,6 @@ export function newWaiter(waitlist: Queue, newcomer: Newcomer, referredByToken: 
     verified: false,
     removedAt: null,
     removedPriority: null,
-    removedBy: null,
     createdAt: new Date(),
     priority: waitlist.active,
     ...facts,

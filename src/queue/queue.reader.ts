@@ -51,13 +51,13 @@ export class QueueReader {
     return this.lookups.submit({ waitlistId, keys });
   }
 
-  /** The records with these ids, whole, in the order of `ids`; an id that the waitlist does not have is left out. */
-  async findByIds(waitlistId: number, ids: readonly number[]): Promise<Waiter[]> {
+  /** The records with these uuids, whole, in the order of `uuids`; those that the waitlist does not have are left out. */
+  async findByUuids(waitlistId: number, uuids: readonly string[]): Promise<Waiter[]> {
     const waiters: Waiter[] = [];
-    for (const some of chunksOf(ids, RECORDS_MAX)) {
-      const found = await this.database.one(this.waiters.findByIds(waitlistId, some));
-      const byId = new Map(found.map((waiter) => [waiter.id, waiter]));
-      waiters.push(...some.flatMap((id) => byId.get(id) ?? []));
+    for (const some of chunksOf(uuids, RECORDS_MAX)) {
+      const found = await this.database.one(this.waiters.findByUuids(waitlistId, some));
+      const byUuid = new Map(found.map((waiter) => [waiter.uuid, waiter]));
+      waiters.push(...some.flatMap((uuid) => byUuid.get(uuid) ?? []));
     }
     return waiters;
   }

@@ -1,18 +1,29 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { v7 as uuidV7 } from 'uuid';
+import { AuditLog } from '../platform/audit/audit-log.js';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
 import { Batcher, type Outcome } from '../platform/limits/batcher.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import type { Session, Transaction } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
 import { lookupKeys } from './admission/contact.js';
-import { type Command, decide, type Decision, type Facts, type Duplicate, type Result } from './batch.js';
+import {
+  type Command,
+  decide,
+  type Decision,
+  type Duplicate,
+  type Facts,
+  type Offboarded,
+  type Result,
+  type Selection,
+} from './batch.js';
 import { BucketStore } from './bucket.store.js';
 import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
 import { QueueMetrics } from './queue.metrics.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueStore } from './queue.store.js';
-import type { Applicant, Found, Waiter } from './waiter.js';
+import type { Applicant, Found } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
@@ -32,7 +43,7 @@ const DUPLICATE_ATTEMPTS_MAX = 3;
  * A batch is one transaction: lock the row and read the facts, decide (batch.ts), store the decision and commit. That is
  * two round trips, or three where counters change that must be read first. Each caller is answered after the commit. All
  * commands are safe to repeat: a join finds its own record by its contact data; an offboarding recognizes its own work by
- * the command's id on the rows.
+ * its audit event, which has the command's id.
  */
 @Injectable()
 export class QueueWriter implements BeforeApplicationShutdown {
@@ -45,6 +56,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
     private readonly reader: QueueReader,
+    private readonly audit: AuditLog,
+    private readonly writes: OwnerWrites,
     private readonly metrics: QueueMetrics,
   ) {
     metrics.countWaiting = () => [...this.batchers.values()].reduce((sum, batcher) => sum + batcher.length, 0);
@@ -66,12 +79,12 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /**
-   * Offboards active records, all or none. Returns those that this call removed, in the order of `waiterIds`, without
-   * `metadata` and `answers`; `priority` is the position at that moment.
+   * Offboards the active records of a selection, all or none. Returns the uuids of those that this call removed, in the
+   * order of the selection.
    * @throws Problem `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
    */
-  async offboard(waitlistId: number, waiterIds: readonly number[]): Promise<readonly Waiter[]> {
-    return (await this.submit(waitlistId, { kind: 'offboard', id: uuidV7(), waiterIds })) as readonly Waiter[];
+  async offboard(waitlistId: number, selection: Selection, write: OwnerWrite): Promise<Offboarded> {
+    return (await this.submit(waitlistId, { kind: 'offboard', selection, write })) as Offboarded;
   }
 
   /**
@@ -167,29 +180,37 @@ export class QueueWriter implements BeforeApplicationShutdown {
   /** Takes the lock and reads the facts, in one round trip. */
   private async readFacts(session: Session, waitlistId: number, commands: readonly Command[]): Promise<Facts> {
     const joins = commands.flatMap((command) => (command.kind === 'join' ? command : []));
-    const ids = commands.flatMap((command) => (command.kind === 'offboard' ? command.waiterIds : []));
+    const offboards = commands.flatMap((command) => (command.kind === 'offboard' ? command : []));
+    const ids = offboards.flatMap(({ selection }) => ('ids' in selection ? selection.ids : []));
+    const next = offboards.reduce((sum, { selection }) => sum + ('next' in selection ? selection.next : 0), 0);
     const tokens = joins.flatMap(({ applicant }) => applicant.referrerTokens);
-    const [waitlist, named, taken, referrers] = await session.all([
+    const [waitlist, named, first, done, taken, referrers] = await session.all([
       this.queues.lock(waitlistId),
-      this.waiters.findPositions(waitlistId, [...new Set(ids)]),
+      this.waiters.findByIds(waitlistId, [...new Set(ids)]),
+      // Offboardings of the same batch can remove some of the first by their ids.
+      this.waiters.findFirst(waitlistId, next === 0 ? 0 : next + ids.length),
+      this.audit.findDone(offboards.map(({ write }) => write.id)),
       this.waiters.findTaken(
         waitlistId,
         joins.map(({ keys }) => keys),
       ),
       this.waiters.findReferrers(waitlistId, [...new Set(tokens)]),
     ]);
-    return { waitlist, named, taken, referrers };
+    return { waitlist, named, first, done, taken, referrers };
   }
 
   /** Stores a decision; writes nothing, and so waits for no disk, if nothing changes. */
   private async store(
     session: Transaction,
-    { waitlist, removals, joined, credited, counters }: Decision,
+    { waitlist, removals, offboarded, joined, credited, counters }: Decision,
   ): Promise<void> {
-    if (removals.length === 0 && joined.length === 0) return;
+    if (offboarded.length === 0 && joined.length === 0) return;
     const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));
     await session.commit([
       ...removals.map((removal) => this.waiters.remove(waitlist.id, removal)),
+      ...offboarded.map(({ write, result: { uuids, active } }) =>
+        this.writes.record(write, { action: 'waiters_offboarded', waitlistId: waitlist.id, uuids, counts: { active } }),
+      ),
       this.waiters.insert(joined),
       this.waiters.updateStandings(waitlist.id, credited),
       this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
@@ -200,7 +221,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
 
 /** Records that a command changes, where large text counts for more: a batch must fit in one packet of the database. */
 function weightOf(command: Command): number {
-  if (command.kind === 'offboard') return command.waiterIds.length;
+  if (command.kind === 'offboard')
+    return 'ids' in command.selection ? command.selection.ids.length : command.selection.next;
   const { metadata, answers = null } = command.applicant;
   if (metadata === null && answers === null) return 1;
   return 1 + Math.floor(Buffer.byteLength(JSON.stringify([metadata, answers])) / WEIGHTY_TEXT_BYTES);

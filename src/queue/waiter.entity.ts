@@ -92,10 +92,6 @@ export class WaiterEntity {
   @Column({ name: 'removed_priority', type: 'bigint', nullable: true })
   removedPriority!: number | null;
 
-  /** The offboarding command that removed it, so that a repeat of the command recognizes its own work. */
-  @Column({ name: 'removed_by', type: 'varchar', nullable: true })
-  removedBy!: string | null;
-
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;
 }

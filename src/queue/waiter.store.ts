@@ -12,7 +12,7 @@ import { WaiterEntity } from './waiter.entity.js';
 /** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
 
-/** The large columns, which nothing but an answer needs. */
+/** The columns that can hold kilobytes. Work under the lock of the queue does not read them. */
 const LARGE = ['metadata', 'answers'] as const;
 
 /** The columns that referrals change. */
@@ -21,7 +21,6 @@ export type Standing = Pick<StoredWaiter, 'id' | 'amountReferred' | 'creditedRef
 /** Records that one command offboards: the position of each at that moment, by id. */
 export interface Removal {
   readonly at: Date;
-  readonly by: string;
   readonly priorities: ReadonlyMap<number, number>;
 }
 
@@ -46,13 +45,24 @@ export class WaiterStore {
     return this.byContacts(contacts, (column, keys, hint) => this.findWhere(waitlistId, `w.${column}`, keys, hint));
   }
 
-  findByIds(waitlistId: number, ids: readonly number[]): Query<Waiter[]> {
-    return this.findWhere(waitlistId, 'w.id', ids, this.database.dialect.byId());
+  findByUuids(waitlistId: number, uuids: readonly string[]): Query<Waiter[]> {
+    return this.findWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'));
   }
 
-  /** Without `metadata` and `answers`. */
-  findPositions(waitlistId: number, ids: readonly number[]): Query<Waiter[]> {
+  /** The records with these ids, without `metadata` and `answers`. */
+  findByIds(waitlistId: number, ids: readonly number[]): Query<Waiter[]> {
     return this.findWhere(waitlistId, 'w.id', ids, this.database.dialect.byId(), LARGE);
+  }
+
+  /** The first `count` records of the queue, in its order, without `metadata` and `answers`. */
+  findFirst(waitlistId: number, count: number): Query<Waiter[]> {
+    if (count === 0) return known([]);
+    return select<Row, Waiter[]>(
+      `SELECT ${this.waiters.select('w', LARGE)} FROM waiter w ${this.database.dialect.byIndex('waiter_order')}
+       WHERE w.waitlist_id = ? AND w.active = 1 ORDER BY w.rank_bucket, w.rank_key, w.seq DESC LIMIT ?`,
+      [waitlistId, count],
+      (rows) => rows.map((row, priority) => Object.assign(this.waiters.read(row), { priority })),
+    );
   }
 
   /** The keys of the records that one of these keys matches. */
@@ -106,13 +116,13 @@ export class WaiterStore {
   }
 
   /** Offboards records. */
-  remove(waitlistId: number, { at, by, priorities }: Removal): Query<void> {
+  remove(waitlistId: number, { at, priorities }: Removal): Query<void> {
     const cases = Array.from(priorities, () => 'WHEN ? THEN ?').join(' ');
     return write(
-      `UPDATE waiter ${this.database.dialect.byId()} SET active = 0, removed_at = ?, removed_by = ?,
+      `UPDATE waiter ${this.database.dialect.byId()} SET active = 0, removed_at = ?,
          removed_priority = CASE id ${cases} END
        WHERE waitlist_id = ? AND id IN (${placeholders(priorities.size)})`,
-      [toSqlTime(at), by, ...[...priorities].flat(), waitlistId, ...priorities.keys()],
+      [toSqlTime(at), ...[...priorities].flat(), waitlistId, ...priorities.keys()],
     );
   }
 
@@ -162,7 +172,7 @@ export class WaiterStore {
     column: string,
     values: readonly (string | number)[],
     hint: string,
-    without: readonly (keyof WaiterEntity)[] = [],
+    without: typeof LARGE | readonly [] = [],
   ): Query<Waiter[]> {
     if (values.length === 0) return known([]);
     return select<Row, Waiter[]>(

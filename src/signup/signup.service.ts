@@ -39,7 +39,7 @@ export class SignupService {
     const email = nonBlank(contact.email);
     const phone = nonBlank(contact.phone);
     if (email === null && phone === null)
-      throw Problem.invalid([{ field: 'email', message: 'is required unless a phone is given' }]);
+      throw Problem.invalid([{ field: 'email', rule: 'required', message: 'is required unless a phone is given' }]);
     const keys = contactKeys({ email, phone }, await this.regionFor(waitlistId, phone));
     const { waiter, waitlist } = await this.reader.find(waitlistId, keys);
     if (!waiter) throw new Problem('NO_WAITER_FOUND');

@@ -32,10 +32,13 @@ export class OwnedWaitlistGuard implements CanActivate {
       if (!waitlist) throw new Problem('WRONG_API_KEY');
       // An offboarding cannot be undone, so it must not choose between two waitlists.
       if (id !== undefined && id !== waitlist.id)
-        throw Problem.invalid([{ field: 'waitlist_id', message: 'must be the waitlist of the API key' }]);
+        throw Problem.invalid([
+          { field: 'waitlist_id', rule: 'one_of', message: 'must be the waitlist of the API key' },
+        ]);
       return waitlist;
     }
-    if (id === undefined) throw Problem.invalid([{ field: 'api_key', message: 'is required without a waitlist_id' }]);
+    if (id === undefined)
+      throw Problem.invalid([{ field: 'api_key', rule: 'required', message: 'is required without a waitlist_id' }]);
     return { ...(await this.waitlists.get(account.id, id)), apiKey: null };
   }
 }

@@ -3,15 +3,16 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
 import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import { QueuePages } from '../queue/queue.pages.js';
-import { QueueReader } from '../queue/queue.reader.js';
-import { QueueWriter } from '../queue/queue.writer.js';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
 import { ListWaitersDto, OFFBOARD_MAX, OffboardWaitersDto, PAGE_SIZE_MAX, WaiterDto } from './waiter.dto.js';
+import { WaiterService } from './waiter.service.js';
 
 const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 
@@ -23,8 +24,7 @@ const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 export class WaiterController {
   constructor(
     private readonly pages: QueuePages,
-    private readonly reader: QueueReader,
-    private readonly writer: QueueWriter,
+    private readonly waiters: WaiterService,
     private readonly pageHeaders: PageHeaders,
   ) {}
 
@@ -58,25 +58,25 @@ export class WaiterController {
   }
 
   @Patch()
+  @Repeatable()
   @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES })
   @ApiOperation({
     summary: 'Offboard Waiters',
     description:
-      'Removes the Waiters from the queue, permanently: all of them or, if the request fails, none. Returns the Waiters that this request offboarded, in the order of `waiters`. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
+      'Removes Waiters from the queue, permanently: those in `waiters`, or the first ones of the queue with `offboard_next`. All of them or, if the request fails, none. Returns the Waiters that this request offboarded, in the order of `waiters` or of the queue. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
   })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',
     schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(WaiterDto) } },
   })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async offboardWaiters(
     @OwnedWaitlist() waitlist: Owned,
     @CurrentCaller() { account }: Caller,
+    @Write() write: OwnerWrite,
     @Body() body: OffboardWaitersDto,
   ): Promise<WaiterDto[]> {
-    const offboarded = await this.writer.offboard(waitlist.id, body.waiters.map(({ id }) => id)); // prettier-ignore
-    const waiters = await this.reader.findByIds(waitlist.id, offboarded.map(({ id }) => id)); // prettier-ignore
-    const { active } = await this.reader.getWaitlist(waitlist.id);
+    const { waiters, active } = await this.waiters.offboard(waitlist.id, OffboardWaitersDto.toSelection(body), write);
     const view = { waitlist, ownerUuid: account.uuid, totalCurrently: active };
     return waiters.map((waiter) => WaiterDto.from(waiter, view));
   }

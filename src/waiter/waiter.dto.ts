@@ -1,6 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { AnyText, Confirmation, Count, Flag, Id, NestedList, OneOf, WholeNumber } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, ID_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import { Problem } from '../platform/problems/problem.js';
+import type { Selection } from '../queue/batch.js';
 import { type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { isToken, TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
@@ -220,8 +222,33 @@ export class OffboardWaitersDto {
   @Confirmation({ description: 'Must be true.', example: true })
   offboard_request!: boolean;
 
-  @NestedList(WaiterIdDto, { minItems: 1, maxItems: OFFBOARD_MAX, description: 'The Waiters to offboard.' })
-  waiters!: WaiterIdDto[];
+  @NestedList(WaiterIdDto, {
+    optional: true,
+    minItems: 1,
+    maxItems: OFFBOARD_MAX,
+    description: 'The Waiters to offboard. Required without `offboard_next`.',
+  })
+  waiters?: WaiterIdDto[];
+
+  @WholeNumber({
+    optional: true,
+    minimum: 1,
+    maximum: OFFBOARD_MAX,
+    description: 'Offboards this many from the front of the queue, in place of `waiters`.',
+  })
+  offboard_next?: number;
+
+  /** @throws Problem `INVALID_REQUEST` unless there is exactly one of `waiters` and `offboard_next` */
+  static toSelection({ waiters, offboard_next: next }: OffboardWaitersDto): Selection {
+    if (waiters && next !== undefined)
+      throw Problem.invalid([{ field: 'offboard_next', message: 'must not be given with waiters', rule: 'one_of' }]);
+    if (waiters) return { ids: waiters.map(({ id }) => id) };
+    if (next === undefined)
+      throw Problem.invalid([
+        { field: 'waiters', message: 'is required unless offboard_next is given', rule: 'required' },
+      ]);
+    return { next };
+  }
 }
 
 function questionFields({ answers }: Waiter, { questions }: OwnedWaitlist) {

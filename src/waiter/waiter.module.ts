@@ -3,9 +3,11 @@ import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { WaitlistModule } from '../waitlist/waitlist.module.js';
 import { WaiterController } from './waiter.controller.js';
+import { WaiterService } from './waiter.service.js';
 
 @Module({
   imports: [AuthModule, WaitlistModule, QueueModule],
   controllers: [WaiterController],
+  providers: [WaiterService],
 })
 export class WaiterModule {}

@@ -160,14 +160,19 @@ function requireSound({ requiredContact, defaultRegion, questions = [] }: Waitli
   if (requiredContact?.email === 'off' && requiredContact.phone === 'off') {
     faults.push({
       field: 'required_contact',
+      rule: 'reachable',
       message: 'must leave email or phone on: a record is found by one of them',
     });
   }
   if (defaultRegion && !isSupportedCountry(defaultRegion)) {
-    faults.push({ field: 'default_region', message: 'must be a country that has phone numbers, such as US' });
+    faults.push({
+      field: 'default_region',
+      rule: 'known',
+      message: 'must be a country that has phone numbers, such as US',
+    });
   }
   if (new Set(questions.map(({ text }) => text)).size < questions.length) {
-    faults.push({ field: 'questions', message: 'must differ from each other' });
+    faults.push({ field: 'questions', rule: 'unique', message: 'must differ from each other' });
   }
   if (faults.length > 0) throw Problem.invalid(faults);
 }

@@ -236,7 +236,7 @@ describe('tokens', () => {
       expect((await get(token)).status).toBe(200);
       for (const { status, body } of [await get(token, 'other'), await get('other', token), await get(token, token)]) {
         expect(status).toBe(400);
-        expect(body.errors).toEqual([{ field: 'authorization', message: 'must be given once' }]);
+        expect(body.errors).toEqual([{ field: 'authorization', rule: 'unique', message: 'must be given once' }]);
       }
     });
 

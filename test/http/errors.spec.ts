@@ -42,8 +42,8 @@ describe('a failure', () => {
 
     expect(answer).toMatchObject({ status: 400, body: { error_code: 'INVALID_REQUEST' } });
     expect(answer.body.errors).toEqual([
-      { field: 'waitlist_id', message: 'must be at least 1' },
-      { field: 'first_name', message: 'must be text' },
+      { field: 'waitlist_id', rule: 'minimum', message: 'must be at least 1' },
+      { field: 'first_name', rule: 'type', message: 'must be text' },
     ]);
     expect(answer.body.detail).toBe('waitlist_id must be at least 1; first_name must be text');
   });

@@ -499,7 +499,7 @@ describe('the waiters of a waitlist', () => {
 
       expect(status).toBe(400);
       expect(body.errors).toHaveLength(20);
-      expect(body.errors[19]).toEqual({ field: 'waiters[19].id', message: 'must be a whole number' });
+      expect(body.errors[19]).toEqual({ field: 'waiters[19].id', rule: 'type', message: 'must be a whole number' });
       expect(body.detail).toMatch(/waiters\[19\]\.id must be a whole number; and 80 more$/);
     });
   });

@@ -6,7 +6,7 @@ import type { Applicant, PageRequest, Waiter } from '../../src/queue/waiter.js';
 import type { Answer, Method } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
 import { type Earned, inOrder } from '../support/oracle.js';
-import { FIRST_PAGE, queueOf } from '../support/queue.js';
+import { FIRST_PAGE, ownerWrite, queueOf } from '../support/queue.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService, startServices } from '../support/service.js';
 import { Replica } from '../support/service-process.js';
@@ -187,7 +187,11 @@ function queueModule(next: () => Service): EntryPoint {
   const writer = () => queueOf(next().app).writer;
   return {
     join: async ({ id }, guest) => (await writer().join(id, guest)).waiter,
-    offboard: async ({ id }, ids) => (await writer().offboard(id, ids)).map(({ removedPriority }) => removedPriority),
+    offboard: async ({ id }, ids) => {
+      const { uuids } = await writer().offboard(id, { ids }, ownerWrite());
+      const removed = await queueOf(next().app).reader.findByUuids(id, uuids);
+      return removed.map(({ removedPriority }) => removedPriority);
+    },
     setSpots: async ({ id }, spots) => {
       await next()
         .app.get(Database)
@@ -239,7 +243,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     /** Takes the queue's lock: the server may still carry out a transaction of a killed process. */
     const settle = async () => {
       await killing;
-      await queue().writer.offboard(id, []);
+      await queue().writer.offboard(id, { ids: [] }, ownerWrite());
     };
     if (command.kind === 'join') {
       const calls = command.referrers.map(async (number) => {

@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../../src/queue/waiter.js';
 import { applicant } from '../support/applicant.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
-import { FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
+import { FIRST_PAGE, type Queue, ownerWrite, queueOf } from '../support/queue.js';
 
 const SMALL = 1_000;
 const LARGE = 8_000;
@@ -16,6 +16,9 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   'INTEGER PRIMARY KEY': 1,
   /** All but the slot: the siblings. */
   sqlite_autoindex_queue_bucket_1: 4,
+  sqlite_autoindex_audit_event_1: 1,
+  sqlite_autoindex_audit_subject_1: 1,
+  waiter_uuid: 1,
   waiter_email: 2,
   waiter_phone: 2,
   waiter_token: 1,
@@ -143,7 +146,7 @@ describe('the plans of the frequent statements', () => {
 
   async function offboard(id: number, waiters: Page['waiters']): Promise<void> {
     const ids = waiters.map((waiter) => waiter.id);
-    await queue.writer.offboard(id, ids);
+    await queue.writer.offboard(id, { ids }, ownerWrite());
   }
 
   /** Some of the seeded records are offboarded. */

@@ -137,11 +137,13 @@ function checkBody(where: string, { content }: Described, answer: Answer): void 
 
 /** The fields that existing clients read repeat those of RFC 9457. */
 function checkProblem(where: string, code: string, { status, headers, body, text }: Answer): void {
-  const { detail } = body as { detail: string };
+  const { detail, errors = [] } = body as { detail: string; errors?: { field: string }[] };
   const type = `/docs/errors#${code.toLowerCase()}`;
   const repeated = { type, status, instance: headers['x-request-id'], error_string: detail, message: detail };
   if (!isDeepStrictEqual(body, { ...(body as object), ...repeated }))
     throw new Error(`${where}: the fields of the problem contradict each other\n${text}`);
+  if (new Set(errors.map(({ field }) => field)).size < errors.length)
+    throw new Error(`${where}: two faults of one field\n${text}`);
 }
 
 function check(where: string, schema: object | string, value: unknown): void {

@@ -12,6 +12,9 @@ const DATA_DIRECTORY = 'data';
 const POOL_SIZE = 10;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const SHUTDOWN_DELAY_SECONDS = 5;
+/** A repeat of a write with an `Idempotency-Key` reads its audit event for a day. */
+const AUDIT_DAYS_MIN = 2;
+const AUDIT_DAYS = 400;
 
 /** The settings from the environment, parsed once at start. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
@@ -83,6 +86,7 @@ const Environment = z.object({
     (items) => items.every(isOrigin),
     'must be a comma-separated list of origins such as https://example.com',
   ),
+  AUDIT_DAYS: wholeNumber(AUDIT_DAYS, AUDIT_DAYS_MIN, 3_650),
   SHUTDOWN_DELAY: wholeNumber(SHUTDOWN_DELAY_SECONDS, 0, 300),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
   OTEL_SDK_DISABLED: z.string().optional(),
@@ -120,6 +124,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     /** The Redis or Valkey that replicas share for counting. */
     redisUrl: env.REDIS_URL,
     corsOrigins: env.CORS_ORIGINS,
+    /** How long audit events are kept. */
+    auditDays: env.AUDIT_DAYS,
     /**
      * A stopping process serves for this time, so that load balancers notice. The embedded database allows one process only,
      * so there is no load balancer that could send requests elsewhere.

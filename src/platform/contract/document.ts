@@ -65,8 +65,12 @@ function complete(operation: Operation): void {
   operation.security ??= [];
   Object.assign(operation.responses, problemResponses(codes));
   const sent = ['Cache-Control', 'x-request-id', ...RATE_LIMIT_HEADERS];
-  for (const response of Object.values(operation.responses)) {
+  const isRepeatable = operation.parameters?.some(
+    (parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key',
+  );
+  for (const [status, response] of Object.entries(operation.responses)) {
     if (response === undefined || '$ref' in response) continue;
+    if (isRepeatable && status.startsWith('2')) response.headers = { ...response.headers, ...REPLAYED };
     response.headers = {
       ...response.headers,
       ...Object.fromEntries(sent.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
@@ -85,7 +89,12 @@ const PATH_TOO_LONG: ProblemCode = 'PATH_TOO_LONG';
 const SECONDS = { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400, example: 30 } as const;
 const REQUESTS = { type: 'integer', format: 'int32', minimum: 0, maximum: 10_000_000, example: 599 } as const;
 const RATE_LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+const REPLAYED = { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } };
 const HEADERS: Components['headers'] = {
+  'Idempotent-Replayed': {
+    description: 'Present if this is the answer of an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string', enum: ['true'] },
+  },
   'Cache-Control': {
     description: 'Responses must not be cached: they hold positions, personal data or tokens.',
     required: true,

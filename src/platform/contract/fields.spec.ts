@@ -101,9 +101,9 @@ describe('a request', () => {
     };
 
     expect(faults({ id: '1e3', texts: ['a', 5] })).toEqual([
-      { field: 'id', message: 'must be a whole number' },
-      { field: 'texts[1]', message: 'must be text' },
+      { field: 'id', rule: 'type', message: 'must be a whole number' },
+      { field: 'texts[1]', rule: 'type', message: 'must be text' },
     ]);
-    expect(faults([])).toEqual([{ field: 'body', message: 'must be a JSON object' }]);
+    expect(faults([])).toEqual([{ field: 'body', rule: 'type', message: 'must be a JSON object' }]);
   });
 });

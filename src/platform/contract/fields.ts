@@ -19,7 +19,8 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { Problem } from '../problems/problem.js';
+import { type FieldFault, Problem } from '../problems/problem.js';
+import type { Rule } from '../problems/rule.js';
 import {
   COUNT_SCHEMA,
   EMAIL_SCHEMA,
@@ -92,15 +93,15 @@ export function Phone(options: FieldOptions) {
 }
 
 export function HttpUrl(options: TextOptions) {
-  const urlFault = (value: unknown) => (isHttpUrl(value as string) ? undefined : HTTP_URL_RULE);
+  const urlFault = (value: unknown) => (isHttpUrl(value as string) ? undefined : broken('format', HTTP_URL_RULE));
   return applyDecorators(Text({ format: 'http-url', ...options }), Holds('httpUrl', urlFault));
 }
 
 export function WholeNumber(options: NumberOptions) {
   const rules = [
-    IsInt({ message: 'must be a whole number' }),
-    Min(options.minimum, { message: `must be at least ${options.minimum}` }),
-    Max(options.maximum, { message: `must be at most ${options.maximum}` }),
+    IsInt(words('type', 'must be a whole number')),
+    Min(options.minimum, words('minimum', `must be at least ${options.minimum}`)),
+    Max(options.maximum, words('maximum', `must be at most ${options.maximum}`)),
   ];
   return field({ format: 'int32', ...options, type: 'integer' }, rules, { read: numberOfText });
 }
@@ -114,34 +115,34 @@ export function Count(options: FieldOptions) {
 }
 
 export function Flag(options: FieldOptions) {
-  const rules = [IsBoolean({ message: 'must be true or false' })];
+  const rules = [IsBoolean(words('type', 'must be true or false'))];
   return field({ ...options, type: Boolean }, rules, { read: booleanOfText });
 }
 
 /** A confirmation: nothing but true is accepted. */
 export function Confirmation(options: FieldOptions) {
-  return field({ ...options, type: Boolean, enum: [true] }, [IsIn([true], { message: 'must be true' })]);
+  return field({ ...options, type: Boolean, enum: [true] }, [IsIn([true], words('one_of', 'must be true'))]);
 }
 
 export function OneOf(options: FieldOptions & { readonly enum: readonly string[]; readonly enumName?: string }) {
-  const message = `must be ${options.enum.join(' or ')}`;
-  return field({ ...options, enum: [...options.enum] }, [IsIn(options.enum, { message })]);
+  const rule = IsIn(options.enum, words('one_of', `must be ${options.enum.join(' or ')}`));
+  return field({ ...options, enum: [...options.enum] }, [rule]);
 }
 
 /** Different texts. */
 export function TextList(options: ListOptions & { readonly items: TextBounds }) {
   const schema = { ...options, type: 'array', uniqueItems: true, items: { ...options.items, type: 'string' } };
-  const isUnique = ArrayUnique({ message: 'must not contain an item twice' });
+  const isUnique = ArrayUnique(words('unique', 'must not contain an item twice'));
   return field(schema, [...listRules(options, textFault(options.items)), isUnique]);
 }
 
 export function Nested(dto: Class, options: FieldOptions) {
-  return field({ ...options, type: dto }, [IsObject({ message: OBJECT_RULE }), ValidateNested()], { type: dto });
+  return field({ ...options, type: dto }, [IsObject(words('type', OBJECT_RULE)), ValidateNested()], { type: dto });
 }
 
 export function NestedList(dto: Class, options: ListOptions) {
   // ValidateNested alone would take the items of a list within the list for items of this one.
-  const itemFault = (item: unknown) => (isObject(item) ? undefined : OBJECT_RULE);
+  const itemFault = (item: unknown) => (isObject(item) ? undefined : broken('type', OBJECT_RULE));
   return field({ ...options, type: [dto] }, [...listRules(options, itemFault), ValidateNested()], { type: dto });
 }
 
@@ -154,7 +155,7 @@ const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 /** A JSON object of the caller's own, unchanged: at most 16 KiB of compact JSON and 8 levels, without NUL. */
 export function Metadata(options: FieldOptions) {
   const schema = { ...options, type: 'object', additionalProperties: true };
-  return field(schema, [IsObject({ message: OBJECT_RULE }), Holds('metadata', metadataFault), Unchanged()]);
+  return field(schema, [IsObject(words('type', OBJECT_RULE)), Holds('metadata', metadataFault), Unchanged()]);
 }
 
 /** Documented here and checked by a service, because the rule depends on the waitlist. */
@@ -174,7 +175,7 @@ export function IdParam(name: string, example?: number): ParameterDecorator {
 
 function requireId(field: string, text: string): number {
   const id = parseId(text);
-  if (id === null) throw Problem.invalid([{ field, message: ID_RULE }]);
+  if (id === null) throw Problem.invalid([{ field, rule: 'format', message: ID_RULE }]);
   return id;
 }
 
@@ -198,7 +199,7 @@ function field(
     Type(() => type),
     ...(lenient && read ? [Transform(({ value }: TransformFnParams) => read(value))] : []),
     ...(optional || schema.nullable ? [ValidateIf((_, value) => !isAbsent(value))] : []),
-    ...(optional ? [] : [IsDefined({ message: 'is required' })]),
+    ...(optional ? [] : [IsDefined(words('required', 'is required'))]),
     ...rules,
   );
 }
@@ -230,12 +231,22 @@ const plusOfSpaces: Reader = (value) => (typeof value === 'string' ? value.trim(
 
 const plusOfFirstSpace: Reader = (value) => (typeof value === 'string' ? value.replace(/^ (?=\d)/, '+') : value);
 
-/** Says which rule a value breaks, as the rest of a sentence that begins with the field; undefined if it breaks none. */
-type FindFault = (value: unknown) => string | undefined;
+/** A fault of a value. `field` is the path within the value: empty for the value itself, `[0]` for an item. */
+type FindFault = (value: unknown) => FieldFault | undefined;
+
+function broken(rule: Rule, message: string, field = ''): FieldFault {
+  return { field, rule, message };
+}
+
+/** A message of class-validator is only text, so it carries the fault as JSON; `readRequest` reads it. */
+function words(rule: Rule, message: string): { readonly message: string } {
+  return { message: JSON.stringify(broken(rule, message)) };
+}
 
 function Holds(name: string, findFault: FindFault): PropertyDecorator {
   const validate = (value: unknown) => findFault(value) === undefined;
-  return ValidateBy({ name, validator: { validate, defaultMessage: (broken) => findFault(broken?.value) ?? '' } });
+  const defaultMessage = (failed?: { readonly value: unknown }) => JSON.stringify(findFault(failed?.value));
+  return ValidateBy({ name, validator: { validate, defaultMessage } });
 }
 
 const OBJECT_RULE = 'must be a JSON object';
@@ -243,12 +254,15 @@ const OBJECT_RULE = 'must be a JSON object';
 function textFault({ minLength = 0, maxLength, pattern }: TextBounds): FindFault {
   const expression = pattern === undefined ? undefined : new RegExp(pattern);
   return (value) => {
-    if (typeof value !== 'string') return 'must be text';
+    if (typeof value !== 'string') return broken('type', 'must be text');
     const length = countCharacters(value, maxLength);
-    if (length > maxLength) return `must have at most ${maxLength} characters`;
-    if (length < minLength) return minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`;
+    if (length > maxLength) return broken('max_length', `must have at most ${maxLength} characters`);
+    if (length < minLength)
+      return broken('min_length', minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`);
     if (expression?.test(value) ?? true) return undefined;
-    return pattern === TEXT_PATTERN ? 'must not contain control characters' : `must match ${pattern}`;
+    return pattern === TEXT_PATTERN
+      ? broken('characters', 'must not contain control characters')
+      : broken('format', `must match ${pattern}`);
   };
 }
 
@@ -257,27 +271,28 @@ function countCharacters(text: string, max: number): number {
   return text.length <= max || text.length > 2 * max ? text.length : [...text].length;
 }
 
-/** The message about an item begins with its index, which `readRequest` moves to the path: `[0] must be text`. */
 function listRules({ minItems = 0, maxItems }: ListOptions, itemFault: FindFault): PropertyDecorator[] {
   const itemsFault: FindFault = (value) => {
     const faults = (value as unknown[]).map(itemFault);
     const index = faults.findIndex((fault) => fault !== undefined);
-    return index < 0 ? undefined : `[${index}] ${faults[index]}`;
+    const fault = faults[index];
+    return fault && { ...fault, field: `[${index}]` };
   };
   return [
-    IsArray({ message: 'must be a list' }),
-    ...(minItems > 0 ? [ArrayMinSize(minItems, { message: 'must not be empty' })] : []),
-    ArrayMaxSize(maxItems, { message: `must have at most ${maxItems} items` }),
+    IsArray(words('type', 'must be a list')),
+    ...(minItems > 0 ? [ArrayMinSize(minItems, words('min_items', 'must not be empty'))] : []),
+    ArrayMaxSize(maxItems, words('max_items', `must have at most ${maxItems} items`)),
     Holds('items', itemsFault),
   ];
 }
 
 const metadataFault: FindFault = (value) => {
-  if (countLevels(value) > METADATA_LEVELS_MAX) return `must have at most ${METADATA_LEVELS_MAX} levels`;
+  if (countLevels(value) > METADATA_LEVELS_MAX)
+    return broken('max_levels', `must have at most ${METADATA_LEVELS_MAX} levels`);
   const text = JSON.stringify(value);
-  if (JSON_NUL.test(text)) return 'must not contain NUL';
+  if (JSON_NUL.test(text)) return broken('characters', 'must not contain NUL');
   const isLarge = Buffer.byteLength(text) > METADATA_BYTES_MAX;
-  return isLarge ? `must have at most ${METADATA_BYTES_MAX} bytes as compact JSON` : undefined;
+  return isLarge ? broken('max_bytes', `must have at most ${METADATA_BYTES_MAX} bytes as compact JSON`) : undefined;
 };
 
 /** Stops one level past the limit, so that depth cannot exhaust the stack. */

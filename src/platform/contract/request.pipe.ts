@@ -22,7 +22,7 @@ export class RequestPipe implements PipeTransform {
 /** The value as an instance of the DTO, held to the rules of its fields. @throws Problem `INVALID_REQUEST` */
 export function readRequest<Dto extends object>(dto: Type<Dto>, value: unknown): Dto {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw Problem.invalid([{ field: 'body', message: 'must be a JSON object' }]);
+    throw Problem.invalid([{ field: 'body', rule: 'type', message: 'must be a JSON object' }]);
   const request = plainToInstance(dto, value, READING);
   const faults = faultsOf(validateSync(request, CHECKING));
   if (faults.length > 0) throw Problem.invalid(faults);
@@ -32,12 +32,12 @@ export function readRequest<Dto extends object>(dto: Type<Dto>, value: unknown):
 function faultsOf(errors: readonly ValidationError[], parent = ''): FieldFault[] {
   return errors.flatMap(({ property, constraints = {}, children = [] }) => {
     const field = /^\d+$/.test(property) ? `${parent}[${property}]` : [parent, property].filter(Boolean).join('.');
-    return [...Object.values(constraints).map((words) => faultOf(field, words)), ...faultsOf(children, field)];
+    return [...Object.values(constraints).map((json) => faultOf(field, json)), ...faultsOf(children, field)];
   });
 }
 
-/** A message about an item of a list begins with its index. */
-function faultOf(field: string, words: string): FieldFault {
-  const [, index = '', message = words] = /^(\[\d+\]) (.*)$/s.exec(words) ?? [];
-  return { field: `${field}${index}`, message };
+/** The messages of `fields.ts` are faults as JSON, their paths within the field. */
+function faultOf(field: string, json: string): FieldFault {
+  const fault = JSON.parse(json) as FieldFault;
+  return { ...fault, field: `${field}${fault.field}` };
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'secure-json-parse';
 import { percentDecoded } from '../contract/formats.js';
 import { Problem } from '../problems/problem.js';
+import type { Rule } from '../problems/rule.js';
 import { isRepeated } from './headers.js';
 
 export const BODY_MAX_BYTES = 256 * 1024;
@@ -62,7 +63,11 @@ export function requireReadableQuery(fastify: FastifyInstance): void {
       .slice(start + 1)
       .split('&')
       .filter((parameter) => percentDecoded(parameter) === undefined)
-      .map((parameter) => ({ field: parameter.split('=', 1)[0] || 'query', message: 'must be percent-encoded UTF-8' }));
+      .map((parameter) => ({
+        field: parameter.split('=', 1)[0] || 'query',
+        rule: 'format' as const,
+        message: 'must be percent-encoded UTF-8',
+      }));
     done(faults.length > 0 ? Problem.invalid(faults) : undefined);
   });
 }
@@ -79,13 +84,14 @@ function requirePlain(request: FastifyRequest): void {
 }
 
 function parseJson(body: Buffer): unknown {
-  if (!isUtf8(body)) throw malformed('must be JSON in UTF-8');
+  if (!isUtf8(body)) throw malformed('format', 'must be JSON in UTF-8');
   let value: unknown;
   try {
     value = parse(body.toString('utf8')) as unknown;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw malformed(
+      'format',
       error.message.includes('prototype')
         ? 'must not hold the keys __proto__ or constructor.prototype'
         : 'must be JSON in UTF-8',
@@ -102,11 +108,11 @@ function parseJson(body: Buffer): unknown {
 function requireStorable(value: unknown, path: string, level: number, values: { left: number }): void {
   if (typeof value === 'string' && !value.isWellFormed()) throw loneSurrogate(path, '');
   if (typeof value !== 'object' || value === null) return;
-  if (level > LEVELS_MAX) throw malformed(`must have at most ${LEVELS_MAX} levels`);
+  if (level > LEVELS_MAX) throw malformed('max_levels', `must have at most ${LEVELS_MAX} levels`);
   const isList = Array.isArray(value);
   // Count first: to list the entries of a huge list takes longer than to parse it.
   values.left -= isList ? value.length : Object.keys(value).length;
-  if (values.left < 0) throw malformed(`must hold at most ${VALUES_MAX} values`);
+  if (values.left < 0) throw malformed('max_values', `must hold at most ${VALUES_MAX} values`);
   for (const [key, inner] of Object.entries(value)) {
     if (!key.isWellFormed()) throw loneSurrogate(path, 'keys ');
     const innerPath = isList ? `${path}[${key}]` : path ? `${path}.${key}` : key;
@@ -119,9 +125,11 @@ function isPlainObject(value: unknown): value is object {
 }
 
 function loneSurrogate(path: string, what: string): Problem {
-  return Problem.invalid([{ field: path || 'body', message: `${what}must not hold a lone surrogate` }]);
+  return Problem.invalid([
+    { field: path || 'body', rule: 'characters', message: `${what}must not hold a lone surrogate` },
+  ]);
 }
 
-function malformed(message: string): Problem {
-  return new Problem('MALFORMED_JSON', { detail: `The body ${message}.`, fields: [{ field: 'body', message }] });
+function malformed(rule: Rule, message: string): Problem {
+  return new Problem('MALFORMED_JSON', { detail: `The body ${message}.`, fields: [{ field: 'body', rule, message }] });
 }

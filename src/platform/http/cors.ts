@@ -9,6 +9,7 @@ const EXPOSED_HEADERS = [
   'RateLimit-Remaining',
   'RateLimit-Reset',
   'Retry-After',
+  'Idempotent-Replayed',
   'x-request-id',
 ];
 
@@ -20,7 +21,7 @@ const ANY_ORIGIN: readonly { readonly methods: readonly string[]; readonly path:
 
 const COMMON: FastifyCorsOptions = {
   methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-  allowedHeaders: ['content-type', 'authorization', 'api-key'],
+  allowedHeaders: ['content-type', 'authorization', 'api-key', 'idempotency-key'],
   exposedHeaders: EXPOSED_HEADERS,
   credentials: false,
   maxAge: PREFLIGHT_MAX_AGE_SECONDS,

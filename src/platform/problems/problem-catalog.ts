@@ -1,3 +1,5 @@
+import type { Rule } from './rule.js';
+
 interface ProblemEntry {
   readonly status: number;
   /** The message, or an example where the message depends on the request. */
@@ -6,7 +8,7 @@ interface ProblemEntry {
   readonly remedy: string;
   readonly retryAfterSeconds?: number;
   /** An example of `errors`. */
-  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+  readonly errors?: readonly { readonly field: string; readonly rule: Rule; readonly message: string }[];
 }
 
 const CATALOG = {
@@ -14,13 +16,13 @@ const CATALOG = {
     status: 400,
     detail: 'email must be an email address',
     remedy: 'Fix the fields listed in `errors`.',
-    errors: [{ field: 'email', message: 'must be an email address' }],
+    errors: [{ field: 'email', rule: 'format', message: 'must be an email address' }],
   },
   MALFORMED_JSON: {
     status: 400,
     detail: 'The body must be JSON in UTF-8.',
     remedy: 'Send well-formed JSON, in UTF-8, of at most 64 levels and 20,000 values.',
-    errors: [{ field: 'body', message: 'must be JSON in UTF-8' }],
+    errors: [{ field: 'body', rule: 'format', message: 'must be JSON in UTF-8' }],
   },
   MALFORMED_REQUEST: {
     status: 400,
@@ -83,6 +85,11 @@ const CATALOG = {
     detail: 'An account with this email already exists.',
     remedy: 'Returned by the CLI only. `npm run cli -- owner set-password <email>` sets a new password.',
   },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    detail: 'The first request with this Idempotency-Key is still under way.',
+    remedy: 'Repeat the request a moment later to get the answer of the first one.',
+  },
   WAITLIST_NOT_EMPTY: {
     status: 409,
     detail: 'Only an empty waitlist can be seeded.',
@@ -112,7 +119,12 @@ const CATALOG = {
     status: 422,
     detail: 'email is required by this waitlist',
     remedy: 'The request is well-formed but breaks a rule of this waitlist. Fix the fields listed in `errors`.',
-    errors: [{ field: 'email', message: 'is required by this waitlist' }],
+    errors: [{ field: 'email', rule: 'required', message: 'is required by this waitlist' }],
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    detail: 'This Idempotency-Key was used with another body.',
+    remedy: 'Use a new key for each new request. A key stands for one body for 24 hours.',
   },
   RATE_LIMITED: {
     status: 429,
@@ -151,6 +163,13 @@ const CATALOG = {
     retryAfterSeconds: 1,
     detail: 'Too many requests are waiting; try again.',
     remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
+  },
+  SECRET_UNAVAILABLE: {
+    status: 503,
+    retryAfterSeconds: 5,
+    detail: 'This instance cannot decrypt the stored answer; try again.',
+    remedy:
+      'Wait for the number of seconds in `Retry-After`; another instance may have the secret. If it lasts, the operator has removed an old secret from `JWT_SECRET`.',
   },
   SHUTTING_DOWN: {
     status: 503,

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { FAULTS_MAX, FIELD_LENGTH_MAX, type Problem } from './problem.js';
+import { type Rule, RULES } from './rule.js';
 
 const EXPLANATION = { maxLength: 16384, example: 'email must be an email address' };
 
@@ -8,7 +9,19 @@ export class FieldFaultDto {
   @ApiProperty({ description: 'The field, as the request spells it.', maxLength: FIELD_LENGTH_MAX, example: 'email' })
   field!: string;
 
-  @ApiProperty({ description: 'The rule that the field breaks.', maxLength: 2048, example: 'must be an email address' })
+  @ApiProperty({
+    description: `The rule that the field breaks, a stable name for programs: ${RULES.map((rule) => `\`${rule}\``).join(', ')}. Later versions may add names.`,
+    pattern: '^[a-z_]+$',
+    maxLength: 64,
+    example: 'format',
+  })
+  rule!: Rule;
+
+  @ApiProperty({
+    description: 'The rule in words, as the rest of a sentence that begins with the field.',
+    maxLength: 2048,
+    example: 'must be an email address',
+  })
   message!: string;
 }
 
@@ -74,7 +87,7 @@ export class ProblemDto {
       status,
       detail: message,
       instance,
-      ...(fields && { errors: fields.map(({ field, message }) => ({ field, message })) }),
+      ...(fields && { errors: fields.map(({ field, rule, message }) => ({ field, rule, message })) }),
       error_code: code,
       error_string: message,
       message,

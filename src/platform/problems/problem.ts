@@ -1,8 +1,12 @@
 import { type ProblemCode, PROBLEMS } from './problem-catalog.js';
+import type { Rule } from './rule.js';
 
+/** A problem names at most one fault of each field. */
 export interface FieldFault {
   /** Path of the field as the client wrote it: `waiters[0].id`. */
   readonly field: string;
+  readonly rule: Rule;
+  /** The rest of a sentence that begins with the field. */
   readonly message: string;
 }
 
@@ -52,7 +56,7 @@ export class Problem extends Error {
 function withFaults(code: ProblemCode, faults: readonly FieldFault[]): Problem {
   const fields = faults
     .slice(0, FAULTS_MAX)
-    .map(({ field, message }) => ({ field: field.slice(0, FIELD_LENGTH_MAX).toWellFormed(), message }));
+    .map(({ field, ...fault }) => ({ field: field.slice(0, FIELD_LENGTH_MAX).toWellFormed(), ...fault }));
   const sentences = fields.map(({ field, message }) => `${field} ${message}`);
   if (faults.length > fields.length) sentences.push(`and ${faults.length - fields.length} more`);
   return new Problem(code, { detail: sentences.join('; '), fields });

@@ -44,7 +44,7 @@ function missingContact({ email, phone, firstName, lastName }: Contact, required
   const given = { email, phone, first_name: firstName, last_name: lastName };
   const missing = Object.entries(given)
     .filter(([field, value]) => value === null && required[field as keyof RequiredContact] === 'required')
-    .map(([field]) => ({ field, message: 'is required by this waitlist' }));
+    .map(([field]) => ({ field, rule: 'required' as const, message: 'is required by this waitlist' }));
   const isReachable = email !== null || phone !== null;
   return isReachable || missing.some(({ field }) => field === 'email' || field === 'phone')
     ? missing
@@ -56,6 +56,7 @@ function missingBoth(required: RequiredContact): FieldFault {
   const isChoice = required.email !== 'off' && required.phone !== 'off';
   return {
     field: required.email === 'off' ? 'phone' : 'email',
+    rule: 'required',
     message: isChoice ? 'is required unless a phone is given' : 'is required by this waitlist',
   };
 }

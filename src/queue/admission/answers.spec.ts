@@ -41,7 +41,7 @@ describe('answers', () => {
 
   it.each([undefined, null, '', []])('%j does not answer a required question', (blank) => {
     expect(faultsOf([WHY], [item('Why?', blank)])).toEqual([
-      { field: 'answers', message: 'must answer the question "Why?"' },
+      { field: 'answers', rule: 'required', message: 'must answer "Why?"' },
     ]);
   });
 
@@ -68,7 +68,7 @@ describe('answers', () => {
     ['that choose a number', [item('How?', 5)], 'answers[0].answer_value'],
     ['that are no list', 'On foot', 'answers'],
   ])('are refused %s', (_, given, field) => {
-    expect(faultsOf([HOW], given)).toEqual([{ field, message: expect.any(String) }]);
+    expect(faultsOf([HOW], given)).toEqual([{ field, rule: expect.any(String), message: expect.any(String) }]);
   });
 
   it.each([
@@ -78,7 +78,7 @@ describe('answers', () => {
     ['4,001 characters', 'x'.repeat(4001)],
   ])('in free text are refused as %s', (_, value) => {
     expect(faultsOf([WHY], [item('Why?', value)])).toEqual([
-      { field: 'answers[0].answer_value', message: expect.any(String) },
+      { field: 'answers[0].answer_value', rule: expect.any(String), message: expect.any(String) },
     ]);
   });
 

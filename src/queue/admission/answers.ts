@@ -5,6 +5,8 @@ import type { Question } from '../waitlist.entity.js';
 /** A free text of a few paragraphs. */
 const ANSWER_LENGTH_MAX = 4_000;
 
+type Fault = Omit<FieldFault, 'field'>;
+
 /** The answers to keep, in the order of the questions, and every rule that the given ones break. */
 export interface CheckedAnswers {
   readonly answers: Answer[];
@@ -20,23 +22,27 @@ export function checkAnswers(questions: readonly Question[], given: unknown): Ch
   if (questions.length === 0) return { answers: [], faults: [] };
   const items: unknown[] = Array.isArray(given) ? given : [];
   const isList = given === undefined || given === null || Array.isArray(given);
-  const faults: FieldFault[] = isList ? [] : [{ field: 'answers', message: 'must be a list' }];
+  const faults: FieldFault[] = isList ? [] : [{ field: 'answers', rule: 'type', message: 'must be a list' }];
 
   const values = new Map<Question, Answer['value']>();
   items.forEach((item, index) => {
     const { question_value: text, answer_value: value } = (item ?? {}) as Record<string, unknown>;
     const question = questions.find((candidate) => candidate.text === text);
     const questionFault = faultOfQuestion(question, values);
-    if (questionFault) faults.push({ field: `answers[${index}].question_value`, message: questionFault });
+    if (questionFault) faults.push({ field: `answers[${index}].question_value`, ...questionFault });
     if (!question || questionFault || isBlank(value)) return;
     requireNoNul(value, `answers[${index}].answer_value`);
     const fault = faultOfAnswer(question, value);
-    if (fault) faults.push({ field: `answers[${index}].answer_value`, message: fault });
+    if (fault) faults.push({ field: `answers[${index}].answer_value`, ...fault });
     values.set(question, value as Answer['value']);
   });
-  for (const question of questions) {
-    if (question.optional || values.has(question)) continue;
-    faults.push({ field: 'answers', message: `must answer the question "${question.text}"` });
+  const missing = questions.filter((question) => !question.optional && !values.has(question));
+  if (isList && missing.length > 0) {
+    faults.push({
+      field: 'answers',
+      rule: 'required',
+      message: `must answer ${missing.map(({ text }) => `"${text}"`).join(' and ')}`,
+    });
   }
   const answers = questions.flatMap((question) => {
     const value = values.get(question);
@@ -45,9 +51,9 @@ export function checkAnswers(questions: readonly Question[], given: unknown): Ch
   return { answers, faults };
 }
 
-function faultOfQuestion(question: Question | undefined, answered: ReadonlyMap<Question, unknown>): string | null {
-  if (!question) return 'must equal a question of this waitlist';
-  return answered.has(question) ? 'must not be answered twice' : null;
+function faultOfQuestion(question: Question | undefined, answered: ReadonlyMap<Question, unknown>): Fault | null {
+  if (!question) return { rule: 'known', message: 'must equal a question of this waitlist' };
+  return answered.has(question) ? { rule: 'unique', message: 'must not be answered twice' } : null;
 }
 
 function isBlank(value: unknown): boolean {
@@ -57,15 +63,20 @@ function isBlank(value: unknown): boolean {
 /** Databases do not store NUL. A choice with NUL is none of the options. */
 function requireNoNul(value: unknown, field: string): void {
   if (typeof value === 'string' && value.includes('\0'))
-    throw Problem.invalid([{ field, message: 'must not contain NUL' }]);
+    throw Problem.invalid([{ field, rule: 'characters', message: 'must not contain NUL' }]);
 }
 
-function faultOfAnswer({ options }: Question, value: unknown): string | null {
+function faultOfAnswer({ options }: Question, value: unknown): Fault | null {
   if (options === null) {
-    if (typeof value !== 'string') return 'must be text';
-    return [...value].length > ANSWER_LENGTH_MAX ? `must have at most ${ANSWER_LENGTH_MAX} characters` : null;
+    if (typeof value !== 'string') return { rule: 'type', message: 'must be text' };
+    return [...value].length > ANSWER_LENGTH_MAX
+      ? { rule: 'max_length', message: `must have at most ${ANSWER_LENGTH_MAX} characters` }
+      : null;
   }
   const chosen: unknown[] = Array.isArray(value) ? value : [value];
   const areOffered = chosen.every((choice) => typeof choice === 'string' && options.includes(choice));
-  return areOffered && new Set(chosen).size === chosen.length ? null : 'must be one or more of the options, each once';
+  if (!areOffered) return { rule: 'one_of', message: 'must be one or more of the options' };
+  return new Set(chosen).size === chosen.length
+    ? null
+    : { rule: 'unique', message: 'must not contain an option twice' };
 }

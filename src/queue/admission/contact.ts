@@ -1,6 +1,6 @@
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { emailKey } from '../../platform/contract/email.js';
-import { Problem } from '../../platform/problems/problem.js';
+import { type FieldFault, Problem } from '../../platform/problems/problem.js';
 import type { Applicant, ContactKeys } from '../waiter.js';
 
 type Contact = Pick<Applicant, 'email' | 'phone'>;
@@ -26,9 +26,13 @@ export function lookupKeys({ email, phone }: Contact, region: string | null): Co
  */
 export function contactKeys({ email, phone }: Contact, region: string | null): ContactKeys {
   const keys = lookupKeys({ email, phone }, region);
-  const faults = [
-    ...(email !== null && keys.emailKey === null ? [{ field: 'email', message: 'must be an email address' }] : []),
-    ...(phone !== null && keys.phoneKey === null ? [{ field: 'phone', message: phoneRule(region) }] : []),
+  const faults: FieldFault[] = [
+    ...(email !== null && keys.emailKey === null
+      ? [{ field: 'email', rule: 'format' as const, message: 'must be an email address' }]
+      : []),
+    ...(phone !== null && keys.phoneKey === null
+      ? [{ field: 'phone', rule: 'format' as const, message: phoneRule(region) }]
+      : []),
   ];
   if (faults.length > 0) throw Problem.invalid(faults);
   return keys;

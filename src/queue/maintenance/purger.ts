@@ -1,8 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { BackgroundTask } from '../../platform/background-task.js';
 import { Database } from '../../platform/database/database.js';
 import type { Query, Session } from '../../platform/database/session.js';
-import { isUnavailable } from '../../platform/problems/problem.js';
 import { BucketStore } from '../bucket.store.js';
 import { QueueStore } from '../queue.store.js';
 import { MaintenanceStore } from './maintenance.store.js';
@@ -18,11 +17,7 @@ const LOOK_MS = 5_000;
  */
 @Injectable()
 export class QueuePurger implements BeforeApplicationShutdown {
-  private running: Promise<void> | undefined;
-  private isWanted = false;
-  private isClosed = false;
-  private timer: NodeJS.Timeout | undefined;
-  private onFailure: (error: unknown) => void = () => undefined;
+  private readonly task = new BackgroundTask(() => this.purgeAll(), LOOK_MS);
 
   constructor(
     private readonly database: Database,
@@ -43,9 +38,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
 
   /** Starts to look for deleted waitlists. `onFailure` gets every error but that of a database that is away. */
   watch(onFailure: (error: unknown) => void): void {
-    this.onFailure = onFailure;
-    this.timer = setInterval(() => this.wake(), LOOK_MS).unref();
-    this.wake();
+    this.task.start(onFailure);
   }
 
   /** Marks a waitlist, whose row the caller's transaction deletes. After the commit comes `wake`. */
@@ -55,37 +48,17 @@ export class QueuePurger implements BeforeApplicationShutdown {
 
   /** Looks for deleted waitlists now. */
   wake(): void {
-    this.isWanted = true;
-    // Outside of the request's trace, which ends with its answer.
-    this.running ??= context.with(ROOT_CONTEXT, () => this.work());
+    this.task.wake();
   }
 
   /** Starts nothing more, and resolves when the current transaction has ended. */
   async beforeApplicationShutdown(): Promise<void> {
-    this.isClosed = true;
-    clearInterval(this.timer);
-    await this.running;
+    await this.task.stop();
   }
 
-  private async work(): Promise<void> {
-    while (this.isWanted && !this.isClosed) {
-      this.isWanted = false;
-      const waitlistIds = await this.attempt(() => this.deletedIds());
-      // A waitlist that cannot be deleted must not block the next ones.
-      for (const waitlistId of waitlistIds ?? []) await this.attempt(() => this.purge(waitlistId));
-    }
-    // No `await` may come between the last check of `isWanted` and this, or a `wake` would be lost.
-    this.running = undefined;
-  }
-
-  /** A failure is retried at the next look. */
-  private async attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isUnavailable(error)) this.onFailure(error);
-      return undefined;
-    }
+  private async purgeAll(): Promise<void> {
+    // A waitlist that cannot be deleted must not block the next ones.
+    for (const waitlistId of await this.deletedIds()) await this.task.attempt(() => this.purge(waitlistId));
   }
 
   /**
@@ -107,7 +80,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
 
   /** One transaction; false if this process is stopping, another one has the lock, or nothing is left. */
   private async step(waitlistId: number, deletion: Query<void>): Promise<boolean> {
-    if (this.isClosed) return false;
+    if (this.task.isStopped) return false;
     return this.database.pipelinedTransaction(async (session) => {
       const isLocked = await session.one(this.queues.lockDeleted(waitlistId));
       if (isLocked) await session.one(deletion);

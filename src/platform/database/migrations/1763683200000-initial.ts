@@ -80,7 +80,6 @@ export const initial = migrationsOf(1763683200000, [
       verified ${is.flag} NOT NULL DEFAULT 0,
       removed_at ${is.time} NULL,
       removed_priority ${is.id} NULL,
-      removed_by ${is.code(36)} NULL,
       created_at ${is.time} NOT NULL`,
   ),
   // Positions, and pages in queue order. The narrowest bucket comes before the key so that equality finds it, in
@@ -100,6 +99,8 @@ export const initial = migrationsOf(1763683200000, [
   index('waiter_email', 'waiter', 'waitlist_id, email_key', 'UNIQUE INDEX'),
   // Lookup by phone; one record per phone.
   index('waiter_phone', 'waiter', 'waitlist_id, phone_key', 'UNIQUE INDEX'),
+  // Lookup by uuid, on any waitlist.
+  index('waiter_uuid', 'waiter', 'uuid', 'UNIQUE INDEX'),
   // Lookup of referrers.
   index('waiter_token', 'waiter', 'waitlist_id, referral_token', 'UNIQUE INDEX'),
   table(
@@ -113,6 +114,47 @@ export const initial = migrationsOf(1763683200000, [
       before_in_parent ${is.id} NOT NULL,
       PRIMARY KEY (waitlist_id, axis, level, parent, slot)`,
   ),
+  table(
+    'audit_event',
+    (is) => `
+      id ${is.code(36)} NOT NULL PRIMARY KEY,
+      account_id ${is.id} NOT NULL,
+      action ${is.code(40)} NOT NULL,
+      waitlist_id ${is.id} NULL,
+      request_id ${is.code(64)} NULL,
+      address_hash ${is.code(43)} NULL,
+      created_at ${is.time} NOT NULL`,
+  ),
+  // Pages of an owner's events.
+  index('audit_event_account', 'audit_event', 'account_id, id'),
+  // The same for one waitlist.
+  index('audit_event_waitlist', 'audit_event', 'account_id, waitlist_id, id'),
+  // Deleting old events.
+  index('audit_event_created', 'audit_event', 'created_at'),
+  table(
+    'audit_subject',
+    (is) => `
+      event_id ${is.code(36)} NOT NULL,
+      position INT NOT NULL,
+      uuid ${is.code(36)} NOT NULL,
+      PRIMARY KEY (event_id, position)`,
+  ),
+  // The events that name a person.
+  index('audit_subject_uuid', 'audit_subject', 'uuid'),
+  table(
+    'idempotency_key',
+    (is) => `
+      id ${is.code(64)} NOT NULL PRIMARY KEY,
+      body_hash ${is.code(64)} NOT NULL,
+      command_id ${is.code(36)} NOT NULL,
+      account_id ${is.id} NOT NULL,
+      waitlist_id ${is.id} NULL,
+      counts ${is.json} NOT NULL,
+      sealed_answer ${is.text(4096)} NULL,
+      created_at ${is.time} NOT NULL`,
+  ),
+  // Deleting old keys.
+  index('idempotency_key_created', 'idempotency_key', 'created_at'),
   table(
     'deleted_waitlist',
     (is) => `

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { createParamDecorator, type ExecutionContext, Injectable, type PipeTransform } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { v7 as uuidV7 } from 'uuid';
+import { AuditLog } from '../platform/audit/audit-log.js';
+import { isRepeated } from '../platform/http/headers.js';
+import type { OwnerWrite, RepeatKey } from '../platform/idempotency/owner-write.js';
+import { Problem } from '../platform/problems/problem.js';
+import type { Rule } from '../platform/problems/rule.js';
+import type { Caller } from './token.service.js';
+
+const KEY_HEADER = 'idempotency-key';
+const KEY_LENGTH_MAX = 255;
+
+interface Call {
+  readonly request: FastifyRequest & { readonly user: Caller };
+  readonly reply: FastifyReply;
+}
+
+/** The failures of a repeated write, in addition to those of the operation. */
+export const REPEAT_PROBLEMS = ['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED', 'SECRET_UNAVAILABLE'] as const;
+
+/** Documents the header of an operation that can be repeated safely. Its handler takes `@Write()`. */
+export const Repeatable = () =>
+  ApiHeader({
+    name: 'Idempotency-Key',
+    required: false,
+    description:
+      'Any text. A repeat of the request with the same key within 24 hours changes nothing and gets the first answer again, with `Idempotent-Replayed: true`.',
+    schema: { type: 'string', minLength: 1, maxLength: KEY_LENGTH_MAX },
+    example: '0199f2a4-5b6c-7def-8a90-123456789abc',
+  });
+
+/** Makes an {@link OwnerWrite} of a request. Needs AccessTokenGuard before it. */
+@Injectable()
+class OwnerWritePipe implements PipeTransform<Call, OwnerWrite> {
+  constructor(private readonly audit: AuditLog) {}
+
+  transform({ request, reply }: Call): OwnerWrite {
+    const { account } = request.user;
+    return {
+      id: uuidV7(),
+      accountId: account.id,
+      ...this.audit.originOf(request),
+      key: keyOf(request, account.id),
+      markReplayed: () => void reply.header('Idempotent-Replayed', 'true'),
+    };
+  }
+}
+
+/** The owner's command that a request is. */
+export const Write = () =>
+  createParamDecorator((_: unknown, context: ExecutionContext): Call => {
+    const http = context.switchToHttp();
+    return { request: http.getRequest(), reply: http.getResponse() };
+  })(OwnerWritePipe);
+
+/** @throws Problem `INVALID_REQUEST` */
+function keyOf(request: FastifyRequest, accountId: number): RepeatKey | null {
+  const { method, routeOptions, params, body, headers } = request;
+  const given = headers[KEY_HEADER];
+  if (given === undefined) return null;
+  if (typeof given !== 'string' || isRepeated(request, KEY_HEADER)) throw invalid('unique', 'must be given once');
+  if (given === '') throw invalid('min_length', 'must not be empty');
+  if (given.length > KEY_LENGTH_MAX) throw invalid('max_length', `must have at most ${KEY_LENGTH_MAX} characters`);
+  return {
+    id: hash([accountId, method, routeOptions.url, params, given]),
+    bodyHash: hash(body ?? null),
+  };
+}
+
+function invalid(rule: Rule, message: string): Problem {
+  return Problem.invalid([{ field: 'Idempotency-Key', message, rule }]);
+}
+
+function hash(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}

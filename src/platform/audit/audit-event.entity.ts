@@ -1,0 +1,29 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** One write by an owner, or one security event of an account. Holds no contact data. */
+@Entity('audit_event')
+export class AuditEventEntity {
+  /** UUID v7, so ids rise with time. For a write, the id of its command: a retry recognizes its own work by it. */
+  @PrimaryColumn({ type: 'varchar' })
+  id!: string;
+
+  @Column({ name: 'account_id', type: 'bigint' })
+  accountId!: number;
+
+  @Column({ type: 'varchar' })
+  action!: string;
+
+  @Column({ name: 'waitlist_id', type: 'bigint', nullable: true })
+  waitlistId!: number | null;
+
+  /** Null for a command of the CLI. */
+  @Column({ name: 'request_id', type: 'varchar', nullable: true })
+  requestId!: string | null;
+
+  /** Keyed hash of the network address: equal addresses can be seen, not read. */
+  @Column({ name: 'address_hash', type: 'varchar', nullable: true })
+  addressHash!: string | null;
+
+  @Column({ name: 'created_at', type: 'datetime', precision: 3 })
+  createdAt!: Date;
+}

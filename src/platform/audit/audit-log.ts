@@ -1,0 +1,144 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { v7 as uuidV7 } from 'uuid';
+import { type Config, CONFIG } from '../config/config.js';
+import { Database } from '../database/database.js';
+import { chunksOf, placeholders } from '../database/dialect.js';
+import { known, type Query, select, together, write } from '../database/session.js';
+import { Sweeper } from '../database/sweeper.js';
+import type { Row, Table } from '../database/table.js';
+import { addressKey } from '../limits/address.js';
+import { Secrets } from '../secrets/secrets.js';
+import { AuditEventEntity } from './audit-event.entity.js';
+
+export const AUDIT_ACTIONS = [
+  'account_created',
+  'account_disabled',
+  'account_enabled',
+  'password_set',
+  'login_failed',
+  'login_throttled',
+  'refresh_token_reused',
+  'waitlist_created',
+  'waitlist_updated',
+  'waitlist_deleted',
+  'api_key_replaced',
+  'waiters_offboarded',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** People whom one event names are stored in statements of this many rows. */
+const SUBJECTS_MAX = 1_000;
+/** Events of one offboarding name up to 1,000 people, so few events are deleted at once. */
+const SWEEP_CHUNK = 10;
+const DAY_MS = 86_400_000;
+
+/** Who made a request, as the audit log keeps it. */
+export interface Origin {
+  readonly requestId: string | null;
+  readonly addressHash: string | null;
+}
+
+/** A command of the CLI has neither a request nor an address. */
+export const FROM_CLI: Origin = { requestId: null, addressHash: null };
+
+export interface AuditEvent extends Origin {
+  /** UUID v7; made anew if left out. */
+  readonly id?: string;
+  readonly accountId: number;
+  readonly action: AuditAction;
+  readonly waitlistId?: number | null;
+  /** The people that the event names, in order. */
+  readonly uuids?: readonly string[];
+}
+
+/** An event as it is read. */
+export interface RecordedEvent extends AuditEventEntity {
+  readonly uuids: readonly string[];
+}
+
+export interface AuditFilter {
+  readonly waitlistId?: number;
+  readonly uuid?: string;
+  /** Only events older than this one. */
+  readonly afterId?: string;
+  readonly limit: number;
+}
+
+/** Who changed what. An event is written in the transaction of the work that it tells of. */
+@Injectable()
+export class AuditLog {
+  private readonly events: Table<AuditEventEntity>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: Secrets,
+    sweeper: Sweeper,
+    @Inject(CONFIG) { auditDays }: Config,
+  ) {
+    this.events = database.table(AuditEventEntity);
+    sweeper.add({
+      table: 'audit_event',
+      id: 'id',
+      time: 'created_at',
+      before: () => new Date(Date.now() - auditDays * DAY_MS),
+      chunk: SWEEP_CHUNK,
+      parts: { table: 'audit_subject', owner: 'event_id' },
+    });
+  }
+
+  /** Where a request came from. Addresses of one IPv6 subscriber count as one. */
+  originOf(request: { readonly id: string; readonly ip: string }): Origin {
+    return { requestId: request.id, addressHash: this.secrets.hash('audit-address', addressKey(request.ip)) };
+  }
+
+  record({ id = uuidV7(), accountId, action, waitlistId = null, uuids = [], requestId, addressHash }: AuditEvent) {
+    const event = { id, accountId, action, waitlistId, requestId, addressHash, createdAt: new Date() };
+    const subjects = uuids.map((uuid, position) => [id, position, uuid]);
+    return together([
+      this.events.insert([event]),
+      ...chunksOf(subjects, SUBJECTS_MAX).map((some) =>
+        write(
+          `INSERT INTO audit_subject (event_id, position, uuid) VALUES ${some.map(() => '(?, ?, ?)').join(', ')}`,
+          some.flat(),
+        ),
+      ),
+    ]);
+  }
+
+  /** Of these commands, the ones that are carried out, with the people that each one named, in order. */
+  findDone(commandIds: readonly string[]): Query<ReadonlyMap<string, readonly string[]>> {
+    if (commandIds.length === 0) return known(new Map());
+    return select<{ id: string; uuid: string | null }, ReadonlyMap<string, string[]>>(
+      `SELECT e.id, s.uuid FROM audit_event e LEFT JOIN audit_subject s ON s.event_id = e.id
+       WHERE e.id IN (${placeholders(commandIds.length)}) ORDER BY e.id, s.position`,
+      commandIds,
+      (rows) => {
+        const done = new Map<string, string[]>();
+        for (const { id, uuid } of rows) done.set(id, [...(done.get(id) ?? []), ...(uuid === null ? [] : [uuid])]);
+        return done;
+      },
+    );
+  }
+
+  /** An account's events, newest first. */
+  async list(accountId: number, { waitlistId, uuid, afterId, limit }: AuditFilter): Promise<RecordedEvent[]> {
+    const conditions = [
+      { sql: 'e.account_id = ?', value: accountId },
+      ...(waitlistId === undefined ? [] : [{ sql: 'e.waitlist_id = ?', value: waitlistId }]),
+      ...(afterId === undefined ? [] : [{ sql: 'e.id < ?', value: afterId }]),
+      ...(uuid === undefined
+        ? []
+        : [{ sql: 'e.id IN (SELECT s.event_id FROM audit_subject s WHERE s.uuid = ?)', value: uuid }]),
+    ];
+    const found = await this.database.one(
+      select<Row, AuditEventEntity[]>(
+        `SELECT ${this.events.select('e')} FROM audit_event e WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
+         ORDER BY e.id DESC LIMIT ?`,
+        [...conditions.map(({ value }) => value), limit],
+        (rows) => rows.map((row) => this.events.read(row)),
+      ),
+    );
+    const uuids = await this.database.one(this.findDone(found.map(({ id }) => id)));
+    return found.map((event) => ({ ...event, uuids: uuids.get(event.id) ?? [] }));
+  }
+}

@@ -1,0 +1,67 @@
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { BackgroundTask } from '../background-task.js';
+import { Database } from './database.js';
+import { placeholders, toSqlTime } from './dialect.js';
+import { select, write } from './session.js';
+
+/** How often each process looks for rows to delete. */
+const INTERVAL_MS = 60_000;
+
+/** Which rows of a table are deleted when they are old. */
+export interface Sweep {
+  readonly table: string;
+  /** The primary key. */
+  readonly id: string;
+  /** A time with an index: rows with a time before `before()` are deleted. */
+  readonly time: string;
+  readonly before: () => Date;
+  /** Rows deleted in one transaction: some ten milliseconds of work, so that no request waits long. */
+  readonly chunk: number;
+  /** A table whose rows belong to those of `table` and are deleted with them. */
+  readonly parts?: { readonly table: string; readonly owner: string };
+}
+
+/** Deletes old rows in the background, in chunks. Processes that share a database may sweep at the same time. */
+@Injectable()
+export class Sweeper implements BeforeApplicationShutdown {
+  private readonly sweeps: Sweep[] = [];
+  private readonly task = new BackgroundTask(() => this.sweepAll(), INTERVAL_MS);
+
+  constructor(private readonly database: Database) {}
+
+  add(sweep: Sweep): void {
+    this.sweeps.push(sweep);
+  }
+
+  watch(onFailure: (error: unknown) => void): void {
+    this.task.start(onFailure);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.task.stop();
+  }
+
+  /** Deletes all rows that are old now. */
+  async sweepAll(): Promise<void> {
+    for (const sweep of this.sweeps) await this.task.attempt(() => this.sweep(sweep));
+  }
+
+  private async sweep({ table, id, time, before, chunk, parts }: Sweep): Promise<void> {
+    const limit = toSqlTime(before());
+    const find = select<{ id: number | string }, (number | string)[]>(
+      `SELECT ${id} AS id FROM ${table} WHERE ${time} < ? ORDER BY ${time} LIMIT ?`,
+      [limit, chunk],
+      (rows) => rows.map((row) => row.id),
+    );
+    let ids: readonly (number | string)[];
+    do {
+      ids = await this.database.one(find);
+      if (ids.length === 0) return;
+      const deletion = (from: string, key: string) =>
+        write(`DELETE FROM ${from} WHERE ${key} IN (${placeholders(ids.length)})`, ids);
+      await this.database.pipelinedTransaction((session) =>
+        session.commit([...(parts ? [deletion(parts.table, parts.owner)] : []), deletion(table, id)]),
+      );
+    } while (ids.length === chunk && !this.task.isStopped);
+  }
+}

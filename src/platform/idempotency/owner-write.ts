@@ -1,0 +1,20 @@
+import type { Origin } from '../audit/audit-log.js';
+
+/** Identifies a write and its repeats by the caller's `Idempotency-Key`. */
+export interface RepeatKey {
+  /** Hash of the account, the method, the path and the key. */
+  readonly id: string;
+  /** Hash of the body: a key stands for one body. */
+  readonly bodyHash: string;
+}
+
+/** An owner's command: who gave it, and how a repeat of it is recognized. */
+export interface OwnerWrite extends Origin {
+  /** UUID v7: the id of its audit event. */
+  readonly id: string;
+  readonly accountId: number;
+  /** Null without an `Idempotency-Key`. */
+  readonly key: RepeatKey | null;
+  /** Called if the answer is that of an earlier write with the same key. */
+  markReplayed(): void;
+}

@@ -1,0 +1,134 @@
+import { Injectable } from '@nestjs/common';
+import { type AuditAction, AuditLog } from '../audit/audit-log.js';
+import { Database } from '../database/database.js';
+import { isDuplicateKey } from '../database/database-error.js';
+import { known, type Query, select, together } from '../database/session.js';
+import { Sweeper } from '../database/sweeper.js';
+import type { Row, Table } from '../database/table.js';
+import { Problem } from '../problems/problem.js';
+import { SealedColumns } from '../secrets/sealed-columns.js';
+import { Secrets } from '../secrets/secrets.js';
+import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
+import type { OwnerWrite, RepeatKey } from './owner-write.js';
+
+/** How long a repeat gets the first answer again, at least: old keys are deleted once a minute. */
+const KEPT_MS = 24 * 3_600_000;
+const SWEEP_CHUNK = 500;
+
+/** What a write did, as its transaction stores it. */
+export interface WriteRecord {
+  readonly action: AuditAction;
+  readonly waitlistId: number;
+  /** The people that it changed, in the order of the answer. */
+  readonly uuids?: readonly string[];
+  /** The numbers of the answer that change with time. */
+  readonly counts?: Readonly<Record<string, number>>;
+  /** The answer, if it holds a new secret. */
+  readonly secretAnswer?: object;
+}
+
+/** What is left of a write for a repeat. */
+export interface DoneWrite {
+  readonly waitlistId: number | null;
+  readonly uuids: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+  /** Null for an answer without a secret. */
+  readonly secretAnswer: unknown;
+}
+
+/**
+ * Owners' writes. Each leaves an audit event in its own transaction; with an `Idempotency-Key`, also what a repeat needs
+ * to get the same answer after it was lost.
+ */
+@Injectable()
+export class OwnerWrites {
+  private readonly keys: Table<IdempotencyKeyEntity>;
+  /** Keys whose write is under way in this process. Of two processes, the second waits for the first one's commit. */
+  private readonly running = new Set<string>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditLog,
+    private readonly secrets: Secrets,
+    sweeper: Sweeper,
+    sealed: SealedColumns,
+  ) {
+    this.keys = database.table(IdempotencyKeyEntity);
+    sweeper.add({
+      table: 'idempotency_key',
+      id: 'id',
+      time: 'created_at',
+      before: () => new Date(Date.now() - KEPT_MS),
+      chunk: SWEEP_CHUNK,
+    });
+    sealed.add({ table: 'idempotency_key', id: 'id', column: 'sealed_answer' });
+  }
+
+  /**
+   * Carries out a write, or gives the answer of the first write with the same key again.
+   * @throws Problem `IDEMPOTENCY_KEY_IN_USE` while the first is under way, `IDEMPOTENCY_KEY_REUSED` with another body,
+   * `SECRET_UNAVAILABLE` for an answer under a secret that this process does not list
+   */
+  async once<Result>(
+    write: OwnerWrite,
+    work: () => Promise<Result>,
+    again: (done: DoneWrite) => Result | Promise<Result>,
+  ): Promise<Result> {
+    const { key } = write;
+    if (!key) return work();
+    if (this.running.has(key.id)) throw new Problem('IDEMPOTENCY_KEY_IN_USE');
+    this.running.add(key.id);
+    try {
+      const stored = await this.find(key);
+      return stored ? await again(await this.doneBy(stored, write, key)) : await work();
+    } catch (error) {
+      // Another process, or an attempt of this one whose answer from the database was lost, has stored the key meanwhile.
+      const stored = isDuplicateKey(error) ? await this.find(key) : null;
+      if (!stored) throw error;
+      return await again(await this.doneBy(stored, write, key));
+    } finally {
+      this.running.delete(key.id);
+    }
+  }
+
+  /** Goes into the transaction of the work. */
+  record(write: OwnerWrite, { counts = {}, secretAnswer, ...event }: WriteRecord): Query<unknown> {
+    const { id, accountId, key, requestId, addressHash } = write;
+    return together([
+      this.audit.record({ id, accountId, requestId, addressHash, ...event }),
+      key === null
+        ? known(undefined)
+        : this.keys.insert([
+            {
+              ...key,
+              commandId: id,
+              accountId,
+              waitlistId: event.waitlistId,
+              counts,
+              sealedAnswer: secretAnswer ? this.secrets.seal(JSON.stringify(secretAnswer)) : null,
+              createdAt: new Date(),
+            },
+          ]),
+    ]);
+  }
+
+  private async find({ id }: RepeatKey): Promise<IdempotencyKeyEntity | null> {
+    return this.database.one(
+      select<Row, IdempotencyKeyEntity | null>(
+        `SELECT ${this.keys.select('k')} FROM idempotency_key k WHERE k.id = ?`,
+        [id],
+        ([row]) => (row ? this.keys.read(row) : null),
+      ),
+    );
+  }
+
+  private async doneBy(stored: IdempotencyKeyEntity, write: OwnerWrite, key: RepeatKey): Promise<DoneWrite> {
+    if (stored.bodyHash !== key.bodyHash) throw new Problem('IDEMPOTENCY_KEY_REUSED');
+    const { commandId, waitlistId, counts, sealedAnswer } = stored;
+    const answer = sealedAnswer === null ? 'null' : this.secrets.open(sealedAnswer);
+    if (answer === null) throw new Problem('SECRET_UNAVAILABLE');
+    const done = await this.database.one(this.audit.findDone([commandId]));
+    if (commandId !== write.id) write.markReplayed();
+    return { waitlistId, counts, uuids: done.get(commandId) ?? [], secretAnswer: JSON.parse(answer) as unknown };
+  }
+}

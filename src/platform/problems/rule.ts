@@ -1,0 +1,27 @@
+/** The rules that a field can break. Clients compare these names, so a name never changes its meaning. */
+export const RULES = [
+  'required',
+  'type',
+  'format',
+  /** No NUL, control characters, invisible characters in an email, or lone surrogates. */
+  'characters',
+  'min_length',
+  'max_length',
+  'minimum',
+  'maximum',
+  'min_items',
+  'max_items',
+  /** Bytes of compact JSON. */
+  'max_bytes',
+  'max_levels',
+  'max_values',
+  'one_of',
+  'unique',
+  /** The field, or what its value refers to, exists. */
+  'known',
+  /** A password that cannot be guessed easily. */
+  'strength',
+  /** A record has an email or a phone. */
+  'reachable',
+] as const;
+export type Rule = (typeof RULES)[number];

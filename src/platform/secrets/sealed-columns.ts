@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../database/database.js';
+import { select, write } from '../database/session.js';
+import { Secrets } from './secrets.js';
+
+/** Rows read at once. */
+const CHUNK_SIZE = 200;
+
+export interface SealedColumn {
+  readonly table: string;
+  /** The primary key. */
+  readonly id: string;
+  readonly column: string;
+}
+
+type SealedRow = Readonly<Record<'id' | 'sealed', string>>;
+
+/** All columns that hold text encrypted by {@link Secrets}. */
+@Injectable()
+export class SealedColumns {
+  private readonly columns: SealedColumn[] = [];
+
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: Secrets,
+  ) {}
+
+  add(column: SealedColumn): void {
+    this.columns.push(column);
+  }
+
+  /**
+   * Encrypts what an older listed secret holds anew under the current one, so that the older one can be removed from
+   * JWT_SECRET after all instances have started once. Returns how many rows are under a secret that is not listed; they
+   * stay as they are, because another instance may have it.
+   */
+  async reseal(): Promise<number> {
+    let unavailable = 0;
+    for (const column of this.columns) unavailable += await this.resealColumn(column);
+    return unavailable;
+  }
+
+  private async resealColumn({ table, id, column }: SealedColumn): Promise<number> {
+    let unavailable = 0;
+    let after = '';
+    for (;;) {
+      const rows = await this.database.one(
+        select<SealedRow, readonly SealedRow[]>(
+          `SELECT ${id} AS id, ${column} AS sealed FROM ${table}
+           WHERE ${id} > ? AND ${column} IS NOT NULL AND ${column} NOT LIKE ? ORDER BY ${id} LIMIT ?`,
+          [after, `${this.secrets.currentId}.%`, CHUNK_SIZE],
+          (found) => found,
+        ),
+      );
+      for (const { id: key, sealed } of rows) {
+        const text = this.secrets.open(sealed);
+        if (text === null) unavailable += 1;
+        // Only if no other instance has changed it meanwhile.
+        else
+          await this.database.one(
+            write(`UPDATE ${table} SET ${column} = ? WHERE ${id} = ? AND ${column} = ?`, [
+              this.secrets.seal(text),
+              key,
+              sealed,
+            ]),
+          );
+      }
+      if (rows.length < CHUNK_SIZE) return unavailable;
+      after = rows.at(-1)?.id ?? '';
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { type Config, CONFIG } from '../config/config.js';
+
+const CIPHER = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Keys derived from JWT_SECRET (HKDF, RFC 5869), one for each purpose, so that none serves two. */
+@Injectable()
+export class Secrets {
+  constructor(@Inject(CONFIG) private readonly config: Config) {}
+
+  /** The id of the secret that encrypts now: the first that is listed. */
+  get currentId(): string {
+    return secretId(this.config.jwtSecrets[0] ?? '');
+  }
+
+  /** A keyed hash of an identifying text, such as a network address: equal texts can be seen, not guessed. */
+  hash(purpose: string, text: string): string {
+    const [secret = ''] = this.config.jwtSecrets;
+    return createHmac('sha256', derive(secret, purpose)).update(text).digest('base64url');
+  }
+
+  /** Encrypts a text that must be given out again. Starts with the id of its secret and a dot. */
+  seal(text: string): string {
+    const [secret = ''] = this.config.jwtSecrets;
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(CIPHER, derive(secret, 'seal'), iv);
+    const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `${secretId(secret)}.${sealed.toString('base64url')}`;
+  }
+
+  /** The text, or null if it was encrypted under a secret that this process does not list. */
+  open(sealed: string): string | null {
+    const [id = '', encoded = ''] = sealed.split('.');
+    const secret = this.config.jwtSecrets.find((candidate) => secretId(candidate) === id);
+    if (secret === undefined) return null;
+    const bytes = Buffer.from(encoded, 'base64url');
+    const decipher = createDecipheriv(CIPHER, derive(secret, 'seal'), bytes.subarray(0, IV_BYTES));
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString('utf8');
+  }
+}
+
+/** Names a secret without revealing it. */
+export function secretId(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url').slice(0, 8);
+}
+
+function derive(secret: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', purpose, KEY_BYTES));
+}

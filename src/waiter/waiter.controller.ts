@@ -50,7 +50,7 @@ export class WaiterController {
     @Query() query: ListWaitersDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WaiterDto[]> {
-    const page = await this.pages.page(waitlist.id, ListWaitersDto.toPage(query));
+    const page = await this.pages.page(waitlist.id, ListWaitersDto.toPage(query, waitlist.defaultRegion));
     this.pageHeaders.set(reply, query, page);
     const withQuestions = query.questions_request;
     const view = { waitlist, ownerUuid: account.uuid, totalCurrently: page.active, withQuestions };

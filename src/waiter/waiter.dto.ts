@@ -1,11 +1,25 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { AnyText, Confirmation, Count, Flag, Id, NestedList, OneOf, WholeNumber } from '../platform/contract/fields.js';
+import { emailKeyPrefix } from '../platform/contract/email.js';
+import {
+  AnyText,
+  Confirmation,
+  Count,
+  Email,
+  Flag,
+  Id,
+  NestedList,
+  OneOf,
+  Phone,
+  Text,
+  WholeNumber,
+} from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, ID_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
-import { Problem } from '../platform/problems/problem.js';
+import { type FieldFault, Problem } from '../platform/problems/problem.js';
+import { contactKeys, lookupKeys } from '../queue/admission/contact.js';
 import type { Selection } from '../queue/batch.js';
 import { type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { isToken, TOKEN_SCHEMA } from '../queue/referral-link.js';
-import type { JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
+import type { JsonObject, PageRequest, RecordKey, Search, Waiter } from '../queue/waiter.js';
 import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 
 export const PAGE_SIZE_MAX = 100;
@@ -22,6 +36,13 @@ const WAITLIST_ID = {
   optional: true,
   lenient: true,
 } as const;
+const FILTER = { optional: true, lenient: true } as const;
+const UUID = {
+  format: 'uuid',
+  maxLength: 36,
+  pattern: '^[\\da-fA-F]{8}(-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$',
+} as const;
+const UUID_PATTERN = new RegExp(UUID.pattern);
 const EMAIL = { type: String, nullable: true, maxLength: 254, example: 'ada@example.com' } as const;
 const NAME = { maxLength: 100, description: 'As given; empty if none was.' } as const;
 const QUESTION = { maxLength: 500, description: 'The text of the question, if `questions_request` is true.' } as const;
@@ -40,8 +61,31 @@ export class NamedWaitlistDto {
 }
 
 export class ListWaitersDto extends NamedWaitlistDto {
-  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip.' })
-  offset = 0;
+  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip. Not with `search`.' })
+  offset?: number;
+
+  @Email({ ...FILTER, example: undefined, description: 'Lists only the Waiter with this email, whatever its case.' })
+  email?: string;
+
+  @Phone({
+    ...FILTER,
+    example: undefined,
+    description:
+      "Lists only the Waiter with this phone, in any notation; without a country code in the waitlist's default region.",
+  })
+  phone?: string;
+
+  @Text({ ...FILTER, ...UUID, description: 'Lists only the Waiter with this uuid.' })
+  uuid?: string;
+
+  @Text({
+    ...FILTER,
+    minLength: 1,
+    maxLength: 254,
+    description:
+      'Lists the Waiters whose email begins with this text, whatever its case, and those whose phone, `referral_token` or `uuid` it is. They are sorted by email, after those that it does not begin. Pages follow each other by the `Link` header alone.',
+  })
+  search?: string;
 
   @AnyText({
     optional: true,
@@ -66,16 +110,25 @@ export class ListWaitersDto extends NamedWaitlistDto {
   @OneOf({
     default: 'joined',
     enum: ['joined', 'queue'],
-    description: 'Sorts by joining time or queue position.',
+    description: 'Sorts by joining time or queue position. Not with `search`.',
   })
-  order: 'joined' | 'queue' = 'joined';
+  order?: 'joined' | 'queue';
 
-  static toPage(query: ListWaitersDto): PageRequest {
+  /** `region` is the country of phone numbers without a country code. @throws Problem `INVALID_REQUEST` */
+  static toPage(query: ListWaitersDto, region: string | null): PageRequest {
+    const { search, offset, order = 'joined' } = query;
+    const faults: FieldFault[] = (['offset', 'order'] as const)
+      .filter((field) => search !== undefined && query[field] !== undefined)
+      .map((field) => ({ field, rule: 'one_of', message: 'must not be given with search' }));
+    if (search?.trim() === '') faults.push({ field: 'search', rule: 'required', message: 'must not be blank' });
+    if (faults.length > 0) throw Problem.invalid(faults);
     return {
       offboarded: query.offboarded_request,
       referredBy: referrerOf(query.referral_token),
-      order: query.order,
-      start: query.after_id === undefined ? { offset: query.offset } : { afterId: query.after_id },
+      keys: keysOf(query, region),
+      search: search === undefined ? null : searchOf(search, region),
+      order,
+      start: query.after_id === undefined ? { offset: offset ?? 0 } : { afterId: query.after_id },
       limit: query.limit,
       withAnswers: query.questions_request,
     };
@@ -88,6 +141,30 @@ function referrerOf(text: string): PageRequest['referredBy'] {
   if (/^(true|1)$/i.test(text)) return 'anyone';
   // No record has an empty token. A database may ignore a space or NUL after a token.
   return { token: isToken(text) ? text : '' };
+}
+
+/** @throws Problem `INVALID_REQUEST` for an email or a phone that no record can have */
+function keysOf({ email, phone, uuid }: ListWaitersDto, region: string | null): RecordKey[] {
+  const { emailKey, phoneKey } = contactKeys({ email: email ?? null, phone: phone ?? null }, region);
+  return [...keyOf('emailKey', emailKey), ...keyOf('phoneKey', phoneKey), ...keyOf('uuid', uuid?.toLowerCase())];
+}
+
+/** An email has no space, so one stands for an unencoded plus sign. */
+function searchOf(typed: string, region: string | null): Search {
+  const text = typed.trim();
+  const { phoneKey } = lookupKeys({ email: null, phone: typed.replace(/^ (?=\d)/, '+') }, region);
+  return {
+    emailPrefix: emailKeyPrefix(text.replaceAll(' ', '+')),
+    keys: [
+      ...keyOf('phoneKey', phoneKey),
+      ...keyOf('uuid', UUID_PATTERN.test(text) ? text.toLowerCase() : null),
+      ...keyOf('referralToken', isToken(text) ? text : null),
+    ],
+  };
+}
+
+function keyOf(column: RecordKey['column'], value: string | null = null): RecordKey[] {
+  return value === null ? [] : [{ column, value }];
 }
 
 /** What an answer with Waiters knows besides their records. */

@@ -170,6 +170,95 @@ describe('the waiters of a waitlist', () => {
       expect(body).toEqual([expect.objectContaining({ uuid: gone[2]!.uuid, question_1: 'Why?', answer_1: '' })]);
     });
 
+    describe('narrowed', () => {
+      /** The first has no email. The second referred all others; the last is offboarded. */
+      let list: OwnedWaitlist;
+      let members: Person[];
+      const EMAILS = ['Ada@Example.com', 'ada+tag@example.org', 'a%b@example.com', 'a_b@example.com', 'axb@example.com', 'é😀@example.com', '14155550123@example.com', 'adam@example.com']; // prettier-ignore
+      beforeAll(async () => {
+        const { world } = service;
+        list = await world.waitlist({ default_region: 'US', required_contact: { email: 'optional' } });
+        members = [await world.signup(list, { email: null, phone: '+14155550123' })];
+        for (const email of EMAILS)
+          members.push(await world.signup(list, { email, referral_link: members[1]?.referral_link }));
+        await world.offboard(list, await idsOf(list, members.slice(-1)));
+      });
+
+      const found = async (query: CallOptions['query']) => uuids((await ask(list, query)).body);
+      const some = (...indexes: number[]) => indexes.map((index) => members[index]!.uuid);
+
+      it('are the one with an email, a phone or a uuid, in any notation', async () => {
+        expect(await found({ email: ' ADA@example.COM' })).toEqual(some(1));
+        expect(await found({ phone: '(415) 555-0123' })).toEqual(some(0));
+        expect(await found({ uuid: members[4]!.uuid.toUpperCase() })).toEqual(some(4));
+        const { headers } = await ask(list, { email: 'ada@example.com' });
+        expect([Number(headers['x-total-count']), headers.link]).toEqual([1, undefined]);
+        expect(await found({ email: 'nobody@example.com' })).toEqual([]);
+      });
+
+      it('are the one with an email whose plus sign is not encoded', async () => {
+        const path = `${PATH}?api_key=${list.api_key}&email=ada+tag@example.org`;
+        const { body } = await service.api.get(path, { token: list.owner.token });
+
+        expect(uuids(body)).toEqual(some(2));
+      });
+
+      it('pass all filters together', async () => {
+        const email = EMAILS[7]!;
+        expect(await found({ email })).toEqual([]);
+        expect(await found({ email, offboarded_request: true })).toEqual(some(8));
+        expect(await found({ email, offboarded_request: true, referral_token: members[1]!.referral_token })).toEqual(some(8)); // prettier-ignore
+        expect(await found({ email, offboarded_request: true, uuid: members[7]!.uuid })).toEqual([]);
+        expect(await found({ email: EMAILS[0]!, referral_token: true })).toEqual([]);
+        expect(await found({ email: EMAILS[0]!, search: 'ad', uuid: members[1]!.uuid })).toEqual(some(1));
+        expect(await found({ search: 'ad', referral_token: true })).toEqual(some(2));
+        expect(await found({ search: 'ad', referral_token: members[1]!.referral_token })).toEqual(some(2));
+        expect(await found({ search: 'ad', offboarded_request: true })).toEqual(some(8));
+        expect(await found({ email: EMAILS[0]!, offset: 1 })).toEqual([]);
+      });
+
+      it('are found by each beginning of an email, in its order, whatever the case', async () => {
+        const active = members.slice(1, -1);
+        for (const { email } of active) {
+          for (let length = 1; length <= email.length; length += 3) {
+            const prefix = [...email].slice(0, length).join('');
+            const expected = active
+              .filter((person) => person.email.toLowerCase().startsWith(prefix.toLowerCase()))
+              .sort((a, b) => Buffer.compare(Buffer.from(a.email.toLowerCase()), Buffer.from(b.email.toLowerCase())));
+            const { body, headers } = await ask(list, { search: ` ${prefix}` });
+            expect([prefix, uuids(body)]).toEqual([prefix, uuids(expected)]);
+            expect(headers['x-total-count']).toBeUndefined();
+          }
+        }
+        expect(await found({ search: 'da' })).toEqual([]);
+      });
+
+      it('are found by an exact phone, token or uuid, before those whose email begins so', async () => {
+        expect(await found({ search: '14155550123' })).toEqual(some(0, 7));
+        expect(await found({ search: members[4]!.referral_token })).toEqual(some(4));
+        expect(await found({ search: ` ${members[5]!.uuid.toUpperCase()}` })).toEqual(some(5));
+        expect(await found({ search: members[5]!.uuid.slice(0, -1) })).toEqual([]);
+        expect(await found({ search: members[4]!.referral_token.slice(0, -1) })).toEqual([]);
+      });
+
+      it.each(['a', '14155550123'])(
+        'are covered exactly once by following the links of the search %s',
+        async (search) => {
+          const pages = await follow(list, { search, limit: 1 });
+
+          expect(uuids(pages.flat())).toEqual(await found({ search }));
+          expect(pages.every((page) => page.length === 1)).toBe(true);
+        },
+      );
+
+      it('cannot have an offset or an order with a search, nor a blank one', async () => {
+        const { status, body } = await ask(list, { search: 'a', offset: 0, order: 'joined' });
+
+        expect([status, body.errors.map(({ field }: { field: string }) => field)]).toEqual([400, ['offset', 'order']]);
+        expect((await ask(list, { search: ' ' })).body.errors).toEqual([expect.objectContaining({ field: 'search' })]);
+      });
+    });
+
     it('are as many as limit says, from offset on, in the order of joining, whatever moves in the queue', async () => {
       expect(uuids((await ask(waitlist, { limit: 1 })).body)).toEqual(pick(0));
       expect(uuids((await ask(waitlist, { limit: 100 })).body)).toEqual(pick(0, 1, 3, 4));

@@ -371,6 +371,15 @@ const listing: HostileInput[] = [
       limit: { ...POSITIVE, 'more than a page': ['101'] },
       after_id: POSITIVE,
       waitlist_id: POSITIVE,
+      email: { empty: ['', '%20'], 'no address': ['nobody', '%25', "'%20OR%20''='"], 'no UTF-8': ['%ff'] },
+      phone: { empty: [''], 'no number': ['call%20me', '4155550123'] },
+      uuid: { 'no uuid': ['', '%25', '{referral}', '0199f2a4-5b6c-7def-8a90-123456789abc%00'] },
+      search: {
+        empty: ['', '%20'],
+        'too long': ['a'.repeat(255)],
+        'control characters': ['a%00'],
+        'no UTF-8': ['%ff'],
+      },
       order: { 'no order': ['rank_key', 'joined,(select%201)'] },
       questions_request: NO_FLAG,
       offboarded_request: NO_FLAG,
@@ -395,6 +404,14 @@ const listing: HostileInput[] = [
       'a hostile referral token is unknown': ["'%20OR%201=1", '%25', '%C3%A9', '%F0%9F%98%80', '__proto__'],
     },
     (token) => ({ call: `GET ${WAITER}?api_key={key}&referral_token=${token}`, headers: OWNER, status: 200 }),
+  ),
+  ...each(
+    { 'the wildcards and quotes of a search are text': ['%25', '_', "'%20OR%20''='", '%5C', '%F4%8F%BF%BF'] },
+    (text) => ({
+      call: `GET ${WAITER}?api_key={key}&search=${text}`,
+      headers: OWNER,
+      status: 200,
+    }),
   ),
 ];
 

@@ -40,6 +40,8 @@ export function ownerWrite(): OwnerWrite {
 export const FIRST_PAGE: PageRequest = {
   offboarded: false,
   referredBy: null,
+  keys: [],
+  search: null,
   order: 'joined',
   start: { offset: 0 },
   limit: 20,

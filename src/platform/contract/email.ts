@@ -16,9 +16,19 @@ const DOMAIN = /^(?=.{1,253}$)(?!.*\.\d+$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z
 export function emailKey(typed: string): string | null {
   const text = typed.trim().normalize('NFC');
   const at = text.lastIndexOf('@');
-  const local = text.slice(0, Math.max(at, 0)).toLowerCase().normalize('NFC');
+  const local = lowerCase(text.slice(0, Math.max(at, 0)));
   const typedDomain = text.slice(at + 1);
   const domain = TYPED_DOMAIN.test(typedDomain) ? domainToASCII(typedDomain) : '';
   const fits = [...text].length <= LENGTH_MAX && [...local].length <= LOCAL_LENGTH_MAX;
   return fits && LOCAL.test(local) && DOMAIN.test(domain) ? `${local}@${domain}` : null;
+}
+
+/** The beginning of the normal form of each address that begins with this text. Case is ignored, as in {@link emailKey}. */
+export function emailKeyPrefix(typed: string): string {
+  // IDNA turns whole labels into ASCII, so a domain beyond ASCII is found only once its last such label is complete.
+  return emailKey(typed) ?? lowerCase(typed.trim().normalize('NFC'));
+}
+
+function lowerCase(text: string): string {
+  return text.toLowerCase().normalize('NFC');
 }

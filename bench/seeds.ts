@@ -8,6 +8,7 @@ import type * as authModule from '../src/auth/auth.service.js';
 import type * as configModule from '../src/platform/config/config.js';
 import type * as databaseModule from '../src/platform/database/database.js';
 import type * as migrator from '../src/platform/database/migrator.js';
+import type * as ownerWriteModule from '../src/platform/idempotency/owner-write.js';
 import type * as purgerModule from '../src/queue/maintenance/purger.js';
 import type * as seederModule from '../src/queue/maintenance/seeder.js';
 import type * as waitlistModule from '../src/waitlist/waitlist.service.js';
@@ -90,16 +91,21 @@ export async function logIn(url: string): Promise<string> {
 async function prepareSeed(app: INestApplicationContext, accountId: number, size: number): Promise<Seed> {
   const { WaitlistService } = await built<typeof waitlistModule>('waitlist/waitlist.service.js');
   const { QueueSeeder } = await built<typeof seederModule>('queue/maintenance/seeder.js');
+  const { operatorWrite } = await built<typeof ownerWriteModule>('platform/idempotency/owner-write.js');
   const waitlists = app.get(WaitlistService);
   const name = `bench-${size}`;
-  for (const { id, active, offboarded, name: ownName } of await waitlists.list(accountId)) {
+  const { waitlists: existing } = await waitlists.list(accountId, { afterId: null, limit: 100 });
+  for (const { id, active, offboarded, name: ownName } of existing) {
     if (ownName !== name) continue;
     const total = active + offboarded;
     if (total >= size && total <= size * GROWTH_MAX)
-      return { id, size, apiKey: await waitlists.renewApiKey(accountId, id) };
-    await waitlists.delete(accountId, id);
+      return { id, size, apiKey: await waitlists.renewApiKey(id, operatorWrite(accountId)) };
+    await waitlists.delete(id, operatorWrite(accountId));
   }
-  const { waitlist, apiKey } = await waitlists.create(accountId, { name, urlLocation: 'https://example.com/join' });
+  const { waitlist, apiKey } = await waitlists.create(
+    { name, urlLocation: 'https://example.com/join' },
+    operatorWrite(accountId),
+  );
   const format = `${name} {bar} {percentage}% | {value}/{total} | {eta_formatted} left`;
   const bar = new SingleBar({ format, noTTYOutput: true }, Presets.rect);
   bar.start(size, 0);

@@ -1,15 +1,25 @@
-import { createInterface } from 'node:readline/promises';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import type * as cliServices from './boot/cli-services.js';
 import { ID_RULE, parseId } from './platform/contract/formats.js';
+import { PASSWORD_RULE } from './platform/contract/password-rule.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
+/** Each may hold large questions. */
+const WAITLISTS_PER_READ = 100;
+const JSON_OPTION = ['--json', 'print one JSON object per line'] as const;
+
+/** `missing`: records remain, but their waitlist is lost. */
+type WaitlistState = 'sound' | 'damaged' | 'deleted' | 'being_deleted' | 'missing';
+
 const program = new Command('npm run cli --')
   .description('Administration of the waitlist service.')
+  .version(versionOfPackage(), '--version', 'print the version')
   .showHelpAfterError('(add --help for usage)');
 
 const owner = program.command('owner').description('manage service accounts');
@@ -27,8 +37,9 @@ owner
   .description('set a new password and revoke all tokens; reads the password from OWNER_PASSWORD or standard input')
   .action((email: string) =>
     withServices(async ({ auth }) => {
-      await auth.setPassword(email, await readPassword());
+      const { disabledAt } = await auth.setPassword(email, await readPassword());
       print('Set the password and revoked all tokens.');
+      if (disabledAt) print(`The account is still disabled. Enable it: npm run cli -- owner enable ${email}`);
     }),
   );
 owner
@@ -40,6 +51,25 @@ owner
       print('Disabled the account.');
     }),
   );
+owner
+  .command('enable <email>')
+  .description('let a disabled account log in again; its earlier logins stay ended')
+  .action((email: string) =>
+    withServices(async ({ auth }) => {
+      await auth.enable(email);
+      print('Enabled the account.');
+    }),
+  );
+owner
+  .command('list')
+  .description('list all accounts: id, email, active or disabled, time of creation')
+  .action(() =>
+    withServices(async ({ auth }) => {
+      for (const { id, email, disabledAt, createdAt } of await auth.list()) {
+        print(`${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${createdAt.toISOString()}`);
+      }
+    }),
+  );
 
 const waitlist = program.command('waitlist').description('manage waitlists');
 waitlist
@@ -49,10 +79,10 @@ waitlist
   .requiredOption('--owner <email>', 'the account that owns it')
   .requiredOption('--url <url>', 'the page where people sign up')
   .action((name: string, options: { owner: string; url: string }) =>
-    withServices(async ({ auth, waitlists, readSettings }) => {
+    withServices(async ({ auth, waitlists, readSettings, operatorWrite }) => {
       const settings = readSettings({ waitlist_name: name, waitlist_url_location: options.url });
       const account = await auth.getAccount(options.owner);
-      const created = await waitlists.create(account.id, settings);
+      const created = await waitlists.create(settings, operatorWrite(account.id));
       print(`Created waitlist ${created.waitlist.id} with the API key ${created.apiKey}`);
     }),
   );
@@ -60,12 +90,19 @@ waitlist
   .command('list')
   .description('list the waitlists of an account: id, name, active and offboarded records')
   .requiredOption('--owner <email>', 'the account that owns them')
-  .action((options: { owner: string }) =>
+  .option(...JSON_OPTION)
+  .action((options: { owner: string; json?: true }) =>
     withServices(async ({ auth, waitlists }) => {
       const account = await auth.getAccount(options.owner);
-      for (const { id, name, active, offboarded } of await waitlists.list(account.id)) {
-        print(`${id}\t${name}\t${active} active\t${offboarded} offboarded`);
-      }
+      let afterId: number | null = null;
+      do {
+        const page = await waitlists.list(account.id, { afterId, limit: WAITLISTS_PER_READ });
+        for (const { id, name, active, offboarded } of page.waitlists) {
+          const row = { id, waitlist_name: name, current_signups: active, offboarded_signups: offboarded };
+          printRow(options, row, `${id}\t${name}\t${active} active\t${offboarded} offboarded`);
+        }
+        afterId = page.nextAfterId;
+      } while (afterId !== null);
     }),
   );
 
@@ -98,24 +135,29 @@ program
   .command('verify')
   .description('compare all counters and keys with the records; safe on a live database')
   .argument('[waitlist]', 'the id of the waitlist; all waitlists if omitted', positiveInteger)
-  .action((id: number | undefined) =>
+  .option(...JSON_OPTION)
+  .action((id: number | undefined, options: { json?: true }) =>
     withServices(async ({ auditor, purger }) => {
-      let isSound = true;
-      await withWaitlists(auditor, id, async (waitlist) => {
+      const report = (waitlist_id: number, state: WaitlistState, line: string, details: object = {}) => {
+        printRow(options, { waitlist_id, state, ...details }, `Waitlist ${waitlist_id}${line}`);
+        if (state === 'damaged' || state === 'missing') process.exitCode = 1;
+      };
+      const verify = async (waitlist: number) => {
         const { records, findings, differences } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           auditor.verify(waitlist, onProgress),
         );
-        print(`Waitlist ${waitlist}: ${records} records, ${differences === 0 ? 'all right' : `${differences} differ`}`);
-        for (const line of findings) print(`  ${line}`);
-        isSound &&= differences === 0;
-      });
-      for (const closed of id === undefined ? await purger.deletedIds() : [])
-        print(`Waitlist ${closed} is being deleted`);
-      for (const orphan of id === undefined ? await purger.orphanIds() : []) {
-        print(`Waitlist ${orphan}: its row is missing, but some of its records remain; restore it from a backup`);
-        isSound = false;
+        const result = differences === 0 ? 'all right' : `${differences} differ`;
+        const lines = [`: ${records} records, ${result}`, ...findings.map((finding) => `  ${finding}`)];
+        const details = { records, differences, findings };
+        report(waitlist, differences === 0 ? 'sound' : 'damaged', lines.join('\n'), details);
+      };
+      await withWaitlists(auditor, id, verify, (waitlist, line) => report(waitlist, 'deleted', line));
+      if (id !== undefined) return;
+      for (const closed of await purger.deletedIds()) report(closed, 'being_deleted', ' is being deleted');
+      for (const orphan of await purger.orphanIds()) {
+        const line = ': its row is missing, but some of its records remain; restore it from a backup';
+        report(orphan, 'missing', line);
       }
-      if (!isSound) process.exitCode = 1;
     }),
   );
 
@@ -125,12 +167,13 @@ program
   .argument('[waitlist]', 'the id of the waitlist; all waitlists if omitted', positiveInteger)
   .action((id: number | undefined) =>
     withServices(async ({ auditor, purger }) => {
-      await withWaitlists(auditor, id, async (waitlist) => {
+      const rebuild = async (waitlist: number) => {
         const changed = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           auditor.rebuild(waitlist, onProgress),
         );
         print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
-      });
+      };
+      await withWaitlists(auditor, id, rebuild, (waitlist, line) => print(`Waitlist ${waitlist}${line}`));
       for (const closed of id === undefined ? await purger.deletedIds() : []) {
         const isDone = await purger.purge(closed);
         print(
@@ -141,14 +184,19 @@ program
   );
 
 /** Works on the given waitlist or on all of them. A deleted or damaged waitlist does not stop the work on the others. */
-async function withWaitlists(auditor: QueueAuditor, id: number | undefined, work: (id: number) => Promise<void>) {
+async function withWaitlists(
+  auditor: QueueAuditor,
+  id: number | undefined,
+  work: (id: number) => Promise<void>,
+  reportDeleted: (id: number, line: string) => void,
+): Promise<void> {
   if (id !== undefined) return work(id);
   for (const waitlist of await auditor.waitlistIds()) {
     try {
       await work(waitlist);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (error.code === 'WAITLIST_NOT_FOUND') print(`Waitlist ${waitlist}: was deleted meanwhile`);
+      if (error.code === 'WAITLIST_NOT_FOUND') reportDeleted(waitlist, ': was deleted meanwhile');
       else if (error.code === 'DAMAGED_BEYOND_REBUILD') {
         print(error.message);
         process.exitCode = 1;
@@ -157,7 +205,7 @@ async function withWaitlists(auditor: QueueAuditor, id: number | undefined, work
   }
 }
 
-/** Shows a progress bar on standard error, at a terminal only. */
+/** Shows a progress bar on standard error, at a terminal only, once a part of the work is done and a part is left. */
 async function withProgress<Result>(what: string, work: (onProgress: OnProgress) => Promise<Result>): Promise<Result> {
   const bar = new SingleBar({
     format: `${what} {bar} {value}/{total}, {eta_formatted} left`,
@@ -165,9 +213,9 @@ async function withProgress<Result>(what: string, work: (onProgress: OnProgress)
     noTTYOutput: false,
     clearOnComplete: true,
   });
-  bar.start(0, 0);
   try {
     return await work((done, total) => {
+      if (!bar.isActive && done < total) bar.start(total, done);
       bar.setTotal(total);
       bar.update(done);
     });
@@ -192,20 +240,47 @@ async function readPassword(): Promise<string> {
   return process.stdin.isTTY ? askPassword() : (await text(process.stdin)).replace(/\r?\n$/, '');
 }
 
-/** Asks at the terminal without an echo. */
+/** Asks at the terminal without an echo, until the same password is given twice. */
 async function askPassword(): Promise<string> {
-  process.stderr.write('Password: ');
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
   terminal.once('SIGINT', () => process.exit(130));
-  const password = await terminal.question('');
-  terminal.close();
-  process.stderr.write('\n');
-  return password;
+  // The iterator keeps a line that arrives before it is asked for.
+  const lines = terminal[Symbol.asyncIterator]();
+  const ask = async (prompt: string): Promise<string> => {
+    process.stderr.write(prompt);
+    const line = await lines.next();
+    process.stderr.write('\n');
+    // Ctrl-D
+    if (line.done) process.exit(1);
+    return line.value;
+  };
+  try {
+    for (;;) {
+      const password = await ask(`Password (${PASSWORD_RULE}): `);
+      if (password === (await ask('The same password again: '))) return password;
+      process.stderr.write('The two passwords differ. Try again.\n');
+    }
+  } finally {
+    terminal.close();
+  }
+}
+
+/** From the root of the checkout or image. */
+function versionOfPackage(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return version;
 }
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** Prints the row, with `--json` as an object and otherwise as a line. */
+function printRow(options: { json?: true }, row: object, line: string): void {
+  print(options.json ? JSON.stringify(row) : line);
 }
 
 // As in start.ts: a command may create the embedded database.

@@ -5,9 +5,10 @@ import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import { AuthService } from '../auth/auth.service.js';
 import { readConfig } from '../platform/config/config.js';
-import { readRequest } from '../platform/contract/request.pipe.js';
+import { readRequest } from '../platform/contract/request.js';
 import { Database } from '../platform/database/database.js';
 import { migrate, prepareSchema } from '../platform/database/migrator.js';
+import { operatorWrite } from '../platform/idempotency/owner-write.js';
 import { QueueAuditor } from '../queue/maintenance/auditor.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueSeeder } from '../queue/maintenance/seeder.js';
@@ -44,6 +45,7 @@ function servicesOf(app: INestApplicationContext) {
     auditor: app.get(QueueAuditor),
     purger: app.get(QueuePurger),
     seeder: app.get(QueueSeeder),
+    operatorWrite,
     migrate: () => migrate(app.get(Database).dataSource),
     /** Settings of a new waitlist, held to the rules of the API. @throws Problem `INVALID_REQUEST` */
     readSettings: (body: Partial<CreateWaitlistDto>) =>

@@ -104,7 +104,7 @@ describe('a batch', () => {
     const keys = { emailKey: null, phoneKey: '+14155550123' };
     const decision = decideWith({ taken: [keys] }, join(null, { phone: '+14155550123' }));
 
-    expect(results(decision)).toEqual([{ keys, revealsRecord: true }]);
+    expect(results(decision)).toEqual([{ keys, isNew: false, revealsRecord: true }]);
     expect(decision.joined).toEqual([]);
   });
 

@@ -161,7 +161,7 @@ function join(state: State, { applicant }: Join): Found | Duplicate {
   const { keys, newcomer, refusal } = admit(applicant, waitlist);
   const { emailKey, phoneKey } = keys;
   const isTaken = (emailKey !== null && takenEmails.has(emailKey)) || (phoneKey !== null && takenPhones.has(phoneKey));
-  if (isTaken) return { keys, revealsRecord: refusal !== null };
+  if (isTaken) return { keys, isNew: false, revealsRecord: refusal !== null };
   if (refusal) throw refusal;
   if (emailKey !== null) takenEmails.add(emailKey);
   if (phoneKey !== null) takenPhones.add(phoneKey);
@@ -171,7 +171,7 @@ function join(state: State, { applicant }: Join): Found | Duplicate {
   waitlist.active += 1;
   if (waiter.referred) waitlist.referredActive += 1;
   counters.join(waiter);
-  return { waiter, waitlist, keys, revealsRecord: false };
+  return { waiter, waitlist, keys, isNew: true, revealsRecord: false };
 }
 
 /** Credits the first known referrer with one more referral and returns its token; null if none is known. */

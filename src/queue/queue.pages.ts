@@ -89,7 +89,7 @@ export class QueuePages {
     const others = new Map(byKey.flat().map((record) => [record.id, record]));
     const first = [...others.values()].filter((record) => !hasPrefix(record) && record.id > afterId);
     const records = [...first.sort((a, b) => a.id - b.id), ...byPrefix];
-    return this.pageOf(session, waitlist, records, limit, null);
+    return this.pageOf(session, waitlist, records, limit);
   }
 
   /** One record beyond `limit` tells that there is a next page. Ends the transaction. */
@@ -98,7 +98,7 @@ export class QueuePages {
     waitlist: WaitlistEntity,
     records: readonly StoredWaiter[],
     limit: number,
-    total: number | null,
+    total?: number,
   ): Promise<Page> {
     return {
       waiters: await this.withPositions(session, waitlist.id, records.slice(0, limit)),

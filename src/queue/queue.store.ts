@@ -3,6 +3,7 @@ import { Database } from '../platform/database/database.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { type Query, select, type Statement, write } from '../platform/database/session.js';
 import { Problem } from '../platform/problems/problem.js';
+import { SETTINGS } from './settings.js';
 import { WaitlistEntity } from './waitlist.entity.js';
 
 /** The row of each waitlist: its lock, its rules and the state of its queue; and the marks of deleted waitlists. */
@@ -27,12 +28,16 @@ export class QueueStore {
 
   /** Stores the state of the queue. */
   update(waitlist: WaitlistEntity): Query<void> {
-    const { id, nextSeq, spotsPerReferral, active, offboarded, referredActive, referredOffboarded } = waitlist;
+    const { id, nextSeq, active, offboarded, referredActive, referredOffboarded } = waitlist;
     return write(
-      `UPDATE waitlist SET next_seq = ?, spots_per_referral = ?, active = ?, offboarded = ?, referred_active = ?,
-         referred_offboarded = ? WHERE id = ?`,
-      [nextSeq, spotsPerReferral, active, offboarded, referredActive, referredOffboarded, id],
+      `UPDATE waitlist SET next_seq = ?, active = ?, offboarded = ?, referred_active = ?, referred_offboarded = ?
+       WHERE id = ?`,
+      [nextSeq, active, offboarded, referredActive, referredOffboarded, id],
     );
+  }
+
+  updateSettings(waitlist: WaitlistEntity): Query<void> {
+    return this.waitlists.update(waitlist.id, waitlist, SETTINGS);
   }
 
   listIds(): Query<number[]> {

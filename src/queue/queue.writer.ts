@@ -3,11 +3,12 @@ import { AuditLog } from '../platform/audit/audit-log.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
 import { Batcher, type Outcome } from '../platform/limits/batcher.js';
+import { boundedQueue } from '../platform/limits/bounded-queue.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import type { Session, Transaction } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
-import { lookupKeys } from './admission/contact.js';
+import { contactKeys } from './admission/contact.js';
 import {
   type Command,
   decide,
@@ -23,8 +24,10 @@ import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
 import { QueueMetrics } from './queue.metrics.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueStore } from './queue.store.js';
+import { type SettingChanges, withSettings } from './settings.js';
 import type { Applicant, Found } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
+import type { WaitlistEntity } from './waitlist.entity.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 const BATCH_MAX = 500;
@@ -32,8 +35,24 @@ const BATCH_MAX = 500;
 const WEIGHTY_TEXT_BYTES = 8 * 1024;
 /** Weight of the commands of one waitlist that may wait: some seconds of work, within a client's patience. */
 const WAITING_MAX = 10_000;
+/** Reorderings that may wait for the one that runs. Each takes seconds at a hundred thousand referrers. */
+const REORDERINGS_WAITING_MAX = 64;
+/** A reordering can move millions of records. */
+const REORDERING_MAX_MS = 10 * 60_000;
 /** With several writing nodes of a cluster, another may insert the same email; the next attempt finds its record. */
 const DUPLICATE_ATTEMPTS_MAX = 3;
+
+interface Configure {
+  readonly kind: 'configure';
+  readonly changes: SettingChanges;
+  readonly write: OwnerWrite;
+}
+
+/** The changed waitlist, and how many active records got another rank key. */
+export interface Configured {
+  readonly waitlist: WaitlistEntity;
+  readonly recordsMoved: number;
+}
 
 /**
  * The one entry point through which a queue changes. Changes of one waitlist contend for its sequence and its order, so the
@@ -47,7 +66,9 @@ const DUPLICATE_ATTEMPTS_MAX = 3;
  */
 @Injectable()
 export class QueueWriter implements BeforeApplicationShutdown {
-  private readonly batchers = new Map<number, Batcher<Command, Result>>();
+  private readonly batchers = new Map<number, Batcher<Command | Configure, Result | Configured>>();
+  /** A reordering waits here without a connection; other work needs the connections. */
+  private readonly reorderInTurn = boundedQueue('reorder', { runsMax: 1, waitingMax: REORDERINGS_WAITING_MAX });
   private isClosed = false;
 
   constructor(
@@ -69,7 +90,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
    * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
    */
   async join(waitlistId: number, applicant: Applicant): Promise<Found> {
-    const keys = lookupKeys(applicant, applicant.region);
+    const keys = contactKeys(applicant, applicant.region);
     const joined = (await this.submit(waitlistId, { kind: 'join', applicant, keys })) as Found | Duplicate;
     if ('waiter' in joined) return joined;
     const { waiter, waitlist } = await this.reader.find(waitlistId, joined.keys);
@@ -88,23 +109,13 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /**
-   * Sets the spots per referral and reorders the queue, past referrals too, within the caller's transaction; returns how
-   * many active records got another rank key.
+   * Changes settings, after the signups and offboardings that came before. If the spots per referral change, reorders the
+   * queue, past referrals too. Returns the changed waitlist, and how many active records got another rank key.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `QUEUE_FULL`, `SHUTTING_DOWN`
    */
-  async setSpotsPerReferral(session: Session, waitlistId: number, spotsPerReferral: number): Promise<number> {
-    const waitlist = await session.one(this.queues.lock(waitlistId));
-    if (waitlist.spotsPerReferral === spotsPerReferral) return 0;
-    const moves = await session.one(this.waiters.countMoves(waitlistId, spotsPerReferral));
-    const counters = new CounterChanges(waitlist);
-    for (const { from, to, referred, amount } of moves)
-      counters.move(firstKeyOf(QUEUE_AXIS, from), firstKeyOf(QUEUE_AXIS, to), referred, amount);
-    const siblings = await session.one(this.buckets.findSiblings(waitlistId, counters));
-    await session.all([
-      this.waiters.rekey(waitlistId, spotsPerReferral),
-      this.buckets.save(waitlistId, counters.changedBuckets(siblings)),
-      this.queues.update({ ...waitlist, spotsPerReferral }),
-    ]);
-    return moves.reduce((sum, { amount }) => sum + amount, 0);
+  async configure(waitlistId: number, changes: SettingChanges, write: OwnerWrite): Promise<Configured> {
+    const submit = async () => (await this.submit(waitlistId, { kind: 'configure', changes, write })) as Configured;
+    return changes.spotsPerReferral === undefined ? submit() : this.reorderInTurn(submit);
   }
 
   /** Takes no more commands, and resolves when all accepted ones have been answered. */
@@ -113,11 +124,11 @@ export class QueueWriter implements BeforeApplicationShutdown {
     await Promise.all(Array.from(this.batchers.values(), (batcher) => batcher.drained()));
   }
 
-  private async submit(waitlistId: number, command: Command): Promise<Result> {
+  private async submit(waitlistId: number, command: Command | Configure): Promise<Result | Configured> {
     if (this.isClosed) throw new Problem('SHUTTING_DOWN');
     let batcher = this.batchers.get(waitlistId);
     if (!batcher) {
-      batcher = new Batcher((commands) => this.carryOut(waitlistId, commands), {
+      batcher = new Batcher((commands) => this.run(waitlistId, commands), {
         name: 'write queue',
         batchMax: BATCH_MAX,
         weightOf,
@@ -133,6 +144,53 @@ export class QueueWriter implements BeforeApplicationShutdown {
       if (error instanceof Problem && error.code === 'QUEUE_FULL') this.metrics.refusals.inc();
       throw error;
     }
+  }
+
+  private async run(
+    waitlistId: number,
+    commands: readonly (Command | Configure)[],
+  ): Promise<readonly Outcome<Result | Configured>[]> {
+    const [first] = commands;
+    // Its weight makes it a batch of its own.
+    if (first?.kind === 'configure') return [{ result: await this.change(waitlistId, first) }];
+    return this.carryOut(waitlistId, commands as readonly Command[]);
+  }
+
+  private async change(waitlistId: number, { changes, write }: Configure): Promise<Configured> {
+    let recordsMoved = 0;
+    const waitlist = await this.database.pipelinedTransaction(
+      async (session) => {
+        const [current, done] = await session.all([this.queues.lock(waitlistId), this.audit.findDone([write.id])]);
+        // A retry after a lost answer to the commit.
+        if (done.has(write.id)) return current;
+        const next = withSettings(current, changes);
+        if (next.spotsPerReferral !== current.spotsPerReferral) recordsMoved = await this.reorder(session, next);
+        await session.commit([
+          this.queues.updateSettings(next),
+          this.writes.record(write, { action: 'waitlist_updated', waitlistId, counts: { recordsMoved } }),
+        ]);
+        return next;
+      },
+      {
+        deadlineMs: changes.spotsPerReferral === undefined ? undefined : REORDERING_MAX_MS,
+        onRetry: (reason) => this.metrics.retries.inc({ reason }),
+      },
+    );
+    return { waitlist, recordsMoved };
+  }
+
+  /** Derives the rank keys anew, and moves the counters with them. Returns how many active records have another. */
+  private async reorder(session: Session, { id, spotsPerReferral, ...totals }: WaitlistEntity): Promise<number> {
+    const moves = await session.one(this.waiters.countMoves(id, spotsPerReferral));
+    const counters = new CounterChanges(totals);
+    for (const { from, to, referred, amount } of moves)
+      counters.move(firstKeyOf(QUEUE_AXIS, from), firstKeyOf(QUEUE_AXIS, to), referred, amount);
+    const siblings = await session.one(this.buckets.findSiblings(id, counters));
+    await session.all([
+      this.waiters.rekey(id, spotsPerReferral),
+      this.buckets.save(id, counters.changedBuckets(siblings)),
+    ]);
+    return moves.reduce((sum, { amount }) => sum + amount, 0);
   }
 
   /** A batch that fails as a whole is carried out one by one, so that only the command at fault fails. */
@@ -220,7 +278,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
 }
 
 /** Records that a command changes, where large text counts for more: a batch must fit in one packet of the database. */
-function weightOf(command: Command): number {
+function weightOf(command: Command | Configure): number {
+  if (command.kind === 'configure') return BATCH_MAX;
   if (command.kind === 'offboard')
     return 'ids' in command.selection ? command.selection.ids.length : command.selection.next;
   const { metadata, answers = null } = command.applicant;

@@ -5,6 +5,18 @@ import { referralLink, TOKEN_SCHEMA } from './referral-link.js';
 
 const STATUSES = ['waiting', 'offboarded'] as const;
 
+/** Null is a case of its own: generated clients reject a null that both of two nullable types would match. */
+export const ANSWER_VALUE_SCHEMA = {
+  title: 'AnswerValue',
+  oneOf: [
+    { type: 'string', maxLength: 4000 },
+    { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 500 } },
+    { type: 'string', nullable: true, enum: [null] },
+  ],
+  description: 'Text, one or more of the options, or null if the question was not answered.',
+  example: 'A friend',
+};
+
 /** The fields that the public view (`SignupDto`) and the owner's (`WaiterDto`) share. */
 export class RecordDto {
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of records that this one referred.', example: 0 })

@@ -5,7 +5,7 @@ export type JsonObject = Record<string, unknown>;
 
 /** The answer to one question of the waitlist. */
 export interface Answer {
-  readonly question: string;
+  readonly question_id: number;
   readonly value: string | readonly string[];
 }
 

@@ -45,6 +45,8 @@ export interface Found {
   readonly waitlist: Readonly<WaitlistEntity>;
   /** What the request named: the answer may show only this contact data. */
   readonly keys: ContactKeys;
+  /** Whether this call created the record: only then may the answer show the given answers. */
+  readonly isNew: boolean;
   /** Of a signup: the rules would have refused a newcomer, so the answer reveals a record. Always true of a lookup. */
   readonly revealsRecord: boolean;
 }
@@ -79,8 +81,8 @@ export interface PageRequest {
 
 export interface Page {
   readonly waiters: readonly Waiter[];
-  /** How many records all pages together show; null for a search, which does not count them. */
-  readonly total: number | null;
+  /** How many records all pages together show; a search does not count them. */
+  readonly total?: number;
   /** How many records of the waitlist are active. */
   readonly active: number;
   /** The id after which the next page starts; null on the last page. */

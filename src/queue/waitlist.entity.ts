@@ -13,6 +13,8 @@ export interface RequiredContact {
 
 /** A question at signup; `options` null asks for free text. */
 export interface Question {
+  /** Unique within the waitlist and never given again, so that answers stay with a question that is renamed. */
+  readonly id: number;
   readonly text: string;
   readonly optional: boolean;
   readonly options: readonly string[] | null;
@@ -47,8 +49,25 @@ export class WaitlistEntity {
   @Column({ name: 'default_region', type: 'varchar', nullable: true })
   defaultRegion!: string | null;
 
+  /** What a signup is asked, in this order. */
   @Column({ type: 'simple-json' })
   questions!: Question[];
+
+  /** Earlier questions. Their ids and answers remain. */
+  @Column({ name: 'removed_questions', type: 'simple-json' })
+  removedQuestions!: Question[];
+
+  /** Refuses newcomers; existing records are found as before. */
+  @Column({ name: 'is_closed', type: 'boolean' })
+  isClosed!: boolean;
+
+  /** Whether the public view exists. */
+  @Column({ name: 'is_public', type: 'boolean' })
+  isPublic!: boolean;
+
+  /** Whether the public view leaves out how many people signed up. */
+  @Column({ name: 'hide_counts', type: 'boolean' })
+  hidesCounts!: boolean;
 
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;

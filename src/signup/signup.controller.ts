@@ -19,10 +19,10 @@ export class SignupController {
   @ApiOperation({
     summary: 'Create a Signup',
     description:
-      'Adds a record to the end of the queue. If the waitlist already has the email or phone, returns the existing record, unchanged. The status is 200 in both cases, so it does not reveal earlier signups. The owner decides which contact data and answers are required. If the record is new and the request breaks such a rule, the answer is 422 with the fields, and it counts as an unsuccessful lookup.',
+      'Adds a record to the end of the queue. If the waitlist already has the email or phone, returns the existing record, unchanged. The status is 200 in both cases, so it does not reveal earlier signups. The owner decides which contact data and answers are required. If the record is new and the request breaks such a rule, the answer is 422 with the fields, and it counts as an unsuccessful lookup. So does 422 `WAITLIST_CLOSED`, with which a closed waitlist refuses new records.',
   })
   @ApiOkResponse({ description: 'The record, new or existing.', type: SignupDto })
-  @ApiProblems('WAITLIST_NOT_FOUND', 'WAITLIST_RULE_BROKEN', 'TOO_MANY_MISSES')
+  @ApiProblems('WAITLIST_NOT_FOUND', 'WAITLIST_RULE_BROKEN', 'WAITLIST_CLOSED', 'TOO_MANY_MISSES')
   async createSignup(@Body() body: CreateSignupDto, @Req() request: FastifyRequest): Promise<SignupDto> {
     const signup = await this.signups.join(CreateSignupDto.toRequest(body));
     request.revealsRecord = signup.revealsRecord;

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { AnyText, CheckedByService, Email, Id, Metadata, PersonName, Phone } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, EMAIL_SCHEMA, ID_SCHEMA, PHONE_SCHEMA } from '../platform/contract/formats.js';
-import { type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
+import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { Found, JsonObject } from '../queue/waiter.js';
 import type { SignupRequest } from './signup.service.js';
@@ -17,17 +17,7 @@ export class AnswerDto {
   @ApiPropertyOptional({ description: "Ignored: the waitlist's own setting applies." })
   optional?: boolean;
 
-  /** Null is a case of its own: generated clients reject a null that both of two nullable types would match. */
-  @ApiProperty({
-    title: 'AnswerValue',
-    oneOf: [
-      { type: 'string', maxLength: 4000 },
-      { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 500 } },
-      { type: 'string', nullable: true, enum: [null] },
-    ],
-    description: 'Text, one or more of the options, or null if the question was not answered.',
-    example: 'A friend',
-  })
+  @ApiProperty(ANSWER_VALUE_SCHEMA)
   answer_value!: string | string[] | null;
 }
 
@@ -95,7 +85,7 @@ export class GetSignupDto {
   @Id({ lenient: true, description: 'The waitlist to search.', example: 1 })
   waitlist_id!: number;
 
-  @Email({ optional: true, lenient: true, description: 'Required without `phone`. Its plus signs may be unencoded.' })
+  @Email({ unless: 'phone', lenient: true, description: 'Required without `phone`. Its plus signs may be unencoded.' })
   email?: string;
 
   @Phone({
@@ -108,7 +98,13 @@ export class GetSignupDto {
 
 /** A record as the public may see it. */
 export class SignupDto extends RecordDto {
-  @ApiProperty({ type: [GivenAnswerDto], maxItems: 3, description: 'One item for each question.', example: [] })
+  @ApiProperty({
+    type: [GivenAnswerDto],
+    maxItems: 3,
+    description:
+      'One item for each question. `answer_value` is the given answer only in the response to the request that created the record; otherwise it is null, also if that request is repeated.',
+    example: [],
+  })
   answers!: GivenAnswerDto[];
 
   @ApiPropertyOptional({ ...EMAIL_SCHEMA, description: "Present only if the request had the record's email." })
@@ -130,10 +126,11 @@ export class SignupDto extends RecordDto {
   @ApiProperty({ ...ID_SCHEMA, description: 'The id of the waitlist.', example: 1 })
   waitlist_id!: number;
 
-  static from({ waiter, waitlist, keys }: Found): SignupDto {
+  static from({ waiter, waitlist, keys, isNew }: Found): SignupDto {
     return Object.assign(recordFields(waiter, waitlist.urlLocation), {
-      answers: waitlist.questions.map(({ text, optional }) => {
-        const value = waiter.answers?.find(({ question }) => question === text)?.value ?? null;
+      answers: waitlist.questions.map(({ id, text, optional }) => {
+        const given = isNew && waiter.answers?.find(({ question_id }) => question_id === id);
+        const value = given ? given.value : null;
         return { question_value: text, optional, answer_value: value as string | string[] | null };
       }),
       priority: waiter.priority,

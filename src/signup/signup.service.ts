@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '../platform/problems/problem.js';
-import { contactKeys, isInternational, nonBlank } from '../queue/admission/contact.js';
+import { isInternational } from '../platform/contract/phone.js';
+import { contactFaults, contactKeys, nonBlank } from '../queue/admission/contact.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import { referrerTokens } from '../queue/referral-link.js';
@@ -33,17 +34,16 @@ export class SignupService {
 
   /**
    * Finds a record by its email or phone; blank text counts as not given.
-   * @throws Problem `INVALID_REQUEST` without contact data, `WAITLIST_NOT_FOUND`, `NO_WAITER_FOUND`
+   * @throws Problem `INVALID_REQUEST` for a phone number that is none in the waitlist's region, `WAITLIST_NOT_FOUND`, `NO_WAITER_FOUND`
    */
   async find(waitlistId: number, contact: Pick<Applicant, 'email' | 'phone'>): Promise<Found> {
-    const email = nonBlank(contact.email);
-    const phone = nonBlank(contact.phone);
-    if (email === null && phone === null)
-      throw Problem.invalid([{ field: 'email', rule: 'required', message: 'is required unless a phone is given' }]);
-    const keys = contactKeys({ email, phone }, await this.regionFor(waitlistId, phone));
+    const region = await this.regionFor(waitlistId, contact.phone);
+    const keys = contactKeys(contact, region);
+    const faults = contactFaults(contact, keys, region);
+    if (faults.length > 0) throw Problem.invalid(faults);
     const { waiter, waitlist } = await this.reader.find(waitlistId, keys);
     if (!waiter) throw new Problem('NO_WAITER_FOUND');
-    return { waiter, waitlist, keys, revealsRecord: true };
+    return { waiter, waitlist, keys, isNew: false, revealsRecord: true };
   }
 
   /** The country of a phone number without a country code. @throws Problem `WAITLIST_NOT_FOUND` */

@@ -1,8 +1,9 @@
 import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/token.service.js';
-import { readRequest } from '../platform/contract/request.pipe.js';
+import { Malformed, read } from '../platform/contract/request.js';
 import { Problem } from '../platform/problems/problem.js';
+import type { Rule } from '../platform/problems/rule.js';
 import { type OwnedWaitlist as Owned, WaitlistService } from '../waitlist/waitlist.service.js';
 import { NamedWaitlistDto } from './waiter.dto.js';
 
@@ -15,32 +16,35 @@ export class OwnedWaitlistGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    request.ownedWaitlist = await this.find(request);
+    const waitlist = await this.find(request);
+    // RequestInterceptor refuses a request with faults, and names all of them.
+    if (waitlist instanceof Malformed) request.faults = [...(request.faults ?? []), ...waitlist.faults];
+    else request.ownedWaitlist = waitlist;
     return true;
   }
 
-  private async find({ user: { account }, method, query, body, headers }: Request): Promise<Owned> {
+  /** @throws Problem `WRONG_API_KEY`, `WAITLIST_NOT_FOUND` */
+  private async find({ user: { account }, method, query, body, headers }: Request): Promise<Owned | Malformed> {
     const parameters = (method === 'GET' ? query : body) as Readonly<Record<string, unknown>> | null | undefined;
-    const { api_key, waitlist_id: id } = readRequest(NamedWaitlistDto, {
-      api_key: parameters?.api_key,
-      waitlist_id: parameters?.waitlist_id,
-    });
+    const { api_key, waitlist_id } = parameters ?? {};
+    const named = read(NamedWaitlistDto, { api_key, waitlist_id });
+    if (named instanceof Malformed) return named;
     // The explicit parameter takes precedence over the header.
-    const apiKey = api_key ?? headers['api-key'];
+    const apiKey = named.api_key ?? headers['api-key'];
+    const id = named.waitlist_id;
     if (typeof apiKey === 'string' && apiKey !== '') {
       const waitlist = await this.waitlists.findByKey(account.id, apiKey);
       if (!waitlist) throw new Problem('WRONG_API_KEY');
       // An offboarding cannot be undone, so it must not choose between two waitlists.
-      if (id !== undefined && id !== waitlist.id)
-        throw Problem.invalid([
-          { field: 'waitlist_id', rule: 'one_of', message: 'must be the waitlist of the API key' },
-        ]);
-      return waitlist;
+      return id === undefined || id === waitlist.id ? waitlist : malformed('waitlist_id', 'one_of', 'must be the waitlist of the API key'); // prettier-ignore
     }
-    if (id === undefined)
-      throw Problem.invalid([{ field: 'api_key', rule: 'required', message: 'is required without a waitlist_id' }]);
+    if (id === undefined) return malformed('api_key', 'required', 'is required without a waitlist_id');
     return { ...(await this.waitlists.get(account.id, id)), apiKey: null };
   }
+}
+
+function malformed(field: string, rule: Rule, message: string): Malformed {
+  return new Malformed([{ field, rule, message }]);
 }
 
 /** The waitlist that {@link OwnedWaitlistGuard} found. */

@@ -1,20 +1,44 @@
 import { Body, Controller, Get, Patch, Query, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiSecurity,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
 import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
 import type { Caller } from '../auth/token.service.js';
+import { ID_SCHEMA } from '../platform/contract/formats.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import { QueuePages } from '../queue/queue.pages.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
-import { ListWaitersDto, OFFBOARD_MAX, OffboardWaitersDto, PAGE_SIZE_MAX, WaiterDto } from './waiter.dto.js';
+import {
+  API_KEY_EXAMPLE,
+  ListWaitersDto,
+  OFFBOARD_MAX,
+  OffboardWaitersDto,
+  PAGE_SIZE_MAX,
+  WaiterDto,
+} from './waiter.dto.js';
 import { WaiterService } from './waiter.service.js';
 
 const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
+
+/** `/docs` fills it in. Offboarding cannot be undone, so no Waiter has this id. */
+const OFFBOARDING = {
+  nobody: {
+    summary: 'An id that no Waiter has; put an `id` from List Waiters in its place.',
+    value: { api_key: API_KEY_EXAMPLE, offboard_request: true, waiters: [{ id: ID_SCHEMA.maximum }] },
+  },
+};
 
 @ApiTags('Waiter')
 @OwnerOnly(OwnedWaitlistGuard)
@@ -65,6 +89,7 @@ export class WaiterController {
     description:
       'Removes Waiters from the queue, permanently: those in `waiters`, or the first ones of the queue with `offboard_next`. All of them or, if the request fails, none. Returns the Waiters that this request offboarded, in the order of `waiters` or of the queue. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
   })
+  @ApiBody({ type: OffboardWaitersDto, examples: OFFBOARDING })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',
     schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(WaiterDto) } },

@@ -14,17 +14,19 @@ import {
   WholeNumber,
 } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, ID_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import { phoneKey } from '../platform/contract/phone.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
-import { contactKeys, lookupKeys } from '../queue/admission/contact.js';
+import { contactFaults, contactKeys } from '../queue/admission/contact.js';
 import type { Selection } from '../queue/batch.js';
-import { type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
+import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { isToken, TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { JsonObject, PageRequest, RecordKey, Search, Waiter } from '../queue/waiter.js';
+import type { Question } from '../queue/waitlist.entity.js';
 import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 
 export const PAGE_SIZE_MAX = 100;
 export const OFFBOARD_MAX = 1_000;
-const API_KEY_EXAMPLE = '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4';
+export const API_KEY_EXAMPLE = '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4';
 const API_KEY = {
   description: 'API key of the waitlist, here or in the header `api-key`. Required without `waitlist_id`.',
   maxLength: 64,
@@ -116,19 +118,21 @@ export class ListWaitersDto extends NamedWaitlistDto {
 
   /** `region` is the country of phone numbers without a country code. @throws Problem `INVALID_REQUEST` */
   static toPage(query: ListWaitersDto, region: string | null): PageRequest {
-    const { search, offset, order = 'joined' } = query;
-    const faults: FieldFault[] = (['offset', 'order'] as const)
-      .filter((field) => search !== undefined && query[field] !== undefined)
-      .map((field) => ({ field, rule: 'one_of', message: 'must not be given with search' }));
-    if (search?.trim() === '') faults.push({ field: 'search', rule: 'required', message: 'must not be blank' });
+    const { email = null, phone = null, uuid, search, offset = 0, order = 'joined' } = query;
+    const keys = contactKeys({ email, phone }, region);
+    const faults = [...filterFaults(query), ...contactFaults({ email, phone }, keys, region)];
     if (faults.length > 0) throw Problem.invalid(faults);
     return {
       offboarded: query.offboarded_request,
       referredBy: referrerOf(query.referral_token),
-      keys: keysOf(query, region),
+      keys: [
+        ...keyOf('emailKey', keys.emailKey),
+        ...keyOf('phoneKey', keys.phoneKey),
+        ...keyOf('uuid', uuid?.toLowerCase()),
+      ],
       search: search === undefined ? null : searchOf(search, region),
       order,
-      start: query.after_id === undefined ? { offset: offset ?? 0 } : { afterId: query.after_id },
+      start: query.after_id === undefined ? { offset } : { afterId: query.after_id },
       limit: query.limit,
       withAnswers: query.questions_request,
     };
@@ -143,20 +147,27 @@ function referrerOf(text: string): PageRequest['referredBy'] {
   return { token: isToken(text) ? text : '' };
 }
 
-/** @throws Problem `INVALID_REQUEST` for an email or a phone that no record can have */
-function keysOf({ email, phone, uuid }: ListWaitersDto, region: string | null): RecordKey[] {
-  const { emailKey, phoneKey } = contactKeys({ email: email ?? null, phone: phone ?? null }, region);
-  return [...keyOf('emailKey', emailKey), ...keyOf('phoneKey', phoneKey), ...keyOf('uuid', uuid?.toLowerCase())];
+/** A blank filter must not list everyone. A search has an order of its own, and no record at an offset. */
+function filterFaults(query: ListWaitersDto): FieldFault[] {
+  const blank = (['email', 'phone', 'search'] as const).filter((field) => query[field]?.trim() === '');
+  const senseless = (['offset', 'order'] as const).filter((field) => query[field] !== undefined);
+  return [
+    ...blank.map((field): FieldFault => ({ field, rule: 'min_length', message: 'must not be empty' })),
+    ...(query.search === undefined ? [] : senseless).map((field): FieldFault => ({
+      field,
+      rule: 'one_of',
+      message: 'must not be given with search',
+    })),
+  ];
 }
 
 /** An email has no space, so one stands for an unencoded plus sign. */
 function searchOf(typed: string, region: string | null): Search {
   const text = typed.trim();
-  const { phoneKey } = lookupKeys({ email: null, phone: typed.replace(/^ (?=\d)/, '+') }, region);
   return {
     emailPrefix: emailKeyPrefix(text.replaceAll(' ', '+')),
     keys: [
-      ...keyOf('phoneKey', phoneKey),
+      ...keyOf('phoneKey', phoneKey(typed.replace(/^ (?=\d)/, '+'), region)),
       ...keyOf('uuid', UUID_PATTERN.test(text) ? text.toLowerCase() : null),
       ...keyOf('referralToken', isToken(text) ? text : null),
     ],
@@ -165,6 +176,32 @@ function searchOf(typed: string, region: string | null): Search {
 
 function keyOf(column: RecordKey['column'], value: string | null = null): RecordKey[] {
   return value === null ? [] : [{ column, value }];
+}
+
+/** A question of the waitlist with a Waiter's answer to it. */
+export class OwnerAnswerDto {
+  @ApiProperty({ ...ID_SCHEMA, description: 'The id of the question.', example: 1 })
+  id!: number;
+
+  @ApiProperty({ maxLength: 500, description: 'The text of the question.', example: 'How did you hear of us?' })
+  question_value!: string;
+
+  @ApiProperty({ description: 'Whether the question may be left unanswered.', example: true })
+  optional!: boolean;
+
+  @ApiProperty(ANSWER_VALUE_SCHEMA)
+  answer_value!: string | readonly string[] | null;
+
+  @ApiProperty({ description: 'Whether the question was removed from the waitlist.', example: false })
+  soft_deleted!: boolean;
+
+  static from(
+    { id, text, optional }: Question,
+    answer_value: OwnerAnswerDto['answer_value'],
+    soft_deleted: boolean,
+  ): OwnerAnswerDto {
+    return { id, question_value: text, optional, answer_value, soft_deleted };
+  }
 }
 
 /** What an answer with Waiters knows besides their records. */
@@ -260,6 +297,14 @@ export class WaiterDto extends RecordDto {
   @ApiPropertyOptional(ANSWER)
   answer_3?: string;
 
+  @ApiPropertyOptional({
+    type: [OwnerAnswerDto],
+    maxItems: 30,
+    description:
+      'If `questions_request` is true: each question with the answer to it, then the removed questions that the Waiter answered.',
+  })
+  answers?: OwnerAnswerDto[];
+
   static from(waiter: Waiter, { waitlist, ownerUuid, totalCurrently, withQuestions = false }: WaiterView): WaiterDto {
     return Object.assign(recordFields(waiter, waitlist.urlLocation), {
       email: waiter.email,
@@ -328,16 +373,22 @@ export class OffboardWaitersDto {
   }
 }
 
-function questionFields({ answers }: Waiter, { questions }: OwnedWaitlist) {
-  const [first = '', second = '', third = ''] = questions.map(({ text }) => text);
-  const answerTo = (text: string) =>
-    [answers?.find(({ question }) => question === text)?.value ?? ''].flat().join(', ');
+function questionFields({ answers }: Waiter, { questions, removedQuestions }: OwnedWaitlist) {
+  const valueOf = ({ id }: Question) => answers?.find(({ question_id }) => question_id === id)?.value ?? null;
+  const [first, second, third] = questions;
+  const answerTo = (question: Question | undefined) => [(question && valueOf(question)) ?? ''].flat().join(', ');
   return {
-    question_1: first,
-    question_2: second,
-    question_3: third,
+    question_1: first?.text ?? '',
+    question_2: second?.text ?? '',
+    question_3: third?.text ?? '',
     answer_1: answerTo(first),
     answer_2: answerTo(second),
     answer_3: answerTo(third),
+    answers: [
+      ...questions.map((question) => OwnerAnswerDto.from(question, valueOf(question), false)),
+      ...removedQuestions
+        .map((question) => OwnerAnswerDto.from(question, valueOf(question), true))
+        .filter(({ answer_value }) => answer_value !== null),
+    ],
   };
 }

@@ -20,9 +20,12 @@ export class PublicWaitlistController {
   @ApiOperation({
     summary: 'Get a waitlist',
     description:
-      "Returns the whole waitlist if the request has its owner's access token. Without a token, it returns the fields that a signup page needs. Another owner's token gets 404.",
+      "Returns the whole waitlist if the request has its owner's access token. Without a token, it returns the fields that a signup page needs, or 404 if `is_public` is false. Another owner's token gets 404.",
   })
-  @ApiOkResponse({ description: 'The waitlist. Only its owner gets the optional fields.', type: WaitlistViewDto })
+  @ApiOkResponse({
+    description: 'The waitlist. Only its owner gets the optional fields, except for `now`.',
+    type: WaitlistViewDto,
+  })
   @ApiProblems('INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
   async getWaitlist(
     @CurrentCaller() caller: Caller | null,

@@ -1,14 +1,26 @@
-import { Body, Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
 import type { Caller } from '../auth/token.service.js';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { IdParam } from '../platform/contract/fields.js';
+import { PageHeaders } from '../platform/http/page-headers.js';
 import {
   ApiKeyDto,
   CreatedWaitlistDto,
   CreateWaitlistDto,
+  ListWaitlistsDto,
   UpdatedWaitlistDto,
   UpdateWaitlistDto,
   WaitlistDto,
@@ -23,40 +35,61 @@ const LINKS = Object.fromEntries(
   ]),
 );
 
+/** `/docs` fills in the first one, which is harmless as it stands. */
+const CHANGES = {
+  nothing: { summary: 'Nothing', value: {} },
+  name: { summary: 'The name', value: { waitlist_name: 'My waitlist' } },
+  referrals: { summary: 'What a referral is worth', value: { spots_to_move_upon_referral: 5 } },
+  contact: { summary: 'The required contact data', value: { required_contact: { phone: 'required' } } },
+  questions: { summary: 'The questions', value: { questions: [{ question_value: 'How did you hear of us?' }] } },
+};
+
 @ApiTags('Waitlist')
 @OwnerOnly()
 @Controller('api/v1/waitlist')
 export class WaitlistController {
-  constructor(private readonly waitlists: WaitlistService) {}
+  constructor(
+    private readonly waitlists: WaitlistService,
+    private readonly pageHeaders: PageHeaders,
+  ) {}
 
   @Post()
+  @Repeatable()
   @ApiOperation({
     summary: 'Create a waitlist',
     description: 'Returns the waitlist and its API key. The key is shown only once; the service stores a hash of it.',
   })
   @ApiCreatedResponse({ description: 'The new waitlist, with its API key.', type: CreatedWaitlistDto, links: LINKS })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
-  async createWaitlist(
-    @CurrentCaller() { account }: Caller,
-    @Body() body: CreateWaitlistDto,
-  ): Promise<CreatedWaitlistDto> {
-    const { waitlist, apiKey } = await this.waitlists.create(account.id, CreateWaitlistDto.toSettings(body));
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', ...REPEAT_PROBLEMS)
+  async createWaitlist(@Write() write: OwnerWrite, @Body() body: CreateWaitlistDto): Promise<CreatedWaitlistDto> {
+    const { waitlist, apiKey } = await this.waitlists.create(CreateWaitlistDto.toSettings(body), write);
     return CreatedWaitlistDto.withKey(waitlist, apiKey);
   }
 
   @Get()
   @ApiOperation({
     summary: 'List my waitlists',
-    description: "Returns the account's waitlists, oldest first, with their numbers of records.",
+    description:
+      "Returns the account's waitlists, oldest first, with their numbers of records, in pages of at most 100. The `Link` header leads to the next page.",
   })
-  @ApiOkResponse({ description: 'The waitlists of the account.', type: [WaitlistDto] })
+  @ApiOkResponse({
+    description: 'A page of waitlists.',
+    type: [WaitlistDto],
+    headers: { Link: { $ref: '#/components/headers/Link' } },
+  })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
-  async listWaitlists(@CurrentCaller() { account }: Caller): Promise<WaitlistDto[]> {
-    const waitlists = await this.waitlists.list(account.id);
-    return waitlists.map((waitlist) => WaitlistDto.from(waitlist));
+  async listWaitlists(
+    @CurrentCaller() { account }: Caller,
+    @Query() query: ListWaitlistsDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WaitlistDto[]> {
+    const page = await this.waitlists.list(account.id, ListWaitlistsDto.toPage(query));
+    this.pageHeaders.set(reply, query, page);
+    return page.waitlists.map((waitlist) => WaitlistDto.from(waitlist));
   }
 
   @Patch(':waitlist_id')
+  @Repeatable()
   // All records with referrals may move.
   @RouteConfig({ isLongWork: (body?: UpdateWaitlistDto | null) => body?.spots_to_move_upon_referral !== undefined })
   @ApiOperation({
@@ -64,18 +97,20 @@ export class WaitlistController {
     description:
       'Omitted fields keep their value. `questions` replaces the whole list. A change of `spots_to_move_upon_referral` reorders the queue at once and applies to past referrals too.',
   })
+  @ApiBody({ type: UpdateWaitlistDto, examples: CHANGES })
   @ApiOkResponse({ description: 'The changed waitlist.', type: UpdatedWaitlistDto })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async updateWaitlist(
-    @CurrentCaller() { account }: Caller,
+    @Write() write: OwnerWrite,
     @IdParam('waitlist_id', 1) id: number,
     @Body() body: UpdateWaitlistDto,
   ): Promise<UpdatedWaitlistDto> {
-    const { waitlist, recordsMoved } = await this.waitlists.update(account.id, id, CreateWaitlistDto.toSettings(body));
+    const { waitlist, recordsMoved } = await this.waitlists.update(id, CreateWaitlistDto.toSettings(body), write);
     return UpdatedWaitlistDto.afterChange(waitlist, recordsMoved);
   }
 
   @Delete(':waitlist_id')
+  @Repeatable()
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete a waitlist and its records',
@@ -83,19 +118,20 @@ export class WaitlistController {
       'Deletes the waitlist permanently. Its key and its records stop working at once; the records are then deleted from the database in the background.',
   })
   @ApiNoContentResponse({ description: 'Deleted.' })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
-  async deleteWaitlist(@CurrentCaller() { account }: Caller, @IdParam('waitlist_id') id: number): Promise<void> {
-    await this.waitlists.delete(account.id, id);
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
+  async deleteWaitlist(@Write() write: OwnerWrite, @IdParam('waitlist_id') id: number): Promise<void> {
+    await this.waitlists.delete(id, write);
   }
 
   @Post(':waitlist_id/api_key')
+  @Repeatable()
   @ApiOperation({
     summary: "Replace a waitlist's API key",
     description: 'Returns a new key, which is shown only once. The old key stops working at once.',
   })
   @ApiCreatedResponse({ description: 'The new key.', type: ApiKeyDto })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
-  async replaceApiKey(@CurrentCaller() { account }: Caller, @IdParam('waitlist_id') id: number): Promise<ApiKeyDto> {
-    return { api_key: await this.waitlists.renewApiKey(account.id, id) };
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
+  async replaceApiKey(@Write() write: OwnerWrite, @IdParam('waitlist_id') id: number): Promise<ApiKeyDto> {
+    return { api_key: await this.waitlists.renewApiKey(id, write) };
   }
 }

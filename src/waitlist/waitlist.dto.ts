@@ -1,9 +1,26 @@
-import { ApiProperty, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
-import { Flag, HttpUrl, Nested, NestedList, OneOf, Text, TextList, WholeNumber } from '../platform/contract/fields.js';
+import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
+import { isSupportedCountry } from 'libphonenumber-js';
+import {
+  broken,
+  Flag,
+  Holds,
+  HttpUrl,
+  Id,
+  Nested,
+  NestedList,
+  OneOf,
+  Text,
+  TextList,
+  WholeNumber,
+} from '../platform/contract/fields.js';
+import { KnownFieldsOnly } from '../platform/contract/request.js';
 import { COUNT_SCHEMA, ID_SCHEMA, TEXT_PATTERN, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
 import { type Question, REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
-import { DEFAULTS, type Waitlist, type WaitlistSettings } from './waitlist.service.js';
+import type { GivenQuestion } from '../queue/questions.js';
+import { type SettingChanges, UNREACHABLE } from '../queue/settings.js';
+import { DEFAULTS, type PageRequest, type Waitlist } from './waitlist.service.js';
 
+const PAGE_SIZE_MAX = 100;
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
 const URL_LOCATION = { maxLength: 2048, example: 'https://example.com/join' } as const;
 const SPOTS = { minimum: 0, maximum: 10_000 } as const;
@@ -14,10 +31,13 @@ const REGION = {
   example: 'US',
 } as const;
 /** The specification's own bound: a listing has three question columns. */
-const QUESTIONS = { maxItems: 3, description: 'The questions that a signup answers.' } as const;
+const LIVE_QUESTIONS_MAX = 3;
+/** Compact JSON: a page of waitlists holds the questions of each. */
+const QUESTIONS_BYTES_MAX = 16 * 1024;
+const QUESTIONS = { maxItems: 30 } as const;
 const QUESTION = {
   maxLength: 500,
-  description: 'The question. Answers refer to it by this text.',
+  description: 'The question. The answers in a signup refer to it by this text.',
   example: 'How did you hear of us?',
 } as const;
 const OPTIONAL = { description: 'Whether the question may be left unanswered.' } as const;
@@ -28,9 +48,34 @@ const OPTIONS = {
   example: ['A friend', 'The news', 'Elsewhere'],
 };
 const REQUIREMENT = { enum: REQUIREMENTS, enumName: 'Requirement' } as const;
+/** The fields of a response that cannot be set. */
+const SENT_BACK = ['id', 'api_key', 'created_at', 'statistics', 'records_moved', 'now'] as const;
+const IS_CLOSED = {
+  description: 'Whether new signups are refused with 422 `WAITLIST_CLOSED`. Existing records are found as before.',
+} as const;
+const IS_PUBLIC = {
+  description:
+    'Whether Get a waitlist answers without a token. If not, the id is not found there; signups and lookups still work.',
+} as const;
+const HIDE_COUNTS = { description: 'Whether the public view hides its `statistics`.' } as const;
 const STATISTICS = { description: 'The number of records on the waitlist.' } as const;
+const STATISTIC = {
+  current_signups: { ...COUNT_SCHEMA, description: 'Number of active records.', example: 40 },
+  offboarded_signups: { ...COUNT_SCHEMA, description: 'Number of offboarded records.', example: 2 },
+  total_signups: { ...COUNT_SCHEMA, description: 'Number of all records, active and offboarded.', example: 42 },
+  referred_signups: { ...COUNT_SCHEMA, description: 'Number of records that another record referred.', example: 12 },
+} as const;
 
+@KnownFieldsOnly()
 export class QuestionDto {
+  @Id({
+    optional: true,
+    description:
+      'The `id` of a question of this waitlist, which keeps its answers even if its text changes. Omit it for a new question; one with the text of an existing question is that question.',
+    example: 1,
+  })
+  id?: number;
+
   @Text({ ...QUESTION, minLength: 1 })
   question_value!: string;
 
@@ -45,13 +90,29 @@ export class QuestionDto {
   })
   answer_value?: string[] | null;
 
-  static toQuestion({ question_value, optional = true, answer_value = null }: QuestionDto): Question {
-    return { text: question_value, optional, options: answer_value };
+  @Flag({ default: false, description: 'True for a removed question that is sent back; it is ignored.' })
+  soft_deleted?: boolean;
+
+  static toQuestion({ id, question_value, optional, answer_value, soft_deleted }: QuestionDto): GivenQuestion {
+    return {
+      id: id ?? null,
+      text: question_value,
+      optional: optional ?? true,
+      options: answer_value ?? null,
+      removed: soft_deleted ?? false,
+    };
   }
 }
 
 /** A question as the waitlist has it. */
 export class ConfiguredQuestionDto {
+  @ApiProperty({
+    ...ID_SCHEMA,
+    description: 'Identifies the question within the waitlist, whatever its text; never given again.',
+    example: 1,
+  })
+  id!: number;
+
   @ApiProperty(QUESTION)
   question_value!: string;
 
@@ -60,8 +121,16 @@ export class ConfiguredQuestionDto {
 
   @ApiProperty({ ...OPTIONS, type: 'array', items: { type: 'string', maxLength: QUESTION.maxLength } })
   answer_value!: readonly string[] | null;
+
+  @ApiProperty({ description: 'Whether the question was removed. Its answers remain.', example: false })
+  soft_deleted!: boolean;
+
+  static from({ id, text, optional, options }: Question, soft_deleted = false): ConfiguredQuestionDto {
+    return { id, question_value: text, optional, answer_value: options, soft_deleted };
+  }
 }
 
+@KnownFieldsOnly()
 export class RequiredContactDto {
   @OneOf({ ...REQUIREMENT, default: DEFAULTS.requiredContact.email })
   email?: Requirement;
@@ -74,6 +143,30 @@ export class RequiredContactDto {
 
   @OneOf({ ...REQUIREMENT, default: DEFAULTS.requiredContact.last_name })
   last_name?: Requirement;
+}
+
+/** The rules of single fields that more than one value decides. */
+
+function reachableFault({ email, phone }: RequiredContactDto) {
+  return email === 'off' && phone === 'off' ? { ...UNREACHABLE, field: '' } : null;
+}
+
+function regionFault(region: string) {
+  return isSupportedCountry(region) ? null : broken('known', 'must be a country that has phone numbers, such as US');
+}
+
+function questionFaults(questions: readonly QuestionDto[]) {
+  const live = questions.filter(({ soft_deleted }) => !soft_deleted);
+  if (live.length > LIVE_QUESTIONS_MAX)
+    return broken('max_items', `must have at most ${LIVE_QUESTIONS_MAX} items that are not removed`);
+  if (Buffer.byteLength(JSON.stringify(live)) > QUESTIONS_BYTES_MAX)
+    return broken('max_bytes', `must have at most ${QUESTIONS_BYTES_MAX} bytes as compact JSON`);
+  const texts = live.map(({ question_value }) => question_value);
+  return live.flatMap((question, index) =>
+    texts.indexOf(question.question_value) === index
+      ? []
+      : broken('unique', 'must differ from other questions', `[${questions.indexOf(question)}].question_value`),
+  );
 }
 
 /** The contact data to give, as the waitlist has it. */
@@ -91,6 +184,7 @@ export class ConfiguredContactDto {
   last_name!: Requirement;
 }
 
+@KnownFieldsOnly(...SENT_BACK)
 export class CreateWaitlistDto {
   @Text({ ...NAME, minLength: 1 })
   waitlist_name!: string;
@@ -111,13 +205,29 @@ export class CreateWaitlistDto {
     description:
       'The contact data to give. In a new waitlist, omitted fields get their defaults; in a change, they keep their value. Email and phone must not both be off.',
   })
+  @Holds('reachable', reachableFault)
   required_contact?: RequiredContactDto;
 
   @Text({ ...REGION, optional: true, format: 'country-code', pattern: '^[A-Z]{2}$' })
+  @Holds('region', regionFault)
   default_region?: string | null;
 
-  @NestedList(QuestionDto, { ...QUESTIONS, optional: true })
+  @NestedList(QuestionDto, {
+    ...QUESTIONS,
+    optional: true,
+    description: `The questions that a signup answers: at most ${LIVE_QUESTIONS_MAX}, besides removed ones that are sent back, of different texts and of at most ${QUESTIONS_BYTES_MAX} bytes as compact JSON.`,
+  })
+  @Holds('questions', questionFaults)
   questions?: QuestionDto[];
+
+  @Flag({ ...IS_CLOSED, default: DEFAULTS.isClosed })
+  is_closed?: boolean;
+
+  @Flag({ ...IS_PUBLIC, default: DEFAULTS.isPublic })
+  is_public?: boolean;
+
+  @Flag({ ...HIDE_COUNTS, default: DEFAULTS.hidesCounts })
+  hide_counts?: boolean;
 
   static toSettings<Body extends Partial<CreateWaitlistDto>>(body: Body) {
     return {
@@ -127,24 +237,40 @@ export class CreateWaitlistDto {
       requiredContact: body.required_contact,
       defaultRegion: body.default_region,
       questions: body.questions?.map((question) => QuestionDto.toQuestion(question)),
-    } satisfies WaitlistSettings;
+      isClosed: body.is_closed,
+      isPublic: body.is_public,
+      hidesCounts: body.hide_counts,
+    } satisfies SettingChanges;
   }
 }
 
 /** Left out means unchanged, but null is still not a value. */
+@KnownFieldsOnly(...SENT_BACK)
 export class UpdateWaitlistDto extends PartialType(CreateWaitlistDto, { skipNullProperties: false }) {}
 
+export class ListWaitlistsDto {
+  @WholeNumber({ default: PAGE_SIZE_MAX, minimum: 1, maximum: PAGE_SIZE_MAX, lenient: true, description: 'Page size.' })
+  limit = PAGE_SIZE_MAX;
+
+  @Id({ optional: true, lenient: true, description: 'Lists the waitlists after this id.' })
+  after_id?: number;
+
+  static toPage({ limit, after_id }: ListWaitlistsDto): PageRequest {
+    return { limit, afterId: after_id ?? null };
+  }
+}
+
 export class StatisticsDto {
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records.', example: 40 })
+  @ApiProperty(STATISTIC.current_signups)
   current_signups!: number;
 
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of offboarded records.', example: 2 })
+  @ApiProperty(STATISTIC.offboarded_signups)
   offboarded_signups!: number;
 
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of all records, active and offboarded.', example: 42 })
+  @ApiProperty(STATISTIC.total_signups)
   total_signups!: number;
 
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of records that another record referred.', example: 12 })
+  @ApiProperty(STATISTIC.referred_signups)
   referred_signups!: number;
 }
 
@@ -162,8 +288,21 @@ export class WaitlistDto {
   @ApiProperty({ description: 'The contact data to give.', type: ConfiguredContactDto })
   required_contact!: ConfiguredContactDto;
 
-  @ApiProperty({ ...QUESTIONS, type: [ConfiguredQuestionDto] })
+  @ApiProperty({
+    ...QUESTIONS,
+    type: [ConfiguredQuestionDto],
+    description: 'The questions that a signup answers, in order. To the owner, the removed ones follow.',
+  })
   questions!: ConfiguredQuestionDto[];
+
+  @ApiProperty({ ...IS_CLOSED, example: false })
+  is_closed!: boolean;
+
+  @ApiProperty({ ...IS_PUBLIC, example: true })
+  is_public!: boolean;
+
+  @ApiProperty({ ...HIDE_COUNTS, example: false })
+  hide_counts!: boolean;
 
   @ApiProperty({ ...STATISTICS, type: StatisticsDto })
   statistics!: StatisticsDto;
@@ -190,11 +329,13 @@ export class WaitlistDto {
       waitlist_name: waitlist.name,
       waitlist_url_location: waitlist.urlLocation,
       required_contact: waitlist.requiredContact,
-      questions: waitlist.questions.map(({ text, optional, options }) => ({
-        question_value: text,
-        optional,
-        answer_value: options,
-      })),
+      questions: [
+        ...waitlist.questions.map((question) => ConfiguredQuestionDto.from(question)),
+        ...waitlist.removedQuestions.map((question) => ConfiguredQuestionDto.from(question, true)),
+      ],
+      is_closed: waitlist.isClosed,
+      is_public: waitlist.isPublic,
+      hide_counts: waitlist.hidesCounts,
       statistics: {
         current_signups: active,
         offboarded_signups: offboarded,
@@ -208,27 +349,45 @@ export class WaitlistDto {
   }
 }
 
-class StatisticsViewDto extends IntersectionType(
-  PickType(StatisticsDto, ['total_signups']),
-  PartialType(OmitType(StatisticsDto, ['total_signups'])),
-) {}
-
-const OWNER_ONLY = ['spots_to_move_upon_referral', 'default_region', 'created_at'] as const;
+const OWNER_ONLY = ['spots_to_move_upon_referral', 'default_region', 'created_at', 'is_public', 'hide_counts'] as const;
 
 /** The owner's and the public view as one type: generated clients have no good name for "one or the other". */
 export class WaitlistViewDto extends IntersectionType(
   OmitType(WaitlistDto, [...OWNER_ONLY, 'statistics']),
   PartialType(PickType(WaitlistDto, OWNER_ONLY)),
 ) {
-  @ApiProperty({ ...STATISTICS, type: StatisticsViewDto })
-  statistics!: StatisticsViewDto;
+  /** Inline, because OpenAPI 3.0 cannot make a reference nullable. */
+  @ApiProperty({
+    type: 'object',
+    nullable: true,
+    properties: STATISTIC,
+    required: ['total_signups'],
+    description: 'The number of records on the waitlist. Null in the public view of a waitlist that hides its counts.',
+  })
+  statistics!: (Pick<StatisticsDto, 'total_signups'> & Partial<StatisticsDto>) | null;
+
+  @ApiPropertyOptional({
+    format: 'date-time',
+    maxLength: 24,
+    description: "The time by the service's clock, ISO 8601 in UTC. Only in the public view.",
+    example: '2026-11-21T09:30:00.000Z',
+  })
+  now?: string;
 
   /** The fields that a signup page needs. */
   static fromPublic(waitlist: Waitlist): WaitlistViewDto {
-    const { id, waitlist_name, waitlist_url_location, required_contact, questions, statistics } =
-      WaitlistDto.from(waitlist);
-    const { total_signups } = statistics;
-    return { id, waitlist_name, waitlist_url_location, required_contact, questions, statistics: { total_signups } };
+    const { id, waitlist_name, waitlist_url_location, required_contact, questions, is_closed, statistics } =
+      WaitlistDto.from({ ...waitlist, removedQuestions: [] });
+    return {
+      id,
+      waitlist_name,
+      waitlist_url_location,
+      required_contact,
+      questions,
+      is_closed,
+      statistics: waitlist.hidesCounts ? null : { total_signups: statistics.total_signups },
+      now: new Date().toISOString(),
+    };
   }
 }
 

@@ -1,32 +1,49 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isSupportedCountry } from 'libphonenumber-js';
-import { isDuplicateKey } from '../platform/database/database-error.js';
-import { Database, type RunOptions } from '../platform/database/database.js';
-import { type FieldFault, Problem } from '../platform/problems/problem.js';
+import { Database } from '../platform/database/database.js';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
+import { Problem } from '../platform/problems/problem.js';
 import { EMPTY_TOTALS } from '../queue/counters.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueReader } from '../queue/queue.reader.js';
-import { QueueWriter } from '../queue/queue.writer.js';
-import type { RequiredContact, WaitlistEntity } from '../queue/waitlist.entity.js';
+import { changeQuestions, NO_QUESTIONS } from '../queue/questions.js';
+import { type Configured, QueueWriter } from '../queue/queue.writer.js';
+import { requireSound, type SettingChanges } from '../queue/settings.js';
+import type { WaitlistEntity } from '../queue/waitlist.entity.js';
 import { WaitlistStore } from './waitlist.store.js';
 
 const API_KEY_BYTES = 20;
-/** A change can move millions of records; signups are refused meanwhile. */
-const REORDERING: RunOptions = { deadlineMs: 10 * 60_000 };
 /** The settings of a waitlist that was created without them. */
 export const DEFAULTS = {
   spotsPerReferral: 3,
   requiredContact: { email: 'required', phone: 'optional', first_name: 'optional', last_name: 'optional' },
+  isClosed: false,
+  isPublic: true,
+  hidesCounts: false,
 } as const;
 
-type Setting = 'name' | 'urlLocation' | 'spotsPerReferral' | 'defaultRegion' | 'questions';
-/** The fields that an owner can set. An omitted field keeps its value, or gets its default on a new waitlist. */
-export interface WaitlistSettings extends Partial<Pick<WaitlistEntity, Setting>> {
-  readonly requiredContact?: Partial<RequiredContact>;
+export type Waitlist = Readonly<WaitlistEntity>;
+
+type NewSettings = SettingChanges & { readonly name: string; readonly urlLocation: string };
+
+/** A new waitlist, with the key that cannot be shown again. */
+export interface Created {
+  readonly waitlist: Waitlist;
+  readonly apiKey: string;
 }
 
-export type Waitlist = Readonly<WaitlistEntity>;
+/** Starts after a waitlist, or at the first. */
+export interface PageRequest {
+  readonly afterId: number | null;
+  readonly limit: number;
+}
+
+export interface Page {
+  readonly waitlists: readonly Waitlist[];
+  /** Where the next page starts; null on the last one. */
+  readonly nextAfterId: number | null;
+}
 
 /** A waitlist with the key that the caller sent; null if the caller named it by its id. */
 export interface OwnedWaitlist extends Waitlist {
@@ -42,40 +59,27 @@ export class WaitlistService {
     private readonly reader: QueueReader,
     private readonly writer: QueueWriter,
     private readonly purger: QueuePurger,
+    private readonly writes: OwnerWrites,
   ) {}
 
   /** Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again. */
-  async create(accountId: number, settings: WaitlistSettings & { name: string; urlLocation: string }) {
-    const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
-    requireSound({ ...settings, requiredContact });
-    const apiKey = newApiKey();
-    const apiKeyHash = hashApiKey(apiKey);
-    try {
-      await this.database.transaction(async (manager) => {
-        await this.waitlists.insert(manager, {
-          accountId,
-          apiKeyHash,
-          name: settings.name,
-          urlLocation: settings.urlLocation,
-          requiredContact,
-          defaultRegion: settings.defaultRegion ?? null,
-          questions: settings.questions ?? [],
-          createdAt: new Date(),
-          spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
-          ...EMPTY_TOTALS,
-        });
-      });
-    } catch (error) {
-      // The key is random, so this is a retry after a lost answer to the commit: the first attempt stored the row.
-      if (!isDuplicateKey(error)) throw error;
-    }
-    const waitlist = await this.database.one(this.waitlists.findOwnedByKey(accountId, apiKeyHash));
-    return { waitlist: waitlist ?? throwNotFound(), apiKey };
+  async create(settings: NewSettings, write: OwnerWrite): Promise<Created> {
+    return this.writes.once(
+      write,
+      () => this.insert(settings, write),
+      ({ secretAnswer }) => {
+        const { waitlist, apiKey } = secretAnswer as Created;
+        return { waitlist: { ...waitlist, createdAt: new Date(waitlist.createdAt) }, apiKey };
+      },
+    );
   }
 
-  /** The owner's waitlists, oldest first. */
-  async list(accountId: number): Promise<Waitlist[]> {
-    return this.waitlists.listOwned(accountId);
+  /** A page of the owner's waitlists, oldest first. */
+  async list(accountId: number, { afterId, limit }: PageRequest): Promise<Page> {
+    // One waitlist beyond the page tells whether there is more.
+    const found = await this.waitlists.listOwned(accountId, { afterId, limit: limit + 1 });
+    const waitlists = found.slice(0, limit);
+    return { waitlists, nextAfterId: found.length > limit ? (waitlists.at(-1)?.id ?? null) : null };
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND`, also for another owner's waitlist */
@@ -83,62 +87,88 @@ export class WaitlistService {
     return (await this.waitlists.findOwned(accountId, id)) ?? throwNotFound();
   }
 
-  /** A waitlist of any owner. @throws Problem `WAITLIST_NOT_FOUND` */
+  /** A public waitlist of any owner. @throws Problem `WAITLIST_NOT_FOUND`, the same for one that is not public */
   async getPublic(id: number): Promise<Waitlist> {
-    return this.reader.getWaitlist(id);
+    const waitlist = await this.reader.getWaitlist(id);
+    return waitlist.isPublic ? waitlist : throwNotFound();
   }
 
   /** Returns the changed waitlist, and how many records moved. @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST` */
-  async update(
-    accountId: number,
-    id: number,
-    settings: WaitlistSettings,
-  ): Promise<{ waitlist: Waitlist; recordsMoved: number }> {
-    const current = await this.get(accountId, id);
-    const { spotsPerReferral, requiredContact, ...others } = settings;
-    const changes = {
-      ...others,
-      requiredContact: requiredContact && { ...current.requiredContact, ...requiredContact },
-    };
-    requireSound(changes);
-    let recordsMoved = 0;
-    await this.database.transaction(
-      async (manager, session) => {
-        await this.waitlists.update(manager, accountId, id, changes);
-        if (spotsPerReferral === undefined) return;
-        // A retry after a lost answer to the commit finds the records moved already.
-        recordsMoved = (await this.writer.setSpotsPerReferral(session, id, spotsPerReferral)) || recordsMoved;
-      },
-      spotsPerReferral === undefined ? undefined : REORDERING,
+  async update(id: number, settings: SettingChanges, write: OwnerWrite): Promise<Configured> {
+    // No other owner can get the waitlist after this.
+    const waitlist = await this.get(write.accountId, id);
+    return this.writes.once<Configured>(
+      write,
+      () => this.writer.configure(id, settings, write),
+      ({ counts }) => ({ waitlist, recordsMoved: counts.recordsMoved as number }),
     );
-    return { waitlist: await this.get(accountId, id), recordsMoved };
   }
 
   /** Deletes the waitlist; its records are deleted in the background. @throws Problem `WAITLIST_NOT_FOUND` */
-  async delete(accountId: number, id: number): Promise<void> {
-    let isDeleted = false;
-    await this.database.transaction(async (manager, session) => {
-      // A retry after a lost answer to the commit finds the waitlist deleted already.
-      if (!(await this.waitlists.delete(manager, accountId, id))) return isDeleted ? undefined : throwNotFound();
-      await this.purger.mark(session, id);
-      isDeleted = true;
-    });
+  async delete(id: number, write: OwnerWrite): Promise<void> {
+    const work = () =>
+      this.database.transaction(async (manager, session) => {
+        if (!(await this.writes.isNew(session, write))) return;
+        if (!(await this.waitlists.delete(manager, write.accountId, id))) throwNotFound();
+        await this.purger.mark(session, id);
+        await session.one(this.writes.record(write, { action: 'waitlist_deleted', waitlistId: id }));
+      });
+    await this.writes.once(write, work, () => undefined);
     this.purger.wake();
   }
 
   /** Returns a new key; the old one stops working at once. @throws Problem `WAITLIST_NOT_FOUND` */
-  async renewApiKey(accountId: number, id: number): Promise<string> {
+  async renewApiKey(id: number, write: OwnerWrite): Promise<string> {
     const apiKey = newApiKey();
-    const isDone = await this.database.transaction((manager) =>
-      this.waitlists.update(manager, accountId, id, { apiKeyHash: hashApiKey(apiKey) }),
-    );
-    return isDone ? apiKey : throwNotFound();
+    const work = async () => {
+      await this.database.transaction(async (manager, session) => {
+        if (!(await this.writes.isNew(session, write))) return;
+        const changes = { apiKeyHash: hashApiKey(apiKey) };
+        if (!(await this.waitlists.update(manager, write.accountId, id, changes))) throwNotFound();
+        const secretAnswer = { apiKey };
+        await session.one(this.writes.record(write, { action: 'api_key_replaced', waitlistId: id, secretAnswer }));
+      });
+      return apiKey;
+    };
+    return this.writes.once(write, work, ({ secretAnswer }) => (secretAnswer as { apiKey: string }).apiKey);
   }
 
   /** The caller's waitlist with this key; null for an unknown key and for another owner's alike. */
   async findByKey(accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
     const waitlist = await this.database.one(this.waitlists.findOwnedByKey(accountId, hashApiKey(apiKey)));
     return waitlist && { ...waitlist, apiKey };
+  }
+
+  private async insert(settings: NewSettings, write: OwnerWrite): Promise<Created> {
+    const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
+    const { questions, removedQuestions, malformed } = changeQuestions(NO_QUESTIONS, settings.questions);
+    requireSound({ requiredContact }, malformed);
+    const apiKey = newApiKey();
+    const apiKeyHash = hashApiKey(apiKey);
+    await this.database.transaction(async (manager, session) => {
+      if (!(await this.writes.isNew(session, write))) return;
+      const waitlist = await this.waitlists.insert(manager, {
+        accountId: write.accountId,
+        apiKeyHash,
+        name: settings.name,
+        urlLocation: settings.urlLocation,
+        requiredContact,
+        defaultRegion: settings.defaultRegion ?? null,
+        questions,
+        removedQuestions,
+        createdAt: new Date(),
+        spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
+        isClosed: settings.isClosed ?? DEFAULTS.isClosed,
+        isPublic: settings.isPublic ?? DEFAULTS.isPublic,
+        hidesCounts: settings.hidesCounts ?? DEFAULTS.hidesCounts,
+        ...EMPTY_TOTALS,
+      });
+      const secretAnswer = { waitlist, apiKey } satisfies Created;
+      const waitlistId = waitlist.id;
+      await session.one(this.writes.record(write, { action: 'waitlist_created', waitlistId, secretAnswer }));
+    });
+    const waitlist = await this.database.one(this.waitlists.findOwnedByKey(write.accountId, apiKeyHash));
+    return { waitlist: waitlist ?? throwNotFound(), apiKey };
   }
 }
 
@@ -152,27 +182,4 @@ function newApiKey(): string {
 
 function hashApiKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');
-}
-
-/** Rules that no field decorator states. @throws Problem `INVALID_REQUEST` */
-function requireSound({ requiredContact, defaultRegion, questions = [] }: WaitlistSettings): void {
-  const faults: FieldFault[] = [];
-  if (requiredContact?.email === 'off' && requiredContact.phone === 'off') {
-    faults.push({
-      field: 'required_contact',
-      rule: 'reachable',
-      message: 'must leave email or phone on: a record is found by one of them',
-    });
-  }
-  if (defaultRegion && !isSupportedCountry(defaultRegion)) {
-    faults.push({
-      field: 'default_region',
-      rule: 'known',
-      message: 'must be a country that has phone numbers, such as US',
-    });
-  }
-  if (new Set(questions.map(({ text }) => text)).size < questions.length) {
-    faults.push({ field: 'questions', rule: 'unique', message: 'must differ from each other' });
-  }
-  if (faults.length > 0) throw Problem.invalid(faults);
 }

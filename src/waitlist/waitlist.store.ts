@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, MoreThan } from 'typeorm';
 import { Database } from '../platform/database/database.js';
 import { type Query, select } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
@@ -26,9 +26,17 @@ export class WaitlistStore {
     );
   }
 
-  async listOwned(accountId: number): Promise<WaitlistEntity[]> {
+  /** At most `limit` waitlists, in the order of their ids. */
+  async listOwned(
+    accountId: number,
+    { afterId, limit }: { readonly afterId: number | null; readonly limit: number },
+  ): Promise<WaitlistEntity[]> {
     return this.database.read((manager) =>
-      manager.find(WaitlistEntity, { where: { accountId }, order: { id: 'ASC' } }),
+      manager.find(WaitlistEntity, {
+        where: { accountId, id: MoreThan(afterId ?? 0) },
+        order: { id: 'ASC' },
+        take: limit,
+      }),
     );
   }
 

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { CreateTokensDto } from '../../src/auth/auth.dto.js';
 import { isHttpUrl } from '../../src/platform/contract/formats.js';
-import { readRequest } from '../../src/platform/contract/request.pipe.js';
+import { readRequest } from '../../src/platform/contract/request.js';
 import { Problem } from '../../src/platform/problems/problem.js';
 import { CreateSignupDto, GetSignupDto } from '../../src/signup/signup.dto.js';
 import { ListWaitersDto, OffboardWaitersDto } from '../../src/waiter/waiter.dto.js';

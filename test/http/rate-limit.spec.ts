@@ -165,6 +165,19 @@ describe('the limit on lookups that find nobody', () => {
     expect((await signUp({ email: 'newcomer@example.com' })).status).toBe(200);
   });
 
+  it('counts signups that a closed waitlist refuses, because they find existing records', async () => {
+    const from = '192.0.2.15';
+    const closed = await service.world.waitlist();
+    const { email } = await service.world.signup(closed);
+    await service.api.patch(`/api/v1/waitlist/${closed.id}`, { is_closed: true }, { token: closed.owner.token });
+    const signUp = (address: string) =>
+      service.api.post('/api/v1/signup', { waitlist_id: closed.id, email: address }, { from });
+
+    expect(await statuses(3, (index) => signUp(`guess${index}@example.com`))).toEqual([422, 422, 429]);
+
+    expect((await signUp(email)).body.error_code).toBe('TOO_MANY_MISSES');
+  });
+
   it('does not count successful lookups', async () => {
     const { email } = await service.world.signup(waitlist);
 

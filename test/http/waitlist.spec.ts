@@ -1,11 +1,14 @@
 import { JwtService } from '@nestjs/jwt';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Answer, Api } from '../support/api.js';
+import type { Answer, Api, CallOptions } from '../support/api.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist, Owner, World } from '../support/world.js';
 
 const PATH = '/api/v1/waitlist';
 const SETTINGS = { waitlist_name: 'Launch', waitlist_url_location: 'https://example.com/join' };
+const PAGE_SIZE_MAX = 100;
+/** Pairs of changes sent at the same moment: without a lock, most of them lose one change. */
+const PAIRS = 20;
 
 let service: Service;
 let api: Api;
@@ -39,6 +42,9 @@ describe('a new waitlist', () => {
       required_contact: { email: 'required', phone: 'optional', first_name: 'optional', last_name: 'optional' },
       default_region: null,
       questions: [],
+      is_closed: false,
+      is_public: true,
+      hide_counts: false,
       created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$/),
       statistics: { current_signups: 0, offboarded_signups: 0, total_signups: 0, referred_signups: 0 },
       api_key: expect.stringMatching(/^[0-9a-f]{40}$/),
@@ -57,6 +63,9 @@ describe('a new waitlist', () => {
         { question_value: 'How?', optional: true, answer_value: ['On foot', 'By bike'] },
         { question_value: 'Who?' },
       ],
+      is_closed: true,
+      is_public: false,
+      hide_counts: true,
     };
 
     const { body: created } = await create(settings);
@@ -117,6 +126,34 @@ describe('a change', () => {
     expect((await read(waitlist)).body.required_contact).toMatchObject({ email: 'required', phone: 'off' });
   });
 
+  it('is kept beside a change of another field of required_contact at the same moment', async () => {
+    for (let pair = 0; pair < PAIRS; pair += 1) {
+      const waitlist = await world.waitlist({}, owner);
+
+      await Promise.all([
+        change(waitlist, { required_contact: { first_name: 'required' } }),
+        change(waitlist, { required_contact: { last_name: 'off' } }),
+      ]);
+
+      expect((await read(waitlist)).body.required_contact).toEqual({
+        ...waitlist.required_contact,
+        first_name: 'required',
+        last_name: 'off',
+      });
+    }
+  });
+
+  it('may not turn off email and phone at the same moment', async () => {
+    const waitlist = await world.waitlist({ required_contact: { email: 'optional' } }, owner);
+
+    const answers = await Promise.all([
+      change(waitlist, { required_contact: { email: 'off' } }),
+      change(waitlist, { required_contact: { phone: 'off' } }),
+    ]);
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
   it('of waitlist_url_location changes existing referral links', async () => {
     const waitlist = await world.waitlist({}, owner);
     const { email, referral_token } = await world.signup(waitlist);
@@ -145,19 +182,128 @@ describe('statistics', () => {
   });
 });
 
+describe('a closed waitlist', () => {
+  const signUp = (fields: object) => api.post('/api/v1/signup', fields);
+
+  it('refuses newcomers, finds existing records as before, and can be opened again', async () => {
+    const waitlist = await world.waitlist({}, owner);
+    const ada = await world.signup(waitlist);
+    const { email, ...record } = ada;
+    const known = { waitlist_id: waitlist.id, email };
+
+    await change(waitlist, { is_closed: true });
+
+    const newcomer = { waitlist_id: waitlist.id, email: 'newcomer@example.com' };
+    for (const refused of [await signUp(newcomer), await signUp({ ...newcomer, email: null })])
+      expect([refused.status, refused.body.error_code]).toEqual([422, 'WAITLIST_CLOSED']);
+    expect(await signUp(known)).toMatchObject({ status: 200, body: { ...record, priority: 0 } });
+    expect(await world.priorityOf(ada)).toBe(0);
+    expect((await read(waitlist)).body).toMatchObject({ is_closed: true, statistics: { total_signups: 1 } });
+
+    await change(waitlist, { is_closed: false });
+
+    expect((await signUp(newcomer)).status).toBe(200);
+  });
+});
+
+describe('a waitlist that is not public', () => {
+  it('looks like an unknown one without the token of its owner', async () => {
+    const [hidden, gone] = [await world.waitlist({ is_public: false }, owner), await world.waitlist({}, owner)];
+    await api.delete(`${PATH}/${gone.id}`, { token: owner.token });
+    const look = async (id: number, token?: string) => {
+      const { status, headers, body } = await api.get(`${PATH}/${id}`, { token });
+      return [status, Object.keys(headers), { ...body, instance: '' }];
+    };
+
+    for (const token of [undefined, 'a.b.c', stranger.token]) {
+      expect(await look(hidden.id, token)).toEqual(await look(gone.id, token));
+      expect((await look(hidden.id, token))[0]).toBe(404);
+    }
+    expect((await read(hidden)).body.is_public).toBe(false);
+  });
+
+  it('still takes signups and lookups by its id', async () => {
+    const waitlist = await world.waitlist({ is_public: false }, owner);
+
+    const ada = await world.signup(waitlist);
+
+    expect(await world.priorityOf(ada)).toBe(0);
+  });
+});
+
+describe('a waitlist that hides its counts', () => {
+  it('shows them to its owner, and no statistics to the public; a signup still shows its priority', async () => {
+    const waitlist = await world.waitlist({ hide_counts: true }, owner);
+    const [, grace] = await world.signups(waitlist, 2);
+
+    const { status, body } = await api.get(`${PATH}/${waitlist.id}`);
+
+    expect([status, body.statistics]).toEqual([200, null]);
+    expect((await read(waitlist)).body.statistics.total_signups).toBe(2);
+    expect(grace!.priority).toBe(1);
+  });
+});
+
 describe('the list of waitlists', () => {
+  const list = ({ token }: Owner, query?: CallOptions['query']) => api.get(PATH, { token, query });
+  const idsIn = ({ body }: Answer): number[] => body.map(({ id }: { id: number }) => id);
+
+  /** The page that the link leads to; null without a link. */
+  async function next({ token }: Owner, { headers }: Answer): Promise<Answer | null> {
+    const [, url] = /^<([^>]+)>; rel="next"$/.exec(String(headers.link)) ?? [];
+    if (url === undefined) return null;
+    const { pathname, search } = new URL(url);
+    return api.get(`${pathname}${search}`, { token });
+  }
+
   it("has the owner's waitlists, oldest first, and no others", async () => {
     const me = await world.owner();
-    const list = () => api.get(PATH, { token: me.token });
-    expect((await list()).body).toEqual([]);
+    expect((await list(me)).body).toEqual([]);
     const [one, two] = [await world.waitlist({}, me), await world.waitlist({}, me)];
     await world.waitlist({}, owner);
 
-    const mine = await list();
+    const mine = await list(me);
 
     expect(mine.status).toBe(200);
-    expect(mine.body.map(({ id }: { id: number }) => id)).toEqual([one.id, two.id]);
+    expect(idsIn(mine)).toEqual([one.id, two.id]);
     expect(mine.body[0]).toEqual((await api.get(`${PATH}/${one.id}`, { token: me.token })).body);
+  });
+
+  it('has at most 100 on a page, and links to the rest', async () => {
+    const me = await world.owner();
+    const ids = [];
+    for (let count = 0; count <= PAGE_SIZE_MAX; count += 1) ids.push((await world.waitlist({}, me)).id);
+
+    const first = await list(me);
+    const second = await next(me, first);
+
+    expect(idsIn(first)).toEqual(ids.slice(0, PAGE_SIZE_MAX));
+    expect(idsIn(second!)).toEqual(ids.slice(PAGE_SIZE_MAX));
+    expect(await next(me, second!)).toBeNull();
+  });
+
+  it('skips none if one is deleted between two pages', async () => {
+    const me = await world.owner();
+    const ids = [];
+    for (let count = 0; count < 4; count += 1) ids.push((await world.waitlist({}, me)).id);
+    const first = await list(me, { limit: 2 });
+
+    await api.delete(`${PATH}/${ids[0]}`, { token: me.token });
+
+    const second = await next(me, first);
+    expect([idsIn(first), idsIn(second!)]).toEqual([ids.slice(0, 2), ids.slice(2)]);
+    expect(await next(me, second!)).toBeNull();
+  });
+
+  it.each([
+    ['limit', '0'],
+    ['limit', '101'],
+    ['after_id', '0'],
+    ['after_id', 'x'],
+  ])('answers 400 to %s=%s', async (name, value) => {
+    const answer = await list(owner, { [name]: value });
+
+    expect([answer.status, fieldsOf(answer)]).toEqual([400, [name]]);
   });
 });
 
@@ -171,7 +317,9 @@ describe('the public view', () => {
       waitlist_url_location: waitlist.waitlist_url_location,
       required_contact: waitlist.required_contact,
       questions: [{ question_value: 'Why?', optional: true, answer_value: null }],
+      is_closed: false,
       statistics: { total_signups: 2 },
+      now: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
     };
 
     const headers = ['Bearer YOUR_ACCESS_TOKEN', 'Bearer', 'Basic YTpi', 'Bearer a.b.c'];
@@ -190,7 +338,7 @@ describe('the public view', () => {
     const { id } = await world.waitlist({}, owner);
     const jwt = service.app.get(JwtService, { strict: false });
     const { header, payload } = jwt.decode(owner.token, { complete: true }) as { header: object; payload: object };
-    const secret = 'test-secret-test-secret-test-secret-';
+    const secret = 'a-secret-that-signs-tokens-in-tests-only';
     const expired = jwt.sign(
       { ...payload, exp: Math.floor(Date.now() / 1000) - 60 },
       { secret, header: header as never },

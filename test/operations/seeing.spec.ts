@@ -89,6 +89,18 @@ describe('the logs and metrics of a process', () => {
     else await until(async () => /waitlist_database_connections\{state="idle"\} [1-9]/.test(await metrics()));
   });
 
+  it.each(['/livez', '/readyz', '/docs'])('answer HEAD of %s like GET, without a body', async (path) => {
+    const { status, headers } = await service.call('GET', path);
+    const head = await service.call('HEAD', path);
+
+    expect(head.text).toBe('');
+    expect([head.status, head.headers['content-type'], head.headers['content-length']]).toEqual([
+      status,
+      headers['content-type'],
+      headers['content-length'],
+    ]);
+  });
+
   it('serve /metrics without a rate limit and outside of the contract', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => service.call('GET', '/metrics')));
     const contract = JSON.parse((await service.call('GET', '/openapi.json')).text) as { paths: object };

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Database } from '../../src/platform/database/database.js';
 import type { Applicant, PageRequest, Waiter } from '../../src/queue/waiter.js';
 import type { Answer, Method } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
 import { type Earned, inOrder } from '../support/oracle.js';
-import { FIRST_PAGE, ownerWrite, queueOf } from '../support/queue.js';
+import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { FIRST_PAGE, queueOf } from '../support/queue.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService, startServices } from '../support/service.js';
 import { Replica } from '../support/service-process.js';
@@ -188,14 +188,12 @@ function queueModule(next: () => Service): EntryPoint {
   return {
     join: async ({ id }, guest) => (await writer().join(id, guest)).waiter,
     offboard: async ({ id }, ids) => {
-      const { uuids } = await writer().offboard(id, { ids }, ownerWrite());
+      const { uuids } = await writer().offboard(id, { ids }, operatorWrite(1));
       const removed = await queueOf(next().app).reader.findByUuids(id, uuids);
       return removed.map(({ removedPriority }) => removedPriority);
     },
     setSpots: async ({ id }, spots) => {
-      await next()
-        .app.get(Database)
-        .transaction((_, session) => writer().setSpotsPerReferral(session, id, spots));
+      await writer().configure(id, { spotsPerReferral: spots }, operatorWrite(1));
       return true;
     },
   };
@@ -243,7 +241,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     /** Takes the queue's lock: the server may still carry out a transaction of a killed process. */
     const settle = async () => {
       await killing;
-      await queue().writer.offboard(id, { ids: [] }, ownerWrite());
+      await queue().writer.offboard(id, { ids: [] }, operatorWrite(1));
     };
     if (command.kind === 'join') {
       const calls = command.referrers.map(async (number) => {

@@ -5,7 +5,8 @@ import type { Page, PageRequest, Waiter } from '../../src/queue/waiter.js';
 import { applicant } from '../support/applicant.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
-import { FIRST_PAGE, type Queue, ownerWrite, queueOf } from '../support/queue.js';
+import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
 
 const SMALL = 1_000;
 const LARGE = 8_000;
@@ -174,7 +175,7 @@ describe('the plans of the frequent statements', () => {
 
   async function offboard(id: number, waiters: Page['waiters']): Promise<void> {
     const ids = waiters.map((waiter) => waiter.id);
-    await queue.writer.offboard(id, { ids }, ownerWrite());
+    await queue.writer.offboard(id, { ids }, operatorWrite(1));
   }
 
   /** Some of the seeded records are offboarded. */

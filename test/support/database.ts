@@ -57,7 +57,7 @@ export async function withDataSource<Result>(
 
 /** The caller destroys it. */
 export async function openDataSource(url: string): Promise<DataSource> {
-  const config = readConfig({ DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32) });
+  const config = readConfig({ DATABASE_URL: url, JWT_SECRET: 'a-secret-that-signs-tokens-in-tests-only' });
   return new DataSource(dataSourceOptions(config.database)).initialize();
 }
 

@@ -1,7 +1,4 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { v7 as uuidV7 } from 'uuid';
-import { FROM_CLI } from '../../src/platform/audit/audit-log.js';
-import type { OwnerWrite } from '../../src/platform/idempotency/owner-write.js';
 import { QueueAuditor } from '../../src/queue/maintenance/auditor.js';
 import { QueuePurger } from '../../src/queue/maintenance/purger.js';
 import { QueueSeeder } from '../../src/queue/maintenance/seeder.js';
@@ -29,11 +26,6 @@ export function queueOf(app: INestApplicationContext): Queue {
     purger: app.get(QueuePurger),
     seeder: app.get(QueueSeeder),
   };
-}
-
-/** A command of an owner without an `Idempotency-Key`. */
-export function ownerWrite(): OwnerWrite {
-  return { ...FROM_CLI, id: uuidV7(), accountId: 1, key: null, markReplayed: () => undefined };
 }
 
 /** The first page of the active records in join order. */

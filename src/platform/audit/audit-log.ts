@@ -38,6 +38,12 @@ export interface Origin {
   readonly addressHash: string | null;
 }
 
+/** The part of a request that identifies its sender. */
+export interface Sender {
+  readonly id: string;
+  readonly ip: string;
+}
+
 /** A command of the CLI has neither a request nor an address. */
 export const FROM_CLI: Origin = { requestId: null, addressHash: null };
 
@@ -87,7 +93,7 @@ export class AuditLog {
   }
 
   /** Where a request came from. Addresses of one IPv6 subscriber count as one. */
-  originOf(request: { readonly id: string; readonly ip: string }): Origin {
+  originOf(request: Sender): Origin {
     return { requestId: request.id, addressHash: this.secrets.hash('audit-address', addressKey(request.ip)) };
   }
 

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { PROBLEM_CODES, problemResponses } from '../problems/api-problems.js';
+import { PROBLEM_CODES, problemResponses, sharedProblemResponses } from '../problems/api-problems.js';
 import { ProblemDto } from '../problems/problem.dto.js';
 import type { ProblemCode } from '../problems/problem-catalog.js';
+import { VERSION } from '../config/version.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Components = NonNullable<OpenAPIObject['components']>;
@@ -13,14 +14,15 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Waitlist Service')
-    .setDescription(readFileSync(new URL('./description.md', import.meta.url), 'utf8').trimEnd())
-    .setVersion('1.0.0')
+    .setDescription(description(serverPath))
+    .setVersion(VERSION)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(serverPath, 'The service that published this document.')
-    .addTag('Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.')
+    // In the order in which an owner uses them.
     .addTag('Auth', 'Log in with the email and password of an account, and renew the login.')
-    .addTag('Waiter', 'List the Waiters of a waitlist and offboard them. For owners.')
     .addTag('Waitlist', 'Configure waitlists. For owners, except for the public view.')
+    .addTag('Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.')
+    .addTag('Waiter', 'List the Waiters of a waitlist and offboard them. For owners.')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')
     .addBearerAuth(bearer('The refresh token. It can be exchanged once for a new pair of tokens.'), 'refresh_token')
     // Last, because Swagger UI focuses the last field.
@@ -30,9 +32,24 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
     operationIdFactory: (_, method) => method,
     extraModels: [ProblemDto],
   });
-  document.components = { ...document.components, headers: HEADERS };
+  const responses = sharedProblemResponses();
+  for (const response of Object.values(responses)) addCommonHeaders(response);
+  document.components = { ...document.components, headers: HEADERS, responses };
+  document.paths = inOrderOfTags(document);
   for (const operation of operationsOf(document)) complete(operation);
   return document;
+}
+
+function description(serverPath: string): string {
+  const text = readFileSync(new URL('./description.md', import.meta.url), 'utf8').trimEnd();
+  return text.replaceAll('](/docs', `](${serverPath.replace(/\/$/, '')}/docs`);
+}
+
+/** Readers of the document that ignore its tags see the same order as those who do not. */
+function inOrderOfTags({ paths, tags = [] }: OpenAPIObject): OpenAPIObject['paths'] {
+  const names = tags.map(({ name }) => name);
+  const rank = ({ get, post }: OpenAPIObject['paths'][string]) => names.indexOf((post ?? get)?.tags?.[0] ?? '');
+  return Object.fromEntries(Object.entries(paths).sort(([, one], [, other]) => rank(one) - rank(other)));
 }
 
 /**
@@ -64,18 +81,21 @@ function complete(operation: Operation): void {
   delete marks[PROBLEM_CODES];
   operation.security ??= [];
   Object.assign(operation.responses, problemResponses(codes));
-  const sent = ['Cache-Control', 'x-request-id', ...RATE_LIMIT_HEADERS];
   const isRepeatable = operation.parameters?.some(
     (parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key',
   );
   for (const [status, response] of Object.entries(operation.responses)) {
     if (response === undefined || '$ref' in response) continue;
     if (isRepeatable && status.startsWith('2')) response.headers = { ...response.headers, ...REPLAYED };
-    response.headers = {
-      ...response.headers,
-      ...Object.fromEntries(sent.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-    };
+    addCommonHeaders(response);
   }
+}
+
+function addCommonHeaders(response: { headers?: object }): void {
+  response.headers = {
+    ...response.headers,
+    ...Object.fromEntries(COMMON_HEADERS.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+  };
 }
 
 function bearer(description: string) {
@@ -88,8 +108,8 @@ const API_KEY =
 const PATH_TOO_LONG: ProblemCode = 'PATH_TOO_LONG';
 const SECONDS = { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400, example: 30 } as const;
 const REQUESTS = { type: 'integer', format: 'int32', minimum: 0, maximum: 10_000_000, example: 599 } as const;
-const RATE_LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const REPLAYED = { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } };
+const COMMON_HEADERS = ['Cache-Control', 'x-request-id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const HEADERS: Components['headers'] = {
   'Idempotent-Replayed': {
     description: 'Present if this is the answer of an earlier request with the same `Idempotency-Key`.',
@@ -119,7 +139,7 @@ const HEADERS: Components['headers'] = {
   'RateLimit-Reset': { description: 'Seconds until the window ends.', schema: SECONDS },
   Link: {
     description:
-      'The next page, `<…>; rel="next"` (RFC 8288). It starts after the last Waiter of this page, so no one is skipped if Waiters are offboarded between two requests. Absent on the last page.',
+      'The next page, `<…>; rel="next"` (RFC 8288). It starts after the last item of this page, so none is skipped if items are removed between two requests. Absent on the last page.',
     schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
   },
   'X-Total-Count': {

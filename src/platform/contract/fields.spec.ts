@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Problem } from '../problems/problem.js';
 import { Flag, Id, Metadata, OneOf, Text, TextList } from './fields.js';
-import { readRequest } from './request.pipe.js';
+import { readRequest } from './request.js';
 
 const KIB = 1024;
 

@@ -11,15 +11,12 @@ import {
   IsDefined,
   IsIn,
   IsInt,
-  IsObject,
-  isObject,
   Max,
   Min,
   ValidateBy,
   ValidateIf,
-  ValidateNested,
 } from 'class-validator';
-import { type FieldFault, Problem } from '../problems/problem.js';
+import type { FieldFault } from '../problems/problem.js';
 import type { Rule } from '../problems/rule.js';
 import {
   COUNT_SCHEMA,
@@ -32,6 +29,10 @@ import {
   PHONE_SCHEMA,
   TEXT_PATTERN,
 } from './formats.js';
+import { emailKey, invalidEmail } from './email.js';
+import { isPhoneAnywhere, phoneRule } from './phone.js';
+import { Malformed, read, within } from './request.js';
+import type { PathPipe } from './request.interceptor.js';
 
 /*
  * One decorator per field of a request. Its options make three things: the property in the OpenAPI document, the rule
@@ -46,6 +47,8 @@ interface FieldOptions {
   readonly default?: unknown;
   readonly optional?: boolean;
   readonly nullable?: boolean;
+  /** Makes the field optional if the other field of this name is given. */
+  readonly unless?: string;
   /** Accepts other notations of queries and existing clients: `"12"`, `True`, a space for an unencoded plus sign. */
   readonly lenient?: boolean;
 }
@@ -82,18 +85,22 @@ export function PersonName(options: FieldOptions) {
   return Text({ maxLength: 100, ...options });
 }
 
-/** The service checks the address itself: an empty text counts as none, and a waitlist may not collect emails. */
+/** An address, or blank text, which counts as none. */
 export function Email(options: FieldOptions) {
-  return text({ ...EMAIL_SCHEMA, ...options }, plusOfSpaces);
+  const addressFault = (value: string) =>
+    value.trim() === '' || emailKey(value) !== null ? null : invalidEmail(value);
+  return applyDecorators(text({ ...EMAIL_SCHEMA, ...options }, plusOfSpaces), Holds('address', addressFault));
 }
 
-/** The service checks the number itself, because that depends on the waitlist's region. */
+/** A number of any region, or blank text, which counts as none. Whether its region is right, a service checks. */
 export function Phone(options: FieldOptions) {
-  return text({ ...PHONE_SCHEMA, ...options }, plusOfFirstSpace);
+  const numberFault = (value: string) =>
+    value.trim() === '' || isPhoneAnywhere(value) ? null : broken('format', phoneRule(null));
+  return applyDecorators(text({ ...PHONE_SCHEMA, ...options }, plusOfFirstSpace), Holds('number', numberFault));
 }
 
 export function HttpUrl(options: TextOptions) {
-  const urlFault = (value: unknown) => (isHttpUrl(value as string) ? undefined : broken('format', HTTP_URL_RULE));
+  const urlFault = (value: string) => (isHttpUrl(value) ? null : broken('format', HTTP_URL_RULE));
   return applyDecorators(Text({ format: 'http-url', ...options }), Holds('httpUrl', urlFault));
 }
 
@@ -137,13 +144,15 @@ export function TextList(options: ListOptions & { readonly items: TextBounds }) 
 }
 
 export function Nested(dto: Class, options: FieldOptions) {
-  return field({ ...options, type: dto }, [IsObject(words('type', OBJECT_RULE)), ValidateNested()], { type: dto });
+  const readValue = (value: unknown) => (isAbsent(value) ? value : read(dto, value));
+  return field({ ...options, type: dto }, [Reads(readValue), Holds('nested', nestedFaults)]);
 }
 
 export function NestedList(dto: Class, options: ListOptions) {
-  // ValidateNested alone would take the items of a list within the list for items of this one.
-  const itemFault = (item: unknown) => (isObject(item) ? undefined : broken('type', OBJECT_RULE));
-  return field({ ...options, type: [dto] }, [...listRules(options, itemFault), ValidateNested()], { type: dto });
+  // Of a list that is too long, no item is read.
+  const readItems = (value: unknown) =>
+    Array.isArray(value) && value.length <= options.maxItems ? value.map((item) => read(dto, item)) : value;
+  return field({ ...options, type: [dto] }, [Reads(readItems), ...listRules(options, nestedFaults)]);
 }
 
 const METADATA_BYTES_MAX = 16 * 1024;
@@ -155,7 +164,7 @@ const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 /** A JSON object of the caller's own, unchanged: at most 16 KiB of compact JSON and 8 levels, without NUL. */
 export function Metadata(options: FieldOptions) {
   const schema = { ...options, type: 'object', additionalProperties: true };
-  return field(schema, [IsObject(words('type', OBJECT_RULE)), Holds('metadata', metadataFault), Unchanged()]);
+  return field(schema, [Holds('metadata', metadataFault), Unchanged()]);
 }
 
 /** Documented here and checked by a service, because the rule depends on the waitlist. */
@@ -166,17 +175,18 @@ export function CheckedByService(options: FieldOptions & { readonly type: [Class
 /** An id in the path. An operation that cannot be undone has no `example`, because `/docs` would fill it in. */
 export function IdParam(name: string, example?: number): ParameterDecorator {
   return (target, method, index) => {
-    Param(name, { transform: (text: string) => requireId(name, text) })(target, method, index);
+    Param(name, idPipe(name))(target, method, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, method as string) as TypedPropertyDescriptor<unknown>;
     const schema = { name, schema: { ...ID_SCHEMA, example }, description: 'The id of the waitlist.' };
     ApiParam(schema)(target, method as string, descriptor);
   };
 }
 
-function requireId(field: string, text: string): number {
-  const id = parseId(text);
-  if (id === null) throw Problem.invalid([{ field, rule: 'format', message: ID_RULE }]);
-  return id;
+function idPipe(name: string): PathPipe {
+  return {
+    faultOf: (text) => (parseId(text) === null ? broken('format', ID_RULE, name) : null),
+    transform: Number,
+  };
 }
 
 type Reader = (value: unknown) => unknown;
@@ -186,19 +196,21 @@ function text(options: TextOptions & { readonly type?: Class }, read: Reader) {
 }
 
 function field(
-  { lenient, optional: isOptional, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
+  { lenient, optional: isOptional, unless, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
   rules: readonly PropertyDecorator[],
-  { read, type = Opaque }: { readonly read?: Reader; readonly type?: Class } = {},
+  { read: readNotation }: { readonly read?: Reader } = {},
 ) {
-  const optional = isOptional ?? schema.default !== undefined;
+  const optional = isOptional ?? (unless !== undefined || schema.default !== undefined);
   // IsOptional would skip null as well as undefined.
-  const isAbsent = (value: unknown) => (optional && value === undefined) || (schema.nullable && value === null);
+  const isSkipped = (value: unknown, dto: Readonly<Record<string, unknown>>) =>
+    (optional && value === undefined && (!unless || !isBlank(dto[unless]))) || (schema.nullable && value === null);
   return applyDecorators(
     ApiProperty({ ...schema, required: !optional }),
     Expose(),
-    Type(() => type),
-    ...(lenient && read ? [Transform(({ value }: TransformFnParams) => read(value))] : []),
-    ...(optional || schema.nullable ? [ValidateIf((_, value) => !isAbsent(value))] : []),
+    Type(() => Opaque),
+    ...(lenient && readNotation ? [Transform(({ value }: TransformFnParams) => readNotation(value))] : []),
+    ...(optional || schema.nullable ? [ValidateIf((dto, value) => !isSkipped(value, dto))] : []),
+    ...(unless ? [NeededUnless(unless)] : []),
     ...(optional ? [] : [IsDefined(words('required', 'is required'))]),
     ...rules,
   );
@@ -211,8 +223,17 @@ function field(
 @Exclude()
 class Opaque {}
 
+/** Reads the value of the request itself, not the copy that class-transformer made. */
+function Reads(reader: Reader): PropertyDecorator {
+  return Transform(({ obj, key }: TransformFnParams) => reader((obj as Record<string, unknown>)[key]));
+}
+
 function Unchanged(): PropertyDecorator {
-  return Transform(({ obj, key }: TransformFnParams) => (obj as Record<string, unknown>)[key]);
+  return Reads((value) => value);
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
 }
 
 /* A reader leaves what it does not recognize as it is, for the rule to reject. */
@@ -231,27 +252,45 @@ const plusOfSpaces: Reader = (value) => (typeof value === 'string' ? value.trim(
 
 const plusOfFirstSpace: Reader = (value) => (typeof value === 'string' ? value.replace(/^ (?=\d)/, '+') : value);
 
-/** A fault of a value. `field` is the path within the value: empty for the value itself, `[0]` for an item. */
-type FindFault = (value: unknown) => FieldFault | undefined;
+/** What is wrong with a value. The paths are those within the value: empty for the value itself, `[0]` for an item. */
+type FindFaults<Value> = (value: Value) => FieldFault | readonly FieldFault[] | null;
 
-function broken(rule: Rule, message: string, field = ''): FieldFault {
+/** A fault of the value itself, if no path within it is given. */
+export function broken(rule: Rule, message: string, field = ''): FieldFault {
   return { field, rule, message };
 }
 
-/** A message of class-validator is only text, so it carries the fault as JSON; `readRequest` reads it. */
+/** A message of class-validator is only text, so it carries faults as JSON; `read` reads them. */
 function words(rule: Rule, message: string): { readonly message: string } {
-  return { message: JSON.stringify(broken(rule, message)) };
+  return { message: JSON.stringify([broken(rule, message)]) };
 }
 
-function Holds(name: string, findFault: FindFault): PropertyDecorator {
-  const validate = (value: unknown) => findFault(value) === undefined;
-  const defaultMessage = (failed?: { readonly value: unknown }) => JSON.stringify(findFault(failed?.value));
+/** A rule of a field. It is checked only if those before it hold. */
+export function Holds<Value>(name: string, findFaults: FindFaults<Value>): PropertyDecorator {
+  const faultsOf = (value: unknown) => [findFaults(value as Value) ?? []].flat();
+  const validate = (value: unknown) => faultsOf(value).length === 0;
+  const defaultMessage = (failed?: { readonly value: unknown }) => JSON.stringify(faultsOf(failed?.value));
   return ValidateBy({ name, validator: { validate, defaultMessage } });
 }
 
-const OBJECT_RULE = 'must be a JSON object';
+function NeededUnless(other: string): PropertyDecorator {
+  const validate = (value: unknown, context?: { readonly object: object }) =>
+    !isBlank(value) || !isBlank((context?.object as Readonly<Record<string, unknown>>)[other]);
+  const { message } = words('required', `is required unless a ${other} is given`);
+  return ValidateBy({ name: 'neededUnless', validator: { validate, defaultMessage: () => message } });
+}
 
-function textFault({ minLength = 0, maxLength, pattern }: TextBounds): FindFault {
+function isBlank(value: unknown): boolean {
+  return isAbsent(value) || (typeof value === 'string' && value.trim() === '');
+}
+
+/** The faults of a value that `read` read. */
+const nestedFaults: FindFaults<unknown> = (value) => {
+  if (value instanceof Malformed) return value.faults;
+  return isAbsent(value) ? broken('type', 'must be a JSON object') : null;
+};
+
+function textFault({ minLength = 0, maxLength, pattern }: TextBounds): FindFaults<unknown> {
   const expression = pattern === undefined ? undefined : new RegExp(pattern);
   return (value) => {
     if (typeof value !== 'string') return broken('type', 'must be text');
@@ -259,7 +298,7 @@ function textFault({ minLength = 0, maxLength, pattern }: TextBounds): FindFault
     if (length > maxLength) return broken('max_length', `must have at most ${maxLength} characters`);
     if (length < minLength)
       return broken('min_length', minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`);
-    if (expression?.test(value) ?? true) return undefined;
+    if (expression?.test(value) ?? true) return null;
     return pattern === TEXT_PATTERN
       ? broken('characters', 'must not contain control characters')
       : broken('format', `must match ${pattern}`);
@@ -271,28 +310,26 @@ function countCharacters(text: string, max: number): number {
   return text.length <= max || text.length > 2 * max ? text.length : [...text].length;
 }
 
-function listRules({ minItems = 0, maxItems }: ListOptions, itemFault: FindFault): PropertyDecorator[] {
-  const itemsFault: FindFault = (value) => {
-    const faults = (value as unknown[]).map(itemFault);
-    const index = faults.findIndex((fault) => fault !== undefined);
-    const fault = faults[index];
-    return fault && { ...fault, field: `[${index}]` };
-  };
+function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaults<unknown>): PropertyDecorator[] {
+  const allFaults = (items: readonly unknown[]) =>
+    items.flatMap((item, index) => within(`[${index}]`, [itemFaults(item) ?? []].flat()));
   return [
     IsArray(words('type', 'must be a list')),
     ...(minItems > 0 ? [ArrayMinSize(minItems, words('min_items', 'must not be empty'))] : []),
     ArrayMaxSize(maxItems, words('max_items', `must have at most ${maxItems} items`)),
-    Holds('items', itemsFault),
+    Holds('items', allFaults),
   ];
 }
 
-const metadataFault: FindFault = (value) => {
+const metadataFault: FindFaults<unknown> = (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return broken('type', 'must be a JSON object');
   if (countLevels(value) > METADATA_LEVELS_MAX)
     return broken('max_levels', `must have at most ${METADATA_LEVELS_MAX} levels`);
   const text = JSON.stringify(value);
   if (JSON_NUL.test(text)) return broken('characters', 'must not contain NUL');
   const isLarge = Buffer.byteLength(text) > METADATA_BYTES_MAX;
-  return isLarge ? broken('max_bytes', `must have at most ${METADATA_BYTES_MAX} bytes as compact JSON`) : undefined;
+  return isLarge ? broken('max_bytes', `must have at most ${METADATA_BYTES_MAX} bytes as compact JSON`) : null;
 };
 
 /** Stops one level past the limit, so that depth cannot exhaust the stack. */

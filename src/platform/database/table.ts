@@ -55,6 +55,15 @@ export class Table<Entity extends object> {
     );
   }
 
+  /** Sets these columns of the row with this id. */
+  update(id: number, entity: Readonly<Entity>, properties: readonly (keyof Entity)[]): Query<void> {
+    const updated = this.columns.filter(({ property }) => properties.includes(property as keyof Entity));
+    return write(`UPDATE ${this.name} SET ${updated.map(({ column }) => `${column} = ?`).join(', ')} WHERE id = ?`, [
+      ...updated.map(({ property, type }) => toSql(entity[property as keyof Entity], type)),
+      id,
+    ]);
+  }
+
   read(row: Row): Entity {
     const entity: Record<string, unknown> = {};
     for (const { property, column, type } of this.columns) entity[property] = fromSql(row[column] as Value, type);

@@ -3,7 +3,7 @@ import { UnsupportedMediaTypeException } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'secure-json-parse';
 import { percentDecoded } from '../contract/formats.js';
-import { Problem } from '../problems/problem.js';
+import { type FieldFault, Problem } from '../problems/problem.js';
 import type { Rule } from '../problems/rule.js';
 import { isRepeated } from './headers.js';
 
@@ -35,7 +35,7 @@ export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     try {
       requirePlain(request);
-      done(null, body.length === 0 ? undefined : parseJson(body));
+      done(null, body.length === 0 ? undefined : parseJson(body, request));
     } catch (error) {
       done(error as Error, undefined);
     }
@@ -54,12 +54,13 @@ export function readQueryFromBody(fastify: FastifyInstance): void {
   });
 }
 
-/** Refuses a query that is not percent-encoded UTF-8. The router checks the path, but the query parser accepts anything. */
+/** A query must be percent-encoded UTF-8. The router checks the path, but the query parser accepts anything. */
 export function requireReadableQuery(fastify: FastifyInstance): void {
-  fastify.addHook('onRequest', ({ url }, _, done) => {
+  fastify.addHook('onRequest', (request, _, done) => {
+    const { url } = request;
     const start = url.indexOf('?');
     if (start < 0 || !url.includes('%', start)) return done();
-    const faults = url
+    request.faults = url
       .slice(start + 1)
       .split('&')
       .filter((parameter) => percentDecoded(parameter) === undefined)
@@ -68,7 +69,7 @@ export function requireReadableQuery(fastify: FastifyInstance): void {
         rule: 'format' as const,
         message: 'must be percent-encoded UTF-8',
       }));
-    done(faults.length > 0 ? Problem.invalid(faults) : undefined);
+    done();
   });
 }
 
@@ -83,7 +84,7 @@ function requirePlain(request: FastifyRequest): void {
     throw new UnsupportedMediaTypeException();
 }
 
-function parseJson(body: Buffer): unknown {
+function parseJson(body: Buffer, request: FastifyRequest): unknown {
   if (!isUtf8(body)) throw malformed('format', 'must be JSON in UTF-8');
   let value: unknown;
   try {
@@ -97,26 +98,34 @@ function parseJson(body: Buffer): unknown {
         : 'must be JSON in UTF-8',
     );
   }
-  requireStorable(value, '', 1, { left: VALUES_MAX });
+  const surrogates: FieldFault[] = [];
+  requireStorable(value, '', 1, { left: VALUES_MAX, surrogates });
+  request.faults = [...(request.faults ?? []), ...surrogates];
   return value;
 }
 
+interface Visit {
+  /** Values that may still follow. */
+  left: number;
+  readonly surrogates: FieldFault[];
+}
+
 /**
- * Bounds levels and values, and refuses lone surrogates: they are not Unicode, and no database returns them unchanged.
+ * Bounds levels and values, and collects lone surrogates: they are not Unicode, and no database returns them unchanged.
  * The recursion is safe because the levels are bounded first.
  */
-function requireStorable(value: unknown, path: string, level: number, values: { left: number }): void {
-  if (typeof value === 'string' && !value.isWellFormed()) throw loneSurrogate(path, '');
+function requireStorable(value: unknown, path: string, level: number, visit: Visit): void {
+  if (typeof value === 'string' && !value.isWellFormed()) visit.surrogates.push(loneSurrogate(path, ''));
   if (typeof value !== 'object' || value === null) return;
   if (level > LEVELS_MAX) throw malformed('max_levels', `must have at most ${LEVELS_MAX} levels`);
   const isList = Array.isArray(value);
   // Count first: to list the entries of a huge list takes longer than to parse it.
-  values.left -= isList ? value.length : Object.keys(value).length;
-  if (values.left < 0) throw malformed('max_values', `must hold at most ${VALUES_MAX} values`);
+  visit.left -= isList ? value.length : Object.keys(value).length;
+  if (visit.left < 0) throw malformed('max_values', `must hold at most ${VALUES_MAX} values`);
   for (const [key, inner] of Object.entries(value)) {
-    if (!key.isWellFormed()) throw loneSurrogate(path, 'keys ');
+    if (!key.isWellFormed()) visit.surrogates.push(loneSurrogate(path, 'keys '));
     const innerPath = isList ? `${path}[${key}]` : path ? `${path}.${key}` : key;
-    requireStorable(inner, innerPath, level + 1, values);
+    requireStorable(inner, innerPath, level + 1, visit);
   }
 }
 
@@ -124,10 +133,8 @@ function isPlainObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function loneSurrogate(path: string, what: string): Problem {
-  return Problem.invalid([
-    { field: path || 'body', rule: 'characters', message: `${what}must not hold a lone surrogate` },
-  ]);
+function loneSurrogate(path: string, what: string): FieldFault {
+  return { field: path || 'body', rule: 'characters', message: `${what}must not hold a lone surrogate` };
 }
 
 function malformed(rule: Rule, message: string): Problem {

@@ -1,9 +1,11 @@
+import { Reflector } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../config/config.js';
-import { RequestPipe } from '../contract/request.pipe.js';
-import { serveDocs } from '../contract/docs-page.js';
+import { RequestInterceptor } from '../contract/request.interceptor.js';
+import { serveContract, serveDocs } from '../contract/docs-page.js';
 import { createDocument, publishable } from '../contract/document.js';
 import { Lifecycle } from '../health/lifecycle.js';
+import { serveMonitoring } from '../health/monitoring.js';
 import { isWithin } from '../limits/address.js';
 import { endConnectionsOnClose, limitConnections, limitLargeBodies } from '../limits/connections.js';
 import { answerInTime, shedLoad } from '../limits/overload.js';
@@ -52,7 +54,9 @@ export async function configureHttp(
 
   app.useGlobalFilters(new ProblemFilter(collectAllowedMethods(fastify)));
   const document = createDocument(app, basePath);
-  app.useGlobalPipes(new RequestPipe());
-  await serveDocs(fastify, publishable(document), basePath);
+  app.useGlobalInterceptors(new RequestInterceptor(app.get(Reflector)));
+  serveContract(fastify, publishable(document));
+  if (config.docsEnabled) serveDocs(fastify, basePath);
   await shedLoad(fastify, lifecycle, bounds.loopDelayMs);
+  serveMonitoring(fastify, lifecycle, metrics, config);
 }

@@ -2,20 +2,18 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { type Config, CONFIG } from '../config/config.js';
 
-interface PageFacts {
-  /** Null where it is not counted. */
-  readonly total: number | null;
-  readonly nextAfterId: number | null;
-}
-
-/** Sets the headers of a page: `X-Total-Count`, and `Link` (RFC 8288) to the next page. */
+/** Sets the headers of a page: `Link` (RFC 8288) to the next page, and `X-Total-Count` where the total is known. */
 @Injectable()
 export class PageHeaders {
   constructor(@Inject(CONFIG) private readonly config: Config) {}
 
   /** `query` has the parameters that the operation knows. The link repeats those of the URL, from `nextAfterId` on. */
-  set(reply: FastifyReply, query: object, { total, nextAfterId }: PageFacts): void {
-    if (total !== null) void reply.header('X-Total-Count', total);
+  set(
+    reply: FastifyReply,
+    query: object,
+    { total, nextAfterId }: { total?: number; nextAfterId: number | null },
+  ): void {
+    if (total !== undefined) void reply.header('X-Total-Count', total);
     if (nextAfterId === null) return;
     const { url, routeOptions } = reply.request;
     // Parameters from a body must not end up in a URL, and unknown ones are dropped.

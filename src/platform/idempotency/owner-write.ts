@@ -1,4 +1,5 @@
-import type { Origin } from '../audit/audit-log.js';
+import { v7 as uuidV7 } from 'uuid';
+import { FROM_CLI, type Origin } from '../audit/audit-log.js';
 
 /** Identifies a write and its repeats by the caller's `Idempotency-Key`. */
 export interface RepeatKey {
@@ -17,4 +18,9 @@ export interface OwnerWrite extends Origin {
   readonly key: RepeatKey | null;
   /** Called if the answer is that of an earlier write with the same key. */
   markReplayed(): void;
+}
+
+/** A command of the CLI, or of the start, for an account. */
+export function operatorWrite(accountId: number): OwnerWrite {
+  return { ...FROM_CLI, id: uuidV7(), accountId, key: null, markReplayed: () => undefined };
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type AuditAction, AuditLog } from '../audit/audit-log.js';
 import { Database } from '../database/database.js';
 import { isDuplicateKey } from '../database/database-error.js';
-import { known, type Query, select, together } from '../database/session.js';
+import { known, type Query, select, type Session, together } from '../database/session.js';
 import { Sweeper } from '../database/sweeper.js';
 import type { Row, Table } from '../database/table.js';
 import { Problem } from '../problems/problem.js';
@@ -89,6 +89,15 @@ export class OwnerWrites {
     } finally {
       this.running.delete(key.id);
     }
+  }
+
+  /**
+   * Whether this write is not carried out yet; false in the retry of a transaction of which only the answer to the COMMIT
+   * was lost. Ask it in the transaction of the work.
+   */
+  async isNew(session: Session, { id }: OwnerWrite): Promise<boolean> {
+    const done = await session.one(this.audit.findDone([id]));
+    return !done.has(id);
   }
 
   /** Goes into the transaction of the work. */

@@ -126,6 +126,11 @@ const CATALOG = {
     detail: 'This Idempotency-Key was used with another body.',
     remedy: 'Use a new key for each new request. A key stands for one body for 24 hours.',
   },
+  WAITLIST_CLOSED: {
+    status: 422,
+    detail: 'This waitlist is closed: it takes no new signups.',
+    remedy: 'Existing records are still found. The owner opens the waitlist again with `is_closed: false`.',
+  },
   RATE_LIMITED: {
     status: 429,
     detail: 'Too many requests from this address; wait before the next.',
@@ -163,6 +168,12 @@ const CATALOG = {
     retryAfterSeconds: 1,
     detail: 'Too many requests are waiting; try again.',
     remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
+  },
+  STARTING: {
+    status: 503,
+    retryAfterSeconds: 1,
+    detail: 'This instance is starting; try again.',
+    remedy: 'Returned by `/readyz` until the first account exists. Wait for the number of seconds in `Retry-After`.',
   },
   SECRET_UNAVAILABLE: {
     status: 503,

@@ -54,9 +54,12 @@ export class Problem extends Error {
 }
 
 function withFaults(code: ProblemCode, faults: readonly FieldFault[]): Problem {
-  const fields = faults
-    .slice(0, FAULTS_MAX)
-    .map(({ field, ...fault }) => ({ field: field.slice(0, FIELD_LENGTH_MAX).toWellFormed(), ...fault }));
+  const fields: FieldFault[] = [];
+  for (const fault of faults) {
+    if (fields.length === FAULTS_MAX) break;
+    const field = fault.field.slice(0, FIELD_LENGTH_MAX).toWellFormed();
+    if (fields.every((other) => other.field !== field)) fields.push({ ...fault, field });
+  }
   const sentences = fields.map(({ field, message }) => `${field} ${message}`);
   if (faults.length > fields.length) sentences.push(`and ${faults.length - fields.length} more`);
   return new Problem(code, { detail: sentences.join('; '), fields });

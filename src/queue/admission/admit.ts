@@ -2,9 +2,9 @@ import { type FieldFault, Problem } from '../../platform/problems/problem.js';
 import type { Applicant, ContactKeys, Newcomer } from '../waiter.js';
 import type { RequiredContact, WaitlistEntity } from '../waitlist.entity.js';
 import { checkAnswers } from './answers.js';
-import { contactKeys, nonBlank } from './contact.js';
+import { contactFaults, contactKeys, nonBlank } from './contact.js';
 
-type Rules = Pick<WaitlistEntity, 'requiredContact' | 'questions'>;
+type Rules = Pick<WaitlistEntity, 'requiredContact' | 'questions' | 'isClosed'>;
 type Contact = Pick<Newcomer, 'email' | 'phone' | 'firstName' | 'lastName'>;
 
 /** A request to join, held to the rules of its waitlist. */
@@ -13,21 +13,29 @@ export interface Admission {
   readonly keys: ContactKeys;
   /** Holds only if there is no `refusal`. */
   readonly newcomer: Newcomer;
-  /** `WAITLIST_RULE_BROKEN`, naming every broken rule, for an applicant who is not on the waitlist yet. */
+  /** `WAITLIST_CLOSED`, or `WAITLIST_RULE_BROKEN` with every broken rule, for an applicant who is not on the waitlist yet. */
   readonly refusal: Problem | null;
 }
 
-/** @throws Problem `INVALID_REQUEST` for contact data or answers that no waitlist accepts */
+/** @throws Problem `INVALID_REQUEST` for contact data without a normal form and for answers that cannot be stored */
 export function admit(applicant: Applicant, rules: Rules): Admission {
   const contact = keptContact(applicant, rules.requiredContact);
   const keys = contactKeys(contact, applicant.region);
-  const { answers, faults } = checkAnswers(rules.questions, applicant.answers);
+  const { answers, malformed, faults } = checkAnswers(rules.questions, applicant.answers);
+  const invalid = [...contactFaults(contact, keys, applicant.region), ...malformed];
+  if (invalid.length > 0) throw Problem.invalid(invalid);
   const broken = [...missingContact(contact, rules.requiredContact), ...faults];
   return {
     keys,
     newcomer: { ...contact, ...keys, metadata: applicant.metadata, answers },
-    refusal: broken.length > 0 ? Problem.ruleBroken(broken) : null,
+    refusal: refusalOf(rules.isClosed, broken),
   };
+}
+
+/** On a closed waitlist there is nothing to mend, so its other rules are not named. */
+function refusalOf(isClosed: boolean, broken: readonly FieldFault[]): Problem | null {
+  if (isClosed) return new Problem('WAITLIST_CLOSED');
+  return broken.length > 0 ? Problem.ruleBroken(broken) : null;
 }
 
 /** Contact data that the waitlist does not ask for is dropped. */

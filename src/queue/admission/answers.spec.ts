@@ -3,8 +3,8 @@ import { Problem } from '../../platform/problems/problem.js';
 import type { Question } from '../waitlist.entity.js';
 import { checkAnswers } from './answers.js';
 
-const WHY: Question = { text: 'Why?', optional: false, options: null };
-const HOW: Question = { text: 'How?', optional: true, options: ['On foot', 'By bike'] };
+const WHY: Question = { id: 1, text: 'Why?', optional: false, options: null };
+const HOW: Question = { id: 2, text: 'How?', optional: true, options: ['On foot', 'By bike'] };
 
 const item = (question_value: unknown, answer_value: unknown) => ({ question_value, answer_value });
 
@@ -16,8 +16,8 @@ describe('answers', () => {
     const answers = answersTo([WHY, HOW], [item('How?', 'By bike'), item('Why?', 'Because')]);
 
     expect(answers).toEqual([
-      { question: 'Why?', value: 'Because' },
-      { question: 'How?', value: 'By bike' },
+      { question_id: 1, value: 'Because' },
+      { question_id: 2, value: 'By bike' },
     ]);
   });
 
@@ -28,7 +28,7 @@ describe('answers', () => {
     ['several of the options', HOW, ['By bike', 'On foot']],
     ['4,000 characters', WHY, '😀'.repeat(4000)],
   ])('may be %s', (_, question, value) => {
-    expect(answersTo([question], [item(question.text, value)])).toEqual([{ question: question.text, value }]);
+    expect(answersTo([question], [item(question.text, value)])).toEqual([{ question_id: question.id, value }]);
   });
 
   it.each([undefined, null, []])('may be %j if every question is optional', (given) => {
@@ -41,7 +41,13 @@ describe('answers', () => {
 
   it.each([undefined, null, '', []])('%j does not answer a required question', (blank) => {
     expect(faultsOf([WHY], [item('Why?', blank)])).toEqual([
-      { field: 'answers', rule: 'required', message: 'must answer "Why?"' },
+      { field: 'answers[0].answer_value', rule: 'required', message: 'must answer the question' },
+    ]);
+  });
+
+  it('name all required questions that have no item in one fault', () => {
+    expect(faultsOf([WHY, { ...HOW, optional: false }], null)).toEqual([
+      { field: 'answers', rule: 'required', message: 'must answer "Why?" and "How?"' },
     ]);
   });
 

@@ -62,8 +62,9 @@ export class QueuePurger implements BeforeApplicationShutdown {
   }
 
   /**
-   * Deletes the remaining records of a deleted waitlist, and its mark. False if this process stops, another process has the
-   * lock, or nothing was left.
+   * Deletes what is left of a deleted waitlist, the mark last. False if this process stops, another process has the lock,
+   * or nothing was left. Each table with a `waitlist_id` has its step here (test/operations/deletion.spec.ts finds one
+   * without); only audit events stay, and idempotency keys, without which a repeated request would be carried out again.
    */
   async purge(waitlistId: number): Promise<boolean> {
     const { first, end } = await this.database.one(this.records.findSpan(waitlistId));

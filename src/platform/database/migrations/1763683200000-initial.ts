@@ -15,22 +15,22 @@ export const initial = migrationsOf(1763683200000, [
       created_at ${is.time} NOT NULL`,
   ),
   table(
-    'refresh_token',
+    'login',
     (is) => `
       id ${is.code(36)} NOT NULL PRIMARY KEY,
-      family_id ${is.code(36)} NOT NULL,
       account_id ${is.id} NOT NULL,
-      issued_at ${is.time} NOT NULL,
-      expires_at ${is.time} NOT NULL,
-      family_expires_at ${is.time} NOT NULL,
-      used_at ${is.time} NULL,
-      successor_id ${is.code(36)} NULL,
-      revoked_at ${is.time} NULL`,
+      token_version INT NOT NULL,
+      current_jti ${is.code(36)} NOT NULL,
+      previous_jti ${is.code(36)} NULL,
+      created_at ${is.time} NOT NULL,
+      last_used_at ${is.time} NOT NULL,
+      revoked_at ${is.time} NULL,
+      expires_at ${is.time} NOT NULL`,
   ),
-  // Revoking a login: every token of its family.
-  index('refresh_token_family', 'refresh_token', 'family_id'),
+  // Listing the logins of an account.
+  index('login_account', 'login', 'account_id, created_at'),
   // Deleting expired logins.
-  index('refresh_token_expiry', 'refresh_token', 'family_expires_at'),
+  index('login_expiry', 'login', 'expires_at'),
   table(
     'waitlist',
     (is) => `
@@ -42,6 +42,10 @@ export const initial = migrationsOf(1763683200000, [
       required_contact ${is.json} NOT NULL,
       default_region ${is.code(2)} NULL,
       questions ${is.json} NOT NULL,
+      removed_questions ${is.json} NOT NULL,
+      is_closed ${is.flag} NOT NULL,
+      is_public ${is.flag} NOT NULL,
+      hide_counts ${is.flag} NOT NULL,
       created_at ${is.time} NOT NULL,
       spots_per_referral INT NOT NULL,
       next_seq ${is.id} NOT NULL,
@@ -150,7 +154,7 @@ export const initial = migrationsOf(1763683200000, [
       account_id ${is.id} NOT NULL,
       waitlist_id ${is.id} NULL,
       counts ${is.json} NOT NULL,
-      sealed_answer ${is.text(4096)} NULL,
+      sealed_answer ${is.json} NULL,
       created_at ${is.time} NOT NULL`,
   ),
   // Deleting old keys.

@@ -86,6 +86,8 @@ public class Tour {
     var shown = new WaitlistApi(new ApiClient().setBasePath(url)).getWaitlist(launch.getId()).execute();
     equal(shown.getStatistics().getTotalSignups(), 1L);
     equal(shown.getSpotsToMoveUponReferral(), null);
+    equal(waitlists.listWaitlists().limit(1).execute().size(), 1);
+    equal(waitlists.listWaitlists().afterId(launch.getId()).execute().size(), 0);
     client.setApiKey(launch.getApiKey());
     equal(waiters.listWaiters().questionsRequest(true).execute().get(0).getAnswer1(), "One, Two");
 

@@ -86,9 +86,11 @@ assert.deepEqual(
   [['One', 'Two'], null],
 );
 const seen = await waitlists.getWaitlist({ waitlist_id: launch.id });
-assert.deepEqual([seen.statistics.current_signups, seen.spots_to_move_upon_referral], [1, 3]);
+assert.deepEqual([seen.statistics?.current_signups, seen.spots_to_move_upon_referral], [1, 3]);
 const shown = await new WaitlistApi(new Configuration({ basePath })).getWaitlist({ waitlist_id: launch.id });
-assert.deepEqual([shown.statistics.total_signups, shown.spots_to_move_upon_referral], [1, undefined]);
+assert.deepEqual([shown.statistics?.total_signups, shown.spots_to_move_upon_referral], [1, undefined]);
+assert.equal((await waitlists.listWaitlists({ limit: 1 })).length, 1);
+assert.deepEqual(await waitlists.listWaitlists({ after_id: launch.id }), []);
 const others = new WaiterApi(new Configuration({ basePath, accessToken, apiKey: launch.api_key }));
 assert.equal((await others.listWaiters({ questions_request: true }))[0]?.answer_1, 'One, Two');
 

@@ -1,0 +1,59 @@
+import { type FieldFault, Problem } from '../platform/problems/problem.js';
+import { changeQuestions, type GivenQuestion } from './questions.js';
+import type { RequiredContact, WaitlistEntity } from './waitlist.entity.js';
+
+/** The columns of a waitlist that its owner sets. */
+export const SETTINGS = [
+  'name',
+  'urlLocation',
+  'spotsPerReferral',
+  'requiredContact',
+  'defaultRegion',
+  'questions',
+  'removedQuestions',
+  'isClosed',
+  'isPublic',
+  'hidesCounts',
+] as const satisfies readonly (keyof WaitlistEntity)[];
+export type Settings = Pick<WaitlistEntity, (typeof SETTINGS)[number]>;
+
+/** A record is found by its email or its phone. */
+export const UNREACHABLE: FieldFault = {
+  field: 'required_contact',
+  rule: 'reachable',
+  message: 'must leave email or phone on: a record is found by one of them',
+};
+
+/** Settings to change. An omitted one keeps its value. */
+export interface SettingChanges extends Partial<Omit<Settings, 'requiredContact' | 'questions' | 'removedQuestions'>> {
+  readonly requiredContact?: Partial<RequiredContact>;
+  /** All questions to ask from now on. */
+  readonly questions?: readonly GivenQuestion[];
+}
+
+/** The settings, changed. @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
+export function withSettings<Current extends Settings>(current: Current, changes: SettingChanges): Current {
+  const { requiredContact, questions, ...others } = changes;
+  const given = Object.entries(others).filter(([, value]) => value !== undefined);
+  const changed = {
+    ...current,
+    ...(Object.fromEntries(given) as Partial<Settings>),
+    requiredContact: { ...current.requiredContact, ...requiredContact },
+  };
+  const { malformed, broken, ...asked } = changeQuestions(current, questions);
+  requireSound(changed, malformed);
+  if (broken.length > 0) throw Problem.ruleBroken(broken);
+  return { ...changed, ...asked };
+}
+
+/** Rules that depend on other settings, and other faults to list with them. @throws Problem `INVALID_REQUEST` */
+export function requireSound(
+  { requiredContact }: Pick<Settings, 'requiredContact'>,
+  malformed: readonly FieldFault[],
+): void {
+  const faults = [...malformed];
+  if (requiredContact.email === 'off' && requiredContact.phone === 'off') {
+    faults.push(UNREACHABLE);
+  }
+  if (faults.length > 0) throw Problem.invalid(faults);
+}

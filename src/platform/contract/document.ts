@@ -149,8 +149,7 @@ const HEADERS: Components['headers'] = {
     schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
   },
   'X-Total-Count': {
-    description: 'The number of Waiters on all pages.',
-    required: true,
+    description: 'The number of Waiters on all pages. Absent with `search`.',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
 };

@@ -74,7 +74,10 @@ export default defineConfig(
     languageOptions: {
       sourceType: 'script',
       globals: Object.fromEntries(
-        ['document', 'history', 'location', 'sessionStorage', 'SwaggerUIBundle'].map((name) => [name, 'readonly']),
+        ['document', 'history', 'location', 'matchMedia', 'sessionStorage', 'SwaggerUIBundle'].map((name) => [
+          name,
+          'readonly',
+        ]),
       ),
     },
   },

@@ -15,8 +15,8 @@ const swc = (module) => ({
   },
 });
 
-// Below Node.js 24.9 Jest cannot `require` an ES module, and CommonJS packages we use require these two.
-const REQUIRED_ESM = 'content-disposition|cookie';
+// Below Node.js 24.9 Jest cannot `require` an ES module, and a CommonJS package we use requires this one.
+const REQUIRED_ESM = 'cookie';
 
 /** @type {import('jest').Config} */
 export default {

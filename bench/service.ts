@@ -38,7 +38,7 @@ export function serviceEnvironment(databaseUrl: string): NodeJS.ProcessEnv {
     ...process.env,
     NODE_ENV: 'production',
     DATABASE_URL: databaseUrl,
-    JWT_SECRET: 'bench-secret-bench-secret-bench-secret',
+    JWT_SECRET: 'a-secret-that-signs-tokens-in-benchmarks-only',
     RATE_LIMIT_PUBLIC: '0',
     RATE_LIMIT_LOGIN: '0',
     HOST: '127.0.0.1',

@@ -5,15 +5,19 @@
  *
  * It uses no dependencies and old syntax, because nothing may be installed yet and Node.js may be too old.
  */
-import { spawnSync } from 'node:child_process';
+import { exec } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import module from 'node:module';
+import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const SERVICE = 'dist/src/main.js';
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+const SECOND_MS = 1_000;
 
 const inRoot = (path) => join(ROOT, path);
 const readText = (path) => readFileSync(inRoot(path), 'utf8');
@@ -33,19 +37,53 @@ function refuseOldNode() {
   }
 }
 
-/** Prints its intent on standard error, and the tool's output only if it fails. */
-function run(intent, command) {
-  console.error(`${intent}…`);
-  const { status, signal, stdout, stderr, error } = spawnSync(command, {
-    cwd: ROOT,
-    shell: true,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    maxBuffer: OUTPUT_BYTES_MAX,
+/** The service would say the same, but only after a minute of installing and building. It reports all other faults itself. */
+function refuseTakenPort() {
+  const port = /^\d+$/.test(process.env.PORT || '') ? Number(process.env.PORT) : 3000;
+  if (port > 65_535) return undefined;
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', ({ code }) => {
+      if (code === 'EADDRINUSE') fail(`PORT: ${port} is in use by another program; set PORT to a free port.`);
+      resolve();
+    });
+    server.listen(port, process.env.HOST || '0.0.0.0', () => server.close(resolve));
   });
-  if (status === 0) return;
-  process.stderr.write(`${stdout || ''}${stderr || ''}`);
-  fail(`${intent} failed (${error ? error.message : signal || `exit code ${status}`}): ${command}`);
+}
+
+/** Prints its intent on standard error, at a terminal with the seconds that have passed. Returns a function that ends the line. */
+function startLine(intent) {
+  if (!process.stderr.isTTY) {
+    console.error(`${intent}…`);
+    return () => {};
+  }
+  let seconds = 0;
+  const draw = () => process.stderr.write(`\r${intent}… ${seconds} s`);
+  draw();
+  const timer = setInterval(() => {
+    seconds += 1;
+    draw();
+  }, SECOND_MS);
+  return () => {
+    clearInterval(timer);
+    process.stderr.write('\n');
+  };
+}
+
+/** Prints the tool's output only if it fails. */
+async function run(intent, command) {
+  const endLine = startLine(intent);
+  const { error, output } = await new Promise((resolve) => {
+    const child = exec(command, { cwd: ROOT, maxBuffer: OUTPUT_BYTES_MAX }, (error, stdout, stderr) =>
+      resolve({ error, output: stdout + stderr }),
+    );
+    child.stdin.end();
+  });
+  endLine();
+  if (!error) return;
+  process.stderr.write(output);
+  const reason = typeof error.code === 'number' ? `exit code ${error.code}` : error.signal || error.message;
+  fail(`${intent} failed (${reason}): ${command}`);
 }
 
 /** Compares npm's record of the installation, in which optional packages of other platforms are missing. */
@@ -79,19 +117,21 @@ function hashOfInputs() {
   return hash.digest('hex');
 }
 
-function build() {
-  const stamp = 'dist/.inputs';
-  const inputs = hashOfInputs();
-  if (existsSync(inRoot(stamp)) && readText(stamp) === inputs) return;
-  run('Building', 'npm run build');
-  writeFileSync(inRoot(stamp), inputs);
-}
+const STAMP = 'dist/.inputs';
 
 refuseOldNode();
-if (!isInstalled()) run('Installing dependencies (once, about a minute)', 'npm ci --include=dev --loglevel=error');
-build();
-
 const [file, ...args] = process.argv.slice(2);
+const mustInstall = !isInstalled();
+const inputs = hashOfInputs();
+const mustBuild = !existsSync(inRoot(STAMP)) || readText(STAMP) !== inputs;
+if (file === SERVICE && (mustInstall || mustBuild)) await refuseTakenPort();
+if (mustInstall) {
+  await run('Installing dependencies (once, about a minute)', 'npm ci --include=dev --loglevel=error');
+}
+if (mustBuild) {
+  await run('Building', 'npm run build');
+  writeFileSync(inRoot(STAMP), inputs);
+}
 if (file) {
   // Node.js 22 and newer can cache compiled code, which shortens a start by about a sixth.
   if (module.enableCompileCache) module.enableCompileCache();

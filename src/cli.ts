@@ -1,18 +1,27 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import type * as cliServices from './boot/cli-services.js';
+import { VERSION } from './platform/config/version.js';
 import { ID_RULE, parseId } from './platform/contract/formats.js';
+import { PASSWORD_RULE } from './platform/contract/password-rule.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
+const JSON_OPTION = ['--json', 'print one JSON object per line'] as const;
 /** Each may hold large questions. */
 const WAITLISTS_PER_READ = 100;
+/** A screen or two. */
+const AUDIT_EVENTS_SHOWN = 50;
+
+/** `missing`: records remain, but their waitlist is lost. */
+type WaitlistState = 'sound' | 'damaged' | 'deleted' | 'being_deleted' | 'missing';
 
 const program = new Command('npm run cli --')
   .description('Administration of the waitlist service.')
+  .version(VERSION, '--version', 'print the version')
   .showHelpAfterError('(add --help for usage)');
 
 const owner = program.command('owner').description('manage service accounts');
@@ -30,8 +39,9 @@ owner
   .description('set a new password and revoke all tokens; reads the password from OWNER_PASSWORD or standard input')
   .action((email: string) =>
     withServices(async ({ auth }) => {
-      await auth.setPassword(email, await readPassword());
+      const { disabledAt } = await auth.setPassword(email, await readPassword());
       print('Set the password and revoked all tokens.');
+      if (disabledAt) print(`The account is still disabled. Enable it: npm run cli -- owner enable ${email}`);
     }),
   );
 owner
@@ -41,6 +51,47 @@ owner
     withServices(async ({ auth }) => {
       await auth.disable(email);
       print('Disabled the account.');
+    }),
+  );
+owner
+  .command('enable <email>')
+  .description('let a disabled account log in again; its earlier logins stay ended')
+  .action((email: string) =>
+    withServices(async ({ auth }) => {
+      await auth.enable(email);
+      print('Enabled the account.');
+    }),
+  );
+owner
+  .command('list')
+  .description('list all accounts: id, email, active or disabled, time of creation')
+  .option(...JSON_OPTION)
+  .action((options: { json?: true }) =>
+    withServices(async ({ auth }) => {
+      for (const { id, email, disabledAt, createdAt } of await auth.list()) {
+        const row = { id, email, disabled_at: disabledAt?.toISOString() ?? null, created_at: createdAt.toISOString() };
+        printRow(options, row, `${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${row.created_at}`);
+      }
+    }),
+  );
+
+program
+  .command('audit')
+  .description('show who changed what, newest first: time, action, waitlist, people, request id, hash of the address')
+  .requiredOption('--owner <email>', 'the account')
+  .option('--waitlist <id>', 'only the events of this waitlist', positiveInteger)
+  .option('--uuid <uuid>', 'only the events that name this person')
+  .option('--limit <number>', 'how many events at most', positiveInteger, AUDIT_EVENTS_SHOWN)
+  .option(...JSON_OPTION)
+  .action((options: { owner: string; waitlist?: number; uuid?: string; limit: number; json?: true }) =>
+    withServices(async ({ auth, listAuditEvents }) => {
+      const { waitlist: waitlistId, uuid, limit } = options;
+      const account = await auth.getAccount(options.owner);
+      for (const row of await listAuditEvents(account, { waitlistId, uuid: uuid?.toLowerCase(), limit })) {
+        const { created_at, action, waitlist_id, uuids, request_id, address_hash } = row;
+        const columns = [created_at, action, waitlist_id, uuids.join(' '), request_id, address_hash];
+        printRow(options, row, columns.map((column) => column ?? '-').join('\t'));
+      }
     }),
   );
 
@@ -63,14 +114,17 @@ waitlist
   .command('list')
   .description('list the waitlists of an account: id, name, active and offboarded records')
   .requiredOption('--owner <email>', 'the account that owns them')
-  .action((options: { owner: string }) =>
+  .option(...JSON_OPTION)
+  .action((options: { owner: string; json?: true }) =>
     withServices(async ({ auth, waitlists }) => {
       const account = await auth.getAccount(options.owner);
       let afterId: number | null = null;
       do {
         const page = await waitlists.list(account.id, { afterId, limit: WAITLISTS_PER_READ });
-        for (const { id, name, active, offboarded } of page.waitlists)
-          print(`${id}\t${name}\t${active} active\t${offboarded} offboarded`);
+        for (const { id, name, active, offboarded } of page.waitlists) {
+          const row = { id, waitlist_name: name, current_signups: active, offboarded_signups: offboarded };
+          printRow(options, row, `${id}\t${name}\t${active} active\t${offboarded} offboarded`);
+        }
         afterId = page.nextAfterId;
       } while (afterId !== null);
     }),
@@ -105,24 +159,29 @@ program
   .command('verify')
   .description('compare all counters and keys with the records; safe on a live database')
   .argument('[waitlist]', 'the id of the waitlist; all waitlists if omitted', positiveInteger)
-  .action((id: number | undefined) =>
+  .option(...JSON_OPTION)
+  .action((id: number | undefined, options: { json?: true }) =>
     withServices(async ({ auditor, purger }) => {
-      let isSound = true;
-      await withWaitlists(auditor, id, async (waitlist) => {
+      const report = (waitlist_id: number, state: WaitlistState, line: string, details: object = {}) => {
+        printRow(options, { waitlist_id, state, ...details }, `Waitlist ${waitlist_id}${line}`);
+        if (state === 'damaged' || state === 'missing') process.exitCode = 1;
+      };
+      const verify = async (waitlist: number) => {
         const { records, findings, differences } = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           auditor.verify(waitlist, onProgress),
         );
-        print(`Waitlist ${waitlist}: ${records} records, ${differences === 0 ? 'all right' : `${differences} differ`}`);
-        for (const line of findings) print(`  ${line}`);
-        isSound &&= differences === 0;
-      });
-      for (const closed of id === undefined ? await purger.deletedIds() : [])
-        print(`Waitlist ${closed} is being deleted`);
-      for (const orphan of id === undefined ? await purger.orphanIds() : []) {
-        print(`Waitlist ${orphan}: its row is missing, but some of its records remain; restore it from a backup`);
-        isSound = false;
+        const result = differences === 0 ? 'all right' : `${differences} differ`;
+        const lines = [`: ${records} records, ${result}`, ...findings.map((finding) => `  ${finding}`)];
+        const details = { records, differences, findings };
+        report(waitlist, differences === 0 ? 'sound' : 'damaged', lines.join('\n'), details);
+      };
+      await withWaitlists(auditor, id, verify, (waitlist, line) => report(waitlist, 'deleted', line));
+      if (id !== undefined) return;
+      for (const closed of await purger.deletedIds()) report(closed, 'being_deleted', ' is being deleted');
+      for (const orphan of await purger.orphanIds()) {
+        const line = ': its row is missing, but some of its records remain; restore it from a backup';
+        report(orphan, 'missing', line);
       }
-      if (!isSound) process.exitCode = 1;
     }),
   );
 
@@ -132,12 +191,13 @@ program
   .argument('[waitlist]', 'the id of the waitlist; all waitlists if omitted', positiveInteger)
   .action((id: number | undefined) =>
     withServices(async ({ auditor, purger }) => {
-      await withWaitlists(auditor, id, async (waitlist) => {
+      const rebuild = async (waitlist: number) => {
         const changed = await withProgress(`Waitlist ${waitlist}`, (onProgress) =>
           auditor.rebuild(waitlist, onProgress),
         );
         print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
-      });
+      };
+      await withWaitlists(auditor, id, rebuild, (waitlist, line) => print(`Waitlist ${waitlist}${line}`));
       for (const closed of id === undefined ? await purger.deletedIds() : []) {
         const isDone = await purger.purge(closed);
         print(
@@ -148,14 +208,19 @@ program
   );
 
 /** Works on the given waitlist or on all of them. A deleted or damaged waitlist does not stop the work on the others. */
-async function withWaitlists(auditor: QueueAuditor, id: number | undefined, work: (id: number) => Promise<void>) {
+async function withWaitlists(
+  auditor: QueueAuditor,
+  id: number | undefined,
+  work: (id: number) => Promise<void>,
+  reportDeleted: (id: number, line: string) => void,
+): Promise<void> {
   if (id !== undefined) return work(id);
   for (const waitlist of await auditor.waitlistIds()) {
     try {
       await work(waitlist);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (error.code === 'WAITLIST_NOT_FOUND') print(`Waitlist ${waitlist}: was deleted meanwhile`);
+      if (error.code === 'WAITLIST_NOT_FOUND') reportDeleted(waitlist, ': was deleted meanwhile');
       else if (error.code === 'DAMAGED_BEYOND_REBUILD') {
         print(error.message);
         process.exitCode = 1;
@@ -164,7 +229,7 @@ async function withWaitlists(auditor: QueueAuditor, id: number | undefined, work
   }
 }
 
-/** Shows a progress bar on standard error, at a terminal only. */
+/** Shows a progress bar on standard error, at a terminal only, once a part of the work is done and a part is left. */
 async function withProgress<Result>(what: string, work: (onProgress: OnProgress) => Promise<Result>): Promise<Result> {
   const bar = new SingleBar({
     format: `${what} {bar} {value}/{total}, {eta_formatted} left`,
@@ -172,9 +237,9 @@ async function withProgress<Result>(what: string, work: (onProgress: OnProgress)
     noTTYOutput: false,
     clearOnComplete: true,
   });
-  bar.start(0, 0);
   try {
     return await work((done, total) => {
+      if (!bar.isActive && done < total) bar.start(total, done);
       bar.setTotal(total);
       bar.update(done);
     });
@@ -199,20 +264,39 @@ async function readPassword(): Promise<string> {
   return process.stdin.isTTY ? askPassword() : (await text(process.stdin)).replace(/\r?\n$/, '');
 }
 
-/** Asks at the terminal without an echo. */
+/** Asks at the terminal without an echo, until the same password is given twice. */
 async function askPassword(): Promise<string> {
-  process.stderr.write('Password: ');
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
   terminal.once('SIGINT', () => process.exit(130));
-  const password = await terminal.question('');
-  terminal.close();
-  process.stderr.write('\n');
-  return password;
+  // The iterator keeps a line that arrives before it is asked for.
+  const lines = terminal[Symbol.asyncIterator]();
+  const ask = async (prompt: string): Promise<string> => {
+    process.stderr.write(prompt);
+    const line = await lines.next();
+    process.stderr.write('\n');
+    // Ctrl-D
+    if (line.done) process.exit(1);
+    return line.value;
+  };
+  try {
+    for (;;) {
+      const password = await ask(`Password (${PASSWORD_RULE}): `);
+      if (password === (await ask('The same password again: '))) return password;
+      process.stderr.write('The two passwords differ. Try again.\n');
+    }
+  } finally {
+    terminal.close();
+  }
 }
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** Prints the row, with `--json` as an object and otherwise as a line. */
+function printRow(options: { json?: true }, row: object, line: string): void {
+  print(options.json ? JSON.stringify(row) : line);
 }
 
 // As in start.ts: a command may create the embedded database.

@@ -1,27 +1,22 @@
 import { Injectable } from '@nestjs/common';
+import { v7 as uuidV7 } from 'uuid';
+import { type AuditAction, AuditLog, FROM_CLI } from '../platform/audit/audit-log.js';
 import { Database } from '../platform/database/database.js';
-import { type Query, select } from '../platform/database/session.js';
-import type { Row, Table } from '../platform/database/table.js';
 import { AccountEntity } from './account.entity.js';
 
 @Injectable()
 export class AccountStore {
-  private readonly accounts: Table<AccountEntity>;
-
-  constructor(private readonly database: Database) {
-    this.accounts = database.table(AccountEntity);
-  }
-
-  findById(id: number): Query<AccountEntity | null> {
-    return select<Row, AccountEntity | null>(
-      `SELECT ${this.accounts.select('a')} FROM account a WHERE a.id = ?`,
-      [id],
-      ([row]) => (row ? this.accounts.read(row) : null),
-    );
-  }
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditLog,
+  ) {}
 
   async findByEmailKey(emailKey: string): Promise<AccountEntity | null> {
     return this.database.read((manager) => manager.findOneBy(AccountEntity, { emailKey }));
+  }
+
+  async list(): Promise<AccountEntity[]> {
+    return this.database.read((manager) => manager.find(AccountEntity, { order: { id: 'ASC' } }));
   }
 
   async hasAny(): Promise<boolean> {
@@ -30,16 +25,30 @@ export class AccountStore {
 
   /** A repeat after a lost answer to COMMIT finds the account of the first run by its UUID. */
   async insert(account: Omit<AccountEntity, 'id'>): Promise<AccountEntity> {
-    return this.database.transaction(async (manager) => {
+    return this.database.transaction(async (manager, session) => {
       const { uuid } = account;
-      if (!(await manager.existsBy(AccountEntity, { uuid }))) await manager.insert(AccountEntity, { ...account });
-      return manager.findOneByOrFail(AccountEntity, { uuid });
+      const known = await manager.findOneBy(AccountEntity, { uuid });
+      if (known) return known;
+      await manager.insert(AccountEntity, { ...account });
+      const inserted = await manager.findOneByOrFail(AccountEntity, { uuid });
+      await session.one(this.audit.record({ accountId: inserted.id, action: 'account_created', ...FROM_CLI }));
+      return inserted;
     });
   }
 
-  /** Changes an account and ends all its tokens. */
-  async change(id: number, change: Partial<Pick<AccountEntity, 'passwordHash' | 'disabledAt'>>): Promise<void> {
+  /** Changes an account and ends all its logins. */
+  async change(
+    id: number,
+    action: AuditAction,
+    change: Partial<Pick<AccountEntity, 'passwordHash' | 'disabledAt'>>,
+  ): Promise<void> {
+    const event = { id: uuidV7(), accountId: id, action, ...FROM_CLI };
     const tokenVersion = () => 'token_version + 1';
-    await this.database.transaction((manager) => manager.update(AccountEntity, { id }, { ...change, tokenVersion }));
+    await this.database.transaction(async (manager, session) => {
+      // A repeat after a lost answer to COMMIT finds the event of the first run.
+      if ((await session.one(this.audit.findDone([event.id]))).size > 0) return;
+      await manager.update(AccountEntity, { id }, { ...change, tokenVersion });
+      await session.one(this.audit.record(event));
+    });
   }
 }

@@ -1,5 +1,6 @@
-import { Body, Controller, Get, HttpCode, Ip, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { Public } from '../platform/http/public.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
@@ -27,8 +28,8 @@ export class AuthController {
   })
   @ApiOkResponse({ description: 'A new pair of tokens.', type: TokenPairDto })
   @ApiProblems('WRONG_CREDENTIALS', 'TOO_MANY_ATTEMPTS')
-  async createTokens(@Body() body: CreateTokensDto, @Ip() address: string): Promise<TokenPairDto> {
-    return TokenPairDto.from(await this.auth.logIn(body.email, body.password, address));
+  async createTokens(@Body() body: CreateTokensDto, @Req() request: FastifyRequest): Promise<TokenPairDto> {
+    return TokenPairDto.from(await this.auth.logIn(body.email, body.password, request));
   }
 
   @Get('refresh_access_token')
@@ -36,11 +37,11 @@ export class AuthController {
   @ApiOperation({
     summary: 'Refresh the access token',
     description:
-      'Send the **refresh** token as the bearer token to get a new pair. A refresh token works once. If the answer was lost, the same request within 10 seconds returns the same pair. Any later reuse ends the login, because the token may have been stolen (RFC 9700): all its refresh tokens become invalid, and its access tokens stay valid until they expire. A login ends after 90 days, even if it is renewed.',
+      'Send the **refresh** token as the bearer token to get a new pair. A refresh token works once. If the answer was lost, the same request within 60 seconds returns the same pair, unless the new refresh token was used already. Any other reuse ends the login, because the token may have been stolen (RFC 9700): all its tokens, access tokens too, become invalid at once. A login ends after 90 days, even if it is refreshed.',
   })
   @ApiOkResponse({ description: 'The next pair of tokens.', type: TokenPairDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
-  async refreshAccessToken(@CurrentCaller() caller: Caller): Promise<TokenPairDto> {
-    return TokenPairDto.from(await this.tokens.renew(caller.claims));
+  async refreshAccessToken(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<TokenPairDto> {
+    return TokenPairDto.from(await this.tokens.renew(caller, request));
   }
 }

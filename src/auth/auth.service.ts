@@ -1,17 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
+import { AuditLog, type Sender } from '../platform/audit/audit-log.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { emailKey, invalidEmail } from '../platform/contract/email.js';
 import { fitsPasswordRule, PASSWORD_RULE } from '../platform/contract/password-rule.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
+import { AuthMetrics } from './auth.metrics.js';
+import { LoginAuditService } from './login-audit.service.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordHasher } from './password-hasher.js';
 import { isEasilyGuessed, STRENGTH_RULE } from './password-strength.js';
 import { type TokenPair, TokenService } from './token.service.js';
 
-/** Service accounts and their tokens. */
+/** Service accounts and their logins. */
 @Injectable()
 export class AuthService {
   constructor(
@@ -19,23 +22,35 @@ export class AuthService {
     private readonly tokens: TokenService,
     private readonly throttle: LoginThrottle,
     private readonly passwords: PasswordHasher,
+    private readonly audit: AuditLog,
+    private readonly loginAudit: LoginAuditService,
+    private readonly metrics: AuthMetrics,
   ) {}
 
   /**
    * A new pair for an account's email and password.
    * @throws Problem `WRONG_CREDENTIALS`, the same for a wrong email and a wrong password; `TOO_MANY_ATTEMPTS` after many
-   * failures; `QUEUE_FULL` when too many logins wait
+   * failures, the same for emails with and without an account; `QUEUE_FULL` when too many logins wait
    */
-  async logIn(email: string, password: string, address: string): Promise<TokenPair> {
+  async logIn(email: string, password: string, request: Sender): Promise<TokenPair> {
     const key = emailKey(email) ?? '';
-    await this.throttle.requireAllowed(key, address);
+    const retryAfterSeconds = await this.throttle.waitSeconds(key, request.ip);
+    if (retryAfterSeconds > 0) {
+      this.metrics.logins.inc({ outcome: 'throttled' });
+      this.loginAudit.note({ action: 'login_throttled', emailKey: key, ...this.audit.originOf(request) });
+      throw new Problem('TOO_MANY_ATTEMPTS', { retryAfterSeconds });
+    }
     const account = await this.findByPassword(key, password);
     if (!account) {
-      await this.throttle.countFailure(key, address);
+      await this.throttle.countFailure(key, request.ip);
+      this.metrics.logins.inc({ outcome: 'failure' });
+      this.loginAudit.note({ action: 'login_failed', emailKey: key, ...this.audit.originOf(request) });
       throw new Problem('WRONG_CREDENTIALS');
     }
-    await this.throttle.forgetFailures(key, address);
-    return this.tokens.issue(account);
+    await this.throttle.forgetFailures(key, request.ip);
+    const pair = await this.tokens.issue(account);
+    this.metrics.logins.inc({ outcome: 'success' });
+    return pair;
   }
 
   /** @throws Problem `INVALID_REQUEST` for a bad email or password, `ACCOUNT_EXISTS` */
@@ -59,17 +74,29 @@ export class AuthService {
     }
   }
 
-  /** Sets a password and ends all tokens of the account. @throws Problem `ACCOUNT_NOT_FOUND`, `INVALID_REQUEST` */
-  async setPassword(email: string, password: string): Promise<void> {
+  /** Sets a password and ends all logins of the account. @throws Problem `ACCOUNT_NOT_FOUND`, `INVALID_REQUEST` */
+  async setPassword(email: string, password: string): Promise<AccountEntity> {
     const account = await this.getAccount(email);
     await requirePassword(password, email);
-    await this.accounts.change(account.id, { passwordHash: await this.passwords.hash(password) });
+    await this.accounts.change(account.id, 'password_set', { passwordHash: await this.passwords.hash(password) });
+    return account;
   }
 
   /** Ends an account's access at once. @throws Problem `ACCOUNT_NOT_FOUND` */
   async disable(email: string): Promise<void> {
     const account = await this.getAccount(email);
-    await this.accounts.change(account.id, { disabledAt: new Date() });
+    await this.accounts.change(account.id, 'account_disabled', { disabledAt: new Date() });
+  }
+
+  /** Lets a disabled account log in again. Logins that it had before stay ended. @throws Problem `ACCOUNT_NOT_FOUND` */
+  async enable(email: string): Promise<void> {
+    const account = await this.getAccount(email);
+    await this.accounts.change(account.id, 'account_enabled', { disabledAt: null });
+  }
+
+  /** All accounts, oldest first. */
+  async list(): Promise<AccountEntity[]> {
+    return this.accounts.list();
   }
 
   async hasAccounts(): Promise<boolean> {

@@ -1,10 +1,9 @@
-import { createHmac, hkdfSync } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { addressKey, SITE_BITS } from '../platform/limits/address.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
-import { Problem } from '../platform/problems/problem.js';
+import { Secrets } from '../platform/secrets/secrets.js';
 
 /** Failures with one email at one site: an IPv4 address or an IPv6 /48. */
 const EMAIL_FAILURES_MAX = 5;
@@ -23,24 +22,26 @@ export class LoginThrottle {
   private readonly isOn: boolean;
   private readonly byAddress: RateLimiterAbstract;
   private readonly byEmail: RateLimiterAbstract;
-  private readonly hashKey: Buffer;
 
-  constructor(@Inject(CONFIG) { rateLimits, jwtSecrets: [secret = ''] }: Config, counts: SharedCounts) {
+  constructor(
+    @Inject(CONFIG) { rateLimits }: Config,
+    private readonly secrets: Secrets,
+    counts: SharedCounts,
+  ) {
     this.isOn = rateLimits.login > 0;
     this.byAddress = counts.counter('login-address', ADDRESS_WINDOW_SECONDS);
     this.byEmail = counts.counter('login-email', EMAIL_WINDOW_SECONDS);
-    this.hashKey = Buffer.from(hkdfSync('sha256', secret, '', 'login-throttle', 32));
   }
 
-  /** @throws Problem `TOO_MANY_ATTEMPTS`, the same for emails with and without an account */
-  async requireAllowed(emailKey: string, address: string): Promise<void> {
-    if (!this.isOn) return;
+  /** How long to wait before the next login; 0 if it is allowed. */
+  async waitSeconds(emailKey: string, address: string): Promise<number> {
+    if (!this.isOn) return 0;
     const [atAddress, ofEmail] = await Promise.all([
       this.byAddress.get(addressKey(address)),
       this.byEmail.get(this.emailAtAddress(emailKey, address)),
     ]);
     const waitMs = Math.max(waitOf(atAddress, ADDRESS_FAILURES_MAX), waitOf(ofEmail, EMAIL_FAILURES_MAX));
-    if (waitMs > 0) throw new Problem('TOO_MANY_ATTEMPTS', { retryAfterSeconds: Math.ceil(waitMs / 1000) });
+    return Math.ceil(waitMs / 1000);
   }
 
   async countFailure(emailKey: string, address: string): Promise<void> {
@@ -58,9 +59,7 @@ export class LoginThrottle {
 
   /** Keyed, so that the counts in Redis reveal no email, not even to a guess. */
   private emailAtAddress(emailKey: string, address: string): string {
-    return createHmac('sha256', this.hashKey)
-      .update(`${emailKey} ${addressKey(address, SITE_BITS)}`)
-      .digest('base64url');
+    return this.secrets.hash('login-throttle', `${emailKey} ${addressKey(address, SITE_BITS)}`);
   }
 }
 

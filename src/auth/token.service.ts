@@ -1,20 +1,23 @@
-import { createHash, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
+import { v7 as uuidV7 } from 'uuid';
+import { AuditLog, type Sender } from '../platform/audit/audit-log.js';
 import { type Config, CONFIG, LOGIN_LIFETIME_SECONDS } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problems/problem.js';
+import { secretId } from '../platform/secrets/secrets.js';
 import type { AccountEntity } from './account.entity.js';
-import { AccountStore } from './account.store.js';
-import type { RefreshTokenEntity } from './refresh-token.entity.js';
-import { RefreshTokenStore } from './refresh-token.store.js';
+import { AuthMetrics } from './auth.metrics.js';
+import type { LoginEntity } from './login.entity.js';
+import { type LiveLogin, LoginStore } from './login.store.js';
 
 export const TOKEN_ALGORITHM = 'HS256';
 export const TOKEN_ISSUER = 'waitlist-service';
 export const TOKEN_AUDIENCE = 'waitlist-service/owner';
 
 /** For so long after its use, a refresh token gives the same pair again, in case the answer was lost. */
-const RETRY_GRACE_MS = 10_000;
+const RETRY_GRACE_MS = 60_000;
 
 export type TokenUse = 'access' | 'refresh';
 
@@ -22,16 +25,17 @@ export type TokenUse = 'access' | 'refresh';
 export const TOKEN_TYPES: Record<TokenUse, string> = { access: 'at+jwt', refresh: 'rt+jwt' };
 
 export interface TokenClaims {
+  /** The id of the account. */
   readonly sub: string;
+  /** The id of the login. */
+  readonly sid: string;
   readonly jti: string;
   readonly exp: number;
   readonly token_use: TokenUse;
-  readonly token_version: number;
 }
 
-/** The account that a request speaks for, once its token was verified. */
-export interface Caller {
-  readonly account: AccountEntity;
+/** The account and the login that a request speaks for, once its token was verified. */
+export interface Caller extends LiveLogin {
   readonly claims: TokenClaims;
 }
 
@@ -50,46 +54,55 @@ export class TokenService {
     @Inject(CONFIG) private readonly config: Config,
     private readonly jwt: JwtService,
     private readonly database: Database,
-    private readonly accounts: AccountStore,
-    private readonly refreshTokens: RefreshTokenStore,
+    private readonly logins: LoginStore,
+    private readonly audit: AuditLog,
+    private readonly metrics: AuthMetrics,
   ) {
-    this.keys = new Map(config.jwtSecrets.map((secret) => [keyId(secret), createSecretKey(secret, 'utf8')]));
+    this.keys = new Map(config.jwtSecrets.map((secret) => [secretId(secret), createSecretKey(secret, 'utf8')]));
   }
 
+  /** The first pair of a new login. */
   async issue(account: AccountEntity): Promise<TokenPair> {
     const now = new Date();
-    const token = this.nextToken(account.id, randomUUID(), now, after(now, LOGIN_LIFETIME_SECONDS));
-    await this.refreshTokens.insert(token);
-    await this.refreshTokens.deleteExpired(now);
-    return this.pairOf(account, token);
+    const login: LoginEntity = {
+      id: uuidV7(),
+      accountId: account.id,
+      tokenVersion: account.tokenVersion,
+      currentJti: randomUUID(),
+      previousJti: null,
+      createdAt: now,
+      lastUsedAt: now,
+      revokedAt: null,
+      expiresAt: after(now, LOGIN_LIFETIME_SECONDS),
+    };
+    await this.logins.insert(login);
+    return this.pairOf(login);
   }
 
   /**
-   * The next pair of a login, for a verified refresh token. A retry within the grace period, while the successor is unused,
-   * gets the same pair; any other second use revokes the whole family.
+   * The next pair of a login, for the bearer of a verified refresh token. A retry with the token that was used last gets the
+   * same pair within the grace period; any other second use ends the login.
    * @throws Problem `INVALID_TOKEN`
    */
-  async renew(claims: TokenClaims): Promise<TokenPair> {
+  async renew({ account, claims: { sid, jti } }: Caller, request: Sender): Promise<TokenPair> {
     const now = new Date();
-    const known = await this.refreshTokens.findById(claims.jti);
-    if (!known || known.familyExpiresAt <= now) throw new Problem('INVALID_TOKEN');
-    const proposal = this.nextToken(known.accountId, known.familyId, now, known.familyExpiresAt);
-    const { token, successor } = await this.refreshTokens.use(claims.jti, proposal);
-    const usedAgo = token?.usedAt ? now.getTime() - token.usedAt.getTime() : Infinity;
-    const isRetry = successor !== null && successor.usedAt === null && usedAgo <= RETRY_GRACE_MS;
-    if (!token || token.revokedAt || !isRetry) {
-      await this.refreshTokens.revokeFamily(known.familyId, now);
-      throw new Problem('INVALID_TOKEN');
-    }
-    const caller = await this.findCaller(claims);
-    if (!caller) throw new Problem('INVALID_TOKEN');
-    return this.pairOf(caller.account, successor);
+    const rotation = this.logins.rotate(sid, jti, randomUUID(), now);
+    const [login] = await this.database.pipelinedTransaction((transaction) => transaction.commit([rotation]));
+    if (!login) throw new Problem('INVALID_TOKEN');
+    const usedAgoMs = login.previousJti === jti ? now.getTime() - login.lastUsedAt.getTime() : Infinity;
+    if (usedAgoMs <= RETRY_GRACE_MS) return this.pairOf(login);
+    this.metrics.refreshReuses.inc();
+    const event = { accountId: account.id, action: 'refresh_token_reused', ...this.audit.originOf(request) } as const;
+    await this.database.pipelinedTransaction((transaction) =>
+      transaction.commit([this.logins.revoke(sid, now), this.audit.record(event)]),
+    );
+    throw new Problem('INVALID_TOKEN');
   }
 
-  /** The account of a verified token; null when it was disabled or its tokens were ended. */
+  /** The bearer of a verified token; null if the login has ended. */
   async findCaller(claims: TokenClaims): Promise<Caller | null> {
-    const account = await this.database.one(this.accounts.findById(Number(claims.sub)));
-    return account && !account.disabledAt && account.tokenVersion === claims.token_version ? { account, claims } : null;
+    const live = await this.database.one(this.logins.findLive(claims.sid, Number(claims.sub), new Date()));
+    return live && { ...live, claims };
   }
 
   /** The key with this id, undefined if there is none. */
@@ -97,54 +110,35 @@ export class TokenService {
     return this.keys.get(id);
   }
 
-  private nextToken(accountId: number, familyId: string, now: Date, familyExpiresAt: Date): RefreshTokenEntity {
+  private pairOf(login: LoginEntity): TokenPair {
+    const { accessTokenTtlSeconds, refreshTokenTtlSeconds } = this.config;
     return {
-      id: randomUUID(),
-      familyId,
-      accountId,
-      issuedAt: now,
-      expiresAt: earlier(after(now, this.config.refreshTokenTtlSeconds), familyExpiresAt),
-      familyExpiresAt,
-      usedAt: null,
-      successorId: null,
-      revokedAt: null,
+      accessToken: this.sign('access', login, accessTokenTtlSeconds),
+      refreshToken: this.sign('refresh', login, refreshTokenTtlSeconds),
     };
   }
 
-  private pairOf(account: AccountEntity, token: RefreshTokenEntity): TokenPair {
-    const accessExpiresAt = after(token.issuedAt, this.config.accessTokenTtlSeconds);
-    return {
-      accessToken: this.sign('access', account, token, earlier(accessExpiresAt, token.familyExpiresAt)),
-      refreshToken: this.sign('refresh', account, token, token.expiresAt),
-    };
-  }
-
-  private sign(use: TokenUse, account: AccountEntity, token: RefreshTokenEntity, expiresAt: Date): string {
+  private sign(use: TokenUse, login: LoginEntity, ttlSeconds: number): string {
     const [secret] = this.config.jwtSecrets as [string];
-    const issuedAt = seconds(token.issuedAt);
     return this.jwt.sign(
+      // Without `nbf`: a replica whose clock is behind would refuse a fresh token.
       {
         iss: TOKEN_ISSUER,
         aud: TOKEN_AUDIENCE,
-        sub: String(account.id),
-        jti: token.id,
-        iat: issuedAt,
-        nbf: issuedAt,
-        exp: seconds(expiresAt),
+        sub: String(login.accountId),
+        sid: login.id,
+        jti: login.currentJti,
+        iat: seconds(login.lastUsedAt),
+        exp: seconds(earlier(after(login.lastUsedAt, ttlSeconds), login.expiresAt)),
         token_use: use,
-        token_version: account.tokenVersion,
       },
       {
         secret,
         algorithm: TOKEN_ALGORITHM,
-        header: { alg: TOKEN_ALGORITHM, typ: TOKEN_TYPES[use], kid: keyId(secret) },
+        header: { alg: TOKEN_ALGORITHM, typ: TOKEN_TYPES[use], kid: secretId(secret) },
       },
     );
   }
-}
-
-function keyId(secret: string): string {
-  return createHash('sha256').update(secret).digest('base64url').slice(0, 8);
 }
 
 function after(moment: Date, durationSeconds: number): Date {

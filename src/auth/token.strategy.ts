@@ -16,16 +16,16 @@ import {
   type TokenUse,
 } from './token.service.js';
 
-/** A request with the keys and accounts of the service that it came to; the guards set them. */
+/** A request with the keys and logins of the service that it came to; the guards set them. */
 export type TokenRequest = FastifyRequest & { tokens: TokenService };
 
 const CLOCK_TOLERANCE_SECONDS = 5;
 const ACCOUNT_ID = /^[1-9]\d{0,15}$/;
-const TOKEN_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** RFC 6750, 2.1. Anchored, because the library's own pattern takes quadratic time on a hostile header. */
 const BEARER = /^Bearer +([\w\-.~+/]+=*)$/i;
 
-/** Verifies tokens of one kind and finds their account. */
+/** Verifies tokens of one kind and finds their login. */
 function tokenStrategy(use: TokenUse) {
   @Injectable()
   class TokenStrategy extends PassportStrategy(Strategy, use) {
@@ -62,8 +62,8 @@ function bearerToken(request: FastifyRequest): string | null {
 }
 
 /** Each of our tokens has these claims; the libraries do not require them. */
-function isComplete({ sub, jti, exp }: Partial<Record<keyof TokenClaims, unknown>>): boolean {
-  return typeof exp === 'number' && ACCOUNT_ID.test(text(sub)) && TOKEN_ID.test(text(jti));
+function isComplete({ sub, sid, jti, exp }: Partial<Record<keyof TokenClaims, unknown>>): boolean {
+  return typeof exp === 'number' && ACCOUNT_ID.test(text(sub)) && UUID.test(text(sid)) && UUID.test(text(jti));
 }
 
 function text(value: unknown): string {

@@ -16,7 +16,8 @@ const PASSWORD_BYTES = 18;
  */
 export async function prepareFirstStart(app: INestApplicationContext, config: Config): Promise<string> {
   const base = config.publicBaseUrl;
-  const running = `Waitlist Service is running on ${base}  (documentation: ${base}/docs)\n`;
+  const docs = config.docsEnabled ? `  (documentation: ${base}/docs)` : '';
+  const running = `Waitlist Service is running on ${base}${docs}\n`;
   const auth = app.get(AuthService);
   if (await auth.hasAccounts()) return running;
   return `${running}${await (config.database.kind === 'sqlite' ? createFirstWaitlist : createFirstOwner)(app, config)}`;
@@ -47,6 +48,11 @@ async function createFirstWaitlist(app: INestApplicationContext, config: Config)
     .create({ name: 'My waitlist', urlLocation: `${base}/` }, operatorWrite(account.id));
   const isGenerated = config.firstOwner.password === undefined;
   const examples = new URLSearchParams({ email: account.email, ...(isGenerated && { password }), api_key: apiKey });
+  const docs = `or in a browser, where this link fills them into the examples:
+
+  ${base}/docs#${examples.toString()}
+
+`;
   return `
 This is the first start. It created an account and a waitlist. Save these values; they are shown only once:
 
@@ -59,11 +65,7 @@ Try it in another terminal:
   curl -X POST ${base}/api/v1/signup -H 'Content-Type: application/json' -d '{"waitlist_id": ${waitlist.id}, "email": "ada@example.com"}'
   curl '${base}/api/v1/signup?waitlist_id=${waitlist.id}&email=ada@example.com'
 
-or in a browser, where this link fills them into the examples:
-
-  ${base}/docs#${examples.toString()}
-
-${dataLocation(config)} Ctrl-C stops the service.
+${config.docsEnabled ? docs : ''}${dataLocation(config)} Ctrl-C stops the service.
 `;
 }
 

@@ -1,4 +1,4 @@
-import { type Config, ConfigError } from '../platform/config/config.js';
+import { ConfigError } from '../platform/config/config.js';
 import { UNREACHABLE } from '../platform/database/database-error.js';
 import { SchemaError } from '../platform/database/migrator.js';
 import { Problem } from '../platform/problems/problem.js';
@@ -18,13 +18,22 @@ export function explainStartFailure(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
+interface Listening {
+  /** The variable that sets the port. */
+  readonly variable: string;
+  readonly port: number;
+  readonly host: string;
+}
+
 /** Turns an error of `listen` into one that names the variable to change. Other errors are returned unchanged. */
-export function asListenError(error: unknown, { port, host }: Config): unknown {
+export function asListenError(error: unknown, { variable, port, host }: Listening): unknown {
   switch ((error as NodeJS.ErrnoException | null)?.code) {
     case 'EADDRINUSE':
-      return new ConfigError(`PORT: ${port} is in use by another program; set PORT to a free port.`);
+      return new ConfigError(`${variable}: ${port} is in use by another program; set ${variable} to a free port.`);
     case 'EACCES':
-      return new ConfigError(`PORT: ${port} needs privileges that this user lacks; set PORT to 1024 or more.`);
+      return new ConfigError(
+        `${variable}: ${port} needs privileges that this user lacks; set ${variable} to 1024 or more.`,
+      );
     case 'EADDRNOTAVAIL':
     case 'EAI_AGAIN':
     case 'ENOTFOUND':

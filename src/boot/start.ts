@@ -4,16 +4,19 @@ import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module.js';
+import { LoginAuditService } from '../auth/login-audit.service.js';
 import { prepareFirstStart } from './first-start.js';
 import { readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 import { prepareSchema } from '../platform/database/migrator.js';
 import { Lifecycle } from '../platform/health/lifecycle.js';
+import { createMetricsServer } from '../platform/health/monitoring.js';
 import { configureHttp } from '../platform/http/configure-http.js';
 import { createAdapter, SERVER_BOUNDS } from '../platform/http/server.js';
 import { safeError } from '../platform/problems/problem.filter.js';
 import { SealedColumns } from '../platform/secrets/sealed-columns.js';
+import { Metrics } from '../platform/telemetry/metrics.js';
 import { startTracing } from '../platform/telemetry/tracing.js';
 import type { Stoppable } from './shutdown.js';
 import { asListenError, explainStartFailure } from './start-failure.js';
@@ -61,9 +64,15 @@ async function startService(): Promise<Stoppable> {
   log.info({ database: await database.describe() }, 'database');
   await configureHttp(app, config);
   await app.init();
-  const { port, host } = config;
+  const { port, host, metricsPort } = config;
+  const metricsServer = createMetricsServer(app.get(Metrics));
+  if (metricsPort !== undefined) {
+    await metricsServer.listen({ port: metricsPort, host }).catch((error: unknown) => {
+      throw asListenError(error, { variable: 'METRICS_PORT', port: metricsPort, host });
+    });
+  }
   await app.listen({ port, host, backlog: BACKLOG }).catch((error: unknown) => {
-    throw asListenError(error, config);
+    throw asListenError(error, { variable: 'PORT', port, host });
   });
   const unavailable = await app.get(SealedColumns).reseal();
   if (unavailable > 0)
@@ -72,6 +81,9 @@ async function startService(): Promise<Stoppable> {
     log.error({ error: safeError(error) }, 'could not delete the records of a deleted waitlist yet');
   });
   app.get(Sweeper).watch((error) => log.error({ error: safeError(error) }, 'could not delete old rows yet'));
+  app
+    .get(LoginAuditService)
+    .watch((error) => log.error({ error: safeError(error) }, 'could not record a failed login'));
   // Create the first account only after listening: its password is shown once, and a failed start would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
   app.get(Lifecycle).markStarted();
@@ -83,6 +95,7 @@ async function startService(): Promise<Stoppable> {
       // Before app.close(), whose hooks stop the queue writer before the server: requests under way still need it.
       await adapter.getInstance().close();
       await app.close();
+      await metricsServer.close();
       await endTracing?.();
     },
   };

@@ -7,7 +7,6 @@ import { dataSourceOptions } from './database/data-source-options.js';
 import { Database } from './database/database.js';
 import { Sweeper } from './database/sweeper.js';
 import { Lifecycle } from './health/lifecycle.js';
-import { MonitoringController } from './health/monitoring.controller.js';
 import { PageHeaders } from './http/page-headers.js';
 import { IdempotencyKeyEntity } from './idempotency/idempotency-key.entity.js';
 import { OwnerWrites } from './idempotency/owner-writes.js';
@@ -18,9 +17,19 @@ import { Metrics } from './telemetry/metrics.js';
 
 @Global()
 @Module({
-  controllers: [MonitoringController],
   imports: [TypeOrmModule.forFeature([AuditEventEntity, IdempotencyKeyEntity])],
-  providers: [Database, Sweeper, Secrets, SealedColumns, AuditLog, OwnerWrites, Metrics, PageHeaders, Lifecycle, SharedCounts],
+  providers: [
+    Database,
+    Sweeper,
+    Secrets,
+    SealedColumns,
+    AuditLog,
+    OwnerWrites,
+    Metrics,
+    PageHeaders,
+    Lifecycle,
+    SharedCounts,
+  ],
   exports: [Database, Sweeper, Secrets, SealedColumns, AuditLog, OwnerWrites, Metrics, PageHeaders, SharedCounts],
 })
 export class PlatformModule {

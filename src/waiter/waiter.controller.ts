@@ -1,10 +1,19 @@
 import { Body, Controller, Get, Patch, Query, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiSecurity,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
 import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
 import type { Caller } from '../auth/token.service.js';
+import { ID_SCHEMA } from '../platform/contract/formats.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import { QueuePages } from '../queue/queue.pages.js';
@@ -12,9 +21,9 @@ import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
 import {
+  API_KEY_EXAMPLE,
   ListWaitersDto,
   OFFBOARD_MAX,
-  OffboardedWaiterDto,
   OffboardWaitersDto,
   PAGE_SIZE_MAX,
   WaiterDto,
@@ -23,10 +32,18 @@ import { WaiterService } from './waiter.service.js';
 
 const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 
+/** `/docs` fills it in. Offboarding cannot be undone, so no Waiter has this id. */
+const OFFBOARDING = {
+  nobody: {
+    summary: 'An id that no Waiter has; put an `id` from List Waiters in its place.',
+    value: { api_key: API_KEY_EXAMPLE, offboard_request: true, waiters: [{ id: ID_SCHEMA.maximum }] },
+  },
+};
+
 @ApiTags('Waiter')
 @OwnerOnly(OwnedWaitlistGuard)
 @ApiSecurity({ access_token: [], api_key: [] })
-@ApiExtraModels(WaiterDto, OffboardedWaiterDto)
+@ApiExtraModels(WaiterDto)
 @Controller('api/v1/waiter')
 export class WaiterController {
   constructor(
@@ -50,15 +67,18 @@ export class WaiterController {
       'X-Total-Count': { $ref: '#/components/headers/X-Total-Count' },
     },
   })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND')
   async listWaiters(
     @OwnedWaitlist() waitlist: Owned,
+    @CurrentCaller() { account }: Caller,
     @Query() query: ListWaitersDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WaiterDto[]> {
-    const page = await this.pages.page(waitlist.id, ListWaitersDto.toPage(query));
+    const page = await this.pages.page(waitlist.id, ListWaitersDto.toPage(query, waitlist.defaultRegion));
     this.pageHeaders.set(reply, query, page);
-    return page.waiters.map((waiter) => WaiterDto.from(waiter, waitlist, page.active, query.questions_request));
+    const withQuestions = query.questions_request;
+    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: page.active, withQuestions };
+    return page.waiters.map((waiter) => WaiterDto.from(waiter, view));
   }
 
   @Patch()
@@ -69,18 +89,20 @@ export class WaiterController {
     description:
       'Removes Waiters from the queue, permanently: those in `waiters`, or the first ones of the queue with `offboard_next`. All of them or, if the request fails, none. Returns the Waiters that this request offboarded, in the order of `waiters` or of the queue. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
   })
+  @ApiBody({ type: OffboardWaitersDto, examples: OFFBOARDING })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',
-    schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(OffboardedWaiterDto) } },
+    schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(WaiterDto) } },
   })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', ...REPEAT_PROBLEMS)
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async offboardWaiters(
     @OwnedWaitlist() waitlist: Owned,
     @CurrentCaller() { account }: Caller,
     @Write() write: OwnerWrite,
     @Body() body: OffboardWaitersDto,
-  ): Promise<OffboardedWaiterDto[]> {
-    const { waiters } = await this.waiters.offboard(waitlist.id, OffboardWaitersDto.toSelection(body), write);
-    return waiters.map((waiter) => OffboardedWaiterDto.from(waiter, waitlist, account.uuid));
+  ): Promise<WaiterDto[]> {
+    const { waiters, active } = await this.waiters.offboard(waitlist.id, OffboardWaitersDto.toSelection(body), write);
+    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: active };
+    return waiters.map((waiter) => WaiterDto.from(waiter, view));
   }
 }

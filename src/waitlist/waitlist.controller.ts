@@ -1,6 +1,13 @@
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
 import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
@@ -27,6 +34,15 @@ const LINKS = Object.fromEntries(
     { operationId, parameters: { waitlist_id: '$response.body#/id' } },
   ]),
 );
+
+/** `/docs` fills in the first one, which is harmless as it stands. */
+const CHANGES = {
+  nothing: { summary: 'Nothing', value: {} },
+  name: { summary: 'The name', value: { waitlist_name: 'My waitlist' } },
+  referrals: { summary: 'What a referral is worth', value: { spots_to_move_upon_referral: 5 } },
+  contact: { summary: 'The required contact data', value: { required_contact: { phone: 'required' } } },
+  questions: { summary: 'The questions', value: { questions: [{ question_value: 'How did you hear of us?' }] } },
+};
 
 @ApiTags('Waitlist')
 @OwnerOnly()
@@ -81,6 +97,7 @@ export class WaitlistController {
     description:
       'Omitted fields keep their value. `questions` replaces the whole list: a question keeps its `id` and so its answers, and one that is left out is removed, while its answers stay readable. A waitlist has at most 30 questions, removed ones included; beyond that the answer is 422. A change of `spots_to_move_upon_referral` reorders the queue at once and applies to past referrals too.',
   })
+  @ApiBody({ type: UpdateWaitlistDto, examples: CHANGES })
   @ApiOkResponse({ description: 'The changed waitlist.', type: UpdatedWaitlistDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS, 'WAITLIST_RULE_BROKEN')
   async updateWaitlist(

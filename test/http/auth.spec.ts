@@ -1,9 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { In } from 'typeorm';
 import { AccountStore } from '../../src/auth/account.store.js';
+import { AuditLog } from '../../src/platform/audit/audit-log.js';
 import { AuthService } from '../../src/auth/auth.service.js';
-import { RefreshTokenEntity } from '../../src/auth/refresh-token.entity.js';
+import { LoginEntity } from '../../src/auth/login.entity.js';
 import { Database } from '../../src/platform/database/database.js';
+import { Sweeper } from '../../src/platform/database/sweeper.js';
 import type { Answer, CallOptions } from '../support/api.js';
 import { withProcessorMs } from '../support/processor-time.js';
 import { openDatabase } from '../support/database.js';
@@ -20,7 +23,8 @@ const SECRET = 'the-secret-that-signs-the-tokens-of-this-suite';
 const OTHER_SECRET = 'a-secret-that-this-service-has-never-been-told';
 const ACCESS_TTL_SECONDS = 3600;
 const REFRESH_TTL_SECONDS = 30 * 86_400;
-const RETRY_GRACE_MS = 10_000;
+const LOGIN_LIFETIME_MS = 90 * 86_400_000;
+const RETRY_GRACE_MS = 60_000;
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 type Part = Readonly<Record<string, unknown>>;
@@ -42,6 +46,19 @@ function visible({ status, body, headers }: Answer) {
   return { status, body: { ...body, instance: undefined }, authenticate: headers['www-authenticate'] };
 }
 
+/** All but Date. */
+const TIMERS = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask', 'performance', 'hrtime'] as const; // prettier-ignore
+
+/** Works with a clock that is this far ahead. */
+async function ahead<Result>(durationMs: number, work: () => Promise<Result>): Promise<Result> {
+  jest.useFakeTimers({ now: Date.now() + durationMs, doNotFake: [...TIMERS] });
+  try {
+    return await work();
+  } finally {
+    jest.useRealTimers();
+  }
+}
+
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 
 describe('tokens', () => {
@@ -56,27 +73,10 @@ describe('tokens', () => {
   const refresh = (token: string) => service.api.get(REFRESH, { token });
   const isLive = async (token: string) => (await service.api.get(OWNED, { token })).status === 200;
 
-  /** Makes a refresh token look used `ageMs` ago. */
-  async function backdateUse(token: string, ageMs: number): Promise<void> {
-    const usedAt = new Date(Date.now() - ageMs);
-    const id = read(token).claims.jti as string;
-    await service.app.get(Database).transaction((manager) => manager.update(RefreshTokenEntity, { id }, { usedAt }));
-  }
-
-  function familyOf(token: string): Promise<RefreshTokenEntity[]> {
-    const id = read(token).claims.jti as string;
-    return service.app.get(Database).read(async (manager) => {
-      const { familyId } = await manager.findOneByOrFail(RefreshTokenEntity, { id });
-      return manager.findBy(RefreshTokenEntity, { familyId });
-    });
-  }
-
-  async function endFamilyAt(token: string, familyExpiresAt: Date): Promise<void> {
-    const [{ familyId }] = (await familyOf(token)) as [RefreshTokenEntity];
-    await service.app
+  const loginsOf = (...tokens: string[]): Promise<LoginEntity[]> =>
+    service.app
       .get(Database)
-      .transaction((manager) => manager.update(RefreshTokenEntity, { familyId }, { familyExpiresAt }));
-  }
+      .read((manager) => manager.findBy(LoginEntity, { id: In(tokens.map((token) => read(token).claims.sid)) }));
 
   describe('create_tokens', () => {
     it('gives an account a pair whose access token opens the owner operations', async () => {
@@ -151,28 +151,28 @@ describe('tokens', () => {
       expect((await service.api.get(REFRESH, { token: refreshToken, headers })).status).toBe(200);
     });
 
-    it('gives a retry within ten seconds the same pair', async () => {
+    it('gives a retry within sixty seconds the same pair, while the successor is unused', async () => {
       const { refreshToken } = await service.world.owner();
       const first = await refresh(refreshToken);
-      await backdateUse(refreshToken, RETRY_GRACE_MS - 5_000);
 
-      const again = await refresh(refreshToken);
+      const again = await ahead(RETRY_GRACE_MS - 5_000, () => refresh(refreshToken));
 
       expect(again.status).toBe(200);
       expect(again.body).toEqual(first.body);
     });
 
-    it('treats reuse after ten seconds as theft: it ends the whole family, but no other login', async () => {
+    it('treats reuse after sixty seconds as theft: it ends the login with all its tokens, but no other login', async () => {
       const owner = await service.world.owner();
       const otherLogin = await logIn(owner.email);
       const successor = await refresh(owner.refreshToken);
-      await backdateUse(owner.refreshToken, RETRY_GRACE_MS + 1);
 
-      const reuse = await refresh(owner.refreshToken);
+      const reuse = await ahead(RETRY_GRACE_MS + 1_000, () => refresh(owner.refreshToken));
 
       expect(reuse.status).toBe(401);
       expect(reuse.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
       expect((await refresh(successor.body.refresh_token)).status).toBe(401);
+      for (const token of [owner.token, successor.body.access_token as string]) expect(await isLive(token)).toBe(false);
+      expect(await isLive(otherLogin.body.access_token)).toBe(true);
       expect((await refresh(otherLogin.body.refresh_token)).status).toBe(200);
     });
 
@@ -185,6 +185,25 @@ describe('tokens', () => {
       expect((await refresh(third.body.refresh_token)).status).toBe(401);
     });
 
+    it('counts a reuse and leaves one audit event, however often the stolen token is tried', async () => {
+      const { token, refreshToken } = await service.world.owner();
+      const reuses = async () =>
+        Number(/^waitlist_refresh_reuse_total (\d+)$/m.exec((await service.api.get('/metrics')).text)?.[1]);
+      const before = await reuses();
+      await refresh((await refresh(refreshToken)).body.refresh_token);
+
+      const [reuse] = [await refresh(refreshToken), await refresh(refreshToken), await refresh(refreshToken)];
+
+      expect(await reuses()).toBe(before + 1);
+      const { events } = await service.app.get(AuditLog).list(Number(read(token).claims.sub), { limit: 100 });
+      expect(events.filter(({ action }) => action === 'refresh_token_reused')).toEqual([
+        expect.objectContaining({
+          requestId: reuse.headers['x-request-id'],
+          addressHash: expect.stringMatching(/^[\w-]{43}$/),
+        }),
+      ]);
+    });
+
     it('leaves one live token after twenty refreshes at once', async () => {
       const { refreshToken } = await service.world.owner();
 
@@ -192,27 +211,59 @@ describe('tokens', () => {
 
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-      const family = await familyOf(refreshToken);
-      expect(family.filter(({ usedAt, revokedAt }) => usedAt === null && revokedAt === null)).toHaveLength(1);
       expect((await refresh(answers[0]!.body.refresh_token)).status).toBe(200);
     });
 
-    it('refuses all tokens of a family that has reached its maximum age', async () => {
-      const { refreshToken } = await service.world.owner();
-      await endFamilyAt(refreshToken, new Date());
+    it('keeps one row a login, however often it is refreshed; an early token still ends it', async () => {
+      const owner = await service.world.owner();
+      const { sub } = read(owner.token).claims;
+      let { refreshToken } = owner;
+      for (let count = 0; count < 200; count += 1) refreshToken = (await refresh(refreshToken)).body.refresh_token;
 
+      const rows = await service.app
+        .get(Database)
+        .read((manager) => manager.countBy(LoginEntity, { accountId: Number(sub) }));
+
+      expect(rows).toBe(1);
+      expect((await refresh(owner.refreshToken)).status).toBe(401);
       expect((await refresh(refreshToken)).status).toBe(401);
     });
 
-    it('issues no token that outlives its family', async () => {
+    it('refuses all tokens of a login that was made ninety days ago', async () => {
+      const owner = await service.world.owner();
+      const exp = nowSeconds() + LOGIN_LIFETIME_MS;
+      const lasting = (token: string) => sign(read(token).header, { ...read(token).claims, exp });
+
+      const answers = await ahead(LOGIN_LIFETIME_MS, async () => [
+        await service.api.get(OWNED, { token: lasting(owner.token) }),
+        await refresh(lasting(owner.refreshToken)),
+      ]);
+
+      expect(answers.map(({ status }) => status)).toEqual([401, 401]);
+    });
+
+    it('issues no token that outlives its login', async () => {
       const { refreshToken } = await service.world.owner();
-      const familyExpiresAt = new Date(Date.now() + 60_000);
-      await endFamilyAt(refreshToken, familyExpiresAt);
+      const lasting = sign(read(refreshToken).header, { ...read(refreshToken).claims, exp: nowSeconds() + LOGIN_LIFETIME_MS }); // prettier-ignore
 
-      const { body } = await refresh(refreshToken);
+      const { body } = await ahead(LOGIN_LIFETIME_MS - 60_000, () => refresh(lasting));
 
-      for (const token of [body.access_token, body.refresh_token])
-        expect(read(token).claims.exp).toBe(Math.floor(familyExpiresAt.getTime() / 1000));
+      const [login] = await loginsOf(refreshToken);
+      for (const token of [body.access_token, body.refresh_token] as string[])
+        expect(read(token).claims.exp).toBe(Math.floor(login!.expiresAt.getTime() / 1000));
+    });
+
+    it('removes logins in the background once they have expired, and no other', async () => {
+      const [expired, live] = [await service.world.owner(), await service.world.owner()];
+      await service.app
+        .get(Database)
+        .transaction((manager) =>
+          manager.update(LoginEntity, { id: read(expired.token).claims.sid as string }, { expiresAt: new Date() }),
+        );
+
+      await ahead(1_000, () => service.app.get(Sweeper).sweepAll());
+
+      expect((await loginsOf(expired.token, live.token)).map(({ id }) => id)).toEqual([read(live.token).claims.sid]);
     });
   });
 
@@ -297,6 +348,12 @@ describe('tokens', () => {
         expect(await answerTo(sign(fresh.header, fresh.claims))).toBe(200);
       });
 
+      it('is accepted by a replica whose clock is a minute behind', async () => {
+        const fresh = await ahead(60_000, async () => pick(await service.world.owner()));
+
+        expect(await answerTo(fresh)).toBe(200);
+      });
+
       it('is refused if another secret signed it', async () => {
         expect(await answerTo(sign(header, claims, OTHER_SECRET))).toBe(401);
       });
@@ -342,7 +399,9 @@ describe('tokens', () => {
         ['another use', () => ({ token_use: 'password-reset' })],
         ['an expiry in the past', () => ({ exp: nowSeconds() - CLOCK_TOLERANCE_SECONDS - 1 })],
         ['a start in the future', () => ({ nbf: nowSeconds() + 60 })],
-        ['an earlier version of the account', () => ({ token_version: -1 })],
+        ['an unknown login', () => ({ sid: randomUUID() })],
+        ['no login', () => ({ sid: undefined })],
+        ['a login of the wrong type', () => ({ sid: [claims.sid] })],
         ['an unknown account as its subject', () => ({ sub: '9007199254740991' })],
         ['no subject', () => ({ sub: undefined })],
         ['a subject that is not a number', () => ({ sub: '1e400' })],
@@ -381,6 +440,37 @@ describe('tokens', () => {
       const refused = await expectEnded((auth, email) => auth.disable(email));
 
       expect(visible(refused)).toEqual(visible(await logIn('nobody@owners.example')));
+    });
+
+    it('that is enabled again can log in; its earlier logins stay ended', async () => {
+      const { email, token, refreshToken } = await service.world.owner();
+      const auth = service.app.get(AuthService);
+
+      await auth.disable(email);
+      await auth.enable(email);
+
+      expect((await replica.api.post(CREATE, { email, password: PASSWORD })).status).toBe(200);
+      for (const { api } of [service, replica]) {
+        expect((await api.get(OWNED, { token })).status).toBe(401);
+        expect((await api.get(REFRESH, { token: refreshToken })).status).toBe(401);
+      }
+    });
+
+    it('has an audit event for each change of its access', async () => {
+      const { email, token } = await service.world.owner();
+      const auth = service.app.get(AuthService);
+
+      await auth.disable(email);
+      await auth.setPassword(email, OTHER_PASSWORD);
+      await auth.enable(email);
+
+      const { events } = await service.app.get(AuditLog).list(Number(read(token).claims.sub), { limit: 10 });
+      expect(events.map(({ action }) => action)).toEqual([
+        'account_enabled',
+        'password_set',
+        'account_disabled',
+        'account_created',
+      ]);
     });
 
     it('with a new password loses its tokens and its old password at every replica at once', async () => {

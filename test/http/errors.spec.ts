@@ -104,15 +104,6 @@ describe('a failure', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  it('clears the deadline timer of a request for an unknown file', async () => {
-    const deadlines = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
-    const before = deadlines();
-    const missing = Array.from({ length: 10 }, (_, index) => api.get(`/docs/assets/${index}.js`));
-
-    expect((await Promise.all(missing)).map(({ status }) => status)).toEqual(Array<number>(10).fill(404));
-    expect(deadlines()).toBeLessThan(before + 10);
-  });
-
   it('does not repeat markup from the path', async () => {
     const answer = await api.get('/<script>alert(1)</script>');
 

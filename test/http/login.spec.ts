@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccountStore } from '../../src/auth/account.store.js';
 import { AuthService } from '../../src/auth/auth.service.js';
+import { AuditLog } from '../../src/platform/audit/audit-log.js';
 import type { Answer } from '../support/api.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
@@ -118,9 +120,70 @@ describe('repeated failures to log in', () => {
   });
 });
 
+describe('logins', () => {
+  const EVENTS_MAX = 20;
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ environment: THROTTLED });
+  });
+  afterAll(() => service.stop());
+
+  /** The events of an account that its failed logins left, newest first. */
+  async function failuresOf(email: string) {
+    const account = await service.app.get(AccountStore).findByEmailKey(email);
+    const { events } = await service.app.get(AuditLog).list(account!.id, { limit: 100 });
+    return events.filter(({ action }) => action.startsWith('login_'));
+  }
+
+  it('are counted by outcome', async () => {
+    const { email } = await service.world.owner();
+    const counts = async () => {
+      const { text } = await service.api.get('/metrics');
+      const lines = text.matchAll(/^waitlist_logins_total\{outcome="(\w+)"\} (\d+)$/gm);
+      return Object.fromEntries([...lines].map(([, outcome, count]) => [outcome!, Number(count)]));
+    };
+    const before = await counts();
+
+    await logIn(service, email, PASSWORD, '192.0.2.1');
+    for (let attempt = 0; attempt < 6; attempt += 1) await logIn(service, email, WRONG_PASSWORD, '192.0.2.1');
+
+    expect(await counts()).toEqual({
+      success: before.success! + 1,
+      failure: before.failure! + 5,
+      throttled: before.throttled! + 1,
+    });
+  });
+
+  it('that fail or are throttled leave audit events of the account', async () => {
+    const { email } = await service.world.owner();
+    const answers: Answer[] = [];
+    for (let attempt = 0; attempt < 6; attempt += 1)
+      answers.push(await logIn(service, email, WRONG_PASSWORD, '192.0.2.2'));
+
+    await until(async () => (await failuresOf(email)).length === answers.length);
+
+    const events = (await failuresOf(email)).reverse();
+    expect(events.map(({ action }) => action)).toEqual([...Array<string>(5).fill('login_failed'), 'login_throttled']);
+    expect(events.map(({ requestId }) => requestId)).toEqual(answers.map(({ headers }) => headers['x-request-id']));
+    expect(new Set(events.map(({ addressHash }) => addressHash)).size).toBe(1);
+  });
+
+  it('leave a bounded number of audit events of an account', async () => {
+    const [victim, next] = [await service.world.owner(), await service.world.owner()];
+    for (let attempt = 0; attempt < EVENTS_MAX + 5; attempt += 1)
+      await logIn(service, victim.email, WRONG_PASSWORD, '192.0.2.4');
+
+    // Events are written in order, so the earlier ones are there.
+    await logIn(service, next.email, WRONG_PASSWORD, '192.0.2.3');
+    await until(async () => (await failuresOf(next.email)).length === 1);
+
+    expect(await failuresOf(victim.email)).toHaveLength(EVENTS_MAX);
+  });
+});
+
 describe('two hundred logins at once', () => {
   const RUSH = 200;
-  /** Read from the disk, by the same few threads that hash passwords. */
+  /** Compressed by the same few threads that hash passwords. */
   const DOCS_FILE = '/docs/assets/swagger-ui.css';
 
   it('fill a bounded queue (503); other requests overtake them, and the owner can log in when there is room', async () => {
@@ -138,7 +201,9 @@ describe('two hundred logins at once', () => {
 
     await Promise.all([
       ...Array.from({ length: 10 }, () => world.signup(waitlist)),
-      ...['/livez', '/docs', DOCS_FILE].map(async (path) => expect((await api.get(path)).status).toBe(200)),
+      ...['/livez', '/docs', DOCS_FILE].map(async (path) =>
+        expect((await api.get(path, { headers: { 'accept-encoding': 'gzip' } })).status).toBe(200),
+      ),
     ]);
     const servedMeanwhile = served;
     const attempts: Answer[] = [];

@@ -436,7 +436,7 @@ describe('the public view', () => {
     const { id } = await world.waitlist({}, owner);
     const jwt = service.app.get(JwtService, { strict: false });
     const { header, payload } = jwt.decode(owner.token, { complete: true }) as { header: object; payload: object };
-    const secret = 'test-secret-test-secret-test-secret-';
+    const secret = 'a-secret-that-signs-tokens-in-tests-only';
     const expired = jwt.sign(
       { ...payload, exp: Math.floor(Date.now() / 1000) - 60 },
       { secret, header: header as never },

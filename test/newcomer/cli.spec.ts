@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { repeatWhile } from '../support/repeat-while.js';
 import { freshFolder, type Program, runCli, startCli, startMain } from '../support/program.js';
@@ -25,7 +26,7 @@ describe('the CLI', () => {
       environment: {
         PORT: String(port),
         DATABASE_URL: database.url,
-        JWT_SECRET: 'x'.repeat(32),
+        JWT_SECRET: 'a-secret-that-signs-tokens-in-tests-only',
         RATE_LIMIT_PUBLIC: '0',
       },
     });
@@ -51,6 +52,9 @@ describe('the CLI', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     return stdout;
   };
+  /** What a command with `--json` prints: an object per line. */
+  const parseRows = (stdout: string) =>
+    stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line) as object); // prettier-ignore
   const fail = async (...call: Parameters<typeof cli>) => {
     const { stdout, stderr, exitCode } = await cli(...call);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
@@ -80,7 +84,7 @@ describe('the CLI', () => {
     expect(await succeed(['migrate'])).toBe('The schema is up to date.\n');
   });
 
-  it('creates an account, changes its password and disables it; a running service follows at once', async () => {
+  it('creates an account, changes its password, disables and enables it; a running service follows at once', async () => {
     const email = 'life@example.com';
     expect(await succeed(['owner', 'create', email], { input: `${PASSWORD}\n` })).toBe(
       `Created the account ${email}.\n`,
@@ -92,8 +96,35 @@ describe('the CLI', () => {
     );
     expect(await loginStatuses(email, [PASSWORD, OTHER_PASSWORD])).toEqual([401, 200]);
 
+    const { access_token: earlier } = (await logIn(email, OTHER_PASSWORD)).body;
+    const isLive = async (token: string) => (await call('GET', '/api/v1/waitlist', { token })).status === 200;
+    expect(await isLive(earlier)).toBe(true);
+
     expect(await succeed(['owner', 'disable', email])).toBe('Disabled the account.\n');
     expect(await loginStatuses(email, [OTHER_PASSWORD])).toEqual([401]);
+    expect(await succeed(['owner', 'set-password', email], { OWNER_PASSWORD: PASSWORD })).toBe(
+      `Set the password and revoked all tokens.\nThe account is still disabled. Enable it: npm run cli -- owner enable ${email}\n`,
+    );
+    expect(await loginStatuses(email, [PASSWORD])).toEqual([401]);
+
+    expect(await succeed(['owner', 'enable', email])).toBe('Enabled the account.\n');
+    expect(await loginStatuses(email, [PASSWORD])).toEqual([200]);
+    expect(await isLive(earlier)).toBe(false);
+  });
+
+  it('lists all accounts, active and disabled', async () => {
+    await succeed(['owner', 'create', 'gone@example.com'], { OWNER_PASSWORD: PASSWORD });
+    await succeed(['owner', 'disable', 'gone@example.com']);
+
+    const lines = await succeed(['owner', 'list']);
+
+    expect(lines).toMatch(/^1\ttwice@example\.com\tactive\t\d{4}-\d\d-\d\dT[\d:.]+Z\n/);
+    expect(lines).toMatch(/^\d+\tgone@example\.com\tdisabled\t/m);
+    expect(parseRows(await succeed(['owner', 'list', '--json']))).toEqual(
+      expect.arrayContaining([
+        { id: 1, email: 'twice@example.com', disabled_at: null, created_at: lines.split(/[\t\n]/)[3] },
+      ]),
+    );
   });
 
   it('creates waitlists and lists those of an owner', async () => {
@@ -109,6 +140,59 @@ describe('the CLI', () => {
     expect(await succeed(['waitlist', 'list', '--owner', 'Maker@Example.com'])).toBe(
       `${id}\tLaunch\t0 active\t0 offboarded\n`,
     );
+    expect(parseRows(await succeed(['waitlist', 'list', '--owner', 'maker@example.com', '--json']))).toEqual([
+      { id: Number(id), waitlist_name: 'Launch', current_signups: 0, offboarded_signups: 0 },
+    ]);
+  });
+
+  it('prints the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+    expect(await succeed(['--version'])).toBe(`${version}\n`);
+  });
+
+  describe('at a terminal', () => {
+    const atTerminal = (...args: string[]) =>
+      startCli(args, { folder: folder.path, environment: { DATABASE_URL: database.url }, terminal: true });
+
+    it('asks for a new password twice, with the rule, without an echo, and again if the two differ', async () => {
+      const program = atTerminal('owner', 'create', 'typist@example.com');
+      await program.printed('Password (must have 15 to 256 characters): ');
+      program.type(`${PASSWORD}\r`);
+      await program.printed('The same password again: ');
+      program.type(`${OTHER_PASSWORD}\r`);
+      await program.printed('The two passwords differ. Try again.\r\nPassword (must have 15 to 256 characters): ');
+      // Typed ahead, as by a password manager that fills in both.
+      program.type(`${PASSWORD}\r${PASSWORD}\r`);
+      const { stdout, exitCode } = await program.ended;
+
+      expect(stdout).toMatch(/\r\nCreated the account typist@example\.com\.\r\n$/);
+      expect(exitCode).toBe(0);
+      expect(stdout).not.toContain(PASSWORD);
+      expect(stdout).not.toContain(OTHER_PASSWORD);
+      expect(await loginStatuses('typist@example.com', [PASSWORD, OTHER_PASSWORD])).toEqual([200, 401]);
+    });
+
+    it('creates no account when the question is left with Ctrl-D', async () => {
+      const program = atTerminal('owner', 'create', 'leaver@example.com');
+      await program.printed('Password ');
+      program.type('\x04');
+
+      const { stdout, exitCode } = await program.ended;
+
+      expect(stdout).not.toContain('Created');
+      expect(exitCode).toBe(1);
+    });
+
+    it('draws a progress bar for long work and none for an empty waitlist', async () => {
+      const id = await makeWaitlist('Watched');
+      const empty = await atTerminal('verify', id).ended;
+      expect(empty).toMatchObject({ stdout: `Waitlist ${id}: 0 records, all right\r\n`, exitCode: 0 });
+
+      const seeding = await atTerminal('waitlist', 'seed', id, '--count', '5000').ended;
+      expect(seeding.stdout).toMatch(/Seeding [=-]+ \d+\/5000, /);
+      expect(seeding.stdout).toContain(`Added 5000 people to waitlist ${id}.\r\n`);
+    });
   });
 
   it('lists more waitlists than a page of the API has', async () => {
@@ -245,7 +329,9 @@ describe('the CLI', () => {
     expect(damaged.stdout).toMatch(/record \d+: amountReferred is \d+, the facts give \d+/);
 
     expect(await succeed(['rebuild', id])).toBe(`Waitlist ${id}: rebuilt, 1 records changed\n`);
-    expect(await succeed(['verify', id])).toBe(`Waitlist ${id}: 2000 records, all right\n`);
+    expect(parseRows(await succeed(['verify', id, '--json']))).toEqual([
+      { waitlist_id: Number(id), state: 'sound', records: 2_000, differences: 0, findings: [] },
+    ]);
     expect((await cli(['waitlist', 'seed', id, '--count', '5'])).stderr).toBe(
       'Only an empty waitlist can be seeded.\n',
     );

@@ -7,14 +7,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createConnection } from 'mysql2/promise';
 import { callAt } from '../support/api.js';
 import { freshFolder, type Program, runCli, runScript, start, startMain } from '../support/program.js';
-import { openDatabase, type TestDatabase } from '../support/database.js';
-import { freePort } from '../support/service-process.js';
+import { openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
+import { freePort, until } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
 
 /** In units of the processor time that loading the TypeScript compiler takes: three seconds if that takes 0.3. */
 const START_COST_MAX = 10;
 const LOAD_COMPILER = "require('typescript'); const { user, system } = process.cpuUsage(); console.log((user + system) / 1e6)"; // prettier-ignore
-const SECRET = 'test-secret-test-secret-test-secret-';
+const SECRET = 'a-secret-that-signs-tokens-in-tests-only';
 
 /** The CA certificate that a database server presents; undefined if it does not support TLS. */
 async function caCertificateOf(databaseUrl: string): Promise<string | undefined> {
@@ -137,6 +137,36 @@ describe('a first start', () => {
     const answer = await callAt(base, 'POST', '/api/v1/auth/create_tokens', { body: { email, password } });
     expect(answer.status).toBe(200);
   });
+});
+
+it('is ready (/readyz) only once its first account exists', async () => {
+  const folder = await freshFolder();
+  const url = `sqlite:${join(folder.path, 'waitlist.sqlite')}`;
+  const port = await freePort();
+  const base = `http://127.0.0.1:${port}`;
+  const credentials = { email: 'ada@example.com', password: PASSWORD };
+  const statusOf = (path: string) => callAt(base, 'GET', path).then(({ status }) => status, () => 0); // prettier-ignore
+  await runCli(['migrate'], { folder: folder.path, environment: { DATABASE_URL: url } });
+  // While this holds the write lock, no account can be created.
+  const other = await openDataSource(url);
+  await other.query('BEGIN IMMEDIATE');
+  const program = startMain({
+    folder: folder.path,
+    environment: { PORT: String(port), DATABASE_URL: url, OWNER_EMAIL: credentials.email, OWNER_PASSWORD: PASSWORD },
+  });
+
+  await until(async () => (await statusOf('/livez')) === 200);
+  const early = await callAt(base, 'GET', '/readyz');
+  await other.query('ROLLBACK');
+  await other.destroy();
+  await until(async () => (await statusOf('/readyz')) === 200);
+  const login = await callAt(base, 'POST', '/api/v1/auth/create_tokens', { body: credentials });
+  program.signal('SIGTERM');
+  await program.ended;
+  await folder.remove();
+
+  expect([early.status, early.body.error_code]).toEqual([503, 'STARTING']);
+  expect(login.status).toBe(200);
 });
 
 describe('a start that cannot succeed', () => {

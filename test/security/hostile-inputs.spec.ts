@@ -9,7 +9,7 @@ import { type OwnedWaitlist, PASSWORD, type World } from '../support/world.js';
 import { type HostileInput, REFUSED, type Target } from './hostile-inputs.js';
 
 const MEMORY_GROWTH_MAX_BYTES = 8 * 1024 * 1024;
-const TABLES = ['account', 'refresh_token', 'waitlist', 'deleted_waitlist', 'waiter', 'queue_bucket'];
+const TABLES = ['account', 'login', 'waitlist', 'deleted_waitlist', 'waiter', 'queue_bucket'];
 
 let service: Service;
 let api: Api;

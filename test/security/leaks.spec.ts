@@ -52,7 +52,7 @@ describe('a line of the framework itself', () => {
     const lines: string[] = [];
     const write = (line: string) => lines.push(line) && leaks.write(line);
     const fastify = createAdapter(
-      readConfig({ JWT_SECRET: 'test-secret-test-secret-test-secret-', LOG_LEVEL: 'trace' }),
+      readConfig({ JWT_SECRET: 'a-secret-that-signs-tokens-in-tests-only', LOG_LEVEL: 'trace' }),
       {
         log: { write },
       },

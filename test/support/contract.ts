@@ -72,7 +72,7 @@ const ajv = new Ajv({
 formats.default(ajv, ['uuid', 'uri', 'uri-reference', 'date-time']);
 ajv.addSchema(document, 'contract');
 
-type Operations = Record<string, { responses: Record<string, Described> } | undefined>;
+type Operations = Record<string, { responses: Record<string, Described | { readonly $ref: string }> } | undefined>;
 
 const validators = new Map<string, ValidateFunction>();
 const paths = Object.keys(document.paths).map((path) => ({
@@ -97,7 +97,7 @@ export function holdToContract(method: string, url: string, answer: Answer): voi
     if (method !== 'HEAD') checkBody(where, PROBLEM, answer);
     return;
   }
-  const described = responses[String(answer.status)];
+  const described = resolved(responses[String(answer.status)]);
   if (!described) throw new Error(`${where}: the contract does not name this status\n${answer.text}`);
   checkHeaders(where, described, answer);
   for (const name of Object.keys(document.components?.headers ?? {})) {
@@ -105,6 +105,12 @@ export function holdToContract(method: string, url: string, answer: Answer): voi
       throw new Error(`${where}: the contract does not name the header ${name} here`);
   }
   checkBody(where, described, answer);
+}
+
+/** The response itself, or the shared one that it refers to. */
+function resolved(response: Described | { readonly $ref: string } | undefined): Described | undefined {
+  if (response === undefined || !('$ref' in response)) return response;
+  return document.components?.responses?.[response.$ref.split('/').at(-1) ?? ''] as Described | undefined;
 }
 
 function checkHeaders(where: string, { headers = {} }: Described, answer: Answer): void {

@@ -57,16 +57,16 @@ export async function withDataSource<Result>(
 
 /** The caller destroys it. */
 export async function openDataSource(url: string): Promise<DataSource> {
-  const config = readConfig({ DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32) });
+  const config = readConfig({ DATABASE_URL: url, JWT_SECRET: 'a-secret-that-signs-tokens-in-tests-only' });
   return new DataSource(dataSourceOptions(config.database)).initialize();
 }
 
-/** Whether a statement on this database waits for a table lock. */
-export async function isTableAwaited(dataSource: DataSource): Promise<boolean> {
+/** How many statements on this database wait for a table lock. */
+export async function countTableWaits(dataSource: DataSource): Promise<number> {
   const rows = await dataSource.query<unknown[]>(
     `SELECT 1 FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'`,
   );
-  return rows.length > 0;
+  return rows.length;
 }
 
 async function run(server: string, sql: string): Promise<void> {

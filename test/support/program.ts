@@ -20,6 +20,8 @@ export interface Program {
   /** Resolves when the program has ended. */
   readonly ended: Promise<Output>;
   signal(name: NodeJS.Signals): void;
+  /** Types at the terminal of a program started with `terminal`. */
+  type(keys: string): void;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -28,17 +30,22 @@ interface Start {
   readonly folder: string;
   readonly environment?: Environment;
   readonly input?: string;
+  /** Whether it runs at a terminal: a pseudo-terminal, which merges both outputs into the standard output. */
+  readonly terminal?: boolean;
 }
 
 /** Starts a command. It inherits only PATH from the environment. */
-export function start(command: readonly [string, ...string[]], { folder, environment = {}, input }: Start): Program {
-  const [file, ...args] = command;
+export function start(
+  command: readonly [string, ...string[]],
+  { folder, environment = {}, input, terminal = false }: Start,
+): Program {
+  const [file, ...args] = terminal ? atTerminal(command) : command;
   const child = spawn(file, args, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder, ...environment } });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  child.stdin.end(input ?? '');
+  if (!terminal) child.stdin.end(input ?? '');
   const ended = once(child, 'close').then(([exitCode]) => ({ stdout, stderr, exitCode: exitCode as number | null }));
   return {
     ended,
@@ -50,7 +57,15 @@ export function start(command: readonly [string, ...string[]], { folder, environ
         look();
       }),
     signal: (name) => child.kill(name),
+    type: (keys) => child.stdin.write(keys),
   };
+}
+
+/** `script` of util-linux, or of macOS, runs a command at a pseudo-terminal and ends with its exit code. */
+function atTerminal(command: readonly string[]): [string, ...string[]] {
+  if (process.platform === 'darwin') return ['script', '-q', '/dev/null', ...command];
+  const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+  return ['script', '--quiet', '--return', '--command', `exec ${quoted}`, '/dev/null'];
 }
 
 /** The built service, with the Node.js that runs the tests. */

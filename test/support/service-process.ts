@@ -65,7 +65,7 @@ export class ServiceProcess {
       env: {
         PATH: process.env.PATH,
         HOST: '127.0.0.1',
-        JWT_SECRET: 'test-secret-test-secret-test-secret-',
+        JWT_SECRET: 'a-secret-that-signs-tokens-in-tests-only',
         OWNER_EMAIL: OWNER.email,
         OWNER_PASSWORD: OWNER.password,
         RATE_LIMIT_PUBLIC: '0',

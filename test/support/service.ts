@@ -42,7 +42,7 @@ export async function startService({
   const database = await openDatabase(isolated);
   const databaseUrl = environment.DATABASE_URL ?? database.url;
   const config = readConfig({
-    JWT_SECRET: 'test-secret-test-secret-test-secret-',
+    JWT_SECRET: 'a-secret-that-signs-tokens-in-tests-only',
     RATE_LIMIT_PUBLIC: '0',
     RATE_LIMIT_LOGIN: '0',
     // Includes everything that production logs.

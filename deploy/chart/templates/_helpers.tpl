@@ -1,7 +1,9 @@
 {{- define "waitlist.name" -}}
-{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 52 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 52 | trimSuffix "-" }}{{ end }}
+{{- $name := .Values.nameOverride | default .Chart.Name }}
+{{- if contains $name .Release.Name }}{{ .Release.Name | trunc 52 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name $name | trunc 52 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
+{{/* Not the overridden name: Prometheus takes the job name from it, which the alerts expect. */}}
 {{- define "waitlist.selector" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -25,9 +27,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{/* Pod level, by the restricted Pod Security Standard. Any user id works; a high one belongs to no user of the node. */}}
 {{- define "waitlist.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: 10001
-runAsGroup: 10001
-fsGroup: 10001
+{{- with .Values.runAsUser }}
+runAsUser: {{ . }}
+runAsGroup: {{ . }}
+fsGroup: {{ . }}
+{{- end }}
 seccompProfile:
   type: RuntimeDefault
 {{- end }}
@@ -36,8 +40,10 @@ seccompProfile:
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 runAsNonRoot: true
-runAsUser: 10001
-runAsGroup: 10001
+{{- with .Values.runAsUser }}
+runAsUser: {{ . }}
+runAsGroup: {{ . }}
+{{- end }}
 capabilities:
   drop: [ALL]
 {{- end }}
@@ -75,23 +81,36 @@ imagePullSecrets:
 {{- end }}
 
 {{/* Container level. */}}
-{{- define "waitlist.trustedCa" -}}
-{{- if include "waitlist.hasTrustedCa" . }}
+{{- define "waitlist.extras" -}}
+{{- if or (include "waitlist.hasTrustedCa" .) .Values.extraEnv }}
 env:
+  {{- if include "waitlist.hasTrustedCa" . }}
   - name: NODE_EXTRA_CA_CERTS
     value: /etc/waitlist-service/ca.crt
+  {{- end }}
+  {{- with .Values.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+{{- if or (include "waitlist.hasTrustedCa" .) .Values.extraVolumeMounts }}
 volumeMounts:
+  {{- if include "waitlist.hasTrustedCa" . }}
   - name: trusted-ca
     mountPath: /etc/waitlist-service
     readOnly: true
+  {{- end }}
+  {{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 {{- end }}
 
 {{/* Pod level. */}}
 {{- define "waitlist.volumes" -}}
-{{- if include "waitlist.hasTrustedCa" . }}
-{{- with .Values.trustedCa }}
+{{- if or (include "waitlist.hasTrustedCa" .) .Values.extraVolumes }}
 volumes:
+  {{- if include "waitlist.hasTrustedCa" . }}
+  {{- with .Values.trustedCa }}
   - name: trusted-ca
     {{- if .secret }}
     secret:
@@ -103,6 +122,20 @@ volumes:
       items:
         - key: {{ .key }}
           path: ca.crt
+  {{- end }}
+  {{- end }}
+  {{- with .Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* Pod level. Init containers that keep running: a Job can end although they run. */}}
+{{- define "waitlist.sidecars" -}}
+{{- with .Values.sidecars }}
+initContainers:
+  {{- range . }}
+  - {{ toYaml (merge (dict "restartPolicy" "Always") .) | nindent 4 | trim }}
+  {{- end }}
 {{- end }}
 {{- end }}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Config, readConfig } from './config.js';
 
-const SECRET = 's'.repeat(32);
+const SECRET = 'one-secret-of-thirty-two-letters';
 const EMBEDDED = { DATABASE_URL: 'sqlite::memory:' };
 const MYSQL = 'mysql://waitlist:pass@db.example:3307/waitlist';
 
@@ -26,6 +26,7 @@ describe('settings', () => {
     expect(read({})).toEqual({
       port: 3000,
       host: '0.0.0.0',
+      metricsPort: undefined,
       database: { kind: 'sqlite', file: ':memory:' },
       jwtSecrets: [SECRET],
       accessTokenTtlSeconds: 3600,
@@ -36,6 +37,9 @@ describe('settings', () => {
       rateLimits: { public: 600, login: 10, exempt: [] },
       redisUrl: undefined,
       corsOrigins: [],
+      docsEnabled: true,
+      auditDays: 400,
+      docsEnabled: true,
       shutdownDelaySeconds: 0,
       logLevel: 'warn',
       sendsTraces: false,
@@ -51,7 +55,7 @@ describe('settings', () => {
 
   it('treat an empty variable as not set', () => {
     const names = [
-      'PORT', 'HOST', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
+      'PORT', 'HOST', 'METRICS_PORT', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
       'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CORS_ORIGINS',
     ]; // prettier-ignore
     expect(read(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(read({}));
@@ -61,8 +65,9 @@ describe('settings', () => {
     [{ PORT: '8080' }, { port: 8080, publicBaseUrl: 'http://localhost:8080' }],
     [{ PORT: '1' }, { port: 1 }],
     [{ HOST: '::1' }, { host: '::1' }],
-    [{ JWT_SECRET: `${SECRET}, ${'t'.repeat(40)}` }, { jwtSecrets: [SECRET, 't'.repeat(40)] }],
-    [{ JWT_SECRET: 'é'.repeat(16) }, { jwtSecrets: ['é'.repeat(16)] }],
+    [{ METRICS_PORT: '9464' }, { metricsPort: 9464 }],
+    [{ JWT_SECRET: `${SECRET}, ${SECRET}-2` }, { jwtSecrets: [SECRET, `${SECRET}-2`] }],
+    [{ JWT_SECRET: 'àâäéèêëîïôöùûüÿç' }, { jwtSecrets: ['àâäéèêëîïôöùûüÿç'] }],
     [{ ACCESS_TOKEN_TTL: '60' }, { accessTokenTtlSeconds: 60 }],
     [{ REFRESH_TOKEN_TTL: '7776000' }, { refreshTokenTtlSeconds: 90 * 86_400 }],
     [
@@ -103,18 +108,21 @@ describe('settings', () => {
 
   it.each<[string, string[]]>([
     ['PORT', ['0', '80.5', '-1', '65536', 'http', '0x50', '1e3']],
+    ['METRICS_PORT', ['0', '65536', 'yes', '3000']],
     ['DATABASE_URL', [
       'sqlite:', 'postgres://user:pass@host/db', 'mysql://', 'mysql://host', 'mysql://host/', 'mysql:///waitlist', 'w.sqlite',
       'mysql://host:99999/waitlist', `${MYSQL}?ssl=yes`, `${MYSQL}?connectionLimit=1`, `${MYSQL}?connectionLimit=1001`,
       `${MYSQL}?connectionLimit=2.5`, `${MYSQL}?connectionLimit=many`, `${MYSQL}?conectionLimit=5`, 'mysql://%ff@host/waitlist',
     ]],
-    ['JWT_SECRET', ['short', `${SECRET},short`, 's'.repeat(31)]],
+    ['JWT_SECRET', [
+      'short', `${SECRET},short`, SECRET.slice(1), 'aa', 's'.repeat(64), `${SECRET},${'s'.repeat(64)}`, 'changeme'.repeat(5), 'secret-'.repeat(5).slice(1),
+    ]],
     ['ACCESS_TOKEN_TTL', ['0', '1h', '2592001']],
     ['REFRESH_TOKEN_TTL', ['0', '30d', '7776001']],
     ['OWNER_EMAIL', ['nobody', 'me@']],
     ['OWNER_PASSWORD', ['short', 'kd jhx qwz '.repeat(24)]],
     ['PUBLIC_BASE_URL', ['wait.example.com', 'ftp://example.com', 'https://', '/wait']],
-    ['TRUST_PROXY', ['true', '10.0.0.0/33', '10.0.0', 'localhost', '::1/129', '10.0.0.0/8/8', '10.0.0.0/']],
+    ['TRUST_PROXY', ['true', '10.0.0.0/33', '10.0.0', 'localhost', '::1/129', '10.0.0.0/8/8', '10.0.0.0/', '10.0/0', '0.0.0.0/0', '10.0.0.0/8,::/0']],
     ['RATE_LIMIT_PUBLIC', ['-1', 'off', '1000001']],
     ['RATE_LIMIT_LOGIN', ['-1', 'off', '1000001']],
     ['RATE_LIMIT_EXEMPT', ['everyone', '10.0.0.0/33']],

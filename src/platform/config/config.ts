@@ -33,14 +33,17 @@ const list = z
   .string()
   .default('')
   .transform((value) => value.split(',').map((item) => item.trim()).filter(Boolean)); // prettier-ignore
-const wholeNumber = (fallback: number, min: number, max: number) =>
-  z.string().regex(/^\d+$/, 'must be a whole number').default(String(fallback)).transform(Number)
+const numberBetween = (min: number, max: number) =>
+  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)); // prettier-ignore
+const wholeNumber = (fallback: number, min: number, max: number) => numberBetween(min, max).default(fallback);
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
-const networks = list.refine(
-  (items) => items.every((item) => network.safeParse(item).success),
-  'must be a comma-separated list of IP addresses or networks',
-);
+const networks = list.refine((items) => items.every((item) => network.safeParse(item).success), {
+  error: 'must be a comma-separated list of IP addresses or networks',
+  abort: true,
+});
+/** With a network of all addresses, each client could choose its own address. */
+const isEveryAddress = (item: string) => item.endsWith('/0');
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
 
 const httpUrl = z.string().refine(isHttpUrl, HTTP_URL_RULE);
@@ -57,11 +60,14 @@ export const LOGIN_LIFETIME_SECONDS = 90 * DAY_SECONDS;
 const Environment = z.object({
   PORT: wholeNumber(3000, 1, 65_535),
   HOST: z.string().default('0.0.0.0'),
+  METRICS_PORT: numberBetween(1, 65_535).optional(),
   DATABASE_URL: z.string().optional().transform(parseDatabaseUrl),
-  JWT_SECRET: list.refine(
-    (secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= SECRET_BYTES_MIN),
-    `each secret must have at least ${SECRET_BYTES_MIN} bytes`,
-  ),
+  JWT_SECRET: list
+    .refine((secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= SECRET_BYTES_MIN), {
+      error: `each secret must have at least ${SECRET_BYTES_MIN} bytes`,
+      abort: true,
+    })
+    .refine((secrets) => !secrets.some(isRepetition), 'a secret must not be one text repeated'),
   ACCESS_TOKEN_TTL: wholeNumber(3600, 1, 30 * DAY_SECONDS),
   REFRESH_TOKEN_TTL: wholeNumber(30 * DAY_SECONDS, 1, LOGIN_LIFETIME_SECONDS),
   OWNER_EMAIL: z
@@ -70,7 +76,10 @@ const Environment = z.object({
     .optional(),
   OWNER_PASSWORD: z.string().refine(fitsPasswordRule, PASSWORD_RULE).optional(),
   PUBLIC_BASE_URL: httpUrl.transform((value) => value.replace(/\/+$/, '')).optional(),
-  TRUST_PROXY: networks,
+  TRUST_PROXY: networks.refine(
+    (items) => !items.some(isEveryAddress),
+    'must not be a network of all addresses (/0): each client could choose its own address',
+  ),
   RATE_LIMIT_PUBLIC: wholeNumber(600, 0, 1_000_000),
   RATE_LIMIT_LOGIN: wholeNumber(10, 0, 1_000_000),
   RATE_LIMIT_EXEMPT: networks,
@@ -87,6 +96,10 @@ const Environment = z.object({
     'must be a comma-separated list of origins such as https://example.com',
   ),
   AUDIT_DAYS: wholeNumber(AUDIT_DAYS, AUDIT_DAYS_MIN, 3_650),
+  DOCS_ENABLED: z
+    .enum(['true', 'false'], 'must be true or false')
+    .default('true')
+    .transform((value) => value === 'true'),
   SHUTDOWN_DELAY: wholeNumber(SHUTDOWN_DELAY_SECONDS, 0, 300),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
   OTEL_SDK_DISABLED: z.string().optional(),
@@ -96,6 +109,9 @@ const Environment = z.object({
   OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol,
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol,
 });
+
+/** The names of all variables. */
+export const VARIABLES: readonly string[] = Object.keys(Environment.shape);
 
 /**
  * Reads the environment. An empty variable counts as not set.
@@ -108,9 +124,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'));
   }
   const env = parsed.data;
+  if (env.METRICS_PORT === env.PORT) throw new ConfigError('METRICS_PORT: must differ from PORT');
   return {
     port: env.PORT,
     host: env.HOST,
+    /** The port of `/metrics`; undefined puts it on the port of the service. */
+    metricsPort: env.METRICS_PORT,
     database: env.DATABASE_URL,
     /** The first one signs tokens; all of them verify. */
     jwtSecrets: env.JWT_SECRET.length > 0 ? env.JWT_SECRET : [ownSecret(env.DATABASE_URL)],
@@ -124,6 +143,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     /** The Redis or Valkey that replicas share for counting. */
     redisUrl: env.REDIS_URL,
     corsOrigins: env.CORS_ORIGINS,
+    docsEnabled: env.DOCS_ENABLED,
     /** How long audit events are kept. */
     auditDays: env.AUDIT_DAYS,
     /**
@@ -139,6 +159,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
       env.OTEL_TRACES_EXPORTER !== 'none' &&
       env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true',
   };
+}
+
+/** Whether a text of at most half its length, repeated, makes up the whole secret: `xxxx`, `abcabca`. */
+function isRepetition(secret: string): boolean {
+  const periods = Array.from({ length: Math.floor(secret.length / 2) }, (_, index) => index + 1);
+  return periods.some((period) => secret.startsWith(secret.slice(period)));
 }
 
 function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx) {

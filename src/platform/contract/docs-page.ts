@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import fastifyStatic from '@fastify/static';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
 import { safeHeaders } from '../http/headers.js';
@@ -11,38 +12,74 @@ import { PROBLEMS } from '../problems/problem-catalog.js';
 
 const PAGES = new URL('./docs/', import.meta.url);
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-const ASSETS = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js', '/page.css', '/start.js', '/favicon.svg']);
+
+const HTML = 'text/html; charset=utf-8';
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
 
 /** Scripts, styles and requests from this host only, and nothing inline. Swagger UI draws some icons from `data:`. */
-const PAGE_HEADERS = {
-  ...safeHeaders({
-    'script-src': ["'self'"],
-    'style-src': ["'self'"],
-    'img-src': ["'self'", 'data:'],
-    'connect-src': ["'self'"],
-  }),
-  'cache-control': 'no-cache',
-};
+const PAGE_HEADERS = safeHeaders({
+  'script-src': ["'self'"],
+  'style-src': ["'self'"],
+  'img-src': ["'self'", 'data:'],
+  'connect-src': ["'self'"],
+});
+/** For a URL with the hash of what it names. */
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/** Serves the contract at `/openapi.json`. */
+export function serveContract(fastify: FastifyInstance, document: OpenAPIObject): void {
+  serve(fastify, '/openapi.json', 'application/json; charset=utf-8', JSON.stringify(document));
+}
 
 /**
- * Serves the contract at `/openapi.json`, Swagger UI for it at `/docs`, and an explanation of each error at `/docs/errors`.
- * The page is our own because the one of `@nestjs/swagger` has inline styles, which the strict policy refuses.
+ * Serves Swagger UI for the contract at `/docs`, and an explanation of each error at `/docs/errors`. The page is our own
+ * because the one of `@nestjs/swagger` has inline styles, which the strict policy refuses.
  */
-export async function serveDocs(fastify: FastifyInstance, document: OpenAPIObject, basePath: string): Promise<void> {
+export function serveDocs(fastify: FastifyInstance, basePath: string): void {
+  const own = (name: string) => readFileSync(new URL(name, PAGES));
+  const vendor = (name: string) => readFileSync(join(SWAGGER_UI, name));
+  const assets = {
+    'favicon.svg': serveAsset(fastify, 'favicon.svg', 'image/svg+xml', own),
+    'page.css': serveAsset(fastify, 'page.css', CSS, own),
+    'start.js': serveAsset(fastify, 'start.js', JAVASCRIPT, own),
+    'swagger-ui.css': serveAsset(fastify, 'swagger-ui.css', CSS, vendor),
+    'swagger-ui-bundle.js': serveAsset(fastify, 'swagger-ui-bundle.js', JAVASCRIPT, vendor),
+  };
   const docs = `${basePath.replace(/\/$/, '')}/docs`;
-  const page = (name: string) => readFileSync(new URL(name, PAGES), 'utf8').replaceAll('{{docs}}', docs);
-  const serve = (path: string, type: string, text: string) =>
-    fastify.get(path, async (_, reply) => reply.headers(PAGE_HEADERS).type(type).send(text));
-  serve('/openapi.json', 'application/json; charset=utf-8', JSON.stringify(document));
-  serve('/docs', 'text/html; charset=utf-8', page('index.html'));
-  serve('/docs/errors', 'text/html; charset=utf-8', page('errors.html').replace('{{errors}}', errorSections));
-  await fastify.register(fastifyStatic, {
-    root: [fileURLToPath(PAGES), SWAGGER_UI],
-    prefix: '/docs/assets/',
-    allowedPath: (path) => ASSETS.has(path),
-    index: false,
-    decorateReply: false,
+  const page = (name: string) =>
+    own(name)
+      .toString()
+      .replaceAll(/\{\{asset:([^}]+)\}\}/g, (_, asset: keyof typeof assets) => `${docs}${assets[asset]}`)
+      .replaceAll('{{docs}}', docs);
+  serve(fastify, '/docs', HTML, page('index.html'));
+  serve(fastify, '/docs/errors', HTML, page('errors.html').replace('{{errors}}', errorSections));
+}
+
+/** Returns the URL of the asset, below `/docs`, with its hash. */
+function serveAsset(fastify: FastifyInstance, name: string, type: string, read: (name: string) => Buffer): string {
+  const hash = serve(fastify, `/docs/assets/${name}`, type, read(name));
+  return `/assets/${name}?v=${hash}`;
+}
+
+/**
+ * Compresses at the first request and keeps the result: to compress 1.5 MB for each request would let strangers use up
+ * the processor. Returns the hash of the text.
+ */
+function serve(fastify: FastifyInstance, path: string, type: string, text: string | Buffer): string {
+  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 16);
+  const etag = `W/"${hash}"`;
+  let compressed: Promise<Buffer> | undefined;
+  fastify.get<{ Querystring: { v?: string } }>(path, { exposeHeadRoute: true }, async ({ headers, query }, reply) => {
+    // A replica of another version, asked by the page of this one, must not be cached under this one's hash.
+    const cached = query.v === hash ? FOREVER : 'no-cache';
+    reply.headers({ ...PAGE_HEADERS, 'cache-control': cached, etag, vary: 'accept-encoding' }).type(type);
+    if (headers['if-none-match']?.includes(etag)) return reply.code(304).send();
+    if (!/\bgzip\b/.test(String(headers['accept-encoding']))) return reply.send(text);
+    compressed ??= promisify(gzip)(text);
+    return reply.header('content-encoding', 'gzip').send(await compressed);
   });
+  return hash;
 }
 
 function errorSections(): string {

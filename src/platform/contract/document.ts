@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { strictSchemas } from './request.js';
-import { PROBLEM_CODES, problemResponses } from '../problems/api-problems.js';
+import { PROBLEM_CODES, problemResponses, sharedProblemResponses } from '../problems/api-problems.js';
 import { ProblemDto } from '../problems/problem.dto.js';
 import type { ProblemCode } from '../problems/problem-catalog.js';
+import { VERSION } from '../config/version.js';
 
-type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type PathItem = OpenAPIObject['paths'][string];
+type Operation = NonNullable<PathItem['get']>;
 type Components = NonNullable<OpenAPIObject['components']>;
 
 /** The contract, including the schemas of queries. `serverPath` is the path at which clients reach the service. */
@@ -14,14 +16,16 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Waitlist Service')
-    .setDescription(readFileSync(new URL('./description.md', import.meta.url), 'utf8').trimEnd())
-    .setVersion('1.0.0')
+    .setDescription(description(serverPath))
+    .setVersion(VERSION)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(serverPath, 'The service that published this document.')
-    .addTag('Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.')
+    // In the order in which an owner uses them.
     .addTag('Auth', 'Log in with the email and password of an account, and renew the login.')
-    .addTag('Waiter', 'List the Waiters of a waitlist and offboard them. For owners.')
     .addTag('Waitlist', 'Configure waitlists. For owners, except for the public view.')
+    .addTag('Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.')
+    .addTag('Waiter', 'List the Waiters of a waitlist and offboard them. For owners.')
+    .addTag('Audit', 'See who changed what. For owners.')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')
     .addBearerAuth(bearer('The refresh token. It can be exchanged once for a new pair of tokens.'), 'refresh_token')
     // Last, because Swagger UI focuses the last field.
@@ -31,11 +35,30 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
     operationIdFactory: (_, method) => method,
     extraModels: [ProblemDto],
   });
-  document.components = { ...document.components, headers: HEADERS };
+  const responses = sharedProblemResponses();
+  for (const response of Object.values(responses)) addCommonHeaders(response);
+  document.components = { ...document.components, headers: HEADERS, responses };
   for (const name of strictSchemas())
     Object.assign(document.components.schemas?.[name] ?? {}, { additionalProperties: false });
+  document.paths = inOrderOfUse(document);
   for (const operation of operationsOf(document)) complete(operation);
   return document;
+}
+
+function description(serverPath: string): string {
+  const text = readFileSync(new URL('./description.md', import.meta.url), 'utf8').trimEnd();
+  return text.replaceAll('](/docs', `](${serverPath.replace(/\/$/, '')}/docs`);
+}
+
+/** Orders the operations by tag, and those of a path by use: tools show them in the order of the document. */
+function inOrderOfUse({ paths, tags = [] }: OpenAPIObject): OpenAPIObject['paths'] {
+  const names = tags.map(({ name }) => name);
+  const rank = ({ get, post }: PathItem) => names.indexOf((post ?? get)?.tags?.[0] ?? '');
+  return Object.fromEntries(
+    Object.entries(paths)
+      .sort(([, one], [, other]) => rank(one) - rank(other))
+      .map(([path, { post, get, patch, delete: remove }]) => [path, { post, get, patch, delete: remove }]),
+  );
 }
 
 /**
@@ -67,18 +90,21 @@ function complete(operation: Operation): void {
   delete marks[PROBLEM_CODES];
   operation.security ??= [];
   Object.assign(operation.responses, problemResponses(codes));
-  const sent = ['Cache-Control', 'x-request-id', ...RATE_LIMIT_HEADERS];
   const isRepeatable = operation.parameters?.some(
     (parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key',
   );
   for (const [status, response] of Object.entries(operation.responses)) {
     if (response === undefined || '$ref' in response) continue;
     if (isRepeatable && status.startsWith('2')) response.headers = { ...response.headers, ...REPLAYED };
-    response.headers = {
-      ...response.headers,
-      ...Object.fromEntries(sent.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-    };
+    addCommonHeaders(response);
   }
+}
+
+function addCommonHeaders(response: { headers?: object }): void {
+  response.headers = {
+    ...response.headers,
+    ...Object.fromEntries(COMMON_HEADERS.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+  };
 }
 
 function bearer(description: string) {
@@ -91,8 +117,8 @@ const API_KEY =
 const PATH_TOO_LONG: ProblemCode = 'PATH_TOO_LONG';
 const SECONDS = { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400, example: 30 } as const;
 const REQUESTS = { type: 'integer', format: 'int32', minimum: 0, maximum: 10_000_000, example: 599 } as const;
-const RATE_LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const REPLAYED = { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } };
+const COMMON_HEADERS = ['Cache-Control', 'x-request-id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const HEADERS: Components['headers'] = {
   'Idempotent-Replayed': {
     description: 'Present if this is the answer of an earlier request with the same `Idempotency-Key`.',
@@ -126,8 +152,7 @@ const HEADERS: Components['headers'] = {
     schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
   },
   'X-Total-Count': {
-    description: 'The number of Waiters on all pages.',
-    required: true,
+    description: 'The number of Waiters on all pages. Absent with `search`.',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
 };

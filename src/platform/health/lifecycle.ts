@@ -26,9 +26,10 @@ export class Lifecycle {
     this.startedAtMs = performance.now();
   }
 
-  /** @throws Problem `SHUTTING_DOWN`, `DATABASE_UNAVAILABLE` */
+  /** @throws Problem `STARTING`, `SHUTTING_DOWN`, `DATABASE_UNAVAILABLE` */
   async requireReady(): Promise<void> {
     if (this.isStopping) throw new Problem('SHUTTING_DOWN');
+    if (this.sinceStartMs < 0) throw new Problem('STARTING');
     if (performance.now() - this.probedAtMs > PROBE_MS) {
       this.probedAtMs = performance.now();
       this.probe = this.database.probe(PROBE_MS);

@@ -51,8 +51,7 @@ export function answerInTime(fastify: FastifyInstance, answerMs: number): void {
     if (!request.routeOptions.config.isLongWork?.(request.body)) {
       const answer = () =>
         void reply.send(new Problem('OVERLOADED', { cause: new Error(`no answer within ${answerMs} ms`) }));
-      // Only once: a request for an unknown file passes here again on its way to the 404 handler.
-      request.answerTimer ??= setTimeout(answer, answerMs);
+      request.answerTimer = setTimeout(answer, answerMs);
     }
     done();
   });

@@ -3,7 +3,7 @@ import { readConfig } from '../config/config.js';
 import { KEYS_MAX, SharedCounts } from './shared-counts.js';
 
 it('a counter keeps a bounded number of keys in memory and forgets the one not counted for longest', async () => {
-  const counts = new SharedCounts(readConfig({ JWT_SECRET: 'test-secret-test-secret-test-secret' }));
+  const counts = new SharedCounts(readConfig({ JWT_SECRET: 'a-secret-that-signs-tokens-in-tests-only' }));
   const counter = counts.counter('test', 86_400);
   const countOf = async (key: string) => (await counter.get(key))?.consumedPoints;
 

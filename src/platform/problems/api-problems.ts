@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import { ApiExtension, getSchemaPath } from '@nestjs/swagger';
 import { Problem } from './problem.js';
 import { PROBLEMS, type ProblemCode } from './problem-catalog.js';
@@ -21,6 +22,8 @@ const ALWAYS: readonly ProblemCode[] = [
   'SHUTTING_DOWN',
   'DATABASE_UNAVAILABLE',
 ];
+/** Failures that most operations can have. With {@link ALWAYS}, they make the responses that operations share. */
+const OFTEN: readonly ProblemCode[] = ['MISSING_TOKEN', 'INVALID_TOKEN', 'PATH_TOO_LONG'];
 
 const INSTANCE_EXAMPLE = '0199f2a4-5b6c-7def-8a90-123456789abc';
 
@@ -29,23 +32,48 @@ export function ApiProblems(...codes: ProblemCode[]) {
   return ApiExtension(PROBLEM_CODES, codes);
 }
 
-/** The error responses of an operation by status, with an example of each code. */
-export function problemResponses(codes: readonly ProblemCode[]) {
-  const all = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => [...ALWAYS, ...codes].includes(code));
-  const statuses = new Set(all.map((code) => PROBLEMS[code].status));
+/** The responses that operations share, by their name in `components`: one for each status. */
+export function sharedProblemResponses() {
   return Object.fromEntries(
-    Array.from(statuses, (status) => [
+    Object.entries(SHARED).map(([status, codes]) => [nameOf(status), problemResponse(Number(status), codes)]),
+  );
+}
+
+/**
+ * The error responses of an operation by status. A status with the shared failures and no others refers to the shared
+ * response, so what a reader finds at the operation is its own.
+ */
+export function problemResponses(codes: readonly ProblemCode[]) {
+  return Object.fromEntries(
+    Object.entries(byStatus([...ALWAYS, ...codes])).map(([status, own]) => [
       status,
-      problemResponse(
-        status,
-        all.filter((code) => PROBLEMS[code].status === status),
-      ),
+      isDeepStrictEqual(own, SHARED[status])
+        ? { $ref: `#/components/responses/${nameOf(status)}` }
+        : problemResponse(Number(status), own),
     ]),
   );
 }
 
+/** The codes of each status, in the order of the catalog. */
+function byStatus(codes: readonly ProblemCode[]): Readonly<Record<string, readonly ProblemCode[]>> {
+  const all = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => codes.includes(code));
+  const statuses = new Set(all.map((code) => PROBLEMS[code].status));
+  return Object.fromEntries(
+    Array.from(statuses, (status) => [status, all.filter((code) => PROBLEMS[code].status === status)]),
+  );
+}
+
+const SHARED = byStatus([...ALWAYS, ...OFTEN]);
+
+/** `Bad Request` → `BadRequest`. */
+function nameOf(status: string): string {
+  return STATUS_CODES[status]!.replaceAll(/\W/g, '');
+}
+
 function problemResponse(status: number, codes: readonly ProblemCode[]) {
-  const remedies = codes.map((code) => `- \`${code}\`: ${PROBLEMS[code].remedy}`);
+  // The examples name all codes of the status; the shared ones are explained where they are alone.
+  const own = codes.filter((code) => !SHARED[status]?.includes(code));
+  const remedies = (own.length > 0 ? own : codes).map((code) => `- \`${code}\`: ${PROBLEMS[code].remedy}`);
   return {
     description: `${STATUS_CODES[status]}\n\n${remedies.join('\n')}`,
     headers: HEADERS[status] ?? {},

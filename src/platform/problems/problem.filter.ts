@@ -44,8 +44,6 @@ export class ProblemFilter implements ExceptionFilter {
         ? error.getStatus()
         : ((error as { statusCode?: number } | null)?.statusCode ?? 500);
     if (status === 404) return this.notFound(request, reply);
-    // @fastify/static answers 403 for a path outside its folder.
-    if (status === 403) return new Problem('NOT_FOUND');
     // RFC 9110, 12.5.3: tells the caller that the encoding is the fault, not the media type.
     if (status === 415 && request.headers['content-encoding']) void reply.header('Accept-Encoding', 'identity');
     return new Problem(HTTP_FAULTS[status] ?? (status >= 400 && status < 500 ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR'));
@@ -53,8 +51,7 @@ export class ProblemFilter implements ExceptionFilter {
 
   private notFound(request: FastifyRequest, reply: FastifyReply): Problem {
     const allowed = this.allowedMethods(request.url.split('?', 1)[0] ?? '/');
-    // A path can accept the method but have no such resource, as with an unknown file of the documentation.
-    if (allowed.length === 0 || allowed.includes(request.method)) return new Problem('NOT_FOUND');
+    if (allowed.length === 0) return new Problem('NOT_FOUND');
     void reply.header('Allow', allowed.join(', '));
     return new Problem('METHOD_NOT_ALLOWED');
   }

@@ -15,22 +15,22 @@ export const initial = migrationsOf(1763683200000, [
       created_at ${is.time} NOT NULL`,
   ),
   table(
-    'refresh_token',
+    'login',
     (is) => `
       id ${is.code(36)} NOT NULL PRIMARY KEY,
-      family_id ${is.code(36)} NOT NULL,
       account_id ${is.id} NOT NULL,
-      issued_at ${is.time} NOT NULL,
-      expires_at ${is.time} NOT NULL,
-      family_expires_at ${is.time} NOT NULL,
-      used_at ${is.time} NULL,
-      successor_id ${is.code(36)} NULL,
-      revoked_at ${is.time} NULL`,
+      token_version INT NOT NULL,
+      current_jti ${is.code(36)} NOT NULL,
+      previous_jti ${is.code(36)} NULL,
+      created_at ${is.time} NOT NULL,
+      last_used_at ${is.time} NOT NULL,
+      revoked_at ${is.time} NULL,
+      expires_at ${is.time} NOT NULL`,
   ),
-  // Revoking a login: every token of its family.
-  index('refresh_token_family', 'refresh_token', 'family_id'),
+  // Listing the logins of an account.
+  index('login_account', 'login', 'account_id, created_at'),
   // Deleting expired logins.
-  index('refresh_token_expiry', 'refresh_token', 'family_expires_at'),
+  index('login_expiry', 'login', 'expires_at'),
   table(
     'waitlist',
     (is) => `

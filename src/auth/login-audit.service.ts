@@ -1,0 +1,73 @@
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import { AuditLog, type Origin } from '../platform/audit/audit-log.js';
+import { BackgroundTask } from '../platform/background-task.js';
+import { Database } from '../platform/database/database.js';
+import { SharedCounts } from '../platform/limits/shared-counts.js';
+import { Secrets } from '../platform/secrets/secrets.js';
+import { AccountStore } from './account.store.js';
+
+/** Events of one account: enough to see an attack and its addresses. Strangers cause them, and must not fill the table. */
+const EVENTS_MAX = 20;
+const WINDOW_SECONDS = 60 * 60;
+/** Events of a process that wait to be written; more are left out. */
+const WAITING_MAX = 1_000;
+const INTERVAL_MS = 60_000;
+
+interface FailedLogin extends Origin {
+  readonly action: 'login_failed' | 'login_throttled';
+  readonly emailKey: string;
+}
+
+/**
+ * Writes audit events of failed logins, of existing accounts only. It works in the background, because the time of an
+ * answer must not tell whether the email has an account.
+ */
+@Injectable()
+export class LoginAuditService implements BeforeApplicationShutdown {
+  private readonly waiting: FailedLogin[] = [];
+  private readonly counter: RateLimiterAbstract;
+  private readonly task = new BackgroundTask(() => this.writeAll(), INTERVAL_MS);
+
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditLog,
+    private readonly accounts: AccountStore,
+    private readonly secrets: Secrets,
+    counts: SharedCounts,
+  ) {
+    this.counter = counts.counter('login-events', WINDOW_SECONDS);
+  }
+
+  /** `onFailure` gets every error but that of a database that is away; then events are lost. */
+  watch(onFailure: (error: unknown) => void): void {
+    this.task.start(onFailure);
+  }
+
+  note(failure: FailedLogin): void {
+    if (this.waiting.length === WAITING_MAX) return;
+    this.waiting.push(failure);
+    this.task.wake();
+  }
+
+  /** Resolves when all events are written. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.task.stop();
+  }
+
+  private async writeAll(): Promise<void> {
+    for (let failure = this.waiting.shift(); failure; failure = this.waiting.shift()) {
+      const { emailKey, ...event } = failure;
+      await this.task.attempt(() => this.write(emailKey, event));
+    }
+  }
+
+  private async write(emailKey: string, event: Omit<FailedLogin, 'emailKey'>): Promise<void> {
+    const { consumedPoints } = await this.counter.penalty(this.secrets.hash('login-events', emailKey));
+    if (consumedPoints > EVENTS_MAX) return;
+    const account = await this.accounts.findByEmailKey(emailKey);
+    if (!account) return;
+    const record = this.audit.record({ ...event, accountId: account.id });
+    await this.database.pipelinedTransaction((transaction) => transaction.commit([record]));
+  }
+}

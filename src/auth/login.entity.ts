@@ -1,0 +1,41 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/**
+ * A login of an account: one row, however often it is refreshed. Its current pair of tokens is a pure function of this row,
+ * so a retry gets the same pair again although no secret is stored.
+ */
+@Entity('login')
+export class LoginEntity {
+  /** Its tokens carry it as `sid`. */
+  @PrimaryColumn({ type: 'varchar' })
+  id!: string;
+
+  @Column({ name: 'account_id', type: 'bigint' })
+  accountId!: number;
+
+  /** That of the account at the login. The login has ended if the account has another one. */
+  @Column({ name: 'token_version', type: 'int' })
+  tokenVersion!: number;
+
+  /** The `jti` of the refresh token that has not been used. */
+  @Column({ name: 'current_jti', type: 'varchar' })
+  currentJti!: string;
+
+  /** The `jti` of the refresh token that was used last. */
+  @Column({ name: 'previous_jti', type: 'varchar', nullable: true })
+  previousJti!: string | null;
+
+  @Column({ name: 'created_at', type: 'datetime', precision: 3 })
+  createdAt!: Date;
+
+  /** When the current pair was issued. */
+  @Column({ name: 'last_used_at', type: 'datetime', precision: 3 })
+  lastUsedAt!: Date;
+
+  @Column({ name: 'revoked_at', type: 'datetime', precision: 3, nullable: true })
+  revokedAt!: Date | null;
+
+  /** The login ends here, however often it is refreshed. */
+  @Column({ name: 'expires_at', type: 'datetime', precision: 3 })
+  expiresAt!: Date;
+}

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../platform/database/database.js';
+import { toSqlTime } from '../platform/database/dialect.js';
+import { Sweeper } from '../platform/database/sweeper.js';
+import { mapped, type Query, select, together, write } from '../platform/database/session.js';
+import type { Row, Table } from '../platform/database/table.js';
+import type { AccountEntity } from './account.entity.js';
+import { LoginEntity } from './login.entity.js';
+
+/** A login that has not ended, and its account. */
+export interface LiveLogin {
+  readonly account: Pick<AccountEntity, 'id' | 'uuid'>;
+  readonly login: LoginEntity;
+}
+
+/** Expired logins deleted in one transaction. */
+const SWEEP_CHUNK = 1_000;
+const IS_LIVE = 'l.revoked_at IS NULL AND l.expires_at > ?';
+
+@Injectable()
+export class LoginStore {
+  private readonly logins: Table<LoginEntity>;
+
+  constructor(
+    private readonly database: Database,
+    sweeper: Sweeper,
+  ) {
+    this.logins = database.table(LoginEntity);
+    sweeper.add({ table: 'login', id: 'id', time: 'expires_at', before: () => new Date(), chunk: SWEEP_CHUNK });
+  }
+
+  /** A repeat after a lost answer to COMMIT finds the row of the first run. */
+  async insert(login: LoginEntity): Promise<void> {
+    await this.database.transaction((manager) => manager.save(LoginEntity, login));
+  }
+
+  /** Null if the login has ended: by itself, or because its account was disabled or got a new password. */
+  findLive(id: string, accountId: number, now: Date): Query<LiveLogin | null> {
+    return select<Row, LiveLogin | null>(
+      `SELECT ${this.logins.select('l')}, a.uuid AS account_uuid
+       FROM login l JOIN account a ON a.id = l.account_id AND a.token_version = l.token_version
+       WHERE l.id = ? AND l.account_id = ? AND a.disabled_at IS NULL AND ${IS_LIVE}`,
+      [id, accountId, toSqlTime(now)],
+      ([row]) =>
+        row ? { account: { id: accountId, uuid: String(row.account_uuid) }, login: this.logins.read(row) } : null,
+    );
+  }
+
+  /**
+   * Lets exactly one caller use the refresh token `jti` of a live login, and makes that caller's `nextJti` the current one.
+   * Gives every caller the row as it is then; null if the login has ended.
+   */
+  rotate(id: string, jti: string, nextJti: string, now: Date): Query<LoginEntity | null> {
+    const at = toSqlTime(now);
+    const use = write(
+      // MySQL assigns from left to right.
+      `UPDATE login SET previous_jti = current_jti, current_jti = ?, last_used_at = ?
+       WHERE id = ? AND current_jti = ? AND revoked_at IS NULL AND expires_at > ?`,
+      [nextJti, at, id, jti, at],
+    );
+    const find = select<Row, LoginEntity | null>(
+      `SELECT ${this.logins.select('l')} FROM login l WHERE l.id = ? AND ${IS_LIVE}`,
+      [id, at],
+      ([row]) => (row ? this.logins.read(row) : null),
+    );
+    return mapped(together([use, find]), ([, login]) => login);
+  }
+
+  revoke(id: string, now: Date): Query<void> {
+    return write('UPDATE login SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [toSqlTime(now), id]);
+  }
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { VARIABLES } from '../../src/platform/config/config.js';
+
+const read = (path: string) => readFileSync(path, 'utf8');
+const readJson = (path: string) => JSON.parse(read(path));
+const matches = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map(([, found]) => found!);
+
+describe('deploying', () => {
+  const variables = [...VARIABLES].sort();
+
+  it.each([
+    ['docs/configuration.md', /^\| `([A-Z_]+)` +\|/gm],
+    ['.env.example', /^#?([A-Z_]+)=/gm],
+    ['compose.yaml', /^ {4,6}([A-Z_]+): /gm],
+  ])('%s has every variable of the service and no other', (path, pattern) => {
+    // MYSQL_… are those of the database's image.
+    const found = matches(path, pattern).filter((name) => !name.startsWith('MYSQL_'));
+
+    expect(found.sort()).toEqual(variables);
+  });
+
+  it('the chart takes every variable of the service and no other', () => {
+    const { properties, patternProperties } = readJson('deploy/chart/values.schema.json').properties.config;
+    const inConfig = Object.keys(properties);
+    const inSecret = matches('deploy/chart/values.yaml', /^# {3}([A-Z_]+) +/gm);
+    const setByChart = matches('deploy/chart/templates/configmap.yaml', /^ {2}([A-Z_]+): /gm);
+    const isOfPattern = (name: string) => Object.keys(patternProperties).some((pattern) => RegExp(pattern).test(name));
+
+    expect(
+      matches('deploy/chart/values.yaml', /^ {2}([A-Z_]+): /gm)
+        .filter((name) => !isOfPattern(name))
+        .sort(),
+    ).toEqual(inConfig.sort());
+    expect([...inConfig, ...inSecret, ...setByChart].sort()).toEqual(variables.filter((name) => !isOfPattern(name)));
+  });
+
+  it('the package, the chart and the image have one version', () => {
+    const { version } = readJson('package.json');
+
+    expect({
+      lock: readJson('package-lock.json').version,
+      chart: matches('deploy/chart/Chart.yaml', /^(?:version|appVersion): (.+)$/gm),
+      image: matches('Dockerfile', /^ARG VERSION=(.+)$/gm),
+    }).toEqual({ lock: version, chart: [version, version], image: [version] });
+  });
+});

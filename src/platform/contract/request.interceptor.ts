@@ -1,7 +1,7 @@
 import type { CallHandler, ExecutionContext, NestInterceptor, PipeTransform, Type } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { Reflector } from '@nestjs/core';
+import type { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { WHO_MAY_CALL, type WhoMayCall } from '../http/public.js';
 import { type FieldFault, Problem } from '../problems/problem.js';

@@ -63,7 +63,7 @@ export class RequestInterceptor implements NestInterceptor {
       ...argument,
       source: Number(key.split(':', 1)[0]),
     }));
-    const dtoOf = (source: RouteParamtypes) => {
+    const dtoOf = (source: number) => {
       const argument = given.find((candidate) => candidate.source === source);
       return argument ? (types[argument.index] as Type<object>) : null;
     };
@@ -71,7 +71,7 @@ export class RequestInterceptor implements NestInterceptor {
     const whoMayCall = this.reflector.getAllAndOverride<WhoMayCall>(WHO_MAY_CALL, [handler, controller]);
     return {
       path: given
-        .filter(({ source }) => source === RouteParamtypes.PARAM)
+        .filter(({ source }) => source === Number(RouteParamtypes.PARAM))
         .map(({ data, pipes = [] }) => ({ name: data as string, pipe: pipes[0] as PathPipe })),
       query,
       body: dtoOf(RouteParamtypes.BODY),

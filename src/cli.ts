@@ -12,6 +12,8 @@ import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
 /** Each may hold large questions. */
 const WAITLISTS_PER_READ = 100;
+/** A screen or two. */
+const AUDIT_EVENTS_SHOWN = 50;
 const JSON_OPTION = ['--json', 'print one JSON object per line'] as const;
 
 /** `missing`: records remain, but their waitlist is lost. */
@@ -67,6 +69,26 @@ owner
     withServices(async ({ auth }) => {
       for (const { id, email, disabledAt, createdAt } of await auth.list()) {
         print(`${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${createdAt.toISOString()}`);
+      }
+    }),
+  );
+
+program
+  .command('audit')
+  .description('show who changed what, newest first: time, action, waitlist, people, request id, hash of the address')
+  .requiredOption('--owner <email>', 'the account')
+  .option('--waitlist <id>', 'only the events of this waitlist', positiveInteger)
+  .option('--uuid <uuid>', 'only the events that name this person')
+  .option('--limit <number>', 'how many events at most', positiveInteger, AUDIT_EVENTS_SHOWN)
+  .option(...JSON_OPTION)
+  .action((options: { owner: string; waitlist?: number; uuid?: string; limit: number; json?: true }) =>
+    withServices(async ({ auth, listAuditEvents }) => {
+      const { waitlist: waitlistId, uuid, limit } = options;
+      const account = await auth.getAccount(options.owner);
+      for (const row of await listAuditEvents(account, { waitlistId, uuid: uuid?.toLowerCase(), limit })) {
+        const { created_at, action, waitlist_id, uuids, request_id, address_hash } = row;
+        const columns = [created_at, action, waitlist_id, uuids.join(' '), request_id, address_hash];
+        printRow(options, row, columns.map((column) => column ?? '-').join('\t'));
       }
     }),
   );

@@ -63,10 +63,12 @@ owner
 owner
   .command('list')
   .description('list all accounts: id, email, active or disabled, time of creation')
-  .action(() =>
+  .option(...JSON_OPTION)
+  .action((options: { json?: true }) =>
     withServices(async ({ auth }) => {
       for (const { id, email, disabledAt, createdAt } of await auth.list()) {
-        print(`${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${createdAt.toISOString()}`);
+        const row = { id, email, status: disabledAt ? 'disabled' : 'active', created_at: createdAt.toISOString() };
+        printRow(options, row, Object.values(row).join('\t'));
       }
     }),
   );

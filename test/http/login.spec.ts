@@ -131,7 +131,7 @@ describe('logins', () => {
   /** The events of an account that its failed logins left, newest first. */
   async function failuresOf(email: string) {
     const account = await service.app.get(AccountStore).findByEmailKey(email);
-    const events = await service.app.get(AuditLog).list(account!.id, { limit: 100 });
+    const { events } = await service.app.get(AuditLog).list(account!.id, { limit: 100 });
     return events.filter(({ action }) => action.startsWith('login_'));
   }
 

@@ -60,6 +60,7 @@ describe('a signup', () => {
       referred_by_signup_token: null,
       removed_date: null,
       removed_priority: null,
+      status: 'waiting',
       uuid: expect.stringMatching(UUID_V7),
       verified: false,
       waitlist_id: waitlist.id,
@@ -106,7 +107,7 @@ describe('a signup', () => {
     const { status, body } = await join(waitlist, { email: ada?.email });
 
     expect(status).toBe(200);
-    expect(body).toMatchObject({ uuid: ada?.uuid, priority: 1, removed_priority: 1 });
+    expect(body).toMatchObject({ uuid: ada?.uuid, priority: 1, removed_priority: 1, status: 'offboarded' });
     expect(body.removed_date).toMatch(TIMESTAMP);
     expect(await world.list(waitlist)).toHaveLength(2);
   });

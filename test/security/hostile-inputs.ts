@@ -370,6 +370,16 @@ const listing: HostileInput[] = [
       offset: NUMBER,
       limit: { ...POSITIVE, 'more than a page': ['101'] },
       after_id: POSITIVE,
+      waitlist_id: POSITIVE,
+      email: { empty: ['', '%20'], 'no address': ['nobody', '%25', "'%20OR%20''='"], 'no UTF-8': ['%ff'] },
+      phone: { empty: [''], 'no number': ['call%20me', '4155550123'] },
+      uuid: { 'no uuid': ['', '%25', '{referral}', '0199f2a4-5b6c-7def-8a90-123456789abc%00'] },
+      search: {
+        empty: ['', '%20'],
+        'too long': ['a'.repeat(255)],
+        'control characters': ['a%00'],
+        'no UTF-8': ['%ff'],
+      },
       order: { 'no order': ['rank_key', 'joined,(select%201)'] },
       questions_request: NO_FLAG,
       offboarded_request: NO_FLAG,
@@ -377,13 +387,15 @@ const listing: HostileInput[] = [
     },
     OWNER,
   ),
-  ...each({ 'no API key': ['', 'api_key=', 'api_key[]={key}', 'api_key={key}&api_key={foreignKey}'] }, (query) => ({
-    call: `GET ${WAITER}?${query}`,
-    headers: OWNER,
-    ...INVALID,
-  })),
   ...each(
-    { 'not the API key': ['{foreignKey}', '{key}%20', '{key}%00', "'%20OR%20''='", '%25', 'a'.repeat(5000)] },
+    {
+      'no API key': ['', 'api_key=', 'api_key[]={key}', 'api_key={key}&api_key={foreignKey}'],
+      'too long for an API key': [`api_key=${'a'.repeat(5000)}`],
+    },
+    (query) => ({ call: `GET ${WAITER}?${query}`, headers: OWNER, ...INVALID }),
+  ),
+  ...each(
+    { 'not the API key': ['{foreignKey}', '{key}%20', '{key}%00', "'%20OR%20''='", '%25', 'a'.repeat(64)] },
     (key) => ({ call: `GET ${WAITER}?api_key=${key}`, headers: OWNER, ...WRONG_KEY }),
   ),
   ...each(
@@ -392,6 +404,14 @@ const listing: HostileInput[] = [
       'a hostile referral token is unknown': ["'%20OR%201=1", '%25', '%C3%A9', '%F0%9F%98%80', '__proto__'],
     },
     (token) => ({ call: `GET ${WAITER}?api_key={key}&referral_token=${token}`, headers: OWNER, status: 200 }),
+  ),
+  ...each(
+    { 'the wildcards and quotes of a search are text': ['%25', '_', "'%20OR%20''='", '%5C', '%F4%8F%BF%BF'] },
+    (text) => ({
+      call: `GET ${WAITER}?api_key={key}&search=${text}`,
+      headers: OWNER,
+      status: 200,
+    }),
   ),
 ];
 
@@ -407,6 +427,7 @@ const offboarding: HostileInput[] = [
       'waiters[0]': wrongType('object'),
       'waiters[1].id': { 'left out': [undefined], ...wrongType('number'), ...NO_ID, 'no number': SQL },
       api_key: { ...TEXT, 'a list of one': [['{key}']] },
+      waitlist_id: NO_ID,
     },
     OWNERS_FAULT,
   ),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { emailKey } from './email.js';
+import { emailKey, emailKeyPrefix } from './email.js';
 
 describe('the normal form of an email', () => {
   it.each([
@@ -65,5 +65,22 @@ describe('the normal form of an email', () => {
     ['no text', ''],
   ])('rejects %s', (_, typed) => {
     expect(emailKey(typed)).toBeNull();
+  });
+});
+
+describe('the beginning of an email', () => {
+  it.each(['Ada.Lovelace+tag@Example.com', 'Cafe\u0301@example.com', '😀@example.com', 'ada@xn--bcher-kva.example'])(
+    'begins the normal form: %s',
+    (typed) => {
+      const key = emailKey(typed)!;
+      const beginnings = Array.from(key, (_, index) => [...key].slice(0, index + 1).join(''));
+
+      expect(beginnings.filter((beginning) => !key.startsWith(emailKeyPrefix(beginning.toUpperCase())))).toEqual([]);
+      expect(emailKeyPrefix(` ${typed} `)).toBe(key);
+    },
+  );
+
+  it('begins the normal form once a domain beyond ASCII is complete', () => {
+    expect(emailKeyPrefix('ada@Bücher.example')).toBe('ada@xn--bcher-kva.example');
   });
 });

@@ -87,7 +87,7 @@ export default {
         dynamic: false,
         dependencyTypesNot: ['type-only'],
         path: '^src/',
-        pathNot: '^src/platform/(contract/formats|problems/problem)\\.ts$',
+        pathNot: '^src/platform/(config/version|contract/(formats|password-rule)|problems/problem)\\.ts$',
       },
     },
     {

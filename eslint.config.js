@@ -82,6 +82,15 @@ export default defineConfig(
     },
   },
   {
+    // Functions that run in the page.
+    files: ['tools/contract/docs.test.js'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['document', 'getComputedStyle', 'localStorage', 'sessionStorage'].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+  {
     files: ['**/*.js'],
     languageOptions: {
       globals: Object.fromEntries(

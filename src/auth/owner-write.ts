@@ -66,7 +66,8 @@ function keyOf(request: FastifyRequest, accountId: number): RepeatKey | null {
   if (given.length > KEY_LENGTH_MAX) throw invalid('max_length', `must have at most ${KEY_LENGTH_MAX} characters`);
   return {
     id: hash([accountId, method, routeOptions.url, params, given]),
-    bodyHash: hash(body ?? null),
+    // The key of the waitlist may stand in a header.
+    bodyHash: hash([headers['api-key'] ?? null, body ?? null]),
   };
 }
 

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
-import type { AccountEntity } from '../auth/account.entity.js';
 import { AuditEventDto } from '../auth/audit.dto.js';
 import { AuthService } from '../auth/auth.service.js';
 import { type AuditFilter, AuditLog } from '../platform/audit/audit-log.js';
@@ -41,6 +40,8 @@ export async function withServices(
   }
 }
 
+type Account = Awaited<ReturnType<AuthService['getAccount']>>;
+
 function servicesOf(app: INestApplicationContext) {
   return {
     auth: app.get(AuthService),
@@ -49,7 +50,7 @@ function servicesOf(app: INestApplicationContext) {
     purger: app.get(QueuePurger),
     seeder: app.get(QueueSeeder),
     operatorWrite,
-    listAuditEvents: async ({ id, uuid }: AccountEntity, filter: AuditFilter) => {
+    listAuditEvents: async ({ id, uuid }: Account, filter: AuditFilter) => {
       const { events } = await app.get(AuditLog).list(id, filter);
       return events.map((event) => AuditEventDto.from(event, uuid));
     },

@@ -10,6 +10,7 @@ interface Target {
   readonly apiKey: string;
   readonly waiterId: number;
   readonly referralToken: string;
+  readonly uuid: string;
 }
 
 type Call = (target: Target) => Promise<Answer>;
@@ -19,6 +20,7 @@ const UNKNOWN: Target = {
   apiKey: 'f'.repeat(40),
   waiterId: Number.MAX_SAFE_INTEGER,
   referralToken: '000000000000',
+  uuid: '00000000-0000-7000-8000-000000000000',
 };
 
 describe('the data of an owner', () => {
@@ -43,6 +45,7 @@ describe('the data of an owner', () => {
       apiKey: waitlist.api_key,
       waiterId: await world.idOf(waitlist, first),
       referralToken: first.referral_token,
+      uuid: first.uuid,
     };
     contract = (await api.get('/openapi.json')).body as OpenAPIObject;
   });
@@ -57,6 +60,10 @@ describe('the data of an owner', () => {
           { id: waitlistId, waitlist_name: 'Mine', waitlist_url_location: 'https://example.com' },
           { token: stranger.token },
         ),
+    },
+    listAuditEvents: {
+      'of the waitlist': ({ waitlistId }) => audit({ waitlist_id: waitlistId }),
+      'of a person': ({ uuid }) => audit({ uuid }),
     },
     listWaitlists: {
       'in the list of all': () => service.api.get('/api/v1/waitlist', { token: stranger.token }),
@@ -95,6 +102,8 @@ describe('the data of an owner', () => {
 
   const change = (waitlistId: number, body: object) =>
     service.api.patch(`/api/v1/waitlist/${waitlistId}`, body, { token: stranger.token });
+  const audit = (query: Record<string, string | number>) =>
+    service.api.get('/api/v1/audit', { token: stranger.token, query });
   const list = (query: Record<string, string | number | boolean>, headers?: Record<string, string>) =>
     service.api.get('/api/v1/waiter', { token: stranger.token, query, headers });
   const offboard = (waitlistOf: { api_key: string } | { waitlist_id: number }, id: number) =>

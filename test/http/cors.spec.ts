@@ -46,7 +46,12 @@ describe('a page of any site', () => {
     expect(status).toBe(204);
     expect(headers['access-control-allow-origin']).toBe('*');
     expect(itemsOf(headers['access-control-allow-methods'])).toContain(method);
-    expect(itemsOf(headers['access-control-allow-headers'])).toEqual(['content-type', 'authorization', 'api-key']);
+    expect(itemsOf(headers['access-control-allow-headers'])).toEqual([
+      'content-type',
+      'authorization',
+      'api-key',
+      'idempotency-key',
+    ]);
     expect(headers).not.toHaveProperty('access-control-allow-credentials');
     expect(Number(headers['access-control-max-age'])).toBeGreaterThan(0);
   });

@@ -106,7 +106,7 @@ describe('a first start', () => {
     const [bob, ada] = stdout
       .replace('}{', '}\n{')
       .split('\n')
-      .map((line) => JSON.parse(line) as Answer['body']);
+      .map((line) => JSON.parse(line));
     expect(bob).toMatchObject({ referred_by_signup_token: ada.referral_token });
     expect(ada).toMatchObject({ amount_referred: 1 });
   });

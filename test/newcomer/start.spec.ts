@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
-import { type Answer, callAt } from '../support/api.js';
+import { callAt } from '../support/api.js';
 import { freshFolder, type Program, runCli, runScript, start, startMain } from '../support/program.js';
 import { openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
 import { freePort, until } from '../support/service-process.js';

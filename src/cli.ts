@@ -10,11 +10,11 @@ import { PASSWORD_RULE } from './platform/contract/password-rule.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
+const JSON_OPTION = ['--json', 'print one JSON object per line'] as const;
 /** Each may hold large questions. */
 const WAITLISTS_PER_READ = 100;
 /** A screen or two. */
 const AUDIT_EVENTS_SHOWN = 50;
-const JSON_OPTION = ['--json', 'print one JSON object per line'] as const;
 
 /** `missing`: records remain, but their waitlist is lost. */
 type WaitlistState = 'sound' | 'damaged' | 'deleted' | 'being_deleted' | 'missing';
@@ -65,10 +65,12 @@ owner
 owner
   .command('list')
   .description('list all accounts: id, email, active or disabled, time of creation')
-  .action(() =>
+  .option(...JSON_OPTION)
+  .action((options: { json?: true }) =>
     withServices(async ({ auth }) => {
       for (const { id, email, disabledAt, createdAt } of await auth.list()) {
-        print(`${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${createdAt.toISOString()}`);
+        const row = { id, email, disabled_at: disabledAt?.toISOString() ?? null, created_at: createdAt.toISOString() };
+        printRow(options, row, `${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${row.created_at}`);
       }
     }),
   );

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { strictSchemas } from './request.js';
 import { PROBLEM_CODES, problemResponses, sharedProblemResponses } from '../problems/api-problems.js';
 import { ProblemDto } from '../problems/problem.dto.js';
 import type { ProblemCode } from '../problems/problem-catalog.js';
@@ -37,6 +38,8 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
   const responses = sharedProblemResponses();
   for (const response of Object.values(responses)) addCommonHeaders(response);
   document.components = { ...document.components, headers: HEADERS, responses };
+  for (const name of strictSchemas())
+    Object.assign(document.components.schemas?.[name] ?? {}, { additionalProperties: false });
   document.paths = inOrderOfUse(document);
   for (const operation of operationsOf(document)) complete(operation);
   return document;
@@ -149,8 +152,7 @@ const HEADERS: Components['headers'] = {
     schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
   },
   'X-Total-Count': {
-    description: 'The number of Waiters on all pages.',
-    required: true,
+    description: 'The number of Waiters on all pages. Absent with `search`.',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
 };

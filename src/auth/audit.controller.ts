@@ -1,15 +1,16 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { AuditLog } from '../platform/audit/audit-log.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { CurrentCaller, OwnerOnly } from './access.js';
-import { AuditEventDto, ListAuditEventsDto } from './audit.dto.js';
+import { AuditEventDto, ListAuditEventsDto, PAGE_SIZE_MAX } from './audit.dto.js';
 import type { Caller } from './token.service.js';
 
 @ApiTags('Audit')
 @OwnerOnly()
+@ApiExtraModels(AuditEventDto)
 @Controller('api/v1/audit')
 export class AuditController {
   constructor(
@@ -25,7 +26,7 @@ export class AuditController {
   })
   @ApiOkResponse({
     description: 'A page of events.',
-    type: [AuditEventDto],
+    schema: { type: 'array', maxItems: PAGE_SIZE_MAX, items: { $ref: getSchemaPath(AuditEventDto) } },
     headers: { Link: { $ref: '#/components/headers/Link' } },
   })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')

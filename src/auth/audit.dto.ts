@@ -4,7 +4,7 @@ import { ID_SCHEMA, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform
 import { AUDIT_ACTIONS, type AuditAction, type AuditFilter, type RecordedEvent } from '../platform/audit/audit-log.js';
 
 /** An event of an offboarding names up to 1,000 people, so a page has up to 50,000. */
-const PAGE_SIZE_MAX = 50;
+export const PAGE_SIZE_MAX = 50;
 const SUBJECTS_MAX = 1_000;
 
 export class ListAuditEventsDto {

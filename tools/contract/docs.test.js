@@ -198,7 +198,7 @@ test('shows an operation on two screens, with its own failures and a link to all
 
 test('lists the operations in the order in which they are used', async () => {
   const tags = await page.locator('.opblock-tag').evaluateAll((list) => list.map(({ dataset }) => dataset.tag));
-  assert.deepEqual(tags, ['Auth', 'Waitlist', 'Signup', 'Waiter']);
+  assert.deepEqual(tags, ['Auth', 'Waitlist', 'Signup', 'Waiter', 'Audit']);
 });
 
 test('follows the dark scheme', async () => {

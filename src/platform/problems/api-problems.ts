@@ -23,7 +23,13 @@ const ALWAYS: readonly ProblemCode[] = [
   'DATABASE_UNAVAILABLE',
 ];
 /** Failures that most operations can have. With {@link ALWAYS}, they make the responses that operations share. */
-const OFTEN: readonly ProblemCode[] = ['MISSING_TOKEN', 'INVALID_TOKEN', 'PATH_TOO_LONG'];
+const OFTEN: readonly ProblemCode[] = [
+  'MISSING_TOKEN',
+  'INVALID_TOKEN',
+  'PATH_TOO_LONG',
+  'IDEMPOTENCY_KEY_IN_USE',
+  'IDEMPOTENCY_KEY_REUSED',
+];
 
 const INSTANCE_EXAMPLE = '0199f2a4-5b6c-7def-8a90-123456789abc';
 

@@ -1,6 +1,8 @@
 /** What `npm run build` bundles, and the tests take from there: ES modules of many files. */
 export const BUNDLED = [
   '@nestjs/common',
+  '@nestjs/common/constants.js',
+  '@nestjs/common/enums/route-paramtypes.enum.js',
   '@nestjs/core',
   '@nestjs/jwt',
   '@nestjs/passport',

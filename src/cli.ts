@@ -13,6 +13,8 @@ import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 const JSON_OPTION = ['--json', 'print one JSON object per line'] as const;
 /** Each may hold large questions. */
 const WAITLISTS_PER_READ = 100;
+/** A screen or two. */
+const AUDIT_EVENTS_SHOWN = 50;
 
 /** `missing`: records remain, but their waitlist is lost. */
 type WaitlistState = 'sound' | 'damaged' | 'deleted' | 'being_deleted' | 'missing';
@@ -69,6 +71,26 @@ owner
       for (const { id, email, disabledAt, createdAt } of await auth.list()) {
         const row = { id, email, disabled_at: disabledAt?.toISOString() ?? null, created_at: createdAt.toISOString() };
         printRow(options, row, `${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${row.created_at}`);
+      }
+    }),
+  );
+
+program
+  .command('audit')
+  .description('show who changed what, newest first: time, action, waitlist, people, request id, hash of the address')
+  .requiredOption('--owner <email>', 'the account')
+  .option('--waitlist <id>', 'only the events of this waitlist', positiveInteger)
+  .option('--uuid <uuid>', 'only the events that name this person')
+  .option('--limit <number>', 'how many events at most', positiveInteger, AUDIT_EVENTS_SHOWN)
+  .option(...JSON_OPTION)
+  .action((options: { owner: string; waitlist?: number; uuid?: string; limit: number; json?: true }) =>
+    withServices(async ({ auth, listAuditEvents }) => {
+      const { waitlist: waitlistId, uuid, limit } = options;
+      const account = await auth.getAccount(options.owner);
+      for (const row of await listAuditEvents(account, { waitlistId, uuid: uuid?.toLowerCase(), limit })) {
+        const { created_at, action, waitlist_id, uuids, request_id, address_hash } = row;
+        const columns = [created_at, action, waitlist_id, uuids.join(' '), request_id, address_hash];
+        printRow(options, row, columns.map((column) => column ?? '-').join('\t'));
       }
     }),
   );

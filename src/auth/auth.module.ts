@@ -3,6 +3,7 @@ import { JwtModule } from '@nestjs/jwt';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
+import { AuditController } from './audit.controller.js';
 import { AuthController } from './auth.controller.js';
 import { AuthMetrics } from './auth.metrics.js';
 import { AuthService } from './auth.service.js';
@@ -17,7 +18,7 @@ import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
 /** Who is calling: accounts, passwords and tokens. */
 @Module({
   imports: [TypeOrmModule.forFeature([AccountEntity, LoginEntity]), JwtModule],
-  controllers: [AuthController],
+  controllers: [AuthController, AuditController],
   providers: [
     AuthService,
     AuthMetrics,

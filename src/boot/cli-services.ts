@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
+import type { AccountEntity } from '../auth/account.entity.js';
+import { AuditEventDto } from '../auth/audit.dto.js';
 import { AuthService } from '../auth/auth.service.js';
+import { type AuditFilter, AuditLog } from '../platform/audit/audit-log.js';
 import { readConfig } from '../platform/config/config.js';
 import { readRequest } from '../platform/contract/request.js';
 import { Database } from '../platform/database/database.js';
@@ -46,6 +49,10 @@ function servicesOf(app: INestApplicationContext) {
     purger: app.get(QueuePurger),
     seeder: app.get(QueueSeeder),
     operatorWrite,
+    listAuditEvents: async ({ id, uuid }: AccountEntity, filter: AuditFilter) => {
+      const { events } = await app.get(AuditLog).list(id, filter);
+      return events.map((event) => AuditEventDto.from(event, uuid));
+    },
     migrate: () => migrate(app.get(Database).dataSource),
     /** Settings of a new waitlist, held to the rules of the API. @throws Problem `INVALID_REQUEST` */
     readSettings: (body: Partial<CreateWaitlistDto>) =>

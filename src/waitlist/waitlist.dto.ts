@@ -362,6 +362,8 @@ export class WaitlistViewDto extends IntersectionType(
     nullable: true,
     properties: STATISTIC,
     required: ['total_signups'],
+    // The property itself is required.
+    selfRequired: true,
     description: 'The number of records on the waitlist. Null in the public view of a waitlist that hides its counts.',
   })
   statistics!: (Pick<StatisticsDto, 'total_signups'> & Partial<StatisticsDto>) | null;

@@ -123,8 +123,7 @@ export class WaitlistService {
     const work = async () => {
       await this.database.transaction(async (manager, session) => {
         if (!(await this.writes.isNew(session, write))) return;
-        const changes = { apiKeyHash: hashApiKey(apiKey) };
-        if (!(await this.waitlists.update(manager, write.accountId, id, changes))) throwNotFound();
+        if (!(await this.waitlists.replaceApiKey(manager, write.accountId, id, hashApiKey(apiKey)))) throwNotFound();
         const secretAnswer = { apiKey };
         await session.one(this.writes.record(write, { action: 'api_key_replaced', waitlistId: id, secretAnswer }));
       });
@@ -145,30 +144,31 @@ export class WaitlistService {
     requireSound({ requiredContact }, malformed);
     const apiKey = newApiKey();
     const apiKeyHash = hashApiKey(apiKey);
-    await this.database.transaction(async (manager, session) => {
-      if (!(await this.writes.isNew(session, write))) return;
-      const waitlist = await this.waitlists.insert(manager, {
-        accountId: write.accountId,
-        apiKeyHash,
-        name: settings.name,
-        urlLocation: settings.urlLocation,
-        requiredContact,
-        defaultRegion: settings.defaultRegion ?? null,
-        questions,
-        removedQuestions,
-        createdAt: new Date(),
-        spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
-        isClosed: settings.isClosed ?? DEFAULTS.isClosed,
-        isPublic: settings.isPublic ?? DEFAULTS.isPublic,
-        hidesCounts: settings.hidesCounts ?? DEFAULTS.hidesCounts,
-        ...EMPTY_TOTALS,
-      });
-      const secretAnswer = { waitlist, apiKey } satisfies Created;
-      const waitlistId = waitlist.id;
-      await session.one(this.writes.record(write, { action: 'waitlist_created', waitlistId, secretAnswer }));
+    return this.database.transaction(async (manager, session) => {
+      const isNew = await this.writes.isNew(session, write);
+      if (isNew)
+        await this.waitlists.insert(manager, {
+          accountId: write.accountId,
+          apiKeyHash,
+          name: settings.name,
+          urlLocation: settings.urlLocation,
+          requiredContact,
+          defaultRegion: settings.defaultRegion ?? null,
+          questions,
+          removedQuestions,
+          createdAt: new Date(),
+          spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
+          isClosed: settings.isClosed ?? DEFAULTS.isClosed,
+          isPublic: settings.isPublic ?? DEFAULTS.isPublic,
+          hidesCounts: settings.hidesCounts ?? DEFAULTS.hidesCounts,
+          ...EMPTY_TOTALS,
+        });
+      const waitlist = await session.one(this.waitlists.findOwnedByKey(write.accountId, apiKeyHash));
+      const secretAnswer: Created = { waitlist: waitlist ?? throwNotFound(), apiKey };
+      const waitlistId = secretAnswer.waitlist.id;
+      if (isNew) await session.one(this.writes.record(write, { action: 'waitlist_created', waitlistId, secretAnswer }));
+      return secretAnswer;
     });
-    const waitlist = await this.database.one(this.waitlists.findOwnedByKey(write.accountId, apiKeyHash));
-    return { waitlist: waitlist ?? throwNotFound(), apiKey };
   }
 }
 

@@ -44,15 +44,9 @@ export class WaitlistStore {
     return manager.save(manager.create(WaitlistEntity, waitlist));
   }
 
-  /** Undefined changes nothing. Returns whether the waitlist exists. */
-  async update(
-    manager: EntityManager,
-    accountId: number,
-    id: number,
-    changes: Partial<WaitlistEntity>,
-  ): Promise<boolean> {
-    if (Object.values<unknown>(changes).every((value) => value === undefined)) return true;
-    const { affected } = await manager.update(WaitlistEntity, { id, accountId }, changes);
+  /** Returns whether the waitlist exists. */
+  async replaceApiKey(manager: EntityManager, accountId: number, id: number, apiKeyHash: string): Promise<boolean> {
+    const { affected } = await manager.update(WaitlistEntity, { id, accountId }, { apiKeyHash });
     return affected === 1;
   }
 

@@ -20,6 +20,7 @@ const ROUTES = `
 ├── /livez (GET, HEAD)
 ├── /readyz (GET, HEAD)
 ├── /metrics (GET)
+├── /api/v1/audit (GET)
 ├── /api/v1/auth/create_tokens (POST)
 ├── /api/v1/auth/refresh_access_token (GET)
 ├── /api/v1/waitlist (POST, GET)

@@ -8,7 +8,7 @@ import { readRequest } from '../../src/platform/contract/request.js';
 import { Problem } from '../../src/platform/problems/problem.js';
 import { CreateSignupDto, GetSignupDto } from '../../src/signup/signup.dto.js';
 import { ListWaitersDto, OffboardWaitersDto } from '../../src/waiter/waiter.dto.js';
-import { CreateWaitlistDto, UpdateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
+import { CreateWaitlistDto, ListWaitlistsDto, UpdateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
 import type { Schema } from '../support/contract.js';
 import { SEED } from '../support/seed.js';
 
@@ -48,6 +48,7 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema])[] = 
   [CreateTokensDto, CreateTokens!],
   [ListWaitersDto, queryOf('/api/v1/waiter')],
   [OffboardWaitersDto, OffboardWaiters!],
+  [ListWaitlistsDto, queryOf('/api/v1/waitlist')],
   [CreateWaitlistDto, CreateWaitlist!],
   [UpdateWaitlistDto, UpdateWaitlist!],
 ];

@@ -4,7 +4,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { isEmbedded } from '../../src/platform/database/dialect.js';
 import { migrate } from '../../src/platform/database/migrator.js';
 import { migrations } from '../../src/platform/database/migrations/index.js';
-import { isTableAwaited, openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
+import { countTableWaits, openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
 import { startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 
@@ -156,7 +156,7 @@ onServer('a migrator (needs TEST_DATABASE_URL: the embedded database is a file)'
     const locker = ofFirst.createQueryRunner();
     await locker.query('LOCK TABLES migrations READ');
     const waiting = migrate(ofFirst);
-    await until(() => isTableAwaited(ofFirst));
+    await until(async () => (await countTableWaits(ofFirst)) > 0);
 
     expect(await migrate(ofSecond)).toHaveLength(migrations.length);
 

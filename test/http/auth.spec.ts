@@ -195,7 +195,7 @@ describe('tokens', () => {
       const [reuse] = [await refresh(refreshToken), await refresh(refreshToken), await refresh(refreshToken)];
 
       expect(await reuses()).toBe(before + 1);
-      const events = await service.app.get(AuditLog).list(Number(read(token).claims.sub), { limit: 100 });
+      const { events } = await service.app.get(AuditLog).list(Number(read(token).claims.sub), { limit: 100 });
       expect(events.filter(({ action }) => action === 'refresh_token_reused')).toEqual([
         expect.objectContaining({
           requestId: reuse.headers['x-request-id'],
@@ -464,7 +464,7 @@ describe('tokens', () => {
       await auth.setPassword(email, OTHER_PASSWORD);
       await auth.enable(email);
 
-      const events = await service.app.get(AuditLog).list(Number(read(token).claims.sub), { limit: 10 });
+      const { events } = await service.app.get(AuditLog).list(Number(read(token).claims.sub), { limit: 10 });
       expect(events.map(({ action }) => action)).toEqual([
         'account_enabled',
         'password_set',

@@ -166,6 +166,35 @@ describe('a connection', () => {
     });
   });
 
+  it('that waits with `Expect: 100-continue` is told to send a body only if it can be accepted', async () => {
+    await start(PATIENT);
+    const answerTo = async (...headers: string[]) => {
+      const socket = open();
+      const lines = ['POST /api/v1/signup HTTP/1.1', 'Host: service', ...headers, '', ''];
+      socket.write(lines.join('\r\n'));
+      return (await text(socket)).split('\r\n\r\n', 1)[0]!;
+    };
+    const [json, waits] = ['Content-Type: application/json', 'Expect: 100-continue'];
+
+    const refused = [
+      await answerTo(json, 'Content-Length: 262145', waits),
+      await answerTo('Content-Type: text/csv', 'Content-Length: 2', waits),
+      await answerTo(json, 'Content-Length: 2', 'Expect: a-miracle'),
+    ];
+    const socket = open();
+    const accepted = once(socket, 'data');
+    socket.write(`POST /api/v1/signup HTTP/1.1\r\nHost: service\r\n${json}\r\nContent-Length: 2\r\n${waits}\r\n\r\n`);
+    const [go] = (await accepted) as [Buffer];
+    socket.end('{}');
+
+    expect(refused.map((head) => head.slice(0, 'HTTP/1.1 413'.length))).toEqual(
+      [413, 415, 417].map((status) => `HTTP/1.1 ${status}`),
+    );
+    for (const head of refused) expect(head).toMatch(/^content-type: application\/problem\+json/im);
+    expect(go.toString()).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
   describe('with a large body in transit', () => {
     const LARGE = 100_000;
     /** Begins a request without its body. Resolves with the response once the connection closes. */
@@ -202,6 +231,45 @@ describe('a connection', () => {
       await until(async () => (await connectionsOf()) === open);
       expect(await isRefused(LARGE, next)).toBe(true);
     });
+  });
+
+  it('that its client closes before the answers is counted as one request of status 499 each', async () => {
+    await start(PATIENT);
+    const waitlist = await service.world.waitlist();
+    const release = await holdDatabase();
+    const received: IncomingMessage[] = [];
+    service.app.getHttpServer().on('request', (request: IncomingMessage) => received.push(request));
+    const socket = open();
+    socket.write(`GET /api/v1/waitlist/${waitlist.id} HTTP/1.1\r\nHost: service\r\n\r\n`.repeat(20));
+    await until(() => received.length === 20);
+    socket.destroy();
+    const closed =
+      /^http_request_duration_seconds_count\{.*route="\/api\/v1\/waitlist\/:waitlist_id",status="499"\} 20$/m;
+
+    await until(async () => closed.test((await service.api.get('/metrics')).text));
+    release();
+  });
+
+  it('with pipelined large bodies gives back its share when it closes', async () => {
+    const LARGE = 100_000;
+    const bounds = { ...PATIENT, largeBodiesPerAddressMaxBytes: 2 * LARGE };
+    await start(bounds);
+    const release = await holdDatabase();
+    const patch = (length: number) => `PATCH /api/v1/waiter HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`; // prettier-ignore
+    const received: IncomingMessage[] = [];
+    service.app.getHttpServer().on('request', (request: IncomingMessage) => received.push(request));
+    const socket = open();
+    socket.write('GET /api/v1/waitlist/1 HTTP/1.1\r\nHost: service\r\n\r\n');
+    socket.write(`${patch(LARGE)}${' '.repeat(LARGE)}${patch(LARGE)}`);
+    await until(() => received.length === 3);
+    socket.destroy();
+    await until(async () => (await connectionsOf()) === 0);
+
+    const other = open();
+    other.end(`${patch(2 * LARGE)}${' '.repeat(2 * LARGE)}`);
+
+    expect(await text(other)).toMatch(/^HTTP\/1\.1 400 /);
+    release();
   });
 
   it('that never completes its request does not block a server that closes; complete requests are answered', async () => {

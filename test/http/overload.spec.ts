@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
@@ -9,7 +9,8 @@ import { Database } from '../../src/platform/database/database.js';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
 import { SERVER_BOUNDS } from '../../src/platform/http/server.js';
 import type { Answer } from '../support/api.js';
-import { isTableAwaited, openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
+import { countTableWaits, openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
+import { queueOf } from '../support/queue.js';
 import { freshFolder } from '../support/program.js';
 import { type Service, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
@@ -62,7 +63,8 @@ describe('a paused process', () => {
   let service: ServiceProcess;
   beforeAll(async () => {
     folder = await freshFolder();
-    service = await ServiceProcess.spawn({ DATABASE_URL: `sqlite:${join(folder.path, 'waitlist.sqlite')}` });
+    const DATABASE_URL = `sqlite:${join(folder.path, 'waitlist.sqlite')}`;
+    service = await ServiceProcess.spawn({ DATABASE_URL, RATE_LIMIT_PUBLIC: '1000' });
     await service.started();
   });
   afterAll(async () => {
@@ -86,12 +88,30 @@ describe('a paused process', () => {
       expect(answers.filter((answer) => !answer.startsWith('HTTP/1.1 200 '))).toEqual([]);
     },
   );
+
+  it('serves no request, and logs no error, of a connection that was reset during the pause', async () => {
+    service.signal('SIGSTOP');
+    const sockets = Array.from({ length: 20 }, () => connect(service.port, '127.0.0.1'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    const sent = (socket: Socket) =>
+      new Promise((resolve) => socket.write('GET /api/v1/signup HTTP/1.1\r\nHost: service\r\n\r\n', resolve));
+    await Promise.all(sockets.map(sent));
+    for (const socket of sockets) socket.resetAndDestroy();
+    service.signal('SIGCONT');
+
+    // Connections are accepted in the order of their arrival.
+    const answer = await service.call('GET', '/api/v1/signup?waitlist_id=1&email=nobody@example.com');
+
+    expect(answer.status).toBe(404);
+    expect(service.output).not.toContain('unexpected error');
+  });
 });
 
 describe('a service whose database is locked by another program', () => {
   // Shorter than the deadline of the database.
   const bounds = { ...SERVER_BOUNDS, loopDelayMs: 0, answerMs: 500 };
   let folder: Awaited<ReturnType<typeof freshFolder>>;
+  let patient: Service;
   let service: Service;
   let waitlist: OwnedWaitlist;
   let other: SqliteConnection;
@@ -100,15 +120,15 @@ describe('a service whose database is locked by another program', () => {
     const file = join(folder.path, 'waitlist.sqlite');
     const environment = { DATABASE_URL: `sqlite:${file}` };
     // Without the short deadline: a busy machine needs longer to log in.
-    const patient = await startService({ environment });
+    patient = await startService({ environment });
     waitlist = await patient.world.waitlist();
-    await patient.stop();
     service = await startService({ environment, bounds });
     other = new SqliteConnection(file, {});
   });
   afterAll(async () => {
     other.close();
     await service.stop();
+    await patient.stop();
     await folder.remove();
   });
 
@@ -118,6 +138,28 @@ describe('a service whose database is locked by another program', () => {
     await until(async () => answer.status !== 503 || (answer = await call()).status !== 503);
     return answer;
   }
+
+  it('answers lookups and probes at once, and signups when the lock is released', async () => {
+    const { api, world } = patient;
+    const { email, waitlist_id } = await world.signup(await world.waitlist({}, waitlist.owner));
+    const joined: OwnedWaitlist[] = [];
+    while (joined.length < 10) joined.push(await world.waitlist({}, waitlist.owner));
+    const reads: number[] = [];
+    let signupsAnswered = 0;
+    other.exec('BEGIN IMMEDIATE');
+    const signups = joined.map((each) => world.signup(each).finally(() => (signupsAnswered += 1)));
+
+    while (reads.length < 30) {
+      reads.push((await api.get('/api/v1/signup', { query: { email, waitlist_id } })).status);
+      for (const path of ['/livez', '/readyz']) reads.push((await api.get(path)).status);
+    }
+    const answeredBefore = signupsAnswered;
+    other.exec('ROLLBACK');
+
+    expect(new Set(reads)).toEqual(new Set([200]));
+    expect(answeredBefore).toBe(0);
+    expect((await Promise.all(signups)).map(({ priority }) => priority)).toEqual(joined.map(() => 0));
+  });
 
   it('answers a signup with 503 in time, and a repetition makes no second record', async () => {
     const { api } = service;
@@ -187,6 +229,26 @@ onServer('a service without a free connection (needs TEST_DATABASE_URL: SQLite h
     await until(async () => (await api.get('/readyz')).status === 200);
   });
 
+  it('leaves no statement running in the server after its deadline, and lets long work run', async () => {
+    const { app, api, world } = service;
+    const waitlist = await world.waitlist();
+    const { email } = await world.signup(waitlist);
+    await withDataSource(database.url, async (dataSource) => {
+      const holder = dataSource.createQueryRunner();
+      await holder.query('LOCK TABLES waiter WRITE');
+      const audit = queueOf(app).auditor.verify(waitlist.id, () => undefined);
+      const lookup = api.get('/api/v1/signup', { query: { email, waitlist_id: waitlist.id } });
+      await until(async () => (await countTableWaits(dataSource)) === 2);
+
+      expect((await lookup).body.error_code).toBe('DATABASE_UNAVAILABLE');
+      await until(async () => (await countTableWaits(dataSource)) === 1);
+
+      await holder.query('UNLOCK TABLES');
+      expect((await audit).records).toBe(1);
+      await holder.release();
+    });
+  });
+
   it('keeps connections for other requests during slow pages of a listing', async () => {
     const { api, world } = service;
     const waitlist = await world.waitlist();
@@ -199,7 +261,7 @@ onServer('a service without a free connection (needs TEST_DATABASE_URL: SQLite h
       // Pages read this table; the view of a waitlist does not.
       await holder.query('LOCK TABLES waiter WRITE');
       const pages = Array.from({ length: 4 }, () => api.get('/api/v1/waiter', { token: waitlist.owner.token, query }));
-      await until(() => isTableAwaited(dataSource));
+      await until(async () => (await countTableWaits(dataSource)) > 0);
 
       while (served < VIEWS && (await view()) === 200) served += 1;
 

@@ -85,14 +85,43 @@ describe('a limit', () => {
 });
 
 describe('a limit behind a trusted proxy', () => {
-  serve({ RATE_LIMIT_PUBLIC: '1', TRUST_PROXY: '10.0.0.0/8', RATE_LIMIT_EXEMPT: '192.0.2.0/24' });
+  serve({
+    RATE_LIMIT_PUBLIC: '1',
+    TRUST_PROXY: '10.0.0.0/8',
+    RATE_LIMIT_EXEMPT: '192.0.2.0/24',
+    RATE_LIMIT_LOGIN: '9',
+  });
+  const via = (from: string, forwarded: string) => ({ from, headers: { 'x-forwarded-for': forwarded } });
 
-  it('counts each malformed address that a trusted proxy forwards as an address', async () => {
-    for (const forwarded of ['unknown', '203.0.113.7:5555', 'fe80::1%eth0', '"', ',']) {
-      const seen = await statuses(2, () => look({ from: PROXY, headers: { 'x-forwarded-for': forwarded } }));
+  it.each([
+    ['203.0.113.7', ['203.0.113.7:1', '203.0.113.7:50000', '[203.0.113.7]', '198.51.100.4, 203.0.113.7:4711']],
+    ['2001:db8:7::1', ['[2001:db8:7::1]:443', '[2001:db8:7::2]', '2001:db8:7::3']],
+    ['203.0.113.8', ['203.0.113.8:1, 10.9.9.9:80', '203.0.113.8, [10.9.9.9]:443']],
+  ])('counts %s whatever port or brackets a proxy adds to it', async (address, spellings) => {
+    expect((await look({ from: address })).status).toBe(404);
 
-      expect([forwarded, ...seen]).toEqual([forwarded, 404, 429]);
-    }
+    for (const forwarded of spellings)
+      expect([forwarded, (await look(via(PROXY, forwarded))).status]).toEqual([forwarded, 429]);
+  });
+
+  it('does not apply to an address of RATE_LIMIT_EXEMPT that a proxy forwards with its port', async () => {
+    expect(await statuses(3, (index) => look(via(PROXY, `192.0.2.9:${5000 + index}`)))).toEqual([404, 404, 404]);
+  });
+
+  it('counts for the proxy what is no address, with all that stands before it', async () => {
+    const proxy = '10.1.2.4';
+    expect((await look({ from: proxy })).status).toBe(404);
+
+    for (const forwarded of ['unknown', '"', ',', '203.0.113.61:', '[203.0.113.62', '203.0.113.999', '1.2.3.4.5:80'])
+      expect([forwarded, (await look(via(proxy, `203.0.113.60, ${forwarded}`))).status]).toEqual([forwarded, 429]);
+  });
+
+  it('counts failed logins of one address whatever port a proxy adds to it', async () => {
+    const email = 'guessed@example.com';
+
+    const seen = await statuses(6, (index) => logIn(email, via(PROXY, `203.0.113.70:${1000 + index}`)));
+
+    expect(seen).toEqual([401, 401, 401, 401, 401, 429]);
   });
 
   it('counts by the address that a trusted proxy forwards, and ignores addresses that others forward', async () => {

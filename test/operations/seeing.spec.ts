@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -63,6 +65,27 @@ describe('the logs and metrics of a process', () => {
     const line = service.output.split('\n').find((text) => text.includes('"reqId":"the-caller-s-own"')) ?? '';
     expect(JSON.parse(line)).toMatchObject({ level: 'info', method: 'GET', route: '/api/v1/signup', msg: 'request' });
     expect(headers['x-request-id']).toBe('the-caller-s-own');
+  });
+
+  it('have one line, with status 499, per request of a client that hung up before the answer', async () => {
+    const socket = connect(service.port, '127.0.0.1');
+    socket.write('GET /livez HTTP/1.1\r\nHost: service\r\n\r\n');
+    await once(socket, 'data');
+    service.signal('SIGSTOP');
+    const deleteAs = (id: string) =>
+      `DELETE /api/v1/waitlist/1 HTTP/1.1\r\nHost: service\r\nX-Request-Id: ${id}\r\n\r\n`;
+    // The second request waits for the answer to the first.
+    await new Promise((resolve) => socket.write(deleteAs('gone-1') + deleteAs('gone-2'), resolve));
+    socket.resetAndDestroy();
+    service.signal('SIGCONT');
+
+    const linesOf = (id: string) => service.output.split('\n').filter((line) => line.includes(`"reqId":"${id}"`));
+    await until(() => linesOf('gone-1').length > 0 && linesOf('gone-2').length > 0);
+    const lines = [...linesOf('gone-1'), ...linesOf('gone-2')];
+    expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([499, 499]);
+    expect((await service.call('GET', '/metrics')).text).toMatch(
+      /^http_request_duration_seconds_count\{method="DELETE",route="\/api\/v1\/waitlist\/:waitlist_id",status="499"\} 2$/m,
+    );
   });
 
   it('hold no personal data and no secrets', async () => {

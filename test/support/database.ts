@@ -61,12 +61,12 @@ export async function openDataSource(url: string): Promise<DataSource> {
   return new DataSource(dataSourceOptions(config.database)).initialize();
 }
 
-/** Whether a statement on this database waits for a table lock. */
-export async function isTableAwaited(dataSource: DataSource): Promise<boolean> {
+/** How many statements on this database wait for a table lock. */
+export async function countTableWaits(dataSource: DataSource): Promise<number> {
   const rows = await dataSource.query<unknown[]>(
     `SELECT 1 FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'`,
   );
-  return rows.length > 0;
+  return rows.length;
 }
 
 async function run(server: string, sql: string): Promise<void> {

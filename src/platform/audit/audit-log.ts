@@ -62,6 +62,12 @@ export interface RecordedEvent extends AuditEventEntity {
   readonly uuids: readonly string[];
 }
 
+export interface AuditPage {
+  readonly events: readonly RecordedEvent[];
+  /** The id after which the next page starts; null on the last page. */
+  readonly nextAfterId: string | null;
+}
+
 export interface AuditFilter {
   readonly waitlistId?: number;
   readonly uuid?: string;
@@ -126,8 +132,8 @@ export class AuditLog {
     );
   }
 
-  /** An account's events, newest first. */
-  async list(accountId: number, { waitlistId, uuid, afterId, limit }: AuditFilter): Promise<RecordedEvent[]> {
+  /** A page of an account's events, newest first. */
+  async list(accountId: number, { waitlistId, uuid, afterId, limit }: AuditFilter): Promise<AuditPage> {
     const conditions = [
       { sql: 'e.account_id = ?', value: accountId },
       ...(waitlistId === undefined ? [] : [{ sql: 'e.waitlist_id = ?', value: waitlistId }]),
@@ -140,11 +146,16 @@ export class AuditLog {
       select<Row, AuditEventEntity[]>(
         `SELECT ${this.events.select('e')} FROM audit_event e WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
          ORDER BY e.id DESC LIMIT ?`,
-        [...conditions.map(({ value }) => value), limit],
+        // One event beyond the page tells whether there is more.
+        [...conditions.map(({ value }) => value), limit + 1],
         (rows) => rows.map((row) => this.events.read(row)),
       ),
     );
-    const uuids = await this.database.one(this.findDone(found.map(({ id }) => id)));
-    return found.map((event) => ({ ...event, uuids: uuids.get(event.id) ?? [] }));
+    const events = found.slice(0, limit);
+    const uuids = await this.database.one(this.findDone(events.map(({ id }) => id)));
+    return {
+      events: events.map((event) => ({ ...event, uuids: uuids.get(event.id) ?? [] })),
+      nextAfterId: found.length > limit ? (events.at(-1)?.id ?? null) : null,
+    };
   }
 }

@@ -28,6 +28,8 @@ import {
   parseId,
   PHONE_SCHEMA,
   TEXT_PATTERN,
+  UUID_PATTERN,
+  UUID_SCHEMA,
 } from './formats.js';
 import { emailKey, invalidEmail } from './email.js';
 import { isPhoneAnywhere, phoneRule } from './phone.js';
@@ -79,6 +81,10 @@ export function AnyText(options: TextOptions) {
 /** Text without control characters. */
 export function Text(options: TextOptions) {
   return AnyText({ pattern: TEXT_PATTERN, ...options });
+}
+
+export function Uuid(options: FieldOptions) {
+  return Text({ ...UUID_SCHEMA, pattern: UUID_PATTERN, ...options });
 }
 
 export function PersonName(options: FieldOptions) {

@@ -32,6 +32,7 @@ export function parseId(text: string): number | null {
   return /^[1-9]\d*$/.test(text) && Number.isSafeInteger(id) ? id : null;
 }
 
+export const UUID_PATTERN = '^[\\dA-Fa-f]{8}(-[\\dA-Fa-f]{4}){3}-[\\dA-Fa-f]{12}$';
 export const UUID_SCHEMA = {
   format: 'uuid',
   maxLength: 36,

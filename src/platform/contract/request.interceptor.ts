@@ -52,10 +52,17 @@ export class RequestInterceptor implements NestInterceptor {
 
   private readingOf(context: ExecutionContext): Reading {
     const [controller, handler] = [context.getClass(), context.getHandler()];
-    const types = Reflect.getMetadata('design:paramtypes', controller.prototype as object, handler.name) as Type<object>[];
+    const types = Reflect.getMetadata(
+      'design:paramtypes',
+      controller.prototype as object,
+      handler.name,
+    ) as Type<object>[];
     const named = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handler.name) ?? {}) as RouteArguments;
     // The keys of custom decorators do not begin with a number.
-    const given = Object.entries(named).map(([key, argument]) => ({ ...argument, source: Number(key.split(':', 1)[0]) }));
+    const given = Object.entries(named).map(([key, argument]) => ({
+      ...argument,
+      source: Number(key.split(':', 1)[0]),
+    }));
     const dtoOf = (source: RouteParamtypes) => {
       const argument = given.find((candidate) => candidate.source === source);
       return argument ? (types[argument.index] as Type<object>) : null;

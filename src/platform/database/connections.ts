@@ -21,7 +21,8 @@ export interface Connection {
 export interface Connections {
   /** How many pieces of work can have a connection at once. */
   readonly size: number;
-  use<Result>(work: (connection: Connection) => Promise<Result>, until: number): Promise<Result>;
+  /** No statement takes longer than `statementMs`. */
+  use<Result>(work: (connection: Connection) => Promise<Result>, until: number, statementMs: number): Promise<Result>;
 }
 
 /**
@@ -46,7 +47,10 @@ export class EmbeddedConnection implements Connections {
 
 interface PreparedConnection {
   readonly atMs: number;
+  readonly isMariaDb: boolean;
   readonly isGalera: boolean;
+  /** The limit that the server has for the connection's statements. */
+  statementMs?: number;
 }
 
 /**
@@ -69,11 +73,15 @@ export class ServerConnections implements Connections {
     return this.answeredAtMs >= atMs;
   }
 
-  async use<Result>(work: (connection: Connection) => Promise<Result>, until: number): Promise<Result> {
+  async use<Result>(
+    work: (connection: Connection) => Promise<Result>,
+    until: number,
+    statementMs: number,
+  ): Promise<Result> {
     const runner = await this.checkOut(until);
     try {
       const result = await inTime(
-        this.prepare(runner).then(({ isGalera }) => work(connectionOf(runner, isGalera))),
+        this.prepare(runner, statementMs).then(({ isGalera }) => work(connectionOf(runner, isGalera))),
         until,
       );
       this.answeredAtMs = performance.now();
@@ -115,22 +123,50 @@ export class ServerConnections implements Connections {
     }
   }
 
-  /** Sets READ COMMITTED for the connection's session, so that transactions need not ask for it. */
-  private async prepare(runner: QueryRunner): Promise<PreparedConnection> {
+  private async prepare(runner: QueryRunner, statementMs: number): Promise<PreparedConnection> {
     const connection = (await runner.connect()) as object;
-    const known = this.prepared.get(connection);
-    if (known) return known;
-    await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-    await runner.query(
-      `SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}, SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_MAX_SECONDS}, SESSION sql_mode = '${SQL_MODE}'`,
-    );
-    const cluster = (await runner.query(
-      "SHOW VARIABLES WHERE Variable_name = 'wsrep_on' AND Value = 'ON'",
-    )) as unknown[];
-    const prepared = { atMs: performance.now(), isGalera: cluster.length > 0 };
+    const prepared = this.prepared.get(connection) ?? (await setUp(runner));
     this.prepared.set(connection, prepared);
+    // Almost all work has the same deadline, so this is rarely a round trip.
+    if (prepared.statementMs !== statementMs) {
+      await limitStatements(runner, prepared, statementMs);
+      prepared.statementMs = statementMs;
+    }
     return prepared;
   }
+}
+
+/** Sets READ COMMITTED for the connection's session, so that transactions need not ask for it. */
+async function setUp(runner: QueryRunner): Promise<PreparedConnection> {
+  await runner.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+  await runner.query(
+    `SET SESSION wait_timeout = ${SILENCE_MAX_SECONDS}, SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_MAX_SECONDS}, SESSION sql_mode = '${SQL_MODE}'`,
+  );
+  const variables = (await runner.query(
+    "SHOW VARIABLES WHERE Variable_name IN ('max_statement_time', 'wsrep_on')",
+  )) as Record<'Variable_name' | 'Value', string>[];
+  const values = new Map(variables.map(({ Variable_name: name, Value: value }) => [name, value]));
+  return {
+    atMs: performance.now(),
+    isMariaDb: values.has('max_statement_time'),
+    isGalera: values.get('wsrep_on') === 'ON',
+  };
+}
+
+/**
+ * A statement that is given up at its deadline would run on in the server, even without its connection. MySQL limits only
+ * SELECT; what others wait for is limited by {@link LOCK_WAIT_MAX_SECONDS}.
+ */
+async function limitStatements(
+  runner: QueryRunner,
+  { isMariaDb }: PreparedConnection,
+  statementMs: number,
+): Promise<void> {
+  await runner.query(
+    isMariaDb
+      ? `SET SESSION max_statement_time = ${statementMs / 1000}`
+      : `SET SESSION max_execution_time = ${statementMs}`,
+  );
 }
 
 /**

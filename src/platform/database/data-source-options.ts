@@ -11,8 +11,8 @@ const CONNECT_TIMEOUT_MS = 3_000;
 export const SILENCE_MAX_SECONDS = 30;
 /** The pool closes idle connections before the server does. */
 const IDLE_MAX_MS = 10_000;
-/** SQLite waits in the event loop's thread, so it waits briefly; then the transaction is retried. */
-const SQLITE_BUSY_TIMEOUT_MS = 100;
+/** Another program may be making the file. */
+const SQLITE_OPEN_MS = 5_000;
 
 /** The same tables on the embedded database and on MySQL or MariaDB. */
 export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
@@ -23,9 +23,13 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
       type: 'better-sqlite3',
       database: config.file,
       driver: SqliteConnection,
-      enableWAL: config.file !== ':memory:',
-      timeout: SQLITE_BUSY_TIMEOUT_MS,
-      prepareDatabase: (connection: SqliteConnection) => void connection.pragma('synchronous = FULL'),
+      timeout: SQLITE_OPEN_MS,
+      prepareDatabase: (connection: SqliteConnection) => {
+        connection.pragma('journal_mode = WAL');
+        connection.pragma('synchronous = FULL');
+        // While the driver waits for a lock, it blocks the event loop. So it never waits: the transaction is repeated.
+        connection.pragma('busy_timeout = 0');
+      },
     };
   }
   const { kind, tls, ...server } = config;

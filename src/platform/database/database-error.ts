@@ -13,10 +13,11 @@ export const UNREACHABLE = [
   'PROTOCOL_CONNECTION_LOST',
 ] as const;
 
+const LOCK_WAIT_TIMEOUT = 1205;
 /** The database gave the transaction up; a repeat may succeed. Source: docs/decisions/retries.md. */
 const GIVEN_UP = new Set<string | number>([
   1213, // deadlock; in a Galera cluster also a certification conflict at COMMIT
-  1205, // lock wait timeout
+  LOCK_WAIT_TIMEOUT,
   1020, // record changed since the snapshot (MariaDB)
   1180, // error during commit
   1317, // statement interrupted
@@ -65,6 +66,11 @@ export function reasonToRepeat(error: unknown): string | undefined {
   const code = codeIn(error, GIVEN_UP) ?? codeIn(error, AWAY);
   if (code !== undefined) return String(code);
   return isFatal(error) ? 'FATAL' : undefined;
+}
+
+/** Whether another transaction holds a lock for long, which is no failure. */
+export function isLocked(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_BUSY || driverError(error).errno === LOCK_WAIT_TIMEOUT;
 }
 
 export function isAway(error: unknown): boolean {

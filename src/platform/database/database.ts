@@ -13,12 +13,13 @@ import {
   inPipelinedTransaction,
   ServerConnections,
 } from './connections.js';
-import { asProblem, reasonToRepeat } from './database-error.js';
+import { asProblem, isLocked, reasonToRepeat } from './database-error.js';
 import { Dialect, isEmbedded } from './dialect.js';
 import { type Query, type Results, select, Session, type Transaction } from './session.js';
 import { Table } from './table.js';
 
-const ATTEMPTS_MAX = 6;
+/** Failed attempts. An attempt that found a lock held does not count: work waits for it until its deadline. */
+const FAILURES_MAX = 6;
 const BACKOFF_MIN_MS = 5;
 const BACKOFF_MAX_MS = 200;
 /** For one piece of work, retries included. A request may have several (see limits/overload.ts). */
@@ -128,15 +129,18 @@ export class Database {
     const until = Date.now() + deadlineMs;
     const attributes = { 'db.system.name': this.dialect.isEmbedded ? 'sqlite' : 'mysql' };
     return traced(`database ${kind}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
+      let failures = 0;
       try {
-        return await pRetry(() => this.connections.use(work, until), {
-          retries: ATTEMPTS_MAX - 1,
+        return await pRetry(() => this.connections.use(work, until, deadlineMs), {
+          retries: Infinity,
+          maxRetryTime: deadlineMs,
           minTimeout: BACKOFF_MIN_MS,
           maxTimeout: BACKOFF_MAX_MS,
           randomize: true,
           shouldRetry: ({ error }) => {
             const reason = reasonToRepeat(error);
-            if (reason === undefined || Date.now() >= until) return false;
+            if (!isLocked(error)) failures += 1;
+            if (reason === undefined || failures === FAILURES_MAX || Date.now() >= until) return false;
             span.addEvent('retry', { reason });
             onRetry?.(reason);
             return true;

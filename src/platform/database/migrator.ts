@@ -53,8 +53,11 @@ async function migrateFile(dataSource: DataSource): Promise<string[]> {
   const lock = new SqliteConnection(`${file}-migrate`, { timeout: LOCK_WAIT_SECONDS * 1000 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
+    // Nothing is served yet, so the driver may block the event loop while it waits for another program's transaction.
+    await dataSource.query(`PRAGMA busy_timeout = ${LOCK_WAIT_SECONDS * 1000}`);
     return await runMigrations(dataSource);
   } finally {
+    await dataSource.query('PRAGMA busy_timeout = 0');
     lock.close();
   }
 }

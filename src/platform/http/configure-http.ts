@@ -6,8 +6,8 @@ import { serveContract, serveDocs } from '../contract/docs-page.js';
 import { createDocument, publishable } from '../contract/document.js';
 import { Lifecycle } from '../health/lifecycle.js';
 import { serveMonitoring } from '../health/monitoring.js';
-import { isWithin } from '../limits/address.js';
-import { endConnectionsOnClose, limitConnections, limitLargeBodies } from '../limits/connections.js';
+import { isWithin, readForwardedAddresses } from '../limits/address.js';
+import { askForBodies, endConnectionsOnClose, limitConnections, limitLargeBodies } from '../limits/connections.js';
 import { answerInTime, shedLoad } from '../limits/overload.js';
 import { limitRates } from '../limits/rate-limits.js';
 import { SharedCounts } from '../limits/shared-counts.js';
@@ -36,6 +36,7 @@ export async function configureHttp(
   limitConnections(fastify.server, bounds, isWithin(config.trustedProxies), () => metrics.connectionRefusals.inc());
   endConnectionsOnClose(fastify, lifecycle, bounds.unsentMs);
 
+  if (config.trustedProxies.length > 0) readForwardedAddresses(fastify);
   answerInTime(fastify, bounds.answerMs);
   if (config.sendsTraces) traceRequests(fastify);
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -46,6 +47,7 @@ export async function configureHttp(
   await allowOrigins(fastify, config.corsOrigins);
   // After CORS, so that a page can read the refusal.
   requireReadableQuery(fastify);
+  askForBodies(fastify);
   await counts.connect(fastify.log);
   limitRates(fastify, config, counts);
   limitLargeBodies(fastify, bounds);

@@ -11,7 +11,7 @@ export class PageHeaders {
   set(
     reply: FastifyReply,
     query: object,
-    { total, nextAfterId }: { total?: number; nextAfterId: number | null },
+    { total, nextAfterId }: { total?: number; nextAfterId: number | string | null },
   ): void {
     if (total !== undefined) void reply.header('X-Total-Count', total);
     if (nextAfterId === null) return;

@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
 /** The smallest IPv6 network that a subscriber gets. One host can use all its addresses. */
@@ -13,6 +14,31 @@ export function addressKey(address: string, ipv6Bits = SUBSCRIBER_BITS): string 
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
   const network = parsed.parts.slice(0, ipv6Bits / 16).map((group) => group.toString(16));
   return `${network.join(':')}::`;
+}
+
+/** An address with the port that some proxies add: `192.0.2.7:4711`, `[2001:db8::7]:4711`; or in brackets only. */
+const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
+
+/**
+ * Lets Fastify read each address of `X-Forwarded-For` that has brackets or a port. An element that is no address is cut
+ * off with all before it: the request then counts for the proxy that wrote it, so nobody can invent addresses. Add it
+ * before any hook that reads `request.ip`.
+ */
+export function readForwardedAddresses(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', ({ headers }, _, done) => {
+    const forwarded = headers['x-forwarded-for'];
+    if (typeof forwarded === 'string') headers['x-forwarded-for'] = trailingAddresses(forwarded).join(', ');
+    done();
+  });
+}
+
+function trailingAddresses(forwarded: string): string[] {
+  const addresses = forwarded.split(',').map((element) => {
+    const text = element.trim();
+    const [, bracketed, ipv4] = WITH_PORT.exec(text) ?? [];
+    return bracketed ?? ipv4 ?? text;
+  });
+  return addresses.slice(addresses.findLastIndex((address) => isIP(address) === 0) + 1);
 }
 
 /** Bounds the connections or bytes that each address holds at the same time. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Lifecycle } from '../health/lifecycle.js';
+import { onceEnded } from '../http/once-ended.js';
 import type { ServerBounds } from '../http/server.js';
 import { Problem } from '../problems/problem.js';
 import { PerAddressQuota } from './address.js';
@@ -24,9 +24,12 @@ export function limitConnections(
   server.maxConnections = connectionsMax;
   server.on('drop', onRefused);
   server.on('connection', (socket) => {
+    // Every pipelined request waits for the end of its connection.
+    socket.setMaxListeners(0);
     const { remoteAddress } = socket;
-    // Without an address the socket is closed already.
-    if (remoteAddress === undefined || isTrusted(remoteAddress)) return;
+    // The client has reset the connection already. Its request could still be read, but belongs to no address.
+    if (remoteAddress === undefined) return void socket.destroy();
+    if (isTrusted(remoteAddress)) return;
     const release = open.take(remoteAddress, 1);
     if (release) {
       socket.once('close', release);
@@ -34,6 +37,31 @@ export function limitConnections(
       onRefused();
       socket.destroy();
     }
+  });
+}
+
+/**
+ * Sends `100 Continue` to a client that waits for it once the body is read: not before a request that is refused for its
+ * headers, such as a declared length over the limit. Any other expectation is refused with 417 (RFC 9110, 10.1.1).
+ */
+export function askForBodies(fastify: FastifyInstance): void {
+  const { server } = fastify;
+  const unmet = new WeakSet<IncomingMessage>();
+  server.on('checkContinue', (request, response) => {
+    request.once('resume', () => {
+      // Node.js also reads, and drops, the body of a request that has its answer.
+      if (!response.headersSent) response.writeContinue();
+    });
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', (request, response) => {
+    unmet.add(request);
+    server.emit('request', request, response);
+  });
+  fastify.addHook('onRequest', ({ raw }, reply, done) => {
+    if (!unmet.has(raw)) return done();
+    reply.header('connection', 'close');
+    done(new Problem('EXPECTATION_FAILED'));
   });
 }
 
@@ -56,7 +84,7 @@ export function limitLargeBodies(
       return done(new Problem('OVERLOADED'));
     }
     totalBytes += bytes;
-    finished(reply.raw, () => {
+    onceEnded(request.raw, reply.raw, () => {
       totalBytes -= bytes;
       release();
     });
@@ -79,15 +107,15 @@ function bodyBytesMax({ headers, routeOptions: { bodyLimit } }: FastifyRequest):
  */
 export function endConnectionsOnClose(fastify: FastifyInstance, lifecycle: Lifecycle, unsentMs: number): void {
   const { server } = fastify;
-  const connections = new Set<Socket>();
-  const requests = new Set<IncomingMessage>();
+  const connections = new Map<Socket, Set<IncomingMessage>>();
   server.on('connection', (socket) => {
-    connections.add(socket);
+    connections.set(socket, new Set());
     socket.once('close', () => connections.delete(socket));
   });
   server.on('request', (request, response) => {
-    requests.add(request);
-    response.once('close', () => requests.delete(request));
+    const requests = connections.get(request.socket);
+    requests?.add(request);
+    response.once('close', () => requests?.delete(request));
   });
   // In onSend, because requests that arrived before the signal must not keep their connections either.
   fastify.addHook('onSend', async (_, reply) => {
@@ -95,8 +123,8 @@ export function endConnectionsOnClose(fastify: FastifyInstance, lifecycle: Lifec
   });
   fastify.addHook('preClose', (done) => {
     setTimeout(() => {
-      const unanswered = new Set([...requests].filter(({ complete }) => complete).map(({ socket }) => socket));
-      for (const socket of connections) if (!unanswered.has(socket)) socket.destroy();
+      for (const [socket, requests] of connections)
+        if (![...requests].some(({ complete }) => complete)) socket.destroy();
     }, unsentMs).unref();
     done();
   });

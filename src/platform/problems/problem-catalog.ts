@@ -115,6 +115,11 @@ const CATALOG = {
     detail: 'The body must be JSON in UTF-8, sent as application/json and without a Content-Encoding.',
     remedy: 'Send `Content-Type: application/json`, and the body uncompressed.',
   },
+  EXPECTATION_FAILED: {
+    status: 417,
+    detail: 'The only expectation that is met is 100-continue.',
+    remedy: 'Send the request without the header `Expect`.',
+  },
   WAITLIST_RULE_BROKEN: {
     status: 422,
     detail: 'email is required by this waitlist',

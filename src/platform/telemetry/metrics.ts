@@ -19,7 +19,7 @@ export class Metrics {
   readonly registry = new Registry();
   private readonly requestDuration = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the request to the end of its response.',
+    help: 'Time from the request to the end of its response, or of its connection (status 499).',
     labelNames: ['method', 'route', 'status'],
     buckets: DURATION_BUCKETS_SECONDS,
     registers: [this.registry],
@@ -38,7 +38,7 @@ export class Metrics {
   }
 
   /** `route` is the pattern, never the path: paths can hold personal data, and there is no bound on their number. */
-  answered(method: string, route: string, status: number, durationMs: number): void {
+  ended(method: string, route: string, status: number, durationMs: number): void {
     this.requestDuration.observe({ method, route, status }, durationMs / 1000);
   }
 }

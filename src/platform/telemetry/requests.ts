@@ -1,22 +1,31 @@
 import { type Context, context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { onceEnded } from '../http/once-ended.js';
 import type { Metrics } from './metrics.js';
 import { tracer } from './tracing.js';
 
 /** Machines request these every few seconds: they are not traced, and logged at level `debug`. */
 export const MONITORING_ROUTES: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz', '/metrics']);
 
+/** The status in logs and metrics of a request whose connection closed before its answer, as with nginx. */
+const CLOSED_STATUS = 499;
+
 /**
- * Writes one log line and one measurement per answer. They hold the pattern of the route, never the path, the query, a
- * header or the address: those can hold personal data.
+ * Writes one log line and one measurement per request. They hold the pattern of the route, never the path, the query, a
+ * header or the address: those can hold personal data. Fastify's `onResponse` does not run for a closed connection.
  */
 export function recordRequests(fastify: FastifyInstance, metrics: Metrics): void {
-  fastify.addHook('onResponse', async ({ log, method, routeOptions: { url: route = 'unknown' } }, reply) => {
-    const { statusCode: status, elapsedTime: durationMs } = reply;
-    metrics.answered(method, route, status, durationMs);
-    const fields = { method, route, status, durationMs: Math.round(durationMs * 10) / 10 };
-    if (MONITORING_ROUTES.has(route)) log.debug(fields, 'request');
-    else log.info(fields, 'request');
+  fastify.addHook('onRequest', (request, reply, done) => {
+    onceEnded(request.raw, reply.raw, (isAnswered) => {
+      const { log, method, routeOptions: { url: route = 'unknown' } } = request; // prettier-ignore
+      const { elapsedTime: durationMs } = reply;
+      const status = isAnswered ? reply.statusCode : CLOSED_STATUS;
+      metrics.ended(method, route, status, durationMs);
+      const fields = { method, route, status, durationMs: Math.round(durationMs * 10) / 10 };
+      if (MONITORING_ROUTES.has(route)) log.debug(fields, 'request');
+      else log.info(fields, 'request');
+    });
+    done();
   });
 }
 
@@ -40,11 +49,10 @@ export function traceRequests(fastify: FastifyInstance): void {
       // Not `tracestate` and `baggage`: they can hold anything, and no one downstream needs them.
       propagation.extract(context.active(), { traceparent: headers.traceparent }),
     );
-    // `close` also comes if the client disconnects before the answer.
-    reply.raw.once('close', () => {
-      const { statusCode: status, writableFinished } = reply.raw;
-      if (writableFinished) span.setAttribute('http.response.status_code', status);
-      if (writableFinished && status >= 500)
+    onceEnded(request.raw, reply.raw, (isAnswered) => {
+      const { statusCode: status } = reply.raw;
+      if (isAnswered) span.setAttribute('http.response.status_code', status);
+      if (isAnswered && status >= 500)
         span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     });

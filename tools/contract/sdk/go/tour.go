@@ -63,7 +63,8 @@ func main() {
 	equal(emails(must(list.OffboardedRequest(true).Execute())), []string{})
 
 	// Offboard
-	turn := waitlist.NewOffboardWaiters(true, []waitlist.WaiterId{{Id: line[0].Id}})
+	turn := waitlist.NewOffboardWaiters(true)
+	turn.SetWaiters([]waitlist.WaiterId{{Id: line[0].Id}})
 	turn.SetApiKey(apiKey)
 	gone := must(client.WaiterAPI.OffboardWaiters(owner).OffboardWaiters(*turn).Execute())
 	equal([]any{len(gone), gone[0].Uuid, gone[0].RemovedFromWaitlist}, []any{1, ada.Uuid, true})

@@ -1,0 +1,41 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { AuditLog } from '../platform/audit/audit-log.js';
+import { PageHeaders } from '../platform/http/page-headers.js';
+import { ApiProblems } from '../platform/problems/api-problems.js';
+import { CurrentCaller, OwnerOnly } from './access.js';
+import { AuditEventDto, ListAuditEventsDto } from './audit.dto.js';
+import type { Caller } from './token.service.js';
+
+@ApiTags('Audit')
+@OwnerOnly()
+@Controller('api/v1/audit')
+export class AuditController {
+  constructor(
+    private readonly audit: AuditLog,
+    private readonly pageHeaders: PageHeaders,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'List audit events',
+    description:
+      "Returns the account's own events, newest first: each change of a waitlist or its records, failed and throttled logins, and the reuse of a refresh token. The operator sets how long events are kept; the default is 400 days.",
+  })
+  @ApiOkResponse({
+    description: 'A page of events.',
+    type: [AuditEventDto],
+    headers: { Link: { $ref: '#/components/headers/Link' } },
+  })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
+  async listAuditEvents(
+    @CurrentCaller() { account }: Caller,
+    @Query() query: ListAuditEventsDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AuditEventDto[]> {
+    const page = await this.audit.list(account.id, ListAuditEventsDto.toFilter(query));
+    this.pageHeaders.set(reply, query, page);
+    return page.events.map((event) => AuditEventDto.from(event, account.uuid));
+  }
+}

@@ -1,0 +1,82 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Id, Uuid, WholeNumber } from '../platform/contract/fields.js';
+import { ID_SCHEMA, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import { AUDIT_ACTIONS, type AuditAction, type AuditFilter, type RecordedEvent } from '../platform/audit/audit-log.js';
+
+/** An event of an offboarding names up to 1,000 people, so a page has up to 50,000. */
+const PAGE_SIZE_MAX = 50;
+const SUBJECTS_MAX = 1_000;
+
+export class ListAuditEventsDto {
+  @Id({ optional: true, lenient: true, description: 'Lists only the events of this waitlist.' })
+  waitlist_id?: number;
+
+  @Uuid({ optional: true, description: 'Lists only the events that name the person with this `uuid`.' })
+  uuid?: string;
+
+  @Uuid({ optional: true, description: 'Lists the events before the one with this `id`.' })
+  after_id?: string;
+
+  @WholeNumber({ default: PAGE_SIZE_MAX, minimum: 1, maximum: PAGE_SIZE_MAX, lenient: true, description: 'Page size.' })
+  limit = PAGE_SIZE_MAX;
+
+  static toFilter({ waitlist_id, uuid, after_id, limit }: ListAuditEventsDto): AuditFilter {
+    return { waitlistId: waitlist_id, uuid: uuid?.toLowerCase(), afterId: after_id?.toLowerCase(), limit };
+  }
+}
+
+export class AuditEventDto {
+  @ApiProperty({ ...UUID_SCHEMA, description: 'Identifies the event.' })
+  id!: string;
+
+  @ApiProperty(TIMESTAMP_SCHEMA)
+  created_at!: string;
+
+  @ApiProperty({ enum: AUDIT_ACTIONS, enumName: 'AuditAction', description: 'What was done.' })
+  action!: AuditAction;
+
+  @ApiProperty({ ...UUID_SCHEMA, description: 'The account in whose name it was done.' })
+  user_id!: string;
+
+  @ApiProperty({ ...ID_SCHEMA, nullable: true, description: 'The waitlist, or null for an event of the account.' })
+  waitlist_id!: number | null;
+
+  @ApiProperty({
+    type: 'array',
+    maxItems: SUBJECTS_MAX,
+    items: { type: 'string', ...UUID_SCHEMA },
+    description: 'The `uuid`s of the people that it changed.',
+  })
+  uuids!: readonly string[];
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 64,
+    description: 'The id of the request, or null for a command of the operator.',
+    example: '0199f2a4-5b6c-7def-8a90-123456789abc',
+  })
+  request_id!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 43,
+    description: 'A keyed hash of the network address: two events from one address have the same hash.',
+    example: 'Zk3u9mJt0s1a2Qv8yW4x5B6c7D8e9F0g1H2i3J4k5L6',
+  })
+  address_hash!: string | null;
+
+  static from(event: RecordedEvent, ownerUuid: string): AuditEventDto {
+    return {
+      id: event.id,
+      created_at: timestamp(event.createdAt),
+      action: event.action as AuditAction,
+      user_id: ownerUuid,
+      waitlist_id: event.waitlistId,
+      uuids: event.uuids,
+      request_id: event.requestId,
+      address_hash: event.addressHash,
+    };
+  }
+}

@@ -1,0 +1,23 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/**
+ * Calls `ended` once: with true when the response is on its way to the client, with false when the connection has closed
+ * before that. A response emits no `close` while it waits for an earlier one of its connection, so the socket is asked.
+ */
+export function onceEnded(
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  ended: (isAnswered: boolean) => void,
+): void {
+  if (socket.closed) return ended(false);
+  const onFinish = () => {
+    socket.off('close', onClose);
+    ended(true);
+  };
+  const onClose = () => {
+    response.off('finish', onFinish);
+    ended(false);
+  };
+  response.once('finish', onFinish);
+  socket.once('close', onClose);
+}

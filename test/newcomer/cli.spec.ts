@@ -28,6 +28,7 @@ describe('the CLI', () => {
         DATABASE_URL: database.url,
         JWT_SECRET: 'a-secret-that-signs-tokens-in-tests-only',
         RATE_LIMIT_PUBLIC: '0',
+        RATE_LIMIT_LOGIN: '0',
       },
     });
     await service.printed('running');

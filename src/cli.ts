@@ -1,27 +1,27 @@
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import type * as cliServices from './boot/cli-services.js';
+import { VERSION } from './platform/config/version.js';
 import { ID_RULE, parseId } from './platform/contract/formats.js';
 import { PASSWORD_RULE } from './platform/contract/password-rule.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
+const JSON_OPTION = ['--json', 'print one JSON object per line'] as const;
 /** Each may hold large questions. */
 const WAITLISTS_PER_READ = 100;
 /** A screen or two. */
 const AUDIT_EVENTS_SHOWN = 50;
-const JSON_OPTION = ['--json', 'print one JSON object per line'] as const;
 
 /** `missing`: records remain, but their waitlist is lost. */
 type WaitlistState = 'sound' | 'damaged' | 'deleted' | 'being_deleted' | 'missing';
 
 const program = new Command('npm run cli --')
   .description('Administration of the waitlist service.')
-  .version(versionOfPackage(), '--version', 'print the version')
+  .version(VERSION, '--version', 'print the version')
   .showHelpAfterError('(add --help for usage)');
 
 const owner = program.command('owner').description('manage service accounts');
@@ -65,10 +65,12 @@ owner
 owner
   .command('list')
   .description('list all accounts: id, email, active or disabled, time of creation')
-  .action(() =>
+  .option(...JSON_OPTION)
+  .action((options: { json?: true }) =>
     withServices(async ({ auth }) => {
       for (const { id, email, disabledAt, createdAt } of await auth.list()) {
-        print(`${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${createdAt.toISOString()}`);
+        const row = { id, email, disabled_at: disabledAt?.toISOString() ?? null, created_at: createdAt.toISOString() };
+        printRow(options, row, `${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${row.created_at}`);
       }
     }),
   );
@@ -286,14 +288,6 @@ async function askPassword(): Promise<string> {
   } finally {
     terminal.close();
   }
-}
-
-/** From the root of the checkout or image. */
-function versionOfPackage(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
 }
 
 function print(line: string): void {

@@ -4,11 +4,14 @@ import { placeholders } from '../platform/database/dialect.js';
 import { known, type Query, select } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { leafOf, QUEUE_AXIS } from './counters.js';
-import type { PageRequest, StoredWaiter } from './waiter.js';
+import type { PageRequest, RecordKey, StoredWaiter } from './waiter.js';
 import { WaiterEntity } from './waiter.entity.js';
 
 /** Which records a listing has, and in which order. Offboarded records are listed in the order of joining. */
-export type Listing = Pick<PageRequest, 'offboarded' | 'referredBy' | 'order'>;
+export interface Listing extends Pick<PageRequest, 'offboarded' | 'referredBy' | 'keys' | 'order'> {
+  /** Only records whose `emailKey` begins with this, in the order of that key; null for all. */
+  readonly emailPrefix: string | null;
+}
 
 /** The part of a listing that a page reads. */
 export interface Window {
@@ -23,6 +26,7 @@ export interface Window {
 export interface PageStart {
   readonly seq: number;
   readonly rankKey: number;
+  readonly emailKey: string | null;
   readonly isAfter: boolean;
 }
 
@@ -55,10 +59,10 @@ export class ListingStore {
     if (from) conditions.push(startOf(listing, from));
     if (leaves) conditions.push({ sql: `w.rank_bucket IN (${placeholders(leaves.length)})`, values: leaves });
     return select<Row, StoredWaiter[]>(
-      `SELECT ${this.waiters.select('w', withAnswers ? ['metadata'] : ['metadata', 'answers'])}
+      `SELECT ${this.waiters.select('w', withAnswers ? [] : ['answers'])}
        FROM waiter w ${this.database.dialect.byIndex(indexOf(listing))}
        WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
-       ORDER BY ${listing.order === 'queue' ? 'w.rank_bucket, w.rank_key, w.seq DESC' : 'w.seq'} LIMIT ? OFFSET ?`,
+       ORDER BY ${orderOf(listing)} LIMIT ? OFFSET ?`,
       [...conditions.flatMap(({ values }) => values), limit, skip],
       (rows) => rows.map((row) => this.waiters.read(row)),
     );
@@ -86,14 +90,14 @@ export class ListingStore {
     );
   }
 
-  /** The record that comes `offset` after the first of a token's referrals, in join order; reads the index alone. */
-  findReferredAt(waitlistId: number, listing: Listing, offset: number): Query<PageStart | null> {
+  /** The record that comes `offset` after the first of a listing without counters, in join order; reads the index alone. */
+  findAt(waitlistId: number, listing: Listing, offset: number): Query<PageStart | null> {
     const filter = filterOf(waitlistId, listing);
     return select<{ seq: number }, PageStart | null>(
       `SELECT w.seq FROM waiter w ${this.database.dialect.byIndex(indexOf(listing))} WHERE ${filter.sql}
        ORDER BY w.seq LIMIT 1 OFFSET ?`,
       [...filter.values, offset],
-      ([row]) => (row ? { seq: row.seq, rankKey: 0, isAfter: false } : null),
+      ([row]) => (row ? { seq: row.seq, rankKey: 0, emailKey: null, isAfter: false } : null),
     );
   }
 
@@ -110,30 +114,58 @@ export class ListingStore {
 
   /** The start of a page that follows this record, active or offboarded; null if the waitlist never had this id. */
   findAfter(waitlistId: number, id: number): Query<PageStart | null> {
-    return select<{ seq: number; rank_key: number }, PageStart | null>(
-      'SELECT seq, rank_key FROM waiter WHERE id = ? AND waitlist_id = ?',
+    return select<{ seq: number; rank_key: number; email_key: string | null }, PageStart | null>(
+      'SELECT seq, rank_key, email_key FROM waiter WHERE id = ? AND waitlist_id = ?',
       [id, waitlistId],
-      ([row]) => (row ? { seq: row.seq, rankKey: row.rank_key, isAfter: true } : null),
+      ([row]) => (row ? { seq: row.seq, rankKey: row.rank_key, emailKey: row.email_key, isAfter: true } : null),
     );
   }
 }
 
-function filterOf(waitlistId: number, { offboarded, referredBy }: Listing): Condition {
-  const base: Condition = { sql: 'w.waitlist_id = ? AND w.active = ?', values: [waitlistId, offboarded ? 0 : 1] };
-  if (referredBy === null) return base;
-  if (referredBy === 'anyone') return { sql: `${base.sql} AND w.referred = 1`, values: base.values };
-  return { sql: `${base.sql} AND w.referred_by_token = ?`, values: [...base.values, referredBy.token] };
+const KEYS = {
+  emailKey: { column: 'email_key', index: 'waiter_email' },
+  phoneKey: { column: 'phone_key', index: 'waiter_phone' },
+  uuid: { column: 'uuid', index: 'waiter_uuid' },
+  referralToken: { column: 'referral_token', index: 'waiter_token' },
+} as const satisfies Record<RecordKey['column'], object>;
+/** Above all other characters. */
+const LAST_CHARACTER = '\u{10FFFF}';
+
+function filterOf(waitlistId: number, { offboarded, referredBy, keys, emailPrefix }: Listing): Condition {
+  const conditions: Condition[] = [
+    { sql: 'w.waitlist_id = ? AND w.active = ?', values: [waitlistId, offboarded ? 0 : 1] },
+    ...keys.map(({ column, value }) => ({ sql: `w.${KEYS[column].column} = ?`, values: [value] })),
+  ];
+  if (referredBy === 'anyone') conditions.push({ sql: 'w.referred = 1', values: [] });
+  else if (referredBy !== null) conditions.push({ sql: 'w.referred_by_token = ?', values: [referredBy.token] });
+  if (emailPrefix !== null) {
+    // Not LIKE: a range needs no escaping, and its order is that of the column's binary collation.
+    const range = [emailPrefix, `${emailPrefix}${LAST_CHARACTER}`];
+    conditions.push({ sql: 'w.email_key >= ? AND w.email_key < ?', values: range });
+  }
+  return {
+    sql: conditions.map(({ sql }) => sql).join(' AND '),
+    values: conditions.flatMap(({ values }) => values),
+  };
 }
 
 /** The index that has a listing's records in its order. The referrals of one record are few enough to sort. */
-function indexOf({ referredBy, order }: Listing): string {
+function indexOf({ referredBy, keys: [key], emailPrefix, order }: Listing): string {
+  if (key) return KEYS[key.column].index;
   if (referredBy !== null && referredBy !== 'anyone') return 'waiter_referrer';
+  if (emailPrefix !== null) return 'waiter_email';
   if (order === 'queue') return 'waiter_order';
   return referredBy === null ? 'waiter_joined' : 'waiter_referred';
 }
 
+function orderOf({ emailPrefix, order }: Listing): string {
+  if (emailPrefix !== null) return 'w.email_key';
+  return order === 'queue' ? 'w.rank_bucket, w.rank_key, w.seq DESC' : 'w.seq';
+}
+
 /** Written column by column: MySQL uses only the first column of a row comparison that starts inside an index. */
-function startOf({ order }: Listing, { seq, rankKey, isAfter }: PageStart): Condition {
+function startOf({ emailPrefix, order }: Listing, { seq, rankKey, emailKey, isAfter }: PageStart): Condition {
+  if (emailPrefix !== null) return { sql: 'w.email_key > ?', values: [emailKey ?? ''] };
   if (order === 'joined') return { sql: `w.seq ${isAfter ? '>' : '>='} ?`, values: [seq] };
   const bucket = leafOf(QUEUE_AXIS, rankKey);
   return isAfter

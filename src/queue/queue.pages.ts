@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
-import { known, type Session, type Transaction } from '../platform/database/session.js';
+import { known, type Session, together, type Transaction } from '../platform/database/session.js';
 import { boundedQueue } from '../platform/limits/bounded-queue.js';
 import { BucketStore } from './bucket.store.js';
 import { type Axis, firstKeyOf, JOINED_AXES, leafOf, QUEUE_AXIS, REFERRED_AXIS, totalOf } from './counters.js';
 import { type Listing, ListingStore, type Window } from './listing.store.js';
 import { QueueStore } from './queue.store.js';
-import type { Page, PageRequest, StoredWaiter, Waiter } from './waiter.js';
+import type { Page, PageRequest, Search, StoredWaiter, Waiter } from './waiter.js';
 import { MissingBucketError } from './waiter.store.js';
 import type { WaitlistEntity } from './waitlist.entity.js';
 
@@ -36,23 +36,73 @@ export class QueuePages {
    * @throws Problem `QUEUE_FULL`, `WAITLIST_NOT_FOUND`
    */
   async page(waitlistId: number, request: PageRequest): Promise<Page> {
-    return this.enqueue(() => this.database.snapshot((session) => this.read(session, waitlistId, request)));
+    const { search } = request;
+    return this.enqueue(() =>
+      this.database.snapshot((session) =>
+        search ? this.search(session, waitlistId, request, search) : this.read(session, waitlistId, request),
+      ),
+    );
   }
 
   private async read(session: Transaction, waitlistId: number, request: PageRequest): Promise<Page> {
-    const { offboarded, referredBy, limit } = request;
-    const listing: Listing = { offboarded, referredBy, order: offboarded ? 'joined' : request.order };
+    const { offboarded, referredBy, keys, limit } = request;
+    const order = offboarded ? 'joined' : request.order;
+    const listing: Listing = { offboarded, referredBy, keys, emailPrefix: null, order };
     const window = await this.findWindow(session, waitlistId, listing, request);
     const axis = axisOf(listing);
     const [waitlist, counted, records] = await session.all([
       this.queues.find(waitlistId),
       axis === null ? this.listings.count(waitlistId, listing) : known(0),
-      // One record beyond the page tells whether there is more.
       window ? this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }) : known([]),
     ]);
+    const total = axis === null ? counted : totalOf(waitlist, axis);
+    return this.pageOf(session, waitlist, records, limit, total);
+  }
+
+  /**
+   * The records with the prefix follow each other by email. Before them come those that only have one of the keys, at most
+   * one for each, by id: they may have no email.
+   */
+  private async search(
+    session: Transaction,
+    waitlistId: number,
+    request: PageRequest,
+    { emailPrefix, keys }: Search,
+  ): Promise<Page> {
+    const { offboarded, referredBy, start, limit } = request;
+    const afterId = 'afterId' in start ? start.afterId : 0;
+    const after = afterId > 0 ? await session.one(this.listings.findAfter(waitlistId, afterId)) : null;
+    const isUnknown = afterId > 0 && after === null;
+    const hasPrefix = (record: Pick<StoredWaiter, 'emailKey'> | null) => record?.emailKey?.startsWith(emailPrefix);
+    const listing: Listing = { offboarded, referredBy, keys: request.keys, emailPrefix, order: 'joined' };
+    const window: Window = { ...ALL, from: hasPrefix(after) ? after : null };
+    const [waitlist, byPrefix, byKey] = await session.all([
+      this.queues.find(waitlistId),
+      isUnknown ? known([]) : this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }),
+      together(
+        (isUnknown || hasPrefix(after) ? [] : keys).map((key) => {
+          const one: Listing = { ...listing, keys: [key, ...listing.keys], emailPrefix: null };
+          return this.listings.findPage(waitlistId, one, ALL, { ...request, limit: 1 });
+        }),
+      ),
+    ]);
+    const others = new Map(byKey.flat().map((record) => [record.id, record]));
+    const first = [...others.values()].filter((record) => !hasPrefix(record) && record.id > afterId);
+    const records = [...first.sort((a, b) => a.id - b.id), ...byPrefix];
+    return this.pageOf(session, waitlist, records, limit);
+  }
+
+  /** One record beyond `limit` tells that there is a next page. Ends the transaction. */
+  private async pageOf(
+    session: Transaction,
+    waitlist: WaitlistEntity,
+    records: readonly StoredWaiter[],
+    limit: number,
+    total?: number,
+  ): Promise<Page> {
     return {
-      waiters: await this.withPositions(session, waitlistId, records.slice(0, limit)),
-      total: axis === null ? counted : totalOf(waitlist, axis),
+      waiters: await this.withPositions(session, waitlist.id, records.slice(0, limit)),
+      total,
       active: waitlist.active,
       nextAfterId: records.length > limit ? (records[limit - 1]?.id ?? null) : null,
     };
@@ -106,10 +156,10 @@ export class QueuePages {
       const found = await this.buckets.findLeaves(session, waitlistId, axis, { total, first: offset, last: offset });
       if (!found) return null;
       const key = firstKeyOf(axis, found.leaves[0]);
-      return { ...ALL, from: { seq: key, rankKey: key, isAfter: false }, skip: found.rest };
+      return { ...ALL, from: { seq: key, rankKey: key, emailKey: null, isAfter: false }, skip: found.rest };
     }
     if (listing.order === 'queue') return { ...ALL, skip: offset };
-    const from = await session.one(this.listings.findReferredAt(waitlistId, listing, offset));
+    const from = await session.one(this.listings.findAt(waitlistId, listing, offset));
     return from && { ...ALL, from };
   }
 
@@ -142,8 +192,9 @@ export class QueuePages {
   }
 }
 
-/** The axis that counts a listing; null for the referrals of one record. */
-function axisOf({ offboarded, referredBy, order }: Listing): Axis | null {
+/** The axis that counts a listing; null for the referrals of one record, and for the record of a key. */
+function axisOf({ offboarded, referredBy, keys, order }: Listing): Axis | null {
+  if (keys.length > 0) return null;
   if (referredBy === null)
     return order === 'queue' ? QUEUE_AXIS : offboarded ? JOINED_AXES.offboarded : JOINED_AXES.active;
   if (referredBy !== 'anyone') return null;

@@ -3,6 +3,8 @@ import { COUNT_SCHEMA, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platf
 import type { Waiter } from './waiter.js';
 import { referralLink, TOKEN_SCHEMA } from './referral-link.js';
 
+const STATUSES = ['waiting', 'offboarded'] as const;
+
 /** Null is a case of its own: generated clients reject a null that both of two nullable types would match. */
 export const ANSWER_VALUE_SCHEMA = {
   title: 'AnswerValue',
@@ -46,6 +48,13 @@ export class RecordDto {
   @ApiProperty({ ...COUNT_SCHEMA, nullable: true, description: 'The priority at offboarding, or null.', example: null })
   removed_priority!: number | null;
 
+  @ApiProperty({
+    enum: STATUSES,
+    description: '`waiting`: in the queue. `offboarded`: removed from it by the owner.',
+    example: 'waiting',
+  })
+  status!: (typeof STATUSES)[number];
+
   @ApiProperty({ ...UUID_SCHEMA, description: 'Permanent id of the record in every view.' })
   uuid!: string;
 
@@ -61,10 +70,11 @@ export function recordFields(waiter: Waiter, urlLocation: string): RecordDto {
     referral_token: waiter.referralToken,
     removed_date: waiter.removedAt && timestamp(waiter.removedAt),
     removed_priority: waiter.removedPriority,
+    status: waiter.active ? 'waiting' : 'offboarded',
     uuid: waiter.uuid,
     verified: waiter.verified,
   };
 }
 
 /** The fields of a view besides those of a record. Assign them: a spread takes five times as long. */
-export type Besides<Dto extends RecordDto, Base extends RecordDto = RecordDto> = Omit<Dto, keyof Base>;
+export type Besides<Dto extends RecordDto> = Omit<Dto, keyof RecordDto>;

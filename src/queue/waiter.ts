@@ -51,11 +51,27 @@ export interface Found {
   readonly revealsRecord: boolean;
 }
 
+/** A column that no two records of a waitlist share, with its value. */
+export interface RecordKey {
+  readonly column: 'emailKey' | 'phoneKey' | 'uuid' | 'referralToken';
+  readonly value: string;
+}
+
+/** The records whose `emailKey` begins with a prefix, and those that have one of the keys. */
+export interface Search {
+  readonly emailPrefix: string;
+  readonly keys: readonly RecordKey[];
+}
+
 /** Which records a page shows, and where it starts: after a record, or after a number of records. */
 export interface PageRequest {
   readonly offboarded: boolean;
   /** Only records that this token's record referred, or that anyone referred. */
   readonly referredBy: { readonly token: string } | 'anyone' | null;
+  /** Only the record that has all of these keys; empty for no such limit. */
+  readonly keys: readonly RecordKey[];
+  /** Only the records that this finds, in the order of their emails; `order` and an offset have no meaning then. */
+  readonly search: Search | null;
   readonly order: 'joined' | 'queue';
   readonly start: { readonly offset: number } | { readonly afterId: number };
   readonly limit: number;
@@ -65,8 +81,8 @@ export interface PageRequest {
 
 export interface Page {
   readonly waiters: readonly Waiter[];
-  /** How many records all pages together show. */
-  readonly total: number;
+  /** How many records all pages together show; a search does not count them. */
+  readonly total?: number;
   /** How many records of the waitlist are active. */
   readonly active: number;
   /** The id after which the next page starts; null on the last page. */

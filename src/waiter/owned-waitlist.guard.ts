@@ -1,39 +1,53 @@
 import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/token.service.js';
+import { Malformed, read } from '../platform/contract/request.js';
 import { Problem } from '../platform/problems/problem.js';
+import type { Rule } from '../platform/problems/rule.js';
 import { type OwnedWaitlist as Owned, WaitlistService } from '../waitlist/waitlist.service.js';
+import { NamedWaitlistDto } from './waiter.dto.js';
 
 type Request = FastifyRequest & { user: Caller; ownedWaitlist: Owned };
 
-/** Passes requests with the API key of one of the caller's waitlists. Needs AccessTokenGuard before it. */
+/** Passes requests that name one of the caller's waitlists, by its API key or its id. Needs AccessTokenGuard before it. */
 @Injectable()
 export class OwnedWaitlistGuard implements CanActivate {
   constructor(private readonly waitlists: WaitlistService) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    const apiKey = apiKeyOf(request);
-    if (!apiKey) {
-      // RequestInterceptor refuses the request, with all its faults.
-      request.faults = [{ field: 'api_key', rule: 'required', message: 'must be the API key of the waitlist' }];
-      return true;
-    }
-    const waitlist = await this.waitlists.findByKey(request.user.account.id, apiKey);
-    if (!waitlist) throw new Problem('WRONG_API_KEY');
-    request.ownedWaitlist = waitlist;
+    const waitlist = await this.find(request);
+    // RequestInterceptor refuses a request with faults, and names all of them.
+    if (waitlist instanceof Malformed) request.faults = [...(request.faults ?? []), ...waitlist.faults];
+    else request.ownedWaitlist = waitlist;
     return true;
   }
+
+  /** @throws Problem `WRONG_API_KEY`, `WAITLIST_NOT_FOUND` */
+  private async find({ user: { account }, method, query, body, headers }: Request): Promise<Owned | Malformed> {
+    const parameters = (method === 'GET' ? query : body) as Readonly<Record<string, unknown>> | null | undefined;
+    const { api_key, waitlist_id } = parameters ?? {};
+    const named = read(NamedWaitlistDto, { api_key, waitlist_id });
+    if (named instanceof Malformed) return named;
+    // The explicit parameter takes precedence over the header.
+    const apiKey = named.api_key ?? headers['api-key'];
+    const id = named.waitlist_id;
+    if (typeof apiKey === 'string' && apiKey !== '') {
+      const waitlist = await this.waitlists.findByKey(account.id, apiKey);
+      if (!waitlist) throw new Problem('WRONG_API_KEY');
+      // An offboarding cannot be undone, so it must not choose between two waitlists.
+      return id === undefined || id === waitlist.id ? waitlist : malformed('waitlist_id', 'one_of', 'must be the waitlist of the API key'); // prettier-ignore
+    }
+    if (id === undefined) return malformed('api_key', 'required', 'is required without a waitlist_id');
+    return { ...(await this.waitlists.get(account.id, id)), apiKey: null };
+  }
+}
+
+function malformed(field: string, rule: Rule, message: string): Malformed {
+  return new Malformed([{ field, rule, message }]);
 }
 
 /** The waitlist that {@link OwnedWaitlistGuard} found. */
 export const OwnedWaitlist = createParamDecorator((_: unknown, context: ExecutionContext): Owned => {
   return context.switchToHttp().getRequest<Request>().ownedWaitlist;
 });
-
-/** The explicit parameter takes precedence over the header. */
-function apiKeyOf({ method, query, body, headers }: Request): string | null {
-  const parameters = (method === 'GET' ? query : body) as Readonly<Record<string, unknown>> | null | undefined;
-  const apiKey = parameters?.api_key ?? headers['api-key'];
-  return typeof apiKey === 'string' ? apiKey : null;
-}

@@ -24,7 +24,6 @@ import {
   API_KEY_EXAMPLE,
   ListWaitersDto,
   OFFBOARD_MAX,
-  OffboardedWaiterDto,
   OffboardWaitersDto,
   PAGE_SIZE_MAX,
   WaiterDto,
@@ -44,7 +43,7 @@ const OFFBOARDING = {
 @ApiTags('Waiter')
 @OwnerOnly(OwnedWaitlistGuard)
 @ApiSecurity({ access_token: [], api_key: [] })
-@ApiExtraModels(WaiterDto, OffboardedWaiterDto)
+@ApiExtraModels(WaiterDto)
 @Controller('api/v1/waiter')
 export class WaiterController {
   constructor(
@@ -58,7 +57,7 @@ export class WaiterController {
   @ApiOperation({
     summary: 'List Waiters',
     description:
-      "Returns the active Waiters of the API key's waitlist, or the offboarded ones, in pages of at most 100. By default they are sorted by time of joining, so changes of position do not affect the pages. To skip no one when Waiters are offboarded between two requests, follow the `Link` header instead of using `offset`.",
+      'Returns the active Waiters of the waitlist, or the offboarded ones, in pages of at most 100. All filters given must hold. By default they are sorted by time of joining, so changes of position do not affect the pages. To skip no one when Waiters are offboarded between two requests, follow the `Link` header instead of using `offset`.',
   })
   @ApiOkResponse({
     description: 'A page of Waiters.',
@@ -68,15 +67,18 @@ export class WaiterController {
       'X-Total-Count': { $ref: '#/components/headers/X-Total-Count' },
     },
   })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY')
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND')
   async listWaiters(
     @OwnedWaitlist() waitlist: Owned,
+    @CurrentCaller() { account }: Caller,
     @Query() query: ListWaitersDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WaiterDto[]> {
-    const page = await this.pages.page(waitlist.id, ListWaitersDto.toPage(query));
+    const page = await this.pages.page(waitlist.id, ListWaitersDto.toPage(query, waitlist.defaultRegion));
     this.pageHeaders.set(reply, query, page);
-    return page.waiters.map((waiter) => WaiterDto.from(waiter, waitlist, page.active, query.questions_request));
+    const withQuestions = query.questions_request;
+    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: page.active, withQuestions };
+    return page.waiters.map((waiter) => WaiterDto.from(waiter, view));
   }
 
   @Patch()
@@ -90,16 +92,17 @@ export class WaiterController {
   @ApiBody({ type: OffboardWaitersDto, examples: OFFBOARDING })
   @ApiOkResponse({
     description: 'The offboarded Waiters.',
-    schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(OffboardedWaiterDto) } },
+    schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(WaiterDto) } },
   })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', ...REPEAT_PROBLEMS)
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_API_KEY', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
   async offboardWaiters(
     @OwnedWaitlist() waitlist: Owned,
     @CurrentCaller() { account }: Caller,
     @Write() write: OwnerWrite,
     @Body() body: OffboardWaitersDto,
-  ): Promise<OffboardedWaiterDto[]> {
-    const { waiters } = await this.waiters.offboard(waitlist.id, OffboardWaitersDto.toSelection(body), write);
-    return waiters.map((waiter) => OffboardedWaiterDto.from(waiter, waitlist, account.uuid));
+  ): Promise<WaiterDto[]> {
+    const { waiters, active } = await this.waiters.offboard(waitlist.id, OffboardWaitersDto.toSelection(body), write);
+    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: active };
+    return waiters.map((waiter) => WaiterDto.from(waiter, view));
   }
 }

@@ -1,11 +1,26 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { AnyText, Confirmation, Count, Flag, Id, NestedList, OneOf, WholeNumber } from '../platform/contract/fields.js';
+import { emailKeyPrefix } from '../platform/contract/email.js';
+import {
+  AnyText,
+  Confirmation,
+  Count,
+  Email,
+  Flag,
+  Id,
+  NestedList,
+  OneOf,
+  Phone,
+  Text,
+  WholeNumber,
+} from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, ID_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
-import { Problem } from '../platform/problems/problem.js';
+import { phoneKey } from '../platform/contract/phone.js';
+import { type FieldFault, Problem } from '../platform/problems/problem.js';
+import { contactFaults, contactKeys } from '../queue/admission/contact.js';
 import type { Selection } from '../queue/batch.js';
 import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { isToken, TOKEN_SCHEMA } from '../queue/referral-link.js';
-import type { JsonObject, PageRequest, Waiter } from '../queue/waiter.js';
+import type { JsonObject, PageRequest, RecordKey, Search, Waiter } from '../queue/waiter.js';
 import type { Question } from '../queue/waitlist.entity.js';
 import type { OwnedWaitlist } from '../waitlist/waitlist.service.js';
 
@@ -13,11 +28,23 @@ export const PAGE_SIZE_MAX = 100;
 export const OFFBOARD_MAX = 1_000;
 export const API_KEY_EXAMPLE = '5f4dcc3b5aa765d61d8327deb882cf99a1b2c3d4';
 const API_KEY = {
-  description: 'API key of the waitlist. Required, here or in the header `api-key`.',
-  minLength: 1,
+  description: 'API key of the waitlist, here or in the header `api-key`. Required without `waitlist_id`.',
   maxLength: 64,
   optional: true,
 } as const;
+const WAITLIST_ID = {
+  description:
+    'A waitlist of your account, in place of its `api_key`. Beside a key, it must be the id of the waitlist of the key.',
+  optional: true,
+  lenient: true,
+} as const;
+const FILTER = { optional: true, lenient: true } as const;
+const UUID = {
+  format: 'uuid',
+  maxLength: 36,
+  pattern: '^[\\da-fA-F]{8}(-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$',
+} as const;
+const UUID_PATTERN = new RegExp(UUID.pattern);
 const EMAIL = { type: String, nullable: true, maxLength: 254, example: 'ada@example.com' } as const;
 const NAME = { maxLength: 100, description: 'As given; empty if none was.' } as const;
 const QUESTION = { maxLength: 500, description: 'The text of the question, if `questions_request` is true.' } as const;
@@ -26,12 +53,41 @@ const ANSWER = {
   description: 'The answer. A list is joined with `, `; empty if there is none.',
 } as const;
 
-export class ListWaitersDto {
+/** The fields that say which waitlist is meant. */
+export class NamedWaitlistDto {
   @AnyText(API_KEY)
   api_key?: string;
 
-  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip.' })
-  offset = 0;
+  @Id(WAITLIST_ID)
+  waitlist_id?: number;
+}
+
+export class ListWaitersDto extends NamedWaitlistDto {
+  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip. Not with `search`.' })
+  offset?: number;
+
+  @Email({ ...FILTER, example: undefined, description: 'Lists only the Waiter with this email, whatever its case.' })
+  email?: string;
+
+  @Phone({
+    ...FILTER,
+    example: undefined,
+    description:
+      "Lists only the Waiter with this phone, in any notation; without a country code in the waitlist's default region.",
+  })
+  phone?: string;
+
+  @Text({ ...FILTER, ...UUID, description: 'Lists only the Waiter with this uuid.' })
+  uuid?: string;
+
+  @Text({
+    ...FILTER,
+    minLength: 1,
+    maxLength: 254,
+    description:
+      'Lists the Waiters whose email begins with this text, whatever its case, and those whose phone, `referral_token` or `uuid` it is. They are sorted by email, after those that it does not begin. Pages follow each other by the `Link` header alone.',
+  })
+  search?: string;
 
   @AnyText({
     optional: true,
@@ -56,16 +112,27 @@ export class ListWaitersDto {
   @OneOf({
     default: 'joined',
     enum: ['joined', 'queue'],
-    description: 'Sorts by joining time or queue position.',
+    description: 'Sorts by joining time or queue position. Not with `search`.',
   })
-  order: 'joined' | 'queue' = 'joined';
+  order?: 'joined' | 'queue';
 
-  static toPage(query: ListWaitersDto): PageRequest {
+  /** `region` is the country of phone numbers without a country code. @throws Problem `INVALID_REQUEST` */
+  static toPage(query: ListWaitersDto, region: string | null): PageRequest {
+    const { email = null, phone = null, uuid, search, offset = 0, order = 'joined' } = query;
+    const keys = contactKeys({ email, phone }, region);
+    const faults = [...filterFaults(query), ...contactFaults({ email, phone }, keys, region)];
+    if (faults.length > 0) throw Problem.invalid(faults);
     return {
       offboarded: query.offboarded_request,
       referredBy: referrerOf(query.referral_token),
-      order: query.order,
-      start: query.after_id === undefined ? { offset: query.offset } : { afterId: query.after_id },
+      keys: [
+        ...keyOf('emailKey', keys.emailKey),
+        ...keyOf('phoneKey', keys.phoneKey),
+        ...keyOf('uuid', uuid?.toLowerCase()),
+      ],
+      search: search === undefined ? null : searchOf(search, region),
+      order,
+      start: query.after_id === undefined ? { offset } : { afterId: query.after_id },
       limit: query.limit,
       withAnswers: query.questions_request,
     };
@@ -80,18 +147,35 @@ function referrerOf(text: string): PageRequest['referredBy'] {
   return { token: isToken(text) ? text : '' };
 }
 
-class WaiterBaseDto extends RecordDto {
-  @ApiProperty({ ...EMAIL, description: 'As typed; null if the record has none.' })
-  email!: string | null;
+/** A blank filter must not list everyone. A search has an order of its own, and no record at an offset. */
+function filterFaults(query: ListWaitersDto): FieldFault[] {
+  const blank = (['email', 'phone', 'search'] as const).filter((field) => query[field]?.trim() === '');
+  const senseless = (['offset', 'order'] as const).filter((field) => query[field] !== undefined);
+  return [
+    ...blank.map((field): FieldFault => ({ field, rule: 'min_length', message: 'must not be empty' })),
+    ...(query.search === undefined ? [] : senseless).map((field): FieldFault => ({
+      field,
+      rule: 'one_of',
+      message: 'must not be given with search',
+    })),
+  ];
+}
 
-  @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the Waiter when offboarding.', example: 1 })
-  id!: number;
+/** An email has no space, so one stands for an unencoded plus sign. */
+function searchOf(typed: string, region: string | null): Search {
+  const text = typed.trim();
+  return {
+    emailPrefix: emailKeyPrefix(text.replaceAll(' ', '+')),
+    keys: [
+      ...keyOf('phoneKey', phoneKey(typed.replace(/^ (?=\d)/, '+'), region)),
+      ...keyOf('uuid', UUID_PATTERN.test(text) ? text.toLowerCase() : null),
+      ...keyOf('referralToken', isToken(text) ? text : null),
+    ],
+  };
+}
 
-  @ApiProperty({ ...TOKEN_SCHEMA, nullable: true, description: 'Token of the Waiter that referred this one, or null.' })
-  referred_by_waiter_token!: string | null;
-
-  @ApiProperty({ maxLength: 64, description: 'The API key that the caller presented.', example: API_KEY_EXAMPLE })
-  waitlist_api_key!: string;
+function keyOf(column: RecordKey['column'], value: string | null = null): RecordKey[] {
+  return value === null ? [] : [{ column, value }];
 }
 
 /** A question of the waitlist with a Waiter's answer to it. */
@@ -120,13 +204,80 @@ export class OwnerAnswerDto {
   }
 }
 
-/** A Waiter as listed. */
-export class WaiterDto extends WaiterBaseDto {
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records ahead; 0 is first.', example: 0 })
+/** What an answer with Waiters knows besides their records. */
+interface WaiterView {
+  readonly waitlist: OwnedWaitlist;
+  readonly ownerUuid: string;
+  /** Active records of the waitlist. */
+  readonly totalCurrently: number;
+  readonly withQuestions?: boolean;
+}
+
+/** A Waiter: the whole record, as its owner sees it in every answer. */
+export class WaiterDto extends RecordDto {
+  @ApiProperty({ ...EMAIL, description: 'As typed; null if the record has none.' })
+  email!: string | null;
+
+  @ApiProperty({ ...NAME, example: 'Ada' })
+  first_name!: string;
+
+  @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the Waiter when offboarding.', example: 1 })
+  id!: number;
+
+  @ApiProperty({ ...NAME, example: 'Lovelace' })
+  last_name!: string;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    nullable: true,
+    description: 'As the signup sent it.',
+    example: { plan: 'team' },
+  })
+  metadata!: JsonObject | null;
+
+  @ApiProperty({ type: String, nullable: true, maxLength: 32, description: 'As typed.', example: '+14155550123' })
+  phone!: string | null;
+
+  @ApiProperty({
+    ...COUNT_SCHEMA,
+    description: 'Number of active records ahead; 0 is first. An offboarded record keeps its last priority.',
+    example: 0,
+  })
   priority!: number;
+
+  @ApiProperty({ description: 'Whether another Waiter referred this one.', example: false })
+  referral_bool!: boolean;
+
+  @ApiProperty({ ...TOKEN_SCHEMA, nullable: true, description: 'Token of the Waiter that referred this one, or null.' })
+  referred_by_waiter_token!: string | null;
+
+  @ApiProperty({ ...EMAIL, description: 'The email first registered.' })
+  registered_email!: string | null;
+
+  @ApiProperty({ description: 'Whether the Waiter was offboarded.', example: false })
+  removed_from_waitlist!: boolean;
+
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'The same as `amount_referred`.', example: 0 })
+  total_referrals!: number;
 
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records of the waitlist.', example: 1 })
   total_waiters_currently!: number;
+
+  @ApiProperty({ ...UUID_SCHEMA, description: 'The account that owns the waitlist.' })
+  user_id!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 64,
+    description: 'The API key that the caller presented; null if the request named the waitlist by its id.',
+    example: API_KEY_EXAMPLE,
+  })
+  waitlist_api_key!: string | null;
+
+  @ApiProperty({ ...ID_SCHEMA, description: 'The waitlist.', example: 1 })
+  waitlist_id!: number;
 
   @ApiPropertyOptional(QUESTION)
   question_1?: string;
@@ -154,66 +305,26 @@ export class WaiterDto extends WaiterBaseDto {
   })
   answers?: OwnerAnswerDto[];
 
-  static from(waiter: Waiter, waitlist: OwnedWaitlist, totalCurrently: number, withQuestions: boolean): WaiterDto {
-    return Object.assign(baseFields(waiter, waitlist), {
-      priority: waiter.priority,
-      total_waiters_currently: totalCurrently,
-      ...(withQuestions && questionFields(waiter, waitlist)),
-    } satisfies Besides<WaiterDto, WaiterBaseDto>);
-  }
-}
-
-/** A Waiter after offboarding. */
-export class OffboardedWaiterDto extends WaiterBaseDto {
-  @ApiProperty({ ...NAME, example: 'Ada' })
-  first_name!: string;
-
-  @ApiProperty({ ...NAME, example: 'Lovelace' })
-  last_name!: string;
-
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    nullable: true,
-    description: 'As the signup sent it.',
-    example: { plan: 'team' },
-  })
-  metadata!: JsonObject | null;
-
-  @ApiProperty({ type: String, nullable: true, maxLength: 32, description: 'As typed.', example: '+14155550123' })
-  phone!: string | null;
-
-  @ApiProperty({ description: 'Whether another Waiter referred this one.', example: false })
-  referral_bool!: boolean;
-
-  @ApiProperty({ ...EMAIL, description: 'The email first registered.' })
-  registered_email!: string | null;
-
-  @ApiProperty({ description: 'True: the Waiter has left the queue.', example: true })
-  removed_from_waitlist!: boolean;
-
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'The same as `amount_referred`.', example: 0 })
-  total_referrals!: number;
-
-  @ApiProperty({ ...UUID_SCHEMA, description: 'The account that owns the waitlist.' })
-  user_id!: string;
-
-  @ApiProperty({ ...ID_SCHEMA, description: 'The waitlist.', example: 1 })
-  waitlist_id!: number;
-
-  static from(waiter: Waiter, waitlist: OwnedWaitlist, ownerUuid: string): OffboardedWaiterDto {
-    return Object.assign(baseFields(waiter, waitlist), {
+  static from(waiter: Waiter, { waitlist, ownerUuid, totalCurrently, withQuestions = false }: WaiterView): WaiterDto {
+    return Object.assign(recordFields(waiter, waitlist.urlLocation), {
+      email: waiter.email,
       first_name: waiter.firstName ?? '',
+      id: waiter.id,
       last_name: waiter.lastName ?? '',
       metadata: waiter.metadata,
       phone: waiter.phone,
+      priority: waiter.priority,
       referral_bool: waiter.referred,
+      referred_by_waiter_token: waiter.referredByToken,
       registered_email: waiter.registeredEmail,
       removed_from_waitlist: !waiter.active,
       total_referrals: waiter.amountReferred,
+      total_waiters_currently: totalCurrently,
       user_id: ownerUuid,
+      waitlist_api_key: waitlist.apiKey,
       waitlist_id: waiter.waitlistId,
-    } satisfies Besides<OffboardedWaiterDto, WaiterBaseDto>);
+      ...(withQuestions && questionFields(waiter, waitlist)),
+    } satisfies Besides<WaiterDto>);
   }
 }
 
@@ -226,6 +337,9 @@ export class WaiterIdDto {
 export class OffboardWaitersDto {
   @AnyText({ ...API_KEY, example: API_KEY_EXAMPLE })
   api_key?: string;
+
+  @Id(WAITLIST_ID)
+  waitlist_id?: number;
 
   @Confirmation({ description: 'Must be true.', example: true })
   offboard_request!: boolean;
@@ -257,15 +371,6 @@ export class OffboardWaitersDto {
       ]);
     return { next };
   }
-}
-
-function baseFields(waiter: Waiter, { urlLocation, apiKey }: OwnedWaitlist): WaiterBaseDto {
-  return Object.assign(recordFields(waiter, urlLocation), {
-    email: waiter.email,
-    id: waiter.id,
-    referred_by_waiter_token: waiter.referredByToken,
-    waitlist_api_key: apiKey,
-  } satisfies Besides<WaiterBaseDto>);
 }
 
 function questionFields({ answers }: Waiter, { questions, removedQuestions }: OwnedWaitlist) {

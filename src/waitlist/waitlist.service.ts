@@ -45,9 +45,9 @@ export interface Page {
   readonly nextAfterId: number | null;
 }
 
-/** A waitlist with the key that the caller sent. */
+/** A waitlist with the key that the caller sent; null if the caller named it by its id. */
 export interface OwnedWaitlist extends Waitlist {
-  readonly apiKey: string;
+  readonly apiKey: string | null;
 }
 
 /** Owners' operations on their waitlists. */

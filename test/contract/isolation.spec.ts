@@ -79,14 +79,17 @@ describe('the data of an owner', () => {
     listWaiters: {
       'by the key': ({ apiKey }) => list({ api_key: apiKey }),
       'by the key in a header': ({ apiKey }) => list({}, { 'api-key': apiKey }),
+      'by the id of the waitlist': ({ waitlistId }) => list({ waitlist_id: waitlistId }),
+      'by an id beside the own key': ({ waitlistId }) => list({ api_key: strangers.api_key, waitlist_id: waitlistId }),
       'offboarded, by the key': ({ apiKey }) => list({ api_key: apiKey, offboarded_request: true }),
       'referred by a person of another waitlist': ({ referralToken }) =>
         list({ api_key: strangers.api_key, referral_token: referralToken }),
       'after a person of another waitlist': ({ waiterId }) => list({ api_key: strangers.api_key, after_id: waiterId }),
     },
     offboardWaiters: {
-      'by the key': ({ apiKey, waiterId }) => offboard(apiKey, waiterId),
-      'by the key of another waitlist': ({ waiterId }) => offboard(strangers.api_key, waiterId),
+      'by the key': ({ apiKey, waiterId }) => offboard({ api_key: apiKey }, waiterId),
+      'by the id of the waitlist': ({ waitlistId, waiterId }) => offboard({ waitlist_id: waitlistId }, waiterId),
+      'by the key of another waitlist': ({ waiterId }) => offboard({ api_key: strangers.api_key }, waiterId),
     },
   };
 
@@ -94,10 +97,10 @@ describe('the data of an owner', () => {
     service.api.patch(`/api/v1/waitlist/${waitlistId}`, body, { token: stranger.token });
   const list = (query: Record<string, string | number | boolean>, headers?: Record<string, string>) =>
     service.api.get('/api/v1/waiter', { token: stranger.token, query, headers });
-  const offboard = (api_key: string, id: number) =>
+  const offboard = (waitlistOf: { api_key: string } | { waitlist_id: number }, id: number) =>
     service.api.patch(
       '/api/v1/waiter',
-      { api_key, offboard_request: true, waiters: [{ id }] },
+      { ...waitlistOf, offboard_request: true, waiters: [{ id }] },
       { token: stranger.token },
     );
 

@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/api.js';
+import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
+import { applicant } from '../support/applicant.js';
+import { queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
-import type { OwnedWaitlist, Person } from '../support/world.js';
+import type { OwnedWaitlist, Owner, Person } from '../support/world.js';
 
 const PATH = '/api/v1/waiter';
 const TIMESTAMP = expect.stringMatching(/^\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$/);
 const UNKNOWN_ID = Number.MAX_SAFE_INTEGER;
 const PAGES_MAX = 100;
+const METADATA_BYTES_MAX = 16 * 1024;
 
 const uuids = (records: readonly { readonly uuid: string }[]) => records.map(({ uuid }) => uuid);
 
@@ -35,7 +39,13 @@ describe('the waiters of a waitlist', () => {
         { question_value: 'Which?', answer_value: ['c', 'a'] },
         { question_value: 'Why?', answer_value: 'Because' },
       ];
-      const fourth = await world.signup(waitlist, { referral_link: second!.referral_link, answers });
+      const details = {
+        phone: '+14155550123',
+        first_name: 'Ada',
+        last_name: 'Lovelace',
+        metadata: { seats: [1, null] },
+      };
+      const fourth = await world.signup(waitlist, { referral_link: second!.referral_link, answers, ...details });
       const fifth = await world.signup(waitlist, { referral_link: second!.referral_link });
       people = [first, second!, third!, fourth, fifth];
       await world.offboard(waitlist, await idsOf(waitlist, [third!]));
@@ -52,17 +62,28 @@ describe('the waiters of a waitlist', () => {
         amount_referred: 0,
         created_at: TIMESTAMP,
         email: people[3]!.email,
+        first_name: 'Ada',
         id: expect.any(Number),
+        last_name: 'Lovelace',
+        metadata: { seats: [1, null] },
+        phone: '+14155550123',
         priority: 2,
+        referral_bool: true,
         referral_link: people[3]!.referral_link,
         referral_token: people[3]!.referral_token,
         referred_by_waiter_token: people[1]!.referral_token,
+        registered_email: people[3]!.email,
         removed_date: null,
+        removed_from_waitlist: false,
         removed_priority: null,
+        status: 'waiting',
+        total_referrals: 0,
         total_waiters_currently: 4,
+        user_id: waitlist.owner.uuid,
         uuid: people[3]!.uuid,
         verified: false,
         waitlist_api_key: waitlist.api_key,
+        waitlist_id: waitlist.id,
       });
       expect(body[0]).toMatchObject({ referred_by_waiter_token: null, amount_referred: 0, priority: 1 });
       expect(body[1]).toMatchObject({ amount_referred: 2, priority: 0 });
@@ -100,7 +121,12 @@ describe('the waiters of a waitlist', () => {
       const texts = { question_1: 'Why?', question_2: 'Which?', question_3: '' };
       expect(body[0]).toMatchObject({ ...texts, answer_1: '', answer_2: '', answer_3: '' });
       expect(body[2]).toMatchObject({ ...texts, answer_1: 'Because', answer_2: 'c, a', answer_3: '' });
-      expect(Object.keys(body[2])).toHaveLength(20);
+      const live = { optional: true, soft_deleted: false };
+      expect(body[2].answers).toEqual([
+        { id: 1, question_value: 'Why?', ...live, answer_value: 'Because' },
+        { id: 2, question_value: 'Which?', ...live, answer_value: ['c', 'a'] },
+      ]);
+      expect(body[0].answers.map(({ answer_value }: { answer_value: unknown }) => answer_value)).toEqual([null, null]);
     });
 
     it('are those that one Waiter referred with its referral_token', async () => {
@@ -148,6 +174,95 @@ describe('the waiters of a waitlist', () => {
         limit: 1,
       });
       expect(body).toEqual([expect.objectContaining({ uuid: gone[2]!.uuid, question_1: 'Why?', answer_1: '' })]);
+    });
+
+    describe('narrowed', () => {
+      /** The first has no email. The second referred all others; the last is offboarded. */
+      let list: OwnedWaitlist;
+      let members: Person[];
+      const EMAILS = ['Ada@Example.com', 'ada+tag@example.org', 'a%b@example.com', 'a_b@example.com', 'axb@example.com', 'é😀@example.com', '14155550123@example.com', 'adam@example.com']; // prettier-ignore
+      beforeAll(async () => {
+        const { world } = service;
+        list = await world.waitlist({ default_region: 'US', required_contact: { email: 'optional' } });
+        members = [await world.signup(list, { email: null, phone: '+14155550123' })];
+        for (const email of EMAILS)
+          members.push(await world.signup(list, { email, referral_link: members[1]?.referral_link }));
+        await world.offboard(list, await idsOf(list, members.slice(-1)));
+      });
+
+      const found = async (query: CallOptions['query']) => uuids((await ask(list, query)).body);
+      const some = (...indexes: number[]) => indexes.map((index) => members[index]!.uuid);
+
+      it('are the one with an email, a phone or a uuid, in any notation', async () => {
+        expect(await found({ email: ' ADA@example.COM' })).toEqual(some(1));
+        expect(await found({ phone: '(415) 555-0123' })).toEqual(some(0));
+        expect(await found({ uuid: members[4]!.uuid.toUpperCase() })).toEqual(some(4));
+        const { headers } = await ask(list, { email: 'ada@example.com' });
+        expect([Number(headers['x-total-count']), headers.link]).toEqual([1, undefined]);
+        expect(await found({ email: 'nobody@example.com' })).toEqual([]);
+      });
+
+      it('are the one with an email whose plus sign is not encoded', async () => {
+        const path = `${PATH}?api_key=${list.api_key}&email=ada+tag@example.org`;
+        const { body } = await service.api.get(path, { token: list.owner.token });
+
+        expect(uuids(body)).toEqual(some(2));
+      });
+
+      it('pass all filters together', async () => {
+        const email = EMAILS[7]!;
+        expect(await found({ email })).toEqual([]);
+        expect(await found({ email, offboarded_request: true })).toEqual(some(8));
+        expect(await found({ email, offboarded_request: true, referral_token: members[1]!.referral_token })).toEqual(some(8)); // prettier-ignore
+        expect(await found({ email, offboarded_request: true, uuid: members[7]!.uuid })).toEqual([]);
+        expect(await found({ email: EMAILS[0]!, referral_token: true })).toEqual([]);
+        expect(await found({ email: EMAILS[0]!, search: 'ad', uuid: members[1]!.uuid })).toEqual(some(1));
+        expect(await found({ search: 'ad', referral_token: true })).toEqual(some(2));
+        expect(await found({ search: 'ad', referral_token: members[1]!.referral_token })).toEqual(some(2));
+        expect(await found({ search: 'ad', offboarded_request: true })).toEqual(some(8));
+        expect(await found({ email: EMAILS[0]!, offset: 1 })).toEqual([]);
+      });
+
+      it('are found by each beginning of an email, in its order, whatever the case', async () => {
+        const active = members.slice(1, -1);
+        for (const { email } of active) {
+          for (let length = 1; length <= email.length; length += 3) {
+            const prefix = [...email].slice(0, length).join('');
+            const expected = active
+              .filter((person) => person.email.toLowerCase().startsWith(prefix.toLowerCase()))
+              .sort((a, b) => Buffer.compare(Buffer.from(a.email.toLowerCase()), Buffer.from(b.email.toLowerCase())));
+            const { body, headers } = await ask(list, { search: ` ${prefix}` });
+            expect([prefix, uuids(body)]).toEqual([prefix, uuids(expected)]);
+            expect(headers['x-total-count']).toBeUndefined();
+          }
+        }
+        expect(await found({ search: 'da' })).toEqual([]);
+      });
+
+      it('are found by an exact phone, token or uuid, before those whose email begins so', async () => {
+        expect(await found({ search: '14155550123' })).toEqual(some(0, 7));
+        expect(await found({ search: members[4]!.referral_token })).toEqual(some(4));
+        expect(await found({ search: ` ${members[5]!.uuid.toUpperCase()}` })).toEqual(some(5));
+        expect(await found({ search: members[5]!.uuid.slice(0, -1) })).toEqual([]);
+        expect(await found({ search: members[4]!.referral_token.slice(0, -1) })).toEqual([]);
+      });
+
+      it.each(['a', '14155550123'])(
+        'are covered exactly once by following the links of the search %s',
+        async (search) => {
+          const pages = await follow(list, { search, limit: 1 });
+
+          expect(uuids(pages.flat())).toEqual(await found({ search }));
+          expect(pages.every((page) => page.length === 1)).toBe(true);
+        },
+      );
+
+      it('cannot have an offset or an order with a search, nor a blank one', async () => {
+        const { status, body } = await ask(list, { search: 'a', offset: 0, order: 'joined' });
+
+        expect([status, body.errors.map(({ field }: { field: string }) => field)]).toEqual([400, ['offset', 'order']]);
+        expect((await ask(list, { search: ' ' })).body.errors).toEqual([expect.objectContaining({ field: 'search' })]);
+      });
     });
 
     it('are as many as limit says, from offset on, in the order of joining, whatever moves in the queue', async () => {
@@ -206,8 +321,31 @@ describe('the waiters of a waitlist', () => {
       expect(await service.world.list(list)).toHaveLength(6);
     });
 
-    it('have a link to the next page without unknown parameters, and with the normal path', async () => {
-      const query = { api_key: waitlist.api_key, limit: 1, constructor: 'x', junk: "'".repeat(9_000) };
+    it('have no key if the waitlist was named by its id, and links that name it so too', async () => {
+      const query = { waitlist_id: waitlist.id, limit: 1 };
+      const { body, headers } = await service.api.get(PATH, { token: waitlist.owner.token, query });
+
+      expect(body).toEqual([expect.objectContaining({ uuid: people[0]!.uuid, waitlist_api_key: null })]);
+      expect(headers.link).toContain(`?waitlist_id=${waitlist.id}&limit=1&after_id=${body[0].id}>`);
+    });
+
+    it('are refused to a query with unknown parameters, naming each beside all other faults', async () => {
+      const { status, body } = await service.api.get(PATH, {
+        token: waitlist.owner.token,
+        query: { refferal_token: 'x', limit: 0, constructor: 'x' },
+      });
+
+      expect(status).toBe(400);
+      expect(body.errors.map(({ field, rule }: Record<string, string>) => `${field} ${rule}`).sort()).toEqual([
+        'api_key required',
+        'constructor known',
+        'limit minimum',
+        'refferal_token known',
+      ]);
+    });
+
+    it('have a link to the next page with the normal path', async () => {
+      const query = { api_key: waitlist.api_key, limit: 1 };
       const { headers } = await service.api.get('/api//v1/waiter/', { token: waitlist.owner.token, query });
 
       const { pathname, searchParams } = new URL(String(headers.link).slice(1, String(headers.link).indexOf('>')));
@@ -279,32 +417,65 @@ describe('the waiters of a waitlist', () => {
     }
   });
 
-  describe('require the key of the waitlist', () => {
-    type Send = (key: string | undefined, options: CallOptions) => Promise<Answer>;
+  describe.each([
+    ['a listing', 'query'],
+    ['an offboarding', 'body'],
+  ] as const)('require a waitlist of the caller in %s', (_, place) => {
+    type Named = Readonly<Record<string, string | number>>;
+    const send = (owner: Owner, named: Named, apiKey?: string): Promise<Answer> => {
+      const options: CallOptions = {
+        token: owner.token,
+        ...(apiKey !== undefined && { headers: { 'api-key': apiKey } }),
+      };
+      if (place === 'query') return service.api.get(PATH, { ...options, query: named });
+      const body = { ...named, offboard_request: true, waiters: [{ id: UNKNOWN_ID }] };
+      return service.api.patch(PATH, body, options);
+    };
+    const statusOf = async (...call: Parameters<typeof send>) => (await send(...call)).status;
 
-    const list: Send = (key, options) =>
-      service.api.get(PATH, { query: key === undefined ? {} : { api_key: key }, ...options });
-    const offboard: Send = (key, options) =>
-      service.api.patch(PATH, { api_key: key, offboard_request: true, waiters: [{ id: UNKNOWN_ID }] }, options);
-
-    it.each([
-      ['a listing', list],
-      ['an offboarding', offboard],
-    ])('in %s, in its parameter or a header; the parameter takes precedence', async (_, send) => {
+    it('by its key, in the parameter or a header; the parameter takes precedence', async () => {
       const { owner, api_key } = await service.world.waitlist();
-      const call = (key?: string, header?: string) =>
-        send(key, { token: owner.token, headers: header === undefined ? {} : { 'api-key': header } });
 
-      expect((await call(api_key)).status).toBe(200);
-      expect((await call(undefined, api_key)).status).toBe(200);
-      expect((await call(api_key, 'another')).status).toBe(200);
-      expect((await call('another', api_key)).status).toBe(403);
-      expect((await call('', api_key)).status).toBe(400);
-      const { status, body } = await call();
-      expect([status, body.errors]).toEqual([
-        400,
-        [{ field: 'api_key', rule: 'required', message: expect.any(String) }],
-      ]);
+      expect(await statusOf(owner, { api_key })).toBe(200);
+      expect(await statusOf(owner, {}, api_key)).toBe(200);
+      expect(await statusOf(owner, { api_key }, 'another')).toBe(200);
+      expect(await statusOf(owner, { api_key: 'another' }, api_key)).toBe(403);
+      expect(await statusOf(owner, { api_key: '' }, api_key)).toBe(400);
+      const { status, body } = await send(owner, {});
+      expect([status, body.errors]).toEqual([400, [expect.objectContaining({ field: 'api_key' })]]);
+    });
+
+    it('by its id in place of a key', async () => {
+      const { owner, id } = await service.world.waitlist();
+
+      expect(await statusOf(owner, { waitlist_id: id })).toBe(200);
+      expect(await statusOf(owner, { waitlist_id: String(id), api_key: '' })).toBe(200);
+      expect(await statusOf(owner, { waitlist_id: 'x' })).toBe(400);
+    });
+
+    it('which is not found by its id if it is of another account', async () => {
+      const [{ owner }, foreign] = [await service.world.waitlist(), await service.world.waitlist()];
+
+      for (const waitlist_id of [foreign.id, UNKNOWN_ID]) {
+        const { status, body } = await send(owner, { waitlist_id });
+        expect([status, body.error_code]).toEqual([404, 'WAITLIST_NOT_FOUND']);
+      }
+    });
+
+    it('that is one: an id beside a key must be of the same waitlist', async () => {
+      const { owner, id, api_key } = await service.world.waitlist();
+      const other = await service.world.waitlist({}, owner);
+
+      expect(await statusOf(owner, { api_key, waitlist_id: id })).toBe(200);
+      expect(await statusOf(owner, { waitlist_id: id }, api_key)).toBe(200);
+      expect(await statusOf(owner, { api_key: 'another', waitlist_id: id })).toBe(403);
+      for (const call of [
+        { api_key, waitlist_id: other.id },
+        { api_key, waitlist_id: UNKNOWN_ID },
+      ]) {
+        const { status, body } = await send(owner, call);
+        expect([status, body.errors]).toEqual([400, [expect.objectContaining({ field: 'waitlist_id' })]]);
+      }
     });
   });
 
@@ -312,7 +483,7 @@ describe('the waiters of a waitlist', () => {
     const send = (waitlist: OwnedWaitlist, body: object, options: CallOptions = {}) =>
       service.api.patch(PATH, { api_key: waitlist.api_key, offboard_request: true, ...body }, { token: waitlist.owner.token, ...options }); // prettier-ignore
 
-    it('have every field of the specification and no other', async () => {
+    it('are the same whole records that the listing of the offboarded has', async () => {
       const { world } = service;
       const waitlist = await world.waitlist();
       const [referrer] = await world.signups(waitlist, 1);
@@ -331,31 +502,23 @@ describe('the waiters of a waitlist', () => {
 
       expect(status).toBe(200);
       expect(body).toEqual([
-        {
-          amount_referred: 1,
-          created_at: TIMESTAMP,
+        expect.objectContaining({
           email: 'Ada@Example.com',
-          first_name: 'Ada',
           id,
-          last_name: 'Lovelace',
           metadata: { plan: 'team', seats: [1, { of: null }] },
           phone: '+14155550123',
-          referral_bool: true,
-          referral_link: ada.referral_link,
-          referral_token: ada.referral_token,
-          referred_by_waiter_token: referrer.referral_token,
+          priority: 1,
           registered_email: 'Ada@Example.com',
           removed_date: TIMESTAMP,
           removed_from_waitlist: true,
           removed_priority: 1,
+          status: 'offboarded',
           total_referrals: 1,
-          user_id: waitlist.owner.uuid,
+          total_waiters_currently: 2,
           uuid: ada.uuid,
-          verified: false,
-          waitlist_api_key: waitlist.api_key,
-          waitlist_id: waitlist.id,
-        },
+        }),
       ]);
+      expect(await world.list(waitlist, { offboarded_request: true })).toEqual(body);
     });
 
     it('have null in fields without a value', async () => {
@@ -421,15 +584,22 @@ describe('the waiters of a waitlist', () => {
       expect([await world.priorityOf(grace), await world.priorityOf(referred)]).toEqual([0, 1]);
     });
 
-    it('can be a thousand', async () => {
+    it('can be a thousand, each with the largest metadata, in the order of the request', async () => {
       const waitlist = await service.world.waitlist();
-      const person = await service.world.signup(waitlist);
-      const id = await service.world.idOf(waitlist, person);
-      const unknown = Array.from({ length: 999 }, (_, index) => ({ id: UNKNOWN_ID - index }));
+      const metadata = { text: 'x'.repeat(METADATA_BYTES_MAX - 11) };
+      const { reader, writer } = queueOf(service.app);
+      const joined = await Promise.all(
+        Array.from({ length: 1_000 }, () => writer.join(waitlist.id, { ...applicant(), metadata })),
+      );
+      const people = await Promise.all(joined.map(({ keys }) => reader.find(waitlist.id, keys)));
+      const ids = people.map(({ waiter }) => waiter!.id).reverse();
 
-      const { status, body } = await send(waitlist, { waiters: [...unknown, { id }] });
+      const { status, body } = await send(waitlist, { waiters: ids.map((id) => ({ id })) });
 
-      expect([status, uuids(body)]).toEqual([200, [person.uuid]]);
+      expect(status).toBe(200);
+      expect(body.map(({ id }: { id: number }) => id)).toEqual(ids);
+      expect(new Set(body.map((waiter: WaiterDto) => JSON.stringify(waiter.metadata)))).toEqual(new Set([JSON.stringify(metadata)])); // prettier-ignore
+      expect(body[0].total_waiters_currently).toBe(0);
     });
 
     it('have at most twenty of their faults listed, and the rest counted', async () => {

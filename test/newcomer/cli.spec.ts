@@ -120,6 +120,11 @@ describe('the CLI', () => {
 
     expect(lines).toMatch(/^1\ttwice@example\.com\tactive\t\d{4}-\d\d-\d\dT[\d:.]+Z\n/);
     expect(lines).toMatch(/^\d+\tgone@example\.com\tdisabled\t/m);
+    expect(parseRows(await succeed(['owner', 'list', '--json']))).toEqual(
+      expect.arrayContaining([
+        { id: 1, email: 'twice@example.com', disabled_at: null, created_at: lines.split(/[\t\n]/)[3] },
+      ]),
+    );
   });
 
   it('creates waitlists and lists those of an owner', async () => {

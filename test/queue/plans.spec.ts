@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type Logger, type QueryRunner } from 'typeorm';
 import { STATEMENT_END } from '../../src/platform/database/connections.js';
-import type { Page, PageRequest } from '../../src/queue/waiter.js';
+import type { Page, PageRequest, Waiter } from '../../src/queue/waiter.js';
 import { applicant } from '../support/applicant.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
@@ -108,6 +108,34 @@ describe('the plans of the frequent statements', () => {
     expectFlat(({ id }) => readPages(id, { ...FIRST_PAGE, ...part })),
   );
 
+  it('list the record of an email, a phone or a uuid', () =>
+    expectFlat(async (crowd) => {
+      const [{ emailKey, uuid, id }] = (await middle(crowd)) as [Waiter];
+      const keys: PageRequest['keys'] = [
+        { column: 'emailKey', value: emailKey! },
+        { column: 'phoneKey', value: '+14155551000' },
+        { column: 'uuid', value: uuid },
+      ];
+      for (const key of keys)
+        for (const start of [{ offset: 0 }, { offset: 1 }, { afterId: id }])
+          await queue.pages.page(crowd.id, { ...FIRST_PAGE, keys: [key], start });
+    }));
+
+  it('search by the beginning of an email, and by a phone, a token and a uuid, at the start and after a record', () =>
+    expectFlat(async (crowd) => {
+      const [{ uuid, referralToken }] = (await middle(crowd)) as [Waiter];
+      const search: PageRequest['search'] = {
+        emailPrefix: 'seed-',
+        keys: [
+          { column: 'phoneKey', value: '+14155551000' },
+          { column: 'referralToken', value: referralToken },
+          { column: 'uuid', value: uuid },
+        ],
+      };
+      const { nextAfterId } = await queue.pages.page(crowd.id, { ...FIRST_PAGE, search });
+      await queue.pages.page(crowd.id, { ...FIRST_PAGE, search, start: { afterId: nextAfterId! } });
+    }));
+
   it('list the few referred records that are left among many others, in queue order', async () => {
     const request: PageRequest = { ...FIRST_PAGE, referredBy: 'anyone', order: 'queue', limit: 2 };
     const sparse = new Map<Crowd, number>();
@@ -115,7 +143,7 @@ describe('the plans of the frequent statements', () => {
       const { id } = await service.world.waitlist();
       await queue.seeder.seed(id, crowd.people, () => undefined);
       const { total } = await queue.pages.page(id, request);
-      for (let offset = 0; offset < total / LEFT_ONE_IN; offset += 1) {
+      for (let offset = 0; offset < total! / LEFT_ONE_IN; offset += 1) {
         const { waiters } = await queue.pages.page(id, { ...request, start: { offset }, limit: LEFT_ONE_IN });
         await offboard(id, waiters.slice(1));
       }
@@ -141,7 +169,7 @@ describe('the plans of the frequent statements', () => {
   async function readPages(id: number, request: PageRequest): Promise<void> {
     const { total, waiters } = await queue.pages.page(id, request);
     expect(waiters).not.toEqual([]);
-    const halfway = await queue.pages.page(id, { ...request, start: { offset: Math.floor(total / 2) } });
+    const halfway = await queue.pages.page(id, { ...request, start: { offset: Math.floor(total! / 2) } });
     await queue.pages.page(id, { ...request, start: { afterId: halfway.waiters[0]!.id } });
   }
 

@@ -32,6 +32,8 @@ export function queueOf(app: INestApplicationContext): Queue {
 export const FIRST_PAGE: PageRequest = {
   offboarded: false,
   referredBy: null,
+  keys: [],
+  search: null,
   order: 'joined',
   start: { offset: 0 },
   limit: 20,

@@ -4,7 +4,7 @@ import { AccountStore } from '../../src/auth/account.store.js';
 import { PasswordHasher } from '../../src/auth/password-hasher.js';
 import { TokenService } from '../../src/auth/token.service.js';
 import type { SignupDto } from '../../src/signup/signup.dto.js';
-import type { OffboardedWaiterDto, WaiterDto } from '../../src/waiter/waiter.dto.js';
+import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
 import type { CreatedWaitlistDto, CreateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
 import type { Answer, Api } from './api.js';
 import { OWNER } from './service-process.js';
@@ -102,10 +102,9 @@ export class World {
     throw new Error(`There is no ${uuid} on waitlist ${waitlist.id}`);
   }
 
-  async offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<OffboardedWaiterDto[]> {
+  async offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<WaiterDto[]> {
     const body = { api_key: waitlist.api_key, offboard_request: true, waiters: ids.map((id) => ({ id })) };
-    return expectOk(await this.api.patch('/api/v1/waiter', body, { token: waitlist.owner.token }))
-      .body as OffboardedWaiterDto[];
+    return expectOk(await this.api.patch('/api/v1/waiter', body, { token: waitlist.owner.token })).body as WaiterDto[];
   }
 }
 

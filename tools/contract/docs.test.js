@@ -8,11 +8,14 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { call, ROOT, startService } from './service.js';
+import { call, logIn, ROOT, startService } from './service.js';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const SCREENSHOTS = join(ROOT, 'coverage/docs');
 const QUIET = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
+const SCREEN = { width: 1280, height: 800 };
+/** Operations that add a record or a waitlist, as their names say. */
+const ADDS = ['createWaitlist', 'createSignup'];
 const OFFLINE = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
 let service, browser, page;
@@ -24,7 +27,7 @@ before(async () => {
   await mkdir(SCREENSHOTS, { recursive: true });
   service = await startService();
   browser = await chromium.launch({ executablePath: CHROMIUM, args: [...QUIET, ...OFFLINE] });
-  page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
+  page = await browser.newPage({ viewport: SCREEN });
   page.on('request', (request) => requests.push(request.url()));
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -35,6 +38,8 @@ after(async () => {
 });
 
 const block = (operationId) => page.locator(`[id$="-${operationId}"].opblock`);
+
+const operationIds = () => page.locator('.opblock').evaluateAll((list) => list.map(({ id }) => id.split('-').at(-1)));
 
 async function open(operationId) {
   const operation = block(operationId);
@@ -60,29 +65,43 @@ test('has its own title and icon', async () => {
   await block('createSignup').waitFor();
   assert.equal(await page.title(), 'Waitlist Service');
   assert.equal(page.url(), `${service.url}/docs`, 'the values of the link stay out of the address');
-  assert.match(await page.locator('link[rel=icon]').getAttribute('href'), /\/docs\/assets\/favicon\.svg$/);
+  assert.match(await page.locator('link[rel=icon]').getAttribute('href'), /\/docs\/assets\/favicon\.svg\?v=/);
   await page.screenshot({ path: join(SCREENSHOTS, 'docs.png') });
 });
 
-test('leads from logging in to offboarding by clicks, with the examples as they stand', async () => {
-  const tokens = await execute(await open('createTokens'));
-  assert.equal(tokens.status, 200);
-
+/** Opens Authorize, lets `act` use the fields of a scheme, and closes it. */
+async function authorize(scheme, act) {
   await page.locator('.auth-wrapper .btn.authorize').click();
-  const dialog = page.locator('.auth-container', { hasText: 'access_token' }).first();
-  await page.locator('.auth-container input:focus').waitFor();
-  assert.equal(await dialog.locator('input:focus').count(), 1, 'the cursor is where the access token goes');
-  await dialog.locator('input').fill(tokens.body.access_token);
-  await dialog.locator('button[type=submit]').click();
-  await page.locator('.btn-done').first().click();
+  const container = page.locator('.auth-container', { hasText: `${scheme}\u00a0` }).first();
+  const result = await act(container);
+  await page.locator('.modal-ux .close-modal').click();
+  return result;
+}
+
+const isAuthorized = (scheme) =>
+  authorize(scheme, async (container) => (await container.innerText()).includes('Authorized'));
+
+async function paste(scheme, token) {
+  await authorize(scheme, async (container) => {
+    await container.locator('input').fill(token);
+    await container.locator('button[type=submit]').click();
+  });
+}
+
+async function logOut(scheme) {
+  await authorize(scheme, (container) => container.locator('button', { hasText: 'Logout' }).click());
+}
+
+const stored = () => page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+
+test('leads from logging in to offboarding by clicks, with the examples as they stand', async () => {
+  assert.equal((await execute(await open('createTokens'))).status, 200);
 
   const signup = await execute(await open('createSignup'));
   assert.equal(signup.status, 200);
   assert.equal(signup.body.priority, 0);
   assert.equal((await execute(await open('getSignup'))).body.uuid, signup.body.uuid);
 
-  await page.reload();
-  await block('listWaiters').waitFor();
   const waiters = await execute(await open('listWaiters'));
   assert.equal(waiters.status, 200);
   assert.deepEqual(
@@ -91,6 +110,9 @@ test('leads from logging in to offboarding by clicks, with the examples as they 
   );
 
   const offboard = await open('offboardWaiters');
+  const body = offboard.locator('textarea');
+  const example = JSON.parse(await body.inputValue());
+  await body.fill(JSON.stringify({ ...example, waiters: [{ id: waiters.body[0].id }] }));
   const offboarded = await execute(offboard);
   assert.equal(offboarded.status, 200);
   assert.deepEqual(
@@ -99,6 +121,105 @@ test('leads from logging in to offboarding by clicks, with the examples as they 
   );
   await offboard.scrollIntoViewIfNeeded();
   await page.screenshot({ path: join(SCREENSHOTS, 'offboarded.png') });
+});
+
+test('carries the pair of a login and of a refresh into Authorize', async () => {
+  const login = await execute(await open('createTokens'));
+  assert.equal(await isAuthorized('access_token'), true);
+
+  const refreshed = await execute(await open('refreshAccessToken'));
+  const again = await execute(await open('refreshAccessToken'));
+
+  assert.deepEqual([refreshed.status, again.status], [200, 200]);
+  const pairs = [login, refreshed, again].map(({ body }) => body.refresh_token);
+  assert.equal(new Set(pairs).size, 3, 'each refresh used the token of the one before');
+});
+
+test('keeps the access token over a reload, and never the refresh token', async () => {
+  const { body } = await execute(await open('createTokens'));
+  assert.ok(!(await stored()).includes(body.refresh_token));
+
+  await page.reload();
+  await block('listWaiters').waitFor();
+
+  assert.equal(await isAuthorized('refresh_token'), false);
+  assert.equal((await execute(await open('listWaiters'))).status, 200);
+});
+
+test('accepts a pasted token with the word Bearer, and forgets it on logout', async () => {
+  const { body } = await execute(await open('createTokens'));
+  await logOut('access_token');
+  assert.ok(!(await stored()).includes(body.access_token));
+  assert.equal((await execute(await open('listWaiters'))).status, 401);
+
+  await paste('access_token', ` Bearer ${body.access_token} `);
+
+  assert.equal((await execute(await open('listWaiters'))).status, 200);
+});
+
+test('has examples that can be pressed without harm', async () => {
+  const token = await logIn(service);
+  await call(service, 'POST', '/api/v1/signup', { body: { waitlist_id: 1, email: 'grace@example.com' } });
+  const state = async () => ({
+    waitlist: await call(service, 'GET', '/api/v1/waitlist/1', { token }),
+    waiters: await call(service, 'GET', `/api/v1/waiter?api_key=${service.apiKey}`, { token }),
+  });
+  const before = await state();
+
+  for (const operationId of await operationIds()) {
+    if (ADDS.includes(operationId)) continue;
+    const operation = await open(operationId);
+    // Does nothing where a required field is empty.
+    await operation.locator('.btn.execute').click();
+    await operation.locator('.loading-container').waitFor({ state: 'detached' });
+  }
+
+  assert.deepEqual(await state(), before);
+});
+
+test('shows an operation on two screens, with its own failures and a link to all', async () => {
+  await page.reload();
+  for (const operationId of await operationIds()) {
+    const operation = await open(operationId);
+    if (operationId !== 'deleteWaitlist') await operation.locator('.responses-table .microlight').first().waitFor();
+    const { height } = await operation.boundingBox();
+    assert.ok(height <= 2 * SCREEN.height, `${operationId} is ${height} px high`);
+    assert.equal(await operation.locator('.shared-failures a').getAttribute('href'), `${service.url}/docs/errors`);
+    await operation.locator('.opblock-summary-control').click();
+  }
+  const codes = (await open('createSignup')).locator('.response-col_status');
+  assert.deepEqual((await codes.allInnerTexts()).map((text) => text.trim()).filter(Number), [
+    '200',
+    '404',
+    '422',
+    '429',
+  ]);
+});
+
+test('lists the operations in the order in which they are used', async () => {
+  const tags = await page.locator('.opblock-tag').evaluateAll((list) => list.map(({ dataset }) => dataset.tag));
+  assert.deepEqual(tags, ['Auth', 'Waitlist', 'Signup', 'Waiter']);
+});
+
+test('follows the dark scheme', async () => {
+  const lightness = () =>
+    page.evaluate(() => Number(/\d+/.exec(getComputedStyle(document.querySelector('.swagger-ui')).backgroundColor)[0]));
+
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.locator('html.dark-mode').waitFor();
+
+  assert.ok((await lightness()) < 64);
+  await page.screenshot({ path: join(SCREENSHOTS, 'dark.png') });
+  await page.emulateMedia({ colorScheme: 'light' });
+});
+
+test('fits a phone', async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open('updateWaitlist');
+
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  await page.screenshot({ path: join(SCREENSHOTS, 'phone.png'), fullPage: true });
+  await page.setViewportSize(SCREEN);
 });
 
 test('explains every error where its type points', async () => {

@@ -37,6 +37,7 @@ describe('settings', () => {
       rateLimits: { public: 600, login: 10, exempt: [] },
       redisUrl: undefined,
       corsOrigins: [],
+      docsEnabled: true,
       auditDays: 400,
       shutdownDelaySeconds: 0,
       logLevel: 'warn',

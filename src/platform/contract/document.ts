@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { strictSchemas } from './request.js';
 import { PROBLEM_CODES, problemResponses, sharedProblemResponses } from '../problems/api-problems.js';
 import { ProblemDto } from '../problems/problem.dto.js';
 import type { ProblemCode } from '../problems/problem-catalog.js';
 import { VERSION } from '../config/version.js';
 
-type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type PathItem = OpenAPIObject['paths'][string];
+type Operation = NonNullable<PathItem['get']>;
 type Components = NonNullable<OpenAPIObject['components']>;
 
 /** The contract, including the schemas of queries. `serverPath` is the path at which clients reach the service. */
@@ -36,7 +38,9 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
   const responses = sharedProblemResponses();
   for (const response of Object.values(responses)) addCommonHeaders(response);
   document.components = { ...document.components, headers: HEADERS, responses };
-  document.paths = inOrderOfTags(document);
+  for (const name of strictSchemas())
+    Object.assign(document.components.schemas?.[name] ?? {}, { additionalProperties: false });
+  document.paths = inOrderOfUse(document);
   for (const operation of operationsOf(document)) complete(operation);
   return document;
 }
@@ -46,11 +50,15 @@ function description(serverPath: string): string {
   return text.replaceAll('](/docs', `](${serverPath.replace(/\/$/, '')}/docs`);
 }
 
-/** Readers of the document that ignore its tags see the same order as those who do not. */
-function inOrderOfTags({ paths, tags = [] }: OpenAPIObject): OpenAPIObject['paths'] {
+/** Orders the operations by tag, and those of a path by use: tools show them in the order of the document. */
+function inOrderOfUse({ paths, tags = [] }: OpenAPIObject): OpenAPIObject['paths'] {
   const names = tags.map(({ name }) => name);
-  const rank = ({ get, post }: OpenAPIObject['paths'][string]) => names.indexOf((post ?? get)?.tags?.[0] ?? '');
-  return Object.fromEntries(Object.entries(paths).sort(([, one], [, other]) => rank(one) - rank(other)));
+  const rank = ({ get, post }: PathItem) => names.indexOf((post ?? get)?.tags?.[0] ?? '');
+  return Object.fromEntries(
+    Object.entries(paths)
+      .sort(([, one], [, other]) => rank(one) - rank(other))
+      .map(([path, { post, get, patch, delete: remove }]) => [path, { post, get, patch, delete: remove }]),
+  );
 }
 
 /**
@@ -144,8 +152,7 @@ const HEADERS: Components['headers'] = {
     schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
   },
   'X-Total-Count': {
-    description: 'The number of Waiters on all pages.',
-    required: true,
+    description: 'The number of Waiters on all pages. Absent with `search`.',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
 };

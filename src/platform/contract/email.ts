@@ -24,7 +24,7 @@ export function emailKey(typed: string): string | null {
   if (INVISIBLE.test(typed)) return null;
   const text = typed.trim().normalize('NFC');
   const at = text.lastIndexOf('@');
-  const local = text.slice(0, Math.max(at, 0)).toLowerCase().normalize('NFC');
+  const local = lowerCase(text.slice(0, Math.max(at, 0)));
   const typedDomain = text.slice(at + 1);
   const domain = TYPED_DOMAIN.test(typedDomain) ? domainToASCII(typedDomain) : '';
   const fits = [...text].length <= LENGTH_MAX && [...local].length <= LOCAL_LENGTH_MAX;
@@ -36,4 +36,14 @@ export function invalidEmail(typed: string): FieldFault {
   return INVISIBLE.test(typed)
     ? { field: '', rule: 'characters', message: 'must not contain invisible characters' }
     : { field: '', rule: 'format', message: 'must be an email address' };
+}
+
+/** The beginning of the normal form of each address that begins with this text. Case is ignored, as in {@link emailKey}. */
+export function emailKeyPrefix(typed: string): string {
+  // IDNA turns whole labels into ASCII, so a domain beyond ASCII is found only once its last such label is complete.
+  return emailKey(typed) ?? lowerCase(typed.trim().normalize('NFC'));
+}
+
+function lowerCase(text: string): string {
+  return text.toLowerCase().normalize('NFC');
 }

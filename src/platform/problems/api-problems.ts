@@ -71,7 +71,9 @@ function nameOf(status: string): string {
 }
 
 function problemResponse(status: number, codes: readonly ProblemCode[]) {
-  const remedies = codes.map((code) => `- \`${code}\`: ${PROBLEMS[code].remedy}`);
+  // The examples name all codes of the status; the shared ones are explained where they are alone.
+  const own = codes.filter((code) => !SHARED[status]?.includes(code));
+  const remedies = (own.length > 0 ? own : codes).map((code) => `- \`${code}\`: ${PROBLEMS[code].remedy}`);
   return {
     description: `${STATUS_CODES[status]}\n\n${remedies.join('\n')}`,
     headers: HEADERS[status] ?? {},

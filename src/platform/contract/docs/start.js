@@ -30,10 +30,10 @@ const REFRESH = 'refresh_token';
     defaultModelsExpandDepth: 0,
     syntaxHighlight: { theme: darkScheme.matches ? 'agate' : 'idea' },
     validatorUrl: null,
-    plugins: [() => carryTokens(() => ui), () => showOwnResponses(spec)],
+    plugins: [() => carryTokens(spec), () => showOwnResponses(spec, new URL('../errors', src).href)],
     onComplete: () => {
       const token = sessionStorage.getItem(ACCESS);
-      if (token !== null) ui.preauthorizeApiKey(ACCESS, token);
+      if (token !== null) ui.getSystem().authActions.authorize(authorization(spec, { [ACCESS]: token }));
     },
   });
 })(document.currentScript);
@@ -55,7 +55,7 @@ function withOwnExamples(spec, examples) {
  * A plugin: a pair of tokens in an answer goes into Authorize. Swagger UI's own `persistAuthorization` would store the
  * refresh token too; here only the access token outlives a reload, and not the tab.
  */
-function carryTokens(ui) {
+function carryTokens(spec) {
   const keepAccessToken = ({ authSelectors }) => {
     const token = authSelectors.authorized().getIn([ACCESS, 'value']);
     if (token) sessionStorage.setItem(ACCESS, token);
@@ -65,8 +65,8 @@ function carryTokens(ui) {
     statePlugins: {
       auth: {
         wrapActions: {
-          authorize: (act, system) => (schemes) => {
-            act(withoutBearer(schemes));
+          authorize: (act, system) => (authorized) => {
+            act(withoutBearer(authorized));
             keepAccessToken(system);
           },
           logout: (act, system) => (names) => {
@@ -77,22 +77,31 @@ function carryTokens(ui) {
       },
       spec: {
         wrapActions: {
-          setResponse: (act) => (path, method, response) => {
-            for (const name of [ACCESS, REFRESH]) {
-              if (response.ok && response.body?.[name]) ui().preauthorizeApiKey(name, response.body[name]);
-            }
-            return act(path, method, response);
-          },
+          setResponse:
+            (act, { authActions }) =>
+            (path, method, response) => {
+              const { [ACCESS]: access, [REFRESH]: refresh } = response.body ?? {};
+              if (access && refresh)
+                authActions.authorize(authorization(spec, { [ACCESS]: access, [REFRESH]: refresh }));
+              return act(path, method, response);
+            },
         },
       },
     },
   };
 }
 
-/** A token is often copied with the word before it. */
-function withoutBearer(schemes) {
+/** Tokens by the name of their scheme, as Swagger UI keeps them. */
+function authorization({ components }, tokens) {
   return Object.fromEntries(
-    Object.entries(schemes).map(([name, { value, ...scheme }]) => [
+    Object.entries(tokens).map(([name, value]) => [name, { name, value, schema: components.securitySchemes[name] }]),
+  );
+}
+
+/** A token is often copied with the word before it. */
+function withoutBearer(authorized) {
+  return Object.fromEntries(
+    Object.entries(authorized).map(([name, { value, ...scheme }]) => [
       name,
       { ...scheme, value: typeof value === 'string' ? value.trim().replace(/^Bearer\s+/i, '') : value },
     ]),
@@ -103,7 +112,7 @@ function withoutBearer(schemes) {
  * A plugin: an operation shows its own responses. The shared ones and the headers that all have are explained at the top.
  * A failure is its codes and what to do; all have the same form.
  */
-function showOwnResponses({ paths, components }) {
+function showOwnResponses({ paths, components }, errors) {
   const commonHeaders = Object.keys(components.responses.BadRequest.headers);
   return {
     wrapComponents: {
@@ -111,7 +120,10 @@ function showOwnResponses({ paths, components }) {
         (Responses, { React }) =>
         ({ path, method, responses, ...props }) => {
           const isOwn = (_, status) => !('$ref' in paths[path][method].responses[status]);
-          return React.createElement(Responses, { ...props, path, method, responses: responses.filter(isOwn) });
+          const own = React.createElement(Responses, { ...props, path, method, responses: responses.filter(isOwn) });
+          const link = React.createElement('a', { href: errors }, 'Errors');
+          const note = React.createElement('p', { className: 'shared-failures' }, link, ' explains all failures.');
+          return React.createElement(React.Fragment, null, own, note);
         },
       response:
         (Response, { React }) =>

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
+import { callAt } from '../support/api.js';
 import { openMigratedDatabase, type TestDatabase } from '../support/database.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import { type Service, startService } from '../support/service.js';
@@ -149,16 +150,13 @@ describe('METRICS_PORT', () => {
     try {
       await service.started();
       const base = `http://127.0.0.1:${port}`;
-      const metrics = await fetch(`${base}/metrics`);
+      const metrics = await callAt(base, 'GET', '/metrics');
 
       expect((await service.call('GET', '/metrics')).status).toBe(404);
-      expect([metrics.status, metrics.headers.get('content-type')]).toEqual([
-        200,
-        expect.stringMatching(/^text\/plain;/),
-      ]);
-      expect(await metrics.text()).toContain('waitlist_active_signups{waitlist_id="1"} 0');
+      expect([metrics.status, metrics.headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/plain;/)]);
+      expect(metrics.text).toContain('waitlist_active_signups{waitlist_id="1"} 0');
       for (const path of ['/', '/livez', '/docs', '/api/v1/signup'])
-        expect([path, (await fetch(`${base}${path}`)).status]).toEqual([path, 404]);
+        expect([path, (await callAt(base, 'HEAD', path)).status]).toEqual([path, 404]);
       expect(await service.stop()).toBe(0);
     } finally {
       service.signal('SIGKILL');

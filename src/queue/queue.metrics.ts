@@ -1,6 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { type Config, CONFIG } from '../platform/config/config.js';
+import { Database } from '../platform/database/database.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
+import type { Decision } from './batch.js';
+import { QueueStore } from './queue.store.js';
+import { WaitlistMetrics } from './waitlist.metrics.js';
 
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const COMMIT_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -15,8 +20,12 @@ export class QueueMetrics {
   readonly refusals: Counter;
   private readonly batchCommands: Histogram;
   private readonly commitDuration: Histogram;
+  /** Only where /metrics has a port of its own: they tell strangers how an owner's waitlist is doing. */
+  private readonly byWaitlist: WaitlistMetrics | undefined;
 
-  constructor({ registry }: Metrics) {
+  constructor({ registry }: Metrics, @Inject(CONFIG) { metricsPort }: Config, database: Database, queues: QueueStore) {
+    if (metricsPort !== undefined)
+      this.byWaitlist = new WaitlistMetrics(registry, (waitlistsMax) => database.one(queues.countActive(waitlistsMax)));
     const registers = [registry];
     const waiting: Gauge = new Gauge({
       name: 'waitlist_queue_waiting_commands',
@@ -49,7 +58,9 @@ export class QueueMetrics {
     });
   }
 
-  committed(commandCount: number, durationMs: number): void {
+  /** A commit whose answer was lost is not counted by waitlist: the repeated `decision` finds its work done. */
+  committed(commandCount: number, durationMs: number, decision: Omit<Decision, 'outcomes'>): void {
+    this.byWaitlist?.committed(decision);
     this.batchCommands.observe(commandCount);
     this.commitDuration.observe(durationMs / 1000);
   }

@@ -4,6 +4,7 @@ import type { Row, Table } from '../platform/database/table.js';
 import { type Query, select, type Statement, write } from '../platform/database/session.js';
 import { Problem } from '../platform/problems/problem.js';
 import { SETTINGS } from './settings.js';
+import type { ActiveRecords } from './waitlist.metrics.js';
 import { WaitlistEntity } from './waitlist.entity.js';
 
 /** The row of each waitlist: its lock, its rules and the state of its queue; and the marks of deleted waitlists. */
@@ -44,6 +45,21 @@ export class QueueStore {
     return select<{ id: number }, number[]>('SELECT id FROM waitlist ORDER BY id', [], (rows) =>
       rows.map(({ id }) => id),
     );
+  }
+
+  /** The active records of each of the first waitlists, and of all together. */
+  countActive(waitlistsMax: number): Query<ActiveRecords> {
+    return {
+      statements: [
+        { sql: 'SELECT id, active FROM waitlist ORDER BY id LIMIT ?', values: [waitlistsMax] },
+        { sql: 'SELECT COALESCE(SUM(active), 0) AS total FROM waitlist', values: [] },
+      ],
+      read: ([rows, sums]) => ({
+        byWaitlist: new Map((rows as { id: number; active: number }[]).map(({ id, active }) => [id, active])),
+        // MySQL adds integers up to a decimal, which the driver returns as text.
+        total: Number((sums as [{ total: unknown }])[0].total),
+      }),
+    };
   }
 
   /** Waitlists that are gone and not marked as deleted, but have records or counters left. */

@@ -217,7 +217,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
   ): Promise<readonly Outcome<Result>[]> {
     const start = performance.now();
     try {
-      const { outcomes } = await this.database.pipelinedTransaction(
+      const { outcomes, ...decision } = await this.database.pipelinedTransaction(
         async (session) => {
           const facts = await this.readFacts(session, waitlistId, commands);
           const decision = decide(facts, commands);
@@ -226,7 +226,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
         },
         { onRetry: (reason) => this.metrics.retries.inc({ reason }) },
       );
-      this.metrics.committed(commands.length, performance.now() - start);
+      this.metrics.committed(commands.length, performance.now() - start, decision);
       return outcomes;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;

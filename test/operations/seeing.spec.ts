@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
+import { callAt } from '../support/api.js';
 import { openMigratedDatabase, type TestDatabase } from '../support/database.js';
-import { startService } from '../support/service.js';
-import { ServiceProcess, until } from '../support/service-process.js';
+import { Metrics } from '../../src/platform/telemetry/metrics.js';
+import { type Service, startService } from '../support/service.js';
+import { freePort, ServiceProcess, until } from '../support/service-process.js';
 
 const CANARY = 'canary.person';
 const PHONE = '+14155550123';
@@ -130,6 +133,69 @@ describe('the logs and metrics of a process', () => {
 
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
     expect(Object.keys(contract.paths).filter((path) => !path.startsWith('/api/'))).toEqual([]);
+  });
+});
+
+describe('METRICS_PORT', () => {
+  const METRICS_PORT = '9464';
+  const metricsOf = async ({ app }: Service) => app.get(Metrics).registry.metrics();
+
+  it('moves /metrics to a port of its own, where it is all there is', async () => {
+    const database = await openMigratedDatabase();
+    const port = await freePort();
+    const service = await ServiceProcess.spawn({
+      DATABASE_URL: database.url,
+      METRICS_PORT: String(port),
+      SHUTDOWN_DELAY: '0',
+    });
+    try {
+      await service.started();
+      const base = `http://127.0.0.1:${port}`;
+      const metrics = await callAt(base, 'GET', '/metrics');
+
+      expect((await service.call('GET', '/metrics')).status).toBe(404);
+      expect([metrics.status, metrics.headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/plain;/)]);
+      expect(metrics.text).toContain('waitlist_active_signups{waitlist_id="1"} 0');
+      for (const path of ['/', '/livez', '/docs', '/api/v1/signup']) {
+        // Not held to the contract, which this port does not serve.
+        const [other] = (await once(get(`${base}${path}`), 'response')) as [IncomingMessage];
+        expect([path, other.resume().statusCode]).toEqual([path, 404]);
+      }
+      expect(await service.stop()).toBe(0);
+    } finally {
+      service.signal('SIGKILL');
+      await service.exit;
+      await database.drop();
+    }
+  });
+
+  it('adds metrics of each waitlist: new, referred, offboarded and active records', async () => {
+    const service = await startService({ environment: { METRICS_PORT } });
+    const { world } = service;
+    const waitlist = await world.waitlist();
+    const [first] = await world.signups(waitlist, 2);
+    await world.signup(waitlist, { referral_link: first.referral_link });
+    await world.signup(waitlist, { email: first.email });
+    await world.offboard(waitlist, [await world.idOf(waitlist, first)]);
+    const metrics = await metricsOf(service);
+    await service.stop();
+
+    const lines = metrics.split('\n').filter((line) => line.includes(`waitlist_id="${waitlist.id}"`));
+    expect(lines.map((line) => line.replace(/\{.*\}/, '')).sort()).toEqual([
+      'waitlist_active_signups 2',
+      'waitlist_offboarded_signups_total 1',
+      'waitlist_referred_signups_total 1',
+      'waitlist_signups_total 3',
+    ]);
+  });
+
+  it('must be set for metrics that name a waitlist', async () => {
+    const service = await startService();
+    await service.world.signup(await service.world.waitlist());
+    const metrics = await metricsOf(service);
+    await service.stop();
+
+    expect(metrics).not.toMatch(/waitlist_id|waitlist_signups/);
   });
 });
 

@@ -1,0 +1,72 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { isUnavailable } from '../platform/problems/problem.js';
+import type { Decision } from './batch.js';
+
+/** Waitlists that metrics name; all others share the label `other`. Each costs Prometheus four time series per process. */
+export const WAITLISTS_NAMED_MAX = 1_000;
+const OTHER = 'other';
+
+/** Active records by waitlist id, of the first waitlists, and of all together. */
+export interface ActiveRecords {
+  readonly byWaitlist: ReadonlyMap<number, number>;
+  readonly total: number;
+}
+
+/**
+ * Metrics that name a waitlist. Each process counts its own commits. The gauge is read from the database, so that all
+ * processes show the same, also for waitlists that they have not changed since they started.
+ */
+export class WaitlistMetrics {
+  private readonly named = new Set<number>();
+  private readonly signups: Counter<'waitlist_id'>;
+  private readonly referred: Counter<'waitlist_id'>;
+  private readonly offboarded: Counter<'waitlist_id'>;
+
+  constructor(registry: Registry, readActive: (waitlistsMax: number) => Promise<ActiveRecords>) {
+    const common = { labelNames: ['waitlist_id'] as const, registers: [registry] };
+    this.signups = new Counter({ ...common, name: 'waitlist_signups_total', help: 'New records, by waitlist.' });
+    this.referred = new Counter({
+      ...common,
+      name: 'waitlist_referred_signups_total',
+      help: 'New records that another one referred, by waitlist.',
+    });
+    this.offboarded = new Counter({
+      ...common,
+      name: 'waitlist_offboarded_signups_total',
+      help: 'Records that were offboarded, by waitlist.',
+    });
+    const active: Gauge<'waitlist_id'> = new Gauge({
+      ...common,
+      name: 'waitlist_active_signups',
+      help: 'Active records, by waitlist. Absent while the database is away.',
+      collect: async () => {
+        active.reset();
+        const { byWaitlist, total } = await readActive(WAITLISTS_NAMED_MAX).catch(noneIfUnavailable);
+        let rest = total;
+        for (const [id, count] of byWaitlist) {
+          active.set({ waitlist_id: id }, count);
+          rest -= count;
+        }
+        if (byWaitlist.size === WAITLISTS_NAMED_MAX) active.set({ waitlist_id: OTHER }, Math.max(0, rest));
+      },
+    });
+  }
+
+  /** Counts what a transaction has committed. */
+  committed({ waitlist, joined, offboarded }: Pick<Decision, 'waitlist' | 'joined' | 'offboarded'>): void {
+    const label = { waitlist_id: this.labelOf(waitlist.id) };
+    this.signups.inc(label, joined.length);
+    this.referred.inc(label, joined.filter(({ referred }) => referred).length);
+    this.offboarded.inc(label, offboarded.reduce((sum, { result }) => sum + result.uuids.length, 0)); // prettier-ignore
+  }
+
+  private labelOf(waitlistId: number): string {
+    if (this.named.size < WAITLISTS_NAMED_MAX) this.named.add(waitlistId);
+    return this.named.has(waitlistId) ? String(waitlistId) : OTHER;
+  }
+}
+
+function noneIfUnavailable(error: unknown): ActiveRecords {
+  if (!isUnavailable(error)) throw error;
+  return { byWaitlist: new Map(), total: 0 };
+}

@@ -34,7 +34,7 @@ export interface SettingChanges extends Partial<Omit<Settings, 'requiredContact'
 /** The settings, changed. @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
 export function withSettings<Current extends Settings>(current: Current, changes: SettingChanges): Current {
   const { requiredContact, questions, ...others } = changes;
-  const given = Object.entries(others).filter(([, value]) => value !== undefined);
+  const given = Object.entries<unknown>(others).filter(([, value]) => value !== undefined);
   const changed = {
     ...current,
     ...(Object.fromEntries(given) as Partial<Settings>),

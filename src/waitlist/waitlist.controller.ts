@@ -95,11 +95,11 @@ export class WaitlistController {
   @ApiOperation({
     summary: 'Change a waitlist',
     description:
-      'Omitted fields keep their value. `questions` replaces the whole list. A change of `spots_to_move_upon_referral` reorders the queue at once and applies to past referrals too.',
+      'Omitted fields keep their value. `questions` replaces the whole list: a question keeps its `id` and so its answers, and one that is left out is removed, while its answers stay readable. A waitlist has at most 30 questions, removed ones included; beyond that the answer is 422. A change of `spots_to_move_upon_referral` reorders the queue at once and applies to past referrals too.',
   })
   @ApiBody({ type: UpdateWaitlistDto, examples: CHANGES })
   @ApiOkResponse({ description: 'The changed waitlist.', type: UpdatedWaitlistDto })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS, 'WAITLIST_RULE_BROKEN')
   async updateWaitlist(
     @Write() write: OwnerWrite,
     @IdParam('waitlist_id', 1) id: number,

@@ -200,24 +200,24 @@ export class CreateWaitlistDto {
   })
   spots_to_move_upon_referral?: number;
 
+  @Holds('reachable', reachableFault)
   @Nested(RequiredContactDto, {
     optional: true,
     description:
       'The contact data to give. In a new waitlist, omitted fields get their defaults; in a change, they keep their value. Email and phone must not both be off.',
   })
-  @Holds('reachable', reachableFault)
   required_contact?: RequiredContactDto;
 
-  @Text({ ...REGION, optional: true, format: 'country-code', pattern: '^[A-Z]{2}$' })
   @Holds('region', regionFault)
+  @Text({ ...REGION, optional: true, format: 'country-code', pattern: '^[A-Z]{2}$' })
   default_region?: string | null;
 
+  @Holds('questions', questionFaults)
   @NestedList(QuestionDto, {
     ...QUESTIONS,
     optional: true,
     description: `The questions that a signup answers: at most ${LIVE_QUESTIONS_MAX}, besides removed ones that are sent back, of different texts and of at most ${QUESTIONS_BYTES_MAX} bytes as compact JSON.`,
   })
-  @Holds('questions', questionFaults)
   questions?: QuestionDto[];
 
   @Flag({ ...IS_CLOSED, default: DEFAULTS.isClosed })

@@ -48,6 +48,49 @@ describe('a failure', () => {
     expect(answer.body.detail).toBe('waitlist_id must be at least 1; first_name must be text');
   });
 
+  it('lists the faults of path, query and body together, each field once', async () => {
+    const { token } = waitlist.owner;
+    const body = {
+      waitlist_nmae: 'x',
+      waitlist_url_location: '\ud800',
+      questions: [{}, 5],
+      required_contact: { a: 1 },
+    };
+
+    const answer = await api.patch('/api/v1/waitlist/0?dry_run=true', body, { token });
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors.map(({ field, rule }: Record<string, string>) => `${field} ${rule}`).sort()).toEqual([
+      'dry_run known',
+      'questions[0].question_value required',
+      'questions[1] type',
+      'required_contact.a known',
+      'waitlist_id format',
+      'waitlist_nmae known',
+      'waitlist_url_location characters',
+    ]);
+  });
+
+  it('lists an invalid email, an impossible phone and a name that is too long at once', async () => {
+    const fields = { waitlist_id: waitlist.id, email: 'nobody', phone: 'call me', first_name: 'x'.repeat(101) };
+
+    const answer = await api.post(SIGNUP, fields);
+
+    expect(answer.body.errors).toMatchObject([
+      { field: 'email', rule: 'format' },
+      { field: 'phone', rule: 'format' },
+      { field: 'first_name', rule: 'max_length' },
+    ]);
+  });
+
+  it('names only the length of a list that is too long', async () => {
+    const body = { offboard_request: true, api_key: waitlist.api_key, waiters: Array(1001).fill({ id: 'x' }) };
+
+    const answer = await api.patch('/api/v1/waiter', body, { token: waitlist.owner.token });
+
+    expect(answer.body.errors).toMatchObject([{ field: 'waiters', rule: 'max_items' }]);
+  });
+
   it('has the name of an invalid field truncated', async () => {
     const answer = await api.post(SIGNUP, undefined, { raw: `{"${'x'.repeat(100_000)}":"\\ud800"}` });
 

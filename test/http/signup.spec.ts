@@ -397,14 +397,57 @@ describe('questions', () => {
       { question_value: 'How?', optional: true, answer_value: ['By bike', 'On foot'] },
       { question_value: 'Straße?', optional: true, answer_value: null },
     ]);
-    expect((await find(asking, { email: body.email })).body.answers).toEqual(body.answers);
   });
 
-  it('refuse NUL in an answer', async () => {
-    const answer = await join(asking, { email: someEmail(), answers: [item('Why?', 'a\u0000b')] });
+  it('are answered with the given answers only in the response that created the record', async () => {
+    const fields = { email: someEmail(), phone: somePhone(), answers: [item('Why?', 'A secret')] };
+    const created = await join(asking, fields);
 
-    expect(answer.status).toBe(400);
-    expect(fieldsOf(answer)).toEqual(['answers[0].answer_value']);
+    const others = [
+      await join(asking, fields),
+      await join(asking, { ...fields, answers: [item('Why?', 'Other')] }),
+      await find(asking, { email: fields.email }),
+      await find(asking, { phone: fields.phone }),
+    ];
+
+    expect(created.body.answers[0].answer_value).toBe('A secret');
+    for (const { body } of others) {
+      expect(body.uuid).toBe(created.body.uuid);
+      expect(body.answers.map((answer: { answer_value: unknown }) => answer.answer_value)).toEqual([null, null, null]);
+    }
+  });
+
+  it('refuse NUL in an answer, and a phone of another region, at once', async () => {
+    const fields = { email: someEmail(), phone: '030 901820', answers: [item('Why?', 'a\u0000b')] };
+
+    const { status, body } = await join(asking, fields);
+
+    expect(status).toBe(400);
+    expect(body.errors).toMatchObject([
+      { field: 'phone', rule: 'format' },
+      { field: 'answers[0].answer_value', rule: 'characters' },
+    ]);
+  });
+
+  it('are refused with 422 for all broken rules at once, those of contact data too', async () => {
+    const strict = await newWaitlist({
+      questions: QUESTIONS,
+      required_contact: { email: 'required', phone: 'required', last_name: 'required' },
+    });
+
+    const { status, body } = await join(strict, {
+      email: someEmail(),
+      answers: [item('How?', 'By plane'), item('Why?', ''), item('Who?', 'x')],
+    });
+
+    expect([status, body.error_code]).toEqual([422, 'WAITLIST_RULE_BROKEN']);
+    expect(body.errors.map(({ field, rule }: Record<string, string>) => `${field} ${rule}`)).toEqual([
+      'phone required',
+      'last_name required',
+      'answers[0].answer_value one_of',
+      'answers[1].answer_value required',
+      'answers[2].question_value known',
+    ]);
   });
 });
 
@@ -417,6 +460,17 @@ describe('a lookup', () => {
 
     expect(found.status).toBe(200);
     expect(found.body).toEqual(joined.body);
+  });
+
+  it('is refused with 400 for all its faults at once', async () => {
+    const { status, body } = await api.get(`${PATH}?waitlist_id=abc&email=%20&x=%ff`);
+
+    expect(status).toBe(400);
+    expect(body.errors).toMatchObject([
+      { field: 'x', rule: 'format' },
+      { field: 'waitlist_id', rule: 'type' },
+      { field: 'email', rule: 'required' },
+    ]);
   });
 
   it('reads an unencoded plus in an email', async () => {

@@ -121,6 +121,12 @@ describe('the waiters of a waitlist', () => {
       const texts = { question_1: 'Why?', question_2: 'Which?', question_3: '' };
       expect(body[0]).toMatchObject({ ...texts, answer_1: '', answer_2: '', answer_3: '' });
       expect(body[2]).toMatchObject({ ...texts, answer_1: 'Because', answer_2: 'c, a', answer_3: '' });
+      const live = { optional: true, soft_deleted: false };
+      expect(body[2].answers).toEqual([
+        { id: 1, question_value: 'Why?', ...live, answer_value: 'Because' },
+        { id: 2, question_value: 'Which?', ...live, answer_value: ['c', 'a'] },
+      ]);
+      expect(body[0].answers.map(({ answer_value }: { answer_value: unknown }) => answer_value)).toEqual([null, null]);
     });
 
     it('are those that one Waiter referred with its referral_token', async () => {
@@ -323,8 +329,23 @@ describe('the waiters of a waitlist', () => {
       expect(headers.link).toContain(`?waitlist_id=${waitlist.id}&limit=1&after_id=${body[0].id}>`);
     });
 
-    it('have a link to the next page without unknown parameters, and with the normal path', async () => {
-      const query = { api_key: waitlist.api_key, limit: 1, constructor: 'x', junk: "'".repeat(9_000) };
+    it('are refused to a query with unknown parameters, naming each beside all other faults', async () => {
+      const { status, body } = await service.api.get(PATH, {
+        token: waitlist.owner.token,
+        query: { refferal_token: 'x', limit: 0, constructor: 'x' },
+      });
+
+      expect(status).toBe(400);
+      expect(body.errors.map(({ field, rule }: Record<string, string>) => `${field} ${rule}`).sort()).toEqual([
+        'api_key required',
+        'constructor known',
+        'limit minimum',
+        'refferal_token known',
+      ]);
+    });
+
+    it('have a link to the next page with the normal path', async () => {
+      const query = { api_key: waitlist.api_key, limit: 1 };
       const { headers } = await service.api.get('/api//v1/waiter/', { token: waitlist.owner.token, query });
 
       const { pathname, searchParams } = new URL(String(headers.link).slice(1, String(headers.link).indexOf('>')));

@@ -111,12 +111,21 @@ describe('a change', () => {
     expect((await read(waitlist)).body).toEqual(now);
   });
 
-  it('may remove the region and the questions', async () => {
-    const waitlist = await world.waitlist({ default_region: 'US', questions: [{ question_value: 'Why?' }] }, owner);
+  it('may remove the region', async () => {
+    const waitlist = await world.waitlist({ default_region: 'US' }, owner);
 
-    const { body } = await change(waitlist, { default_region: null, questions: [] });
+    expect((await change(waitlist, { default_region: null })).body.default_region).toBeNull();
+  });
 
-    expect(body).toMatchObject({ default_region: null, questions: [] });
+  it('may send back a whole waitlist, as it was read', async () => {
+    const waitlist = await world.waitlist({ questions: [{ question_value: 'Why?' }] }, owner);
+    await change(waitlist, { questions: [{ question_value: 'How?' }] });
+    const before = (await read(waitlist)).body;
+    const { api_key } = waitlist;
+
+    const { status, body } = await change(waitlist, { ...before, api_key, now: 'x', records_moved: 1 });
+
+    expect([status, body]).toEqual([200, { ...before, records_moved: 0 }]);
   });
 
   it('may not turn off email and phone one after the other', async () => {
@@ -307,6 +316,95 @@ describe('the list of waitlists', () => {
   });
 });
 
+describe('questions', () => {
+  const textsOf = ({ body }: Answer) =>
+    body.questions.map(({ id, question_value, soft_deleted }: Record<string, unknown>) =>
+      [id, question_value, ...(soft_deleted ? ['removed'] : [])].join(' '),
+    );
+  const asking = (...texts: string[]) =>
+    world.waitlist({ questions: texts.map((question_value) => ({ question_value })) }, owner);
+  const answersOf = async (waitlist: OwnedWaitlist) => (await world.list(waitlist, { questions_request: true }))[0]!;
+
+  it('keep their answers when they are renamed or moved', async () => {
+    const waitlist = await asking('Why?', 'How?');
+    await world.signup(waitlist, { answers: [{ question_value: 'Why?', answer_value: 'Because' }] });
+
+    const { body } = await change(waitlist, {
+      questions: [{ question_value: 'How?' }, { id: 1, question_value: 'What for?' }],
+    });
+
+    expect(textsOf({ body } as Answer)).toEqual(['2 How?', '1 What for?']);
+    expect(await answersOf(waitlist)).toMatchObject({
+      question_1: 'How?',
+      answer_1: '',
+      question_2: 'What for?',
+      answer_2: 'Because',
+    });
+  });
+
+  it('keep their id by their text, unless another item has that id', async () => {
+    const waitlist = await asking('Why?', 'How?');
+
+    const answer = await change(waitlist, {
+      questions: [{ question_value: 'Why?' }, { id: 2, question_value: 'Which?' }, { question_value: 'How?' }],
+    });
+
+    expect(textsOf(answer)).toEqual(['1 Why?', '2 Which?', '3 How?']);
+  });
+
+  it('that are removed stay readable to the owner, with their answers, and their ids are not given again', async () => {
+    const waitlist = await asking('Why?', 'How?');
+    await world.signup(waitlist, { answers: [{ question_value: 'How?', answer_value: 'By bike' }] });
+    await world.signup(waitlist);
+
+    const removed = await change(waitlist, { questions: [{ question_value: 'Why?' }] });
+    const added = await change(waitlist, { questions: [...removed.body.questions, { question_value: 'How?' }] });
+
+    expect(textsOf(removed)).toEqual(['1 Why?', '2 How? removed']);
+    expect(textsOf(added)).toEqual(['1 Why?', '3 How?', '2 How? removed']);
+    expect(textsOf(await api.get(`${PATH}/${waitlist.id}`))).toEqual(['1 Why?', '3 How?']);
+    const [first, second] = await world.list(waitlist, { questions_request: true });
+    expect(first).toMatchObject({ answer_1: '', answer_2: '', question_3: '' });
+    expect(first!.answers).toMatchObject([
+      { id: 1, answer_value: null, soft_deleted: false },
+      { id: 3, answer_value: null, soft_deleted: false },
+      { id: 2, question_value: 'How?', optional: true, answer_value: 'By bike', soft_deleted: true },
+    ]);
+    expect(second!.answers!.map(({ id }) => id)).toEqual([1, 3]);
+  });
+
+  it('are refused with 400 for an id that is unknown, removed or repeated, and for a repeated text', async () => {
+    const waitlist = await asking('Why?', 'How?', 'Who?');
+    await change(waitlist, { questions: [{ id: 1, question_value: 'Why?' }] });
+    const refused = async (...questions: object[]) => (await change(waitlist, { questions })).body.errors;
+
+    expect(await refused({ id: 1, question_value: 'a' }, { id: 2, question_value: 'b' }, { id: 9, question_value: 'c' })) // prettier-ignore
+      .toMatchObject([
+        { field: 'questions[1].id', rule: 'known' },
+        { field: 'questions[2].id', rule: 'known' },
+      ]);
+    expect(await refused({ id: 1, question_value: 'a' }, { id: 1, question_value: 'b' })).toMatchObject([
+      { field: 'questions[1].id', rule: 'unique' },
+    ]);
+    expect(await refused({ question_value: 'a' }, { question_value: 'a' })).toMatchObject([
+      { field: 'questions[1].question_value', rule: 'unique' },
+    ]);
+  });
+
+  it('are 30 in all, the removed ones included; one more is 422', async () => {
+    const waitlist = await asking('a 0', 'b 0', 'c 0');
+    const replace = (round: number) =>
+      change(waitlist, { questions: ['a', 'b', 'c'].map((letter) => ({ question_value: `${letter} ${round}` })) });
+    for (let round = 1; round < 10; round += 1) expect((await replace(round)).status).toBe(200);
+
+    const { status, body } = await replace(10);
+
+    expect([status, body.error_code]).toEqual([422, 'WAITLIST_RULE_BROKEN']);
+    expect(body.errors).toMatchObject([{ field: 'questions', rule: 'max_items' }]);
+    expect((await read(waitlist)).body.questions).toHaveLength(30);
+  });
+});
+
 describe('the public view', () => {
   it('has the fields that a page needs, whatever placeholder is sent as a token', async () => {
     const waitlist = await world.waitlist({ questions: [{ question_value: 'Why?' }], default_region: 'US' }, owner);
@@ -316,7 +414,7 @@ describe('the public view', () => {
       waitlist_name: waitlist.waitlist_name,
       waitlist_url_location: waitlist.waitlist_url_location,
       required_contact: waitlist.required_contact,
-      questions: [{ question_value: 'Why?', optional: true, answer_value: null }],
+      questions: [{ id: 1, question_value: 'Why?', optional: true, answer_value: null, soft_deleted: false }],
       is_closed: false,
       statistics: { total_signups: 2 },
       now: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),

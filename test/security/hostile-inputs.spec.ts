@@ -194,11 +194,7 @@ describe('nobody sets', () => {
     const own = await world.waitlist();
     const forged = {
       id: 1,
-      account_id: 1,
-      accountId: 1,
-      user_id: victim.uuid,
       api_key: 'forged-key',
-      api_key_hash: 'forged',
       created_at: '2020-01-01_00-00-00',
       statistics: { total_signups: 9 },
     };
@@ -208,6 +204,8 @@ describe('nobody sets', () => {
     const created = await world.waitlist(forged as object, own.owner);
     const { body: changed } = await api.patch(path, forged, { token });
 
+    for (const field of ['account_id', 'accountId', 'user_id', 'api_key_hash', 'next_seq'])
+      expect((await api.patch(path, { [field]: 1 }, { token })).body.errors).toMatchObject([{ field, rule: 'known' }]);
     expect(created.id).not.toBe(1);
     for (const waitlist of [created, changed]) {
       expect(waitlist.statistics).toEqual({

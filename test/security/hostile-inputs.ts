@@ -216,6 +216,11 @@ const media = Object.entries(OPERATIONS_WITH_BODY).flatMap(([call, raw]) => [
   })),
 ]);
 
+/** Zero-width space and joiner, word joiner, both kinds of controls of direction, soft hyphen, variation selectors, … */
+const INVISIBLE = [
+  ...'\u200b\u200d\u2060\u202e\u2066\u200f\u061c\u00ad\ufe0f\u{e0100}\ufeff\u034f\u3164\u180e\u2800\ufff9',
+];
+
 const signups = bodies(
   `POST ${SIGNUP}`,
   { waitlist_id: '{id}', email: 'hostile@example.com' },
@@ -237,6 +242,8 @@ const signups = bodies(
       'another header of a mail': ['ada@example.com\r\nBcc: all@example.com'],
       'a part that is too long': [`${'a'.repeat(65)}@example.com`, `ada@${'b'.repeat(64)}.com`],
       'too long': [`${'a'.repeat(243)}@example.com`, 'a'.repeat(100_000), `${'a@'.repeat(100)}example.com`],
+      'invisible characters': INVISIBLE.map((character) => `ada${character}@example.com`),
+      'invisible characters in the domain': INVISIBLE.map((character) => `ada@exa${character}mple.com`),
       'code in place of an address': ["' OR '1'='1", '<script>alert(1)</script>@example.com'],
     },
     phone: {
@@ -315,9 +322,15 @@ const lookups: HostileInput[] = [
       'no UTF-8': ['%ff@example.com', '%C0%80@example.com', '%ED%A0%80@example.com', '%E2%82@example.com'],
       'a broken escape': ['ada@example.com%', '%u0061da@example.com'],
       'no address': ['nobody'],
+      'invisible characters': INVISIBLE.map((character) => encodeURIComponent(`ada${character}@example.com`)),
       'too long': ['a'.repeat(300)],
     },
-    phone: { NUL: ['+1415555%000123'], 'no country': ['5550123'], 'too long': ['1'.repeat(33)] },
+    phone: {
+      NUL: ['+1415555%000123'],
+      'no number': ['call%20me'],
+      'no country': ['5550123'],
+      'too long': ['1'.repeat(33)],
+    },
   }),
   ...each(
     {
@@ -335,7 +348,7 @@ const lookups: HostileInput[] = [
   ...each(
     {
       'SQL matches nobody': ["'%20OR%20'1'='1'--", '%25', '_____'],
-      'a similar email matches nobody': ['known%E2%80%8B', 'kn%C3%B6wn', '%EF%BD%8Bnown'],
+      'a similar email matches nobody': ['kn%C3%B6wn', '%EF%BD%8Bnown'],
     },
     (name) => ({ call: `GET ${SIGNUP}?waitlist_id={id}&email=${name}@example.com`, ...NOBODY_FOUND }),
   ),
@@ -387,6 +400,12 @@ const listing: HostileInput[] = [
     },
     OWNER,
   ),
+  ...each({ refferal_token: ['{referral}'], Limit: ['1'], 'limit[]': ['1'], __proto__x: ['1'] }, (value, field) => ({
+    call: `GET ${WAITER}?api_key={key}&${field}=${String(value)}`,
+    headers: OWNER,
+    ...INVALID,
+    field,
+  })),
   ...each(
     {
       'no API key': ['', 'api_key=', 'api_key[]={key}', 'api_key={key}&api_key={foreignKey}'],
@@ -477,8 +496,14 @@ const SETTING_FAULTS: Fields = {
   questions: {
     ...wrongType('list'),
     'too many': [Array.from({ length: 4 }, (_, index) => ({ question_value: `Why ${index}?` }))],
-    'the same question twice': [[{ question_value: 'Why?' }, { question_value: 'Why?' }]],
+    'more than 16 KiB': [
+      [{ question_value: 'Why?', answer_value: Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(500, 'x')) }],
+    ],
   },
+  'questions[0].required': { unknown: [true] },
+  'questions[0].id': { ...wrongType('number'), ...NO_ID, unknown: [1] },
+  waitlist_nmae: { unknown: ['Hostile'] },
+  'required_contact.fist_name': { unknown: ['off'] },
   'questions[0]': wrongType('object'),
   'questions[0].question_value': { 'left out': [undefined], ...TEXT, ...disguised('Why is it?'), ...longerThan(500) },
   'questions[0].optional': wrongType('boolean'),

@@ -39,7 +39,6 @@ describe('settings', () => {
       corsOrigins: [],
       docsEnabled: true,
       auditDays: 400,
-      docsEnabled: true,
       shutdownDelaySeconds: 0,
       logLevel: 'warn',
       sendsTraces: false,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { strictSchemas } from './request.js';
 import { PROBLEM_CODES, problemResponses, sharedProblemResponses } from '../problems/api-problems.js';
 import { ProblemDto } from '../problems/problem.dto.js';
 import type { ProblemCode } from '../problems/problem-catalog.js';
@@ -37,6 +38,8 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
   const responses = sharedProblemResponses();
   for (const response of Object.values(responses)) addCommonHeaders(response);
   document.components = { ...document.components, headers: HEADERS, responses };
+  for (const name of strictSchemas())
+    Object.assign(document.components.schemas?.[name] ?? {}, { additionalProperties: false });
   document.paths = inOrderOfUse(document);
   for (const operation of operationsOf(document)) complete(operation);
   return document;

@@ -30,6 +30,9 @@ describe('the normal form of an email', () => {
     [`${'a'.repeat(64)}@example.com`, 'a local part of 64 characters'],
     [`${'é'.repeat(64)}@example.com`, 'a local part of 64 characters of two bytes'],
     [`a@${'b'.repeat(63)}.com`, 'a label of 63 characters'],
+    ['علي@xn--mgbh0fb.example', 'right-to-left letters'],
+    ['संपर्क@example.com', 'combining marks'],
+    ['葉士豪@example.com', 'Chinese'],
   ])('accepts %s, %s', (typed) => {
     expect(emailKey(typed)).toBe(typed);
   });
@@ -63,6 +66,14 @@ describe('the normal form of an email', () => {
     ['a label of 64 characters', `ada@${'a'.repeat(64)}.com`],
     ['255 characters', `ada@${'a.'.repeat(124)}com`],
     ['no text', ''],
+    ['a zero-width space', 'ada\u200b@example.com'],
+    ['a zero-width joiner in the domain', 'ada@exa\u200dmple.com'],
+    ['a soft hyphen in the domain', 'ada@exa\u00admple.com'],
+    ['a right-to-left override', 'ada\u202e@example.com'],
+    ['an isolate', '\u2066ada@example.com'],
+    ['a variation selector', '❤\ufe0f@example.com'],
+    ['a byte order mark around it', '\ufeffada@example.com'],
+    ['a blank symbol', 'ada\u2800@example.com'],
   ])('rejects %s', (_, typed) => {
     expect(emailKey(typed)).toBeNull();
   });

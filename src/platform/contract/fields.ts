@@ -149,15 +149,15 @@ export function TextList(options: ListOptions & { readonly items: TextBounds }) 
   return field(schema, [...listRules(options, textFault(options.items)), isUnique]);
 }
 
-export function Nested(dto: Class, options: FieldOptions) {
+export function Nested(dto: Class<object>, options: FieldOptions) {
   const readValue = (value: unknown) => (isAbsent(value) ? value : read(dto, value));
   return field({ ...options, type: dto }, [Reads(readValue), Holds('nested', nestedFaults)]);
 }
 
-export function NestedList(dto: Class, options: ListOptions) {
+export function NestedList(dto: Class<object>, options: ListOptions) {
   // Of a list that is too long, no item is read.
   const readItems = (value: unknown) =>
-    Array.isArray(value) && value.length <= options.maxItems ? value.map((item) => read(dto, item)) : value;
+    Array.isArray(value) && value.length <= options.maxItems ? value.map((item: unknown) => read(dto, item)) : value;
   return field({ ...options, type: [dto] }, [Reads(readItems), ...listRules(options, nestedFaults)]);
 }
 
@@ -195,6 +195,7 @@ function idPipe(name: string): PathPipe {
   };
 }
 
+type Dto = Readonly<Record<string, unknown>>;
 type Reader = (value: unknown) => unknown;
 
 function text(options: TextOptions & { readonly type?: Class }, read: Reader) {
@@ -208,14 +209,14 @@ function field(
 ) {
   const optional = isOptional ?? (unless !== undefined || schema.default !== undefined);
   // IsOptional would skip null as well as undefined.
-  const isSkipped = (value: unknown, dto: Readonly<Record<string, unknown>>) =>
+  const isSkipped = (value: unknown, dto: Dto) =>
     (optional && value === undefined && (!unless || !isBlank(dto[unless]))) || (schema.nullable && value === null);
   return applyDecorators(
     ApiProperty({ ...schema, required: !optional }),
     Expose(),
     Type(() => Opaque),
     ...(lenient && readNotation ? [Transform(({ value }: TransformFnParams) => readNotation(value))] : []),
-    ...(optional || schema.nullable ? [ValidateIf((dto, value) => !isSkipped(value, dto))] : []),
+    ...(optional || schema.nullable ? [ValidateIf((dto: Dto, value) => !isSkipped(value, dto))] : []),
     ...(unless ? [NeededUnless(unless)] : []),
     ...(optional ? [] : [IsDefined(words('required', 'is required'))]),
     ...rules,
@@ -271,7 +272,7 @@ function words(rule: Rule, message: string): { readonly message: string } {
   return { message: JSON.stringify([broken(rule, message)]) };
 }
 
-/** A rule of a field. It is checked only if those before it hold. */
+/** One more rule of a field, checked if the others hold. It stands above the field's decorator: the lowest applies first. */
 export function Holds<Value>(name: string, findFaults: FindFaults<Value>): PropertyDecorator {
   const faultsOf = (value: unknown) => [findFaults(value as Value) ?? []].flat();
   const validate = (value: unknown) => faultsOf(value).length === 0;
@@ -281,7 +282,7 @@ export function Holds<Value>(name: string, findFaults: FindFaults<Value>): Prope
 
 function NeededUnless(other: string): PropertyDecorator {
   const validate = (value: unknown, context?: { readonly object: object }) =>
-    !isBlank(value) || !isBlank((context?.object as Readonly<Record<string, unknown>>)[other]);
+    !isBlank(value) || !isBlank((context?.object as Dto)[other]);
   const { message } = words('required', `is required unless a ${other} is given`);
   return ValidateBy({ name: 'neededUnless', validator: { validate, defaultMessage: () => message } });
 }

@@ -1,7 +1,7 @@
 import type { CallHandler, ExecutionContext, NestInterceptor, PipeTransform, Type } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { Reflector } from '@nestjs/core';
+import type { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { WHO_MAY_CALL, type WhoMayCall } from '../http/public.js';
 import { type FieldFault, Problem } from '../problems/problem.js';
@@ -63,7 +63,7 @@ export class RequestInterceptor implements NestInterceptor {
       ...argument,
       source: Number(key.split(':', 1)[0]),
     }));
-    const dtoOf = (source: RouteParamtypes) => {
+    const dtoOf = (source: number) => {
       const argument = given.find((candidate) => candidate.source === source);
       return argument ? (types[argument.index] as Type<object>) : null;
     };
@@ -71,7 +71,7 @@ export class RequestInterceptor implements NestInterceptor {
     const whoMayCall = this.reflector.getAllAndOverride<WhoMayCall>(WHO_MAY_CALL, [handler, controller]);
     return {
       path: given
-        .filter(({ source }) => source === RouteParamtypes.PARAM)
+        .filter(({ source }) => source === Number(RouteParamtypes.PARAM))
         .map(({ data, pipes = [] }) => ({ name: data as string, pipe: pipes[0] as PathPipe })),
       query,
       body: dtoOf(RouteParamtypes.BODY),

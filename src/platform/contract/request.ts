@@ -6,7 +6,8 @@ import { type FieldFault, Problem } from '../problems/problem.js';
 /** Unknown fields are dropped without being read. */
 const READING = { excludeExtraneousValues: true, exposeUnsetFields: false };
 const CHECKING = { stopAtFirstError: true, validationError: { target: false, value: false } };
-const SENT_BACK = 'fields-sent-back';
+/** The DTOs in which an unknown field is a fault, with the fields of their responses that may be sent back. */
+const strictDtos = new Map<object, ReadonlySet<string>>();
 
 /** In place of a value that breaks rules: its faults, with their paths within the value. */
 export class Malformed {
@@ -18,7 +19,12 @@ export class Malformed {
  * fields of the response that cannot be set: they are ignored.
  */
 export function KnownFieldsOnly(...sentBack: readonly string[]): ClassDecorator {
-  return (dto) => Reflect.defineMetadata(SENT_BACK, new Set(sentBack), dto);
+  return (dto) => void strictDtos.set(dto, new Set(sentBack));
+}
+
+/** The names of the DTOs in which an unknown field is a fault. */
+export function strictSchemas(): string[] {
+  return Array.from(strictDtos.keys(), (dto) => (dto as Type).name);
 }
 
 /** The value as an instance of the DTO, held to the rules of its fields. @throws Problem `INVALID_REQUEST` */
@@ -62,7 +68,7 @@ function join(parent: string, field: string): string {
 }
 
 function unknownFields(dto: Type, value: object): FieldFault[] {
-  const sentBack = Reflect.getMetadata(SENT_BACK, dto) as ReadonlySet<string> | undefined;
+  const sentBack = strictDtos.get(dto);
   if (!sentBack) return [];
   const known = fieldsOf(dto);
   return Object.keys(value)

@@ -97,6 +97,9 @@ def _is_kindness(case):
         return True
     if isinstance(body.get("waitlist_id"), str) and re.fullmatch(r"\d{1,16}", body["waitlist_id"]):
         return True
+    sent_back = ("id", "api_key", "created_at", "statistics", "records_moved", "now")
+    if _id_of(case) in ("createWaitlist", "updateWaitlist") and any(name in body for name in sent_back):
+        return True
     # On a waitlist without questions `answers` does not matter, whatever it holds.
     return _id_of(case) == "createSignup" and "answers" in body and body["answers"] not in ([], None)
 
@@ -121,8 +124,10 @@ def _breaks_a_rule_between_fields(case):
         return True
     questions = body.get("questions")
     if isinstance(questions, list):
-        texts = [item.get("question_value") for item in questions if isinstance(item, dict)]
-        return any(texts.count(text) > 1 for text in texts)
+        live = [item for item in questions if isinstance(item, dict) and item.get("soft_deleted") is not True]
+        texts = [item.get("question_value") for item in live]
+        is_new = all("id" not in item for item in live)
+        return not is_new or len(live) > 3 or len(json.dumps(live)) > 8192 or any(texts.count(text) > 1 for text in texts)
     return False
 
 

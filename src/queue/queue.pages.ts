@@ -71,13 +71,18 @@ export class QueuePages {
   ): Promise<Page> {
     const { offboarded, referredBy, start, limit } = request;
     const afterId = 'afterId' in start ? start.afterId : 0;
-    const after = afterId > 0 ? await session.one(this.listings.findAfter(waitlistId, afterId)) : null;
+    const [waitlist, after] = await session.all([
+      this.queues.find(waitlistId),
+      afterId > 0 ? this.listings.findAfter(waitlistId, afterId) : known(null),
+    ]);
     const isUnknown = afterId > 0 && after === null;
     const hasPrefix = (record: Pick<StoredWaiter, 'emailKey'> | null) => record?.emailKey?.startsWith(emailPrefix);
-    const listing: Listing = { offboarded, referredBy, keys: request.keys, emailPrefix, order: 'joined' };
+    const [own, other] = offboarded ? [waitlist.offboarded, waitlist.active] : [waitlist.active, waitlist.offboarded];
+    // The index of emails has both kinds: a page passes by some `limit * other / own` records of the other one.
+    const isSparse = own * own < limit * other;
+    const listing: Listing = { offboarded, referredBy, keys: request.keys, emailPrefix, isSparse, order: 'joined' };
     const window: Window = { ...ALL, from: hasPrefix(after) ? after : null };
-    const [waitlist, byPrefix, byKey] = await session.all([
-      this.queues.find(waitlistId),
+    const [byPrefix, byKey] = await session.all([
       isUnknown ? known([]) : this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }),
       together(
         (isUnknown || hasPrefix(after) ? [] : keys).map((key) => {

@@ -10,6 +10,7 @@ import { Lifecycle } from './health/lifecycle.js';
 import { PageHeaders } from './http/page-headers.js';
 import { IdempotencyKeyEntity } from './idempotency/idempotency-key.entity.js';
 import { OwnerWrites } from './idempotency/owner-writes.js';
+import { MissLimit } from './limits/miss-limit.js';
 import { SharedCounts } from './limits/shared-counts.js';
 import { SealedColumns } from './secrets/sealed-columns.js';
 import { Secrets } from './secrets/secrets.js';
@@ -29,8 +30,20 @@ import { Metrics } from './telemetry/metrics.js';
     PageHeaders,
     Lifecycle,
     SharedCounts,
+    MissLimit,
   ],
-  exports: [Database, Sweeper, Secrets, SealedColumns, AuditLog, OwnerWrites, Metrics, PageHeaders, SharedCounts],
+  exports: [
+    Database,
+    Sweeper,
+    Secrets,
+    SealedColumns,
+    AuditLog,
+    OwnerWrites,
+    Metrics,
+    PageHeaders,
+    SharedCounts,
+    MissLimit,
+  ],
 })
 export class PlatformModule {
   static forRoot(config: Config): DynamicModule {

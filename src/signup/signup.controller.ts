@@ -1,6 +1,5 @@
-import { Body, Controller, Get, HttpCode, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Ip, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
 import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
@@ -15,7 +14,7 @@ export class SignupController {
 
   @Post()
   @HttpCode(200)
-  @RateLimited('lookup')
+  @RateLimited('public')
   @ApiOperation({
     summary: 'Create a Signup',
     description:
@@ -23,14 +22,12 @@ export class SignupController {
   })
   @ApiOkResponse({ description: 'The record, new or existing.', type: SignupDto })
   @ApiProblems('WAITLIST_NOT_FOUND', 'WAITLIST_RULE_BROKEN', 'WAITLIST_CLOSED', 'TOO_MANY_MISSES')
-  async createSignup(@Body() body: CreateSignupDto, @Req() request: FastifyRequest): Promise<SignupDto> {
-    const signup = await this.signups.join(CreateSignupDto.toRequest(body));
-    request.revealsRecord = signup.revealsRecord;
-    return SignupDto.from(signup);
+  async createSignup(@Body() body: CreateSignupDto, @Ip() address: string): Promise<SignupDto> {
+    return SignupDto.from(await this.signups.join(CreateSignupDto.toRequest(body), address));
   }
 
   @Get()
-  @RateLimited('lookup')
+  @RateLimited('public')
   @ApiOperation({
     summary: 'Get a Signup',
     description:
@@ -38,7 +35,9 @@ export class SignupController {
   })
   @ApiOkResponse({ description: 'The record.', type: SignupDto })
   @ApiProblems('WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND', 'TOO_MANY_MISSES')
-  async getSignup(@Query() { waitlist_id, email, phone }: GetSignupDto): Promise<SignupDto> {
-    return SignupDto.from(await this.signups.find(waitlist_id, { email: email ?? null, phone: phone ?? null }));
+  async getSignup(@Query() { waitlist_id, email, phone }: GetSignupDto, @Ip() address: string): Promise<SignupDto> {
+    return SignupDto.from(
+      await this.signups.find(waitlist_id, { email: email ?? null, phone: phone ?? null }, address),
+    );
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { MissLimit } from '../platform/limits/miss-limit.js';
 import { Problem } from '../platform/problems/problem.js';
 import { isInternational } from '../platform/contract/phone.js';
 import { contactFaults, contactKeys, nonBlank } from '../queue/admission/contact.js';
@@ -20,23 +21,34 @@ export class SignupService {
   constructor(
     private readonly writer: QueueWriter,
     private readonly reader: QueueReader,
+    private readonly misses: MissLimit,
   ) {}
 
   /**
-   * Joins a waitlist, or finds the record that has this email or phone already, unchanged.
-   * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_NOT_FOUND`
+   * Joins a waitlist, or finds the record that has this email or phone already, unchanged. A refusal by the waitlist's
+   * rules counts as a miss of the caller's address.
+   * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_CLOSED`, `WAITLIST_NOT_FOUND`, `TOO_MANY_MISSES`
    */
-  async join(request: SignupRequest): Promise<Found> {
+  async join(request: SignupRequest, address: string): Promise<Found> {
+    return this.misses.limit(address, this.joinUnlimited(request));
+  }
+
+  /**
+   * Finds a record by its email or phone; blank text counts as not given. Finding none counts as a miss of the caller's
+   * address.
+   * @throws Problem `INVALID_REQUEST` for a phone number that is none in the waitlist's region, `WAITLIST_NOT_FOUND`, `NO_WAITER_FOUND`, `TOO_MANY_MISSES`
+   */
+  async find(waitlistId: number, contact: Pick<Applicant, 'email' | 'phone'>, address: string): Promise<Found> {
+    return this.misses.limit(address, this.findUnlimited(waitlistId, contact));
+  }
+
+  private async joinUnlimited(request: SignupRequest): Promise<Found> {
     const { waitlistId, referralLink, ...person } = request;
     const region = await this.regionFor(waitlistId, person.phone);
     return this.writer.join(waitlistId, { ...person, referrerTokens: referrerTokens(referralLink ?? ''), region });
   }
 
-  /**
-   * Finds a record by its email or phone; blank text counts as not given.
-   * @throws Problem `INVALID_REQUEST` for a phone number that is none in the waitlist's region, `WAITLIST_NOT_FOUND`, `NO_WAITER_FOUND`
-   */
-  async find(waitlistId: number, contact: Pick<Applicant, 'email' | 'phone'>): Promise<Found> {
+  private async findUnlimited(waitlistId: number, contact: Pick<Applicant, 'email' | 'phone'>): Promise<Found> {
     const region = await this.regionFor(waitlistId, contact.phone);
     const keys = contactKeys(contact, region);
     const faults = contactFaults(contact, keys, region);

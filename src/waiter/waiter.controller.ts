@@ -57,7 +57,7 @@ export class WaiterController {
   @ApiOperation({
     summary: 'List Waiters',
     description:
-      "Returns the active Waiters of the API key's waitlist, or the offboarded ones, in pages of at most 100. By default they are sorted by time of joining, so changes of position do not affect the pages. To skip no one when Waiters are offboarded between two requests, follow the `Link` header instead of using `offset`.",
+      'Returns the active Waiters of the waitlist, or the offboarded ones, in pages of at most 100. All filters given must hold. By default they are sorted by time of joining, so changes of position do not affect the pages. To skip no one when Waiters are offboarded between two requests, follow the `Link` header instead of using `offset`.',
   })
   @ApiOkResponse({
     description: 'A page of Waiters.',

@@ -178,6 +178,21 @@ describe('a service whose database is locked by another program', () => {
     expect(waiters).toHaveLength(1);
   });
 
+  it('lets a bounded number of changes wait that reorder a waitlist', async () => {
+    const { api } = patient;
+    const { id, owner } = waitlist;
+    other.exec('BEGIN IMMEDIATE');
+    // One runs and 64 wait.
+    const changes = Array.from({ length: 66 }, (_, spots_to_move_upon_referral) =>
+      api.patch(`/api/v1/waitlist/${id}`, { spots_to_move_upon_referral }, owner),
+    );
+    const refused = await Promise.race(changes);
+    other.exec('ROLLBACK');
+
+    expect(refused.body.error_code).toBe('QUEUE_FULL');
+    expect((await Promise.all(changes)).filter(({ status }) => status === 200)).toHaveLength(65);
+  });
+
   it('completes work that grows with the waitlist', async () => {
     const { api } = service;
     const { token } = waitlist.owner;
@@ -249,27 +264,55 @@ onServer('a service without a free connection (needs TEST_DATABASE_URL: SQLite h
     });
   });
 
+  const VIEWS = 20;
+
+  /** Makes calls that wait for the table of records; `view` reads only waitlists. Counts its successes, up to {@link VIEWS}. */
+  async function viewDuring(slowCalls: () => Promise<Answer>[], view: () => Promise<Answer>) {
+    return withDataSource(database.url, async (dataSource) => {
+      const holder = dataSource.createQueryRunner();
+      await holder.query('LOCK TABLES waiter WRITE');
+      const calls = slowCalls();
+      await until(async () => (await countTableWaits(dataSource)) > 0);
+      let views = 0;
+      while (views < VIEWS && (await view()).status === 200) views += 1;
+      const { status: readiness } = await service.api.get('/readyz');
+      await holder.query('UNLOCK TABLES');
+      await holder.release();
+      return { views, readiness, answers: await Promise.all(calls) };
+    });
+  }
+
   it('keeps connections for other requests during slow pages of a listing', async () => {
     const { api, world } = service;
     const waitlist = await world.waitlist();
     const query = { api_key: waitlist.api_key };
-    const view = async () => (await api.get(`/api/v1/waitlist/${waitlist.id}`, { query })).status;
-    const VIEWS = 20;
-    let served = 0;
-    await withDataSource(database.url, async (dataSource) => {
-      const holder = dataSource.createQueryRunner();
-      // Pages read this table; the view of a waitlist does not.
-      await holder.query('LOCK TABLES waiter WRITE');
-      const pages = Array.from({ length: 4 }, () => api.get('/api/v1/waiter', { token: waitlist.owner.token, query }));
-      await until(async () => (await countTableWaits(dataSource)) > 0);
+    const page = () => api.get('/api/v1/waiter', { token: waitlist.owner.token, query });
 
-      while (served < VIEWS && (await view()) === 200) served += 1;
+    const { views } = await viewDuring(
+      () => Array.from({ length: 4 }, page),
+      () => api.get(`/api/v1/waitlist/${waitlist.id}`, { query }),
+    );
 
-      await holder.query('UNLOCK TABLES');
-      await Promise.all(pages);
-      await holder.release();
-    });
+    expect(views).toBe(VIEWS);
+  });
 
-    expect(served).toBe(VIEWS);
+  it('keeps connections for other requests while a waitlist is reordered again and again', async () => {
+    const { api, app, world } = service;
+    const waitlist = await world.waitlist({ spots_to_move_upon_referral: 100 });
+    const other = await world.waitlist({}, waitlist.owner);
+    await queueOf(app).seeder.seed(waitlist.id, 3_000, () => undefined);
+    const reorder = (_: unknown, spots_to_move_upon_referral: number) =>
+      api.patch(`/api/v1/waitlist/${waitlist.id}`, { spots_to_move_upon_referral }, waitlist.owner);
+
+    const { views, readiness, answers } = await viewDuring(
+      () => Array.from({ length: 12 }, reorder),
+      () => api.get(`/api/v1/waitlist/${other.id}`),
+    );
+
+    expect({ views, readiness }).toEqual({ views: VIEWS, readiness: 200 });
+    expect(answers.map(({ status, body }) => [status, body.spots_to_move_upon_referral])).toEqual(
+      answers.map((_, spots) => [200, spots]),
+    );
+    expect(await queueOf(app).auditor.verify(waitlist.id, () => undefined)).toMatchObject({ differences: 0 });
   });
 });

@@ -1,11 +1,12 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
-import { callAt } from '../support/api.js';
+import { type Answer, callAt } from '../support/api.js';
 import { freshFolder, type Program, runCli, runScript, start, startMain } from '../support/program.js';
 import { openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
 import { freePort, until } from '../support/service-process.js';
@@ -93,6 +94,31 @@ describe('a first start', () => {
       expect(JSON.parse(stdout)).toMatchObject({ email: 'ada@example.com', priority: 0, waitlist_id: 1 });
     }
   });
+
+  it('leads to a referral by the blocks of the README, pasted into a shell', async () => {
+    const [, section = ''] = /^## Quick start\n(.*?)^## /ms.exec(await readFile('README.md', 'utf8')) ?? [];
+    const blocks = Array.from(section.matchAll(/^```sh\n(.*?)^```$/gms), ([, block]) => block!);
+    expect(blocks.shift()).toBe('npm start\n');
+
+    const { stdout, stderr } = await sh(['set -e', ...blocks].join('\n').replaceAll('http://localhost:3000', base));
+
+    expect(stderr).toBe('');
+    const [bob, ada] = stdout
+      .replace('}{', '}\n{')
+      .split('\n')
+      .map((line) => JSON.parse(line) as Answer['body']);
+    expect(bob).toMatchObject({ referred_by_signup_token: ada.referral_token });
+    expect(ada).toMatchObject({ amount_referred: 1 });
+  });
+
+  it.each(['README.md', 'docs/tour.md'])(
+    'is explained by %s in blocks without comments, which zsh would run',
+    async (page) => {
+      const blocks = (await readFile(page, 'utf8')).matchAll(/^```sh\n(.*?)^```$/gms);
+
+      expect(Array.from(blocks, ([block]) => block).join('')).not.toMatch(/^\s*#|\s#\s/m);
+    },
+  );
 
   it('creates an account and a key that give access to the waiters', async () => {
     const { email, password, key } = credentials();

@@ -68,7 +68,13 @@ func main() {
 	turn.SetApiKey(apiKey)
 	gone := must(client.WaiterAPI.OffboardWaiters(owner).OffboardWaiters(*turn).Execute())
 	equal([]any{len(gone), gone[0].Uuid, gone[0].RemovedFromWaitlist}, []any{1, ada.Uuid, true})
-	equal(emails(must(list.OffboardedRequest(true).Execute())), []string{"ada@example.com"})
+	equal(must(list.OffboardedRequest(true).Execute()), gone)
+
+	// Find
+	equal(emails(must(list.Search("ED").Execute())), []string{"edsger@example.com"})
+	byId := client.WaiterAPI.ListWaiters(owner).WaitlistId(1).OffboardedRequest(true)
+	left := must(byId.Email("ada@example.com").Execute())[0]
+	equal([]any{left.Id, left.Status, left.WaitlistApiKey.Get() == nil}, []any{line[0].Id, "offboarded", true})
 
 	// Another waitlist, with questions; its key in the header
 	which, why := waitlist.NewQuestion("Which?"), waitlist.NewQuestion("Why?")

@@ -68,7 +68,13 @@ public class Tour {
     var gone = waiters.offboardWaiters(turn).execute();
     equal(gone.size(), 1);
     equal(List.of(gone.get(0).getUuid(), gone.get(0).getRemovedPriority()), List.of(ada.getUuid(), 0L));
-    equal(emails(waiters.listWaiters().apiKey(apiKey).offboardedRequest(true).execute()), List.of("ada@example.com"));
+    equal(waiters.listWaiters().apiKey(apiKey).offboardedRequest(true).execute(), gone);
+
+    // Find
+    equal(emails(waiters.listWaiters().apiKey(apiKey).search("ED").execute()), List.of("edsger@example.com"));
+    var left = waiters.listWaiters().waitlistId(1L).email("ada@example.com").offboardedRequest(true).execute().get(0);
+    equal(List.of(left.getId(), left.getStatus().getValue()), List.of(adasId, "offboarded"));
+    equal(left.getWaitlistApiKey(), null);
 
     // Another waitlist, with questions; its key in the header
     WaitlistApi waitlists = new WaitlistApi(client);

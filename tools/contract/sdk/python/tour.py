@@ -63,7 +63,12 @@ assert emails(offboarded_request=True) == []
 turn = OffboardWaiters(api_key=api_key, offboard_request=True, waiters=[WaiterId(id=line[0].id)])
 gone = waiters.offboard_waiters(turn)
 assert [(waiter.uuid, waiter.removed_priority, waiter.removed_from_waitlist) for waiter in gone] == [(ada.uuid, 0, True)]
-assert emails(offboarded_request=True) == ["ada@example.com"]
+assert waiters.list_waiters(api_key=api_key, offboarded_request=True) == gone
+
+# Find
+assert emails(search="ED") == ["edsger@example.com"]
+[left] = waiters.list_waiters(waitlist_id=1, email="ada@example.com", offboarded_request=True)
+assert (left.id, left.status, left.waitlist_api_key) == (line[0].id, "offboarded", None)
 
 # Another waitlist, with questions; its key in the header
 waitlists = WaitlistApi(client)

@@ -66,7 +66,12 @@ assert.deepEqual(
   gone.map((waiter) => [waiter.uuid, waiter.removed_priority, waiter.removed_from_waitlist]),
   [[ada.uuid, 0, true]],
 );
-assert.deepEqual(await emails({ offboarded_request: true }), ['ada@example.com']);
+assert.deepEqual(await waiters.listWaiters({ api_key, offboarded_request: true }), gone);
+
+// Find
+assert.deepEqual(await emails({ search: 'ED' }), ['edsger@example.com']);
+const [left] = await waiters.listWaiters({ waitlist_id: 1, email: 'ada@example.com', offboarded_request: true });
+assert.deepEqual([left?.id, left?.status, left?.waitlist_api_key], [first.id, 'offboarded', null]);
 
 // Another waitlist, with questions; its key in the header
 const waitlists = new WaitlistApi(new Configuration({ basePath, accessToken }));

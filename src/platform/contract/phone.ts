@@ -1,4 +1,9 @@
-import { type CountryCode, getCountries, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { type CountryCode, parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max';
+
+/** Niue's are the shortest. */
+const NATIONAL_DIGITS_MIN = 4;
+/** E.164 has up to 15 digits, and a prefix for calls abroad comes before them. */
+const NATIONAL_DIGITS_MAX = 20;
 
 /** Whether a phone number has a country code, and so needs no default region. */
 export function isInternational(phone: string): boolean {
@@ -16,10 +21,15 @@ export function phoneKey(phone: string, region: string | null): string | null {
   return number?.isPossible() ? number.number : null;
 }
 
-/** Whether the text is a phone number in any region. */
+/**
+ * Whether the text may be a phone number in some region. To try all of them would take 10 ms for a text that is none.
+ */
 export function isPhoneAnywhere(phone: string): boolean {
   if (isInternational(phone)) return phoneKey(phone, null) !== null;
-  return getCountries().some((region) => phoneKey(phone, region) !== null);
+  const digits = phone.match(/\p{Nd}/gu)?.length ?? 0;
+  if (digits < NATIONAL_DIGITS_MIN || digits > NATIONAL_DIGITS_MAX) return false;
+  // Whether a text has the form of a number does not depend on the country, but the library asks for one.
+  return validatePhoneNumberLength(phone.trim(), 'US') !== 'NOT_A_NUMBER';
 }
 
 export function phoneRule(region: string | null): string {

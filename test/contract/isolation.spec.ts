@@ -83,10 +83,6 @@ describe('the data of an owner', () => {
       'by its id': ({ waitlistId }) =>
         service.api.post(`/api/v1/waitlist/${waitlistId}/api_key`, undefined, { token: stranger.token }),
     },
-    listAuditEvents: {
-      'by the id of the waitlist': ({ waitlistId }) =>
-        service.api.get('/api/v1/audit', { token: stranger.token, query: { waitlist_id: waitlistId } }),
-    },
     listWaiters: {
       'by the key': ({ apiKey }) => list({ api_key: apiKey }),
       'by the key in a header': ({ apiKey }) => list({}, { 'api-key': apiKey }),

@@ -151,7 +151,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     commands: readonly (Command | Configure)[],
   ): Promise<readonly Outcome<Result | Configured>[]> {
     const [first] = commands;
-    // Its weight makes it a batch of its own.
+    // It is heavier than a batch, so it comes alone.
     if (first?.kind === 'configure') return [{ result: await this.change(waitlistId, first) }];
     return this.carryOut(waitlistId, commands as readonly Command[]);
   }
@@ -279,7 +279,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
 
 /** Records that a command changes, where large text counts for more: a batch must fit in one packet of the database. */
 function weightOf(command: Command | Configure): number {
-  if (command.kind === 'configure') return BATCH_MAX;
+  if (command.kind === 'configure') return BATCH_MAX + 1;
   if (command.kind === 'offboard')
     return 'ids' in command.selection ? command.selection.ids.length : command.selection.next;
   const { metadata, answers = null } = command.applicant;

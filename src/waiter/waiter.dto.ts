@@ -150,7 +150,8 @@ function referrerOf(text: string): PageRequest['referredBy'] {
 /** A blank filter must not list everyone. A search has an order of its own, and no record at an offset. */
 function filterFaults(query: ListWaitersDto): FieldFault[] {
   const blank = (['email', 'phone', 'search'] as const).filter((field) => query[field]?.trim() === '');
-  const senseless = (['offset', 'order'] as const).filter((field) => query[field] !== undefined);
+  // Generated clients send the default values of these.
+  const senseless = [...(query.offset ? ['offset'] : []), ...(query.order === 'queue' ? ['order'] : [])];
   return [
     ...blank.map((field): FieldFault => ({ field, rule: 'min_length', message: 'must not be empty' })),
     ...(query.search === undefined ? [] : senseless).map((field): FieldFault => ({

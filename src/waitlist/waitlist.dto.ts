@@ -72,7 +72,6 @@ export class QuestionDto {
     optional: true,
     description:
       'The `id` of a question of this waitlist, which keeps its answers even if its text changes. Omit it for a new question; one with the text of an existing question is that question.',
-    example: 1,
   })
   id?: number;
 

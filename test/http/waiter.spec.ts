@@ -258,9 +258,11 @@ describe('the waiters of a waitlist', () => {
       );
 
       it('cannot have an offset or an order with a search, nor a blank one', async () => {
-        const { status, body } = await ask(list, { search: 'a', offset: 0, order: 'joined' });
+        const { status, body } = await ask(list, { search: 'a', offset: 1, order: 'queue' });
 
         expect([status, body.errors.map(({ field }: { field: string }) => field)]).toEqual([400, ['offset', 'order']]);
+        // Generated clients send the default values.
+        expect((await ask(list, { search: 'a', offset: 0, order: 'joined' })).status).toBe(200);
         expect((await ask(list, { search: ' ' })).body.errors).toEqual([expect.objectContaining({ field: 'search' })]);
       });
     });

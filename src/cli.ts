@@ -11,9 +11,9 @@ import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
 
 const JSON_OPTION = ['--json', 'print one JSON object per line'] as const;
-/** Each may hold large questions. */
+/** The questions of one waitlist can have 64 KiB. */
 const WAITLISTS_PER_READ = 100;
-/** A screen or two. */
+/** They fit on two screens. */
 const AUDIT_EVENTS_SHOWN = 50;
 
 /** `missing`: records remain, but their waitlist is lost. */
@@ -77,7 +77,9 @@ owner
 
 program
   .command('audit')
-  .description('show who changed what, newest first: time, action, waitlist, people, request id, hash of the address')
+  .description(
+    'list the audit events of an account, newest first: time, action, waitlist, people, request id, hash of the address',
+  )
   .requiredOption('--owner <email>', 'the account')
   .option('--waitlist <id>', 'only the events of this waitlist', positiveInteger)
   .option('--uuid <uuid>', 'only the events that name this person')

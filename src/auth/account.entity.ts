@@ -18,7 +18,7 @@ export class AccountEntity {
   @Column({ name: 'password_hash', type: 'varchar' })
   passwordHash!: string;
 
-  /** Logins carry it; incrementing it ends all logins made before, in one write. */
+  /** Copied into each login. Incrementing it ends all earlier logins in one write. */
   @Column({ name: 'token_version', type: 'int' })
   tokenVersion!: number;
 

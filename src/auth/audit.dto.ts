@@ -3,7 +3,7 @@ import { Id, Uuid, WholeNumber } from '../platform/contract/fields.js';
 import { ID_SCHEMA, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { AUDIT_ACTIONS, type AuditAction, type AuditFilter, type RecordedEvent } from '../platform/audit/audit-log.js';
 
-/** An event of an offboarding names up to 1,000 people, so a page has up to 50,000. */
+/** One offboarding names up to 1,000 people, so a page names up to 50,000. */
 export const PAGE_SIZE_MAX = 50;
 const SUBJECTS_MAX = 1_000;
 
@@ -14,7 +14,7 @@ export class ListAuditEventsDto {
   @Uuid({ optional: true, description: 'Lists only the events that name the person with this `uuid`.' })
   uuid?: string;
 
-  @Uuid({ optional: true, description: 'Lists the events before the one with this `id`.' })
+  @Uuid({ optional: true, description: 'Lists the events older than the one with this `id`.' })
   after_id?: string;
 
   @WholeNumber({ default: PAGE_SIZE_MAX, minimum: 1, maximum: PAGE_SIZE_MAX, lenient: true, description: 'Page size.' })
@@ -32,10 +32,10 @@ export class AuditEventDto {
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
 
-  @ApiProperty({ enum: AUDIT_ACTIONS, enumName: 'AuditAction', description: 'What was done.' })
+  @ApiProperty({ enum: AUDIT_ACTIONS, enumName: 'AuditAction', description: 'The kind of event.' })
   action!: AuditAction;
 
-  @ApiProperty({ ...UUID_SCHEMA, description: 'The account in whose name it was done.' })
+  @ApiProperty({ ...UUID_SCHEMA, description: 'The account that the event belongs to.' })
   user_id!: string;
 
   @ApiProperty({ ...ID_SCHEMA, nullable: true, description: 'The waitlist, or null for an event of the account.' })
@@ -45,7 +45,7 @@ export class AuditEventDto {
     type: 'array',
     maxItems: SUBJECTS_MAX,
     items: { type: 'string', ...UUID_SCHEMA },
-    description: 'The `uuid`s of the people that it changed.',
+    description: 'The `uuid`s of the Waiters that the event offboarded; empty for other actions.',
   })
   uuids!: readonly string[];
 
@@ -54,7 +54,7 @@ export class AuditEventDto {
     nullable: true,
     maxLength: 64,
     description: 'The id of the request, or null for a command of the operator.',
-    example: '0199f2a4-5b6c-7def-8a90-123456789abc',
+    example: UUID_SCHEMA.example,
   })
   request_id!: string | null;
 

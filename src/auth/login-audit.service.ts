@@ -7,10 +7,10 @@ import { SharedCounts } from '../platform/limits/shared-counts.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { AccountStore } from './account.store.js';
 
-/** Events of one account: enough to see an attack and its addresses. Strangers cause them, and must not fill the table. */
+/** Events of one account per window: enough to see an attack and its addresses, too few for strangers to fill the table. */
 const EVENTS_MAX = 20;
 const WINDOW_SECONDS = 60 * 60;
-/** Events of a process that wait to be written; more are left out. */
+/** Events of one process that wait to be written. Further ones are dropped. */
 const WAITING_MAX = 1_000;
 const INTERVAL_MS = 60_000;
 
@@ -20,8 +20,8 @@ interface FailedLogin extends Origin {
 }
 
 /**
- * Writes audit events of failed logins, of existing accounts only. It works in the background, because the time of an
- * answer must not tell whether the email has an account.
+ * Writes audit events of failed logins, for existing accounts only. It writes in the background, because the response time
+ * must not reveal whether the email has an account.
  */
 @Injectable()
 export class LoginAuditService implements BeforeApplicationShutdown {
@@ -39,7 +39,7 @@ export class LoginAuditService implements BeforeApplicationShutdown {
     this.counter = counts.counter('login-events', WINDOW_SECONDS);
   }
 
-  /** `onFailure` gets every error but that of a database that is away; then events are lost. */
+  /** `onFailure` gets every error except an unavailable database. In both cases the event is lost. */
   watch(onFailure: (error: unknown) => void): void {
     this.task.start(onFailure);
   }

@@ -34,7 +34,7 @@ export class LoginStore {
     await this.database.transaction((manager) => manager.save(LoginEntity, login));
   }
 
-  /** Null if the login has ended: by itself, or because its account was disabled or got a new password. */
+  /** Null if the login was revoked or has expired, or its account was disabled or got a new password since. */
   findLive(id: string, accountId: number, now: Date): Query<LiveLogin | null> {
     return select<Row, LiveLogin | null>(
       `SELECT ${this.logins.select('l')}, a.uuid AS account_uuid
@@ -48,7 +48,7 @@ export class LoginStore {
 
   /**
    * Lets exactly one caller use the refresh token `jti` of a live login, and makes that caller's `nextJti` the current one.
-   * Gives every caller the row as it is then; null if the login has ended.
+   * Returns the row after that to every caller; null if the login has ended.
    */
   rotate(id: string, jti: string, nextJti: string, now: Date): Query<LoginEntity | null> {
     const at = toSqlTime(now);

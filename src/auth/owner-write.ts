@@ -4,6 +4,7 @@ import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuidV7 } from 'uuid';
 import { AuditLog } from '../platform/audit/audit-log.js';
+import { UUID_SCHEMA } from '../platform/contract/formats.js';
 import { isRepeated } from '../platform/http/headers.js';
 import type { OwnerWrite, RepeatKey } from '../platform/idempotency/owner-write.js';
 import { Problem } from '../platform/problems/problem.js';
@@ -29,10 +30,10 @@ export const Repeatable = () =>
     description:
       'Any text. A repeat of the request with the same key within 24 hours changes nothing and gets the first answer again, with `Idempotent-Replayed: true`.',
     schema: { type: 'string', minLength: 1, maxLength: KEY_LENGTH_MAX },
-    example: '0199f2a4-5b6c-7def-8a90-123456789abc',
+    example: UUID_SCHEMA.example,
   });
 
-/** Makes an {@link OwnerWrite} of a request. Needs AccessTokenGuard before it. */
+/** Makes an {@link OwnerWrite} from a request. Needs AccessTokenGuard before it. */
 @Injectable()
 class OwnerWritePipe implements PipeTransform<Call, OwnerWrite> {
   constructor(private readonly audit: AuditLog) {}
@@ -49,7 +50,7 @@ class OwnerWritePipe implements PipeTransform<Call, OwnerWrite> {
   }
 }
 
-/** The owner's command that a request is. */
+/** The {@link OwnerWrite} of the request. */
 export const Write = () =>
   createParamDecorator((_: unknown, context: ExecutionContext): Call => {
     const http = context.switchToHttp();
@@ -66,7 +67,7 @@ function keyOf(request: FastifyRequest, accountId: number): RepeatKey | null {
   if (given.length > KEY_LENGTH_MAX) throw invalid('max_length', `must have at most ${KEY_LENGTH_MAX} characters`);
   return {
     id: hash([accountId, method, routeOptions.url, params, given]),
-    // The key of the waitlist may stand in a header.
+    // The header can name the waitlist in place of the body.
     bodyHash: hash([headers['api-key'] ?? null, body ?? null]),
   };
 }

@@ -16,7 +16,7 @@ export const TOKEN_ALGORITHM = 'HS256';
 export const TOKEN_ISSUER = 'waitlist-service';
 export const TOKEN_AUDIENCE = 'waitlist-service/owner';
 
-/** For so long after its use, a refresh token gives the same pair again, in case the answer was lost. */
+/** A used refresh token gives the same pair again for this long, in case the answer was lost. */
 const RETRY_GRACE_MS = 60_000;
 
 export type TokenUse = 'access' | 'refresh';
@@ -34,7 +34,7 @@ export interface TokenClaims {
   readonly token_use: TokenUse;
 }
 
-/** The account and the login that a request speaks for, once its token was verified. */
+/** The account and the login of a verified token. */
 export interface Caller extends LiveLogin {
   readonly claims: TokenClaims;
 }
@@ -47,7 +47,7 @@ export interface TokenPair {
 /** Issues and renews token pairs: signed JWTs, of which the refresh token is used once (RFC 9700, 4.14). */
 @Injectable()
 export class TokenService {
-  /** By key id; the first signs. Key objects, because each verification would make one anew from a string. */
+  /** By key id. Key objects, because each verification would derive one from a string. */
   private readonly keys: ReadonlyMap<string, KeyObject>;
 
   constructor(
@@ -99,7 +99,7 @@ export class TokenService {
     throw new Problem('INVALID_TOKEN');
   }
 
-  /** The bearer of a verified token; null if the login has ended. */
+  /** The caller that a verified token belongs to; null if its login has ended. */
   async findCaller(claims: TokenClaims): Promise<Caller | null> {
     const live = await this.database.one(this.logins.findLive(claims.sid, Number(claims.sub), new Date()));
     return live && { ...live, claims };

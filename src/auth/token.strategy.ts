@@ -16,7 +16,7 @@ import {
   type TokenUse,
 } from './token.service.js';
 
-/** A request with the keys and logins of the service that it came to; the guards set them. */
+/** A request with the {@link TokenService} of the application that received it; the guards set it. */
 export type TokenRequest = FastifyRequest & { tokens: TokenService };
 
 const CLOCK_TOLERANCE_SECONDS = 5;

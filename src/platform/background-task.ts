@@ -10,7 +10,7 @@ export class BackgroundTask {
   private isWanted = false;
   private timer: NodeJS.Timeout | undefined;
   private onFailure: (error: unknown) => void = () => undefined;
-  /** The work checks it between its steps. */
+  /** Long work checks this between its steps. */
   isStopped = false;
 
   constructor(
@@ -18,7 +18,7 @@ export class BackgroundTask {
     private readonly intervalMs: number,
   ) {}
 
-  /** `onFailure` gets every error but that of a database that is away. */
+  /** `onFailure` gets every error except an unavailable database. */
   start(onFailure: (error: unknown) => void): void {
     this.onFailure = onFailure;
     this.timer = setInterval(() => this.wake(), this.intervalMs).unref();
@@ -39,13 +39,12 @@ export class BackgroundTask {
     await this.running;
   }
 
-  /** A step whose failure must not keep the next steps from running. Undefined if it failed. */
-  async attempt<Result>(step: () => Promise<Result>): Promise<Result | undefined> {
+  /** Runs a step whose failure must not keep the next steps from running. */
+  async attempt(step: () => Promise<unknown>): Promise<void> {
     try {
-      return await step();
+      await step();
     } catch (error) {
       if (!isUnavailable(error)) this.onFailure(error);
-      return undefined;
     }
   }
 

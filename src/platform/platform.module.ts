@@ -16,34 +16,25 @@ import { SealedColumns } from './secrets/sealed-columns.js';
 import { Secrets } from './secrets/secrets.js';
 import { Metrics } from './telemetry/metrics.js';
 
+/** For all modules. */
+const SHARED = [
+  Database,
+  Sweeper,
+  Secrets,
+  SealedColumns,
+  AuditLog,
+  OwnerWrites,
+  Metrics,
+  PageHeaders,
+  SharedCounts,
+  MissLimit,
+];
+
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEventEntity, IdempotencyKeyEntity])],
-  providers: [
-    Database,
-    Sweeper,
-    Secrets,
-    SealedColumns,
-    AuditLog,
-    OwnerWrites,
-    Metrics,
-    PageHeaders,
-    Lifecycle,
-    SharedCounts,
-    MissLimit,
-  ],
-  exports: [
-    Database,
-    Sweeper,
-    Secrets,
-    SealedColumns,
-    AuditLog,
-    OwnerWrites,
-    Metrics,
-    PageHeaders,
-    SharedCounts,
-    MissLimit,
-  ],
+  providers: [...SHARED, Lifecycle],
+  exports: SHARED,
 })
 export class PlatformModule {
   static forRoot(config: Config): DynamicModule {

@@ -16,7 +16,7 @@ import type { WaitlistEntity } from './waitlist.entity.js';
 export interface Join {
   readonly kind: 'join';
   readonly applicant: Applicant;
-  /** The keys that a record of the applicant may have already. */
+  /** The keys by which the applicant may have a record already. */
   readonly keys: ContactKeys;
 }
 
@@ -46,10 +46,11 @@ export type Result = Found | Duplicate | Offboarded;
 /** What is known under the lock about the waitlist and the records that the commands name. */
 export interface Facts {
   readonly waitlist: WaitlistEntity;
-  /** The records that offboardings name, and the first ones of the queue, as many as the offboardings may need. */
+  /** The records that offboardings name by their ids. */
   readonly named: readonly Waiter[];
+  /** The first records of the queue, as many as the offboardings may need. */
   readonly first: readonly Waiter[];
-  /** Of the offboardings, those that an earlier attempt carried out, with the records that each one removed. */
+  /** The offboardings that an earlier attempt carried out, each with the uuids of the records that it removed. */
   readonly done: ReadonlyMap<string, readonly string[]>;
   /** Both keys of each existing record that matches a join. */
   readonly taken: readonly ContactKeys[];
@@ -70,7 +71,10 @@ export interface Decision {
   readonly counters: CounterChanges;
 }
 
-/** Carries out offboardings first, so that signups of the same batch do not change the positions they report. A command that fails changes nothing. */
+/**
+ * Carries out offboardings first, so that signups of the same batch do not change the positions they report. A command that
+ * fails changes nothing.
+ */
 export function decide(facts: Facts, commands: readonly Command[]): Decision {
   const state = stateOf(facts);
   const offboarded = offboardAll(state, commands);
@@ -155,7 +159,7 @@ function select({ named, first }: State, selection: Selection): Waiter[] {
   return 'ids' in selection ? active : active.slice(0, selection.next);
 }
 
-/** @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
+/** @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_CLOSED` */
 function join(state: State, { applicant }: Join): Found | Duplicate {
   const { waitlist, takenEmails, takenPhones, counters } = state;
   const { keys, newcomer, refusal } = admit(applicant, waitlist);

@@ -11,7 +11,7 @@ import { WaiterEntity } from './waiter.entity.js';
 export interface Listing extends Pick<PageRequest, 'offboarded' | 'referredBy' | 'keys' | 'order'> {
   /** Only records whose `emailKey` begins with this, in the order of that key; null for all. */
   readonly emailPrefix: string | null;
-  /** All its records are read faster than it takes to pass by the others in the index of emails. */
+  /** The waitlist has few records of this state: reading them all is faster than skipping the others in the index of emails. */
   readonly isSparse?: boolean;
 }
 

@@ -20,7 +20,7 @@ export class QueueMetrics {
   readonly refusals: Counter;
   private readonly batchCommands: Histogram;
   private readonly commitDuration: Histogram;
-  /** Only where /metrics has a port of its own: they tell strangers how an owner's waitlist is doing. */
+  /** Only if /metrics has a port of its own: on the public port, strangers could watch an owner's waitlist. */
   private readonly byWaitlist: WaitlistMetrics | undefined;
 
   constructor({ registry }: Metrics, @Inject(CONFIG) { metricsPort }: Config, database: Database, queues: QueueStore) {

@@ -60,8 +60,8 @@ export class QueuePages {
   }
 
   /**
-   * The records with the prefix follow each other by email. Before them come those that only have one of the keys, at most
-   * one for each, by id: they may have no email.
+   * First the records that only a key finds, at most one per key, by id, because they may have no email. Then those whose
+   * email has the prefix, by email.
    */
   private async search(
     session: Transaction,
@@ -78,7 +78,8 @@ export class QueuePages {
     const isUnknown = afterId > 0 && after === null;
     const hasPrefix = (record: Pick<StoredWaiter, 'emailKey'> | null) => record?.emailKey?.startsWith(emailPrefix);
     const [own, other] = offboarded ? [waitlist.offboarded, waitlist.active] : [waitlist.active, waitlist.offboarded];
-    // The index of emails has both kinds: a page passes by some `limit * other / own` records of the other one.
+    // The index of emails holds active and offboarded records. A page skips about `limit * other / own` of the other state,
+    // or reads and sorts all of its own.
     const isSparse = own * own < limit * other;
     const listing: Listing = { offboarded, referredBy, keys: request.keys, emailPrefix, isSparse, order: 'joined' };
     const window: Window = { ...ALL, from: hasPrefix(after) ? after : null };
@@ -97,7 +98,7 @@ export class QueuePages {
     return this.pageOf(session, waitlist, records, limit);
   }
 
-  /** One record beyond `limit` tells that there is a next page. Ends the transaction. */
+  /** One record beyond `limit` shows that there is a next page. Ends the transaction. */
   private async pageOf(
     session: Transaction,
     waitlist: WaitlistEntity,

@@ -87,7 +87,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
   /**
    * Puts an applicant at the end of the queue and moves the referrer forward. If a record with this email or phone exists,
    * returns it unchanged. If they match two records, the email decides.
-   * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
+   * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_CLOSED`, `WAITLIST_NOT_FOUND`, `QUEUE_FULL`,
+   * `SHUTTING_DOWN`
    */
   async join(waitlistId: number, applicant: Applicant): Promise<Found> {
     const keys = contactKeys(applicant, applicant.region);
@@ -100,8 +101,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /**
-   * Offboards the active records of a selection, all or none. Returns the uuids of those that this call removed, in the
-   * order of the selection.
+   * Offboards the active records of a selection, all or none. Returns those that this call removed, in the order of the
+   * selection.
    * @throws Problem `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
    */
   async offboard(waitlistId: number, selection: Selection, write: OwnerWrite): Promise<Offboarded> {
@@ -110,8 +111,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
 
   /**
    * Changes settings, after the signups and offboardings that came before. If the spots per referral change, reorders the
-   * queue, past referrals too. Returns the changed waitlist, and how many active records got another rank key.
-   * @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `QUEUE_FULL`, `SHUTTING_DOWN`
+   * queue, past referrals too.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `QUEUE_FULL`, `SHUTTING_DOWN`
    */
   async configure(waitlistId: number, changes: SettingChanges, write: OwnerWrite): Promise<Configured> {
     const submit = async () => (await this.submit(waitlistId, { kind: 'configure', changes, write })) as Configured;

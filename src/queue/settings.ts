@@ -31,7 +31,7 @@ export interface SettingChanges extends Partial<Omit<Settings, 'requiredContact'
   readonly questions?: readonly GivenQuestion[];
 }
 
-/** The settings, changed. @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
+/** The settings with the changes applied. @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
 export function withSettings<Current extends Settings>(current: Current, changes: SettingChanges): Current {
   const { requiredContact, questions, ...others } = changes;
   const given = Object.entries<unknown>(others).filter(([, value]) => value !== undefined);
@@ -40,13 +40,13 @@ export function withSettings<Current extends Settings>(current: Current, changes
     ...(Object.fromEntries(given) as Partial<Settings>),
     requiredContact: { ...current.requiredContact, ...requiredContact },
   };
-  const { malformed, broken, ...asked } = changeQuestions(current, questions);
+  const { malformed, broken, ...newQuestions } = changeQuestions(current, questions);
   requireSound(changed, malformed);
   if (broken.length > 0) throw Problem.ruleBroken(broken);
-  return { ...changed, ...asked };
+  return { ...changed, ...newQuestions };
 }
 
-/** Rules that depend on other settings, and other faults to list with them. @throws Problem `INVALID_REQUEST` */
+/** Checks the rules between settings, and lists `malformed` with their faults. @throws Problem `INVALID_REQUEST` */
 export function requireSound(
   { requiredContact }: Pick<Settings, 'requiredContact'>,
   malformed: readonly FieldFault[],

@@ -24,7 +24,7 @@ export interface Applicant {
   readonly region: string | null;
 }
 
-/** What a new record gets from its applicant. */
+/** The data that a new record takes from its applicant. */
 export interface Newcomer
   extends ContactKeys, Pick<Applicant, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'> {
   readonly answers: readonly Answer[];
@@ -43,7 +43,7 @@ export interface Waiter extends StoredWaiter {
 export interface Found {
   readonly waiter: Waiter;
   readonly waitlist: Readonly<WaitlistEntity>;
-  /** What the request named: the answer may show only this contact data. */
+  /** The contact data of the request: the answer may show only this. */
   readonly keys: ContactKeys;
   /** Whether this call created the record: only then may the answer show the given answers. */
   readonly isNew: boolean;
@@ -70,7 +70,7 @@ export interface PageRequest {
   readonly referredBy: { readonly token: string } | 'anyone' | null;
   /** Only the record that has all of these keys; empty for no such limit. */
   readonly keys: readonly RecordKey[];
-  /** Only the records that this finds, in the order of their emails; `order` and an offset have no meaning then. */
+  /** Only the records that this finds, by email. Then `order` is ignored, and an offset too. */
   readonly search: Search | null;
   readonly order: 'joined' | 'queue';
   readonly start: { readonly offset: number } | { readonly afterId: number };

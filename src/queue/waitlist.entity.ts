@@ -49,7 +49,7 @@ export class WaitlistEntity {
   @Column({ name: 'default_region', type: 'varchar', nullable: true })
   defaultRegion!: string | null;
 
-  /** What a signup is asked, in this order. */
+  /** The live questions, in order. */
   @Column({ type: 'simple-json' })
   questions!: Question[];
 
@@ -65,7 +65,7 @@ export class WaitlistEntity {
   @Column({ name: 'is_public', type: 'boolean' })
   isPublic!: boolean;
 
-  /** Whether the public view leaves out how many people signed up. */
+  /** Whether the public view leaves out the number of signups. */
   @Column({ name: 'hide_counts', type: 'boolean' })
   hidesCounts!: boolean;
 

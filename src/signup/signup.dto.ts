@@ -102,7 +102,7 @@ export class SignupDto extends RecordDto {
     type: [GivenAnswerDto],
     maxItems: 3,
     description:
-      'One item for each question. `answer_value` is the given answer only in the response to the request that created the record; otherwise it is null. In rare cases it is null there too: if the database lost the connection during the commit.',
+      'One item for each question. `answer_value` is the given answer only in the response to the request that created the record; otherwise it is null. It is null there too if the database connection was lost during the commit.',
     example: [],
   })
   answers!: GivenAnswerDto[];

@@ -36,7 +36,8 @@ export class SignupService {
   /**
    * Finds a record by its email or phone; blank text counts as not given. Finding none counts as a miss of the caller's
    * address.
-   * @throws Problem `INVALID_REQUEST` for a phone number that is none in the waitlist's region, `WAITLIST_NOT_FOUND`, `NO_WAITER_FOUND`, `TOO_MANY_MISSES`
+   * @throws Problem `INVALID_REQUEST` for a phone number that is invalid in the waitlist's region, `WAITLIST_NOT_FOUND`,
+   * `NO_WAITER_FOUND`, `TOO_MANY_MISSES`
    */
   async find(waitlistId: number, contact: Pick<Applicant, 'email' | 'phone'>, address: string): Promise<Found> {
     return this.misses.limit(address, this.findUnlimited(waitlistId, contact));

@@ -87,7 +87,7 @@ export class WaiterController {
   @ApiOperation({
     summary: 'Offboard Waiters',
     description:
-      'Removes Waiters from the queue, permanently: those in `waiters`, or the first ones of the queue with `offboard_next`. All of them or, if the request fails, none. Returns the Waiters that this request offboarded, in the order of `waiters` or of the queue. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
+      'Removes Waiters from the queue, permanently: those in `waiters`, or the first ones of the queue with `offboard_next`. It removes all of them or none. Returns the Waiters that this request offboarded, in the order of `waiters` or of the queue. It ignores ids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
   })
   @ApiBody({ type: OffboardWaitersDto, examples: OFFBOARDING })
   @ApiOkResponse({

@@ -11,9 +11,10 @@ import {
   OneOf,
   Phone,
   Text,
+  Uuid,
   WholeNumber,
 } from '../platform/contract/fields.js';
-import { COUNT_SCHEMA, ID_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import { COUNT_SCHEMA, ID_SCHEMA, UUID_PATTERN, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { phoneKey } from '../platform/contract/phone.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { contactFaults, contactKeys } from '../queue/admission/contact.js';
@@ -34,26 +35,21 @@ const API_KEY = {
 } as const;
 const WAITLIST_ID = {
   description:
-    'A waitlist of your account, in place of its `api_key`. Beside a key, it must be the id of the waitlist of the key.',
+    'A waitlist of your account, in place of its `api_key`. If both are given, they must name the same waitlist.',
   optional: true,
   lenient: true,
 } as const;
 const FILTER = { optional: true, lenient: true } as const;
-const UUID = {
-  format: 'uuid',
-  maxLength: 36,
-  pattern: '^[\\da-fA-F]{8}(-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$',
-} as const;
-const UUID_PATTERN = new RegExp(UUID.pattern);
+const UUID = new RegExp(UUID_PATTERN);
 const EMAIL = { type: String, nullable: true, maxLength: 254, example: 'ada@example.com' } as const;
-const NAME = { maxLength: 100, description: 'As given; empty if none was.' } as const;
+const NAME = { maxLength: 100, description: 'As given, or empty.' } as const;
 const QUESTION = { maxLength: 500, description: 'The text of the question, if `questions_request` is true.' } as const;
 const ANSWER = {
   maxLength: 65_536,
   description: 'The answer. A list is joined with `, `; empty if there is none.',
 } as const;
 
-/** The fields that say which waitlist is meant. */
+/** The fields that identify the waitlist. */
 export class NamedWaitlistDto {
   @AnyText(API_KEY)
   api_key?: string;
@@ -77,7 +73,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
   })
   phone?: string;
 
-  @Text({ ...FILTER, ...UUID, description: 'Lists only the Waiter with this uuid.' })
+  @Uuid({ ...FILTER, description: 'Lists only the Waiter with this uuid.' })
   uuid?: string;
 
   @Text({
@@ -85,7 +81,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
     minLength: 1,
     maxLength: 254,
     description:
-      'Lists the Waiters whose email begins with this text, whatever its case, and those whose phone, `referral_token` or `uuid` it is. They are sorted by email, after those that it does not begin. Pages follow each other by the `Link` header alone.',
+      'Lists the Waiters whose email begins with this text, whatever its case, sorted by email. The Waiters with exactly this phone, `referral_token` or `uuid` come first. Follow the `Link` header to the next page.',
   })
   search?: string;
 
@@ -147,14 +143,14 @@ function referrerOf(text: string): PageRequest['referredBy'] {
   return { token: isToken(text) ? text : '' };
 }
 
-/** A blank filter must not list everyone. A search has an order of its own, and no record at an offset. */
+/** A blank filter must not list everyone. A search has its own order, and its pages start after a record. */
 function filterFaults(query: ListWaitersDto): FieldFault[] {
   const blank = (['email', 'phone', 'search'] as const).filter((field) => query[field]?.trim() === '');
   // Generated clients send the default values of these.
-  const senseless = [...(query.offset ? ['offset'] : []), ...(query.order === 'queue' ? ['order'] : [])];
+  const conflicting = [...(query.offset ? ['offset'] : []), ...(query.order === 'queue' ? ['order'] : [])];
   return [
     ...blank.map((field): FieldFault => ({ field, rule: 'min_length', message: 'must not be empty' })),
-    ...(query.search === undefined ? [] : senseless).map((field): FieldFault => ({
+    ...(query.search === undefined ? [] : conflicting).map((field): FieldFault => ({
       field,
       rule: 'one_of',
       message: 'must not be given with search',
@@ -169,7 +165,7 @@ function searchOf(typed: string, region: string | null): Search {
     emailPrefix: emailKeyPrefix(text.replaceAll(' ', '+')),
     keys: [
       ...keyOf('phoneKey', phoneKey(typed.replace(/^ (?=\d)/, '+'), region)),
-      ...keyOf('uuid', UUID_PATTERN.test(text) ? text.toLowerCase() : null),
+      ...keyOf('uuid', UUID.test(text) ? text.toLowerCase() : null),
       ...keyOf('referralToken', isToken(text) ? text : null),
     ],
   };
@@ -205,7 +201,7 @@ export class OwnerAnswerDto {
   }
 }
 
-/** What an answer with Waiters knows besides their records. */
+/** The data of a WaiterDto besides its record. */
 interface WaiterView {
   readonly waitlist: OwnedWaitlist;
   readonly ownerUuid: string;

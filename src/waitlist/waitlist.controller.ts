@@ -39,7 +39,7 @@ const LINKS = Object.fromEntries(
 const CHANGES = {
   nothing: { summary: 'Nothing', value: {} },
   name: { summary: 'The name', value: { waitlist_name: 'My waitlist' } },
-  referrals: { summary: 'What a referral is worth', value: { spots_to_move_upon_referral: 5 } },
+  referrals: { summary: 'The spots per referral', value: { spots_to_move_upon_referral: 5 } },
   contact: { summary: 'The required contact data', value: { required_contact: { phone: 'required' } } },
   questions: { summary: 'The questions', value: { questions: [{ question_value: 'How did you hear of us?' }] } },
 };

@@ -55,7 +55,7 @@ const IS_CLOSED = {
 } as const;
 const IS_PUBLIC = {
   description:
-    'Whether Get a waitlist answers without a token. If not, the id is not found there; signups and lookups still work.',
+    'Whether Get a waitlist works without a token. If false, a request without one gets 404; signups and lookups still work.',
 } as const;
 const HIDE_COUNTS = { description: 'Whether the public view hides its `statistics`.' } as const;
 const STATISTICS = { description: 'The number of records on the waitlist.' } as const;
@@ -71,7 +71,7 @@ export class QuestionDto {
   @Id({
     optional: true,
     description:
-      'The `id` of a question of this waitlist, which keeps its answers even if its text changes. Omit it for a new question; one with the text of an existing question is that question.',
+      'The `id` of a question of this waitlist, which keeps its answers even if its text changes. Omit it for a new question. Without it, a question with the text of an existing one keeps the `id` of that one.',
   })
   id?: number;
 
@@ -107,7 +107,7 @@ export class QuestionDto {
 export class ConfiguredQuestionDto {
   @ApiProperty({
     ...ID_SCHEMA,
-    description: 'Identifies the question within the waitlist, whatever its text; never given again.',
+    description: 'Identifies the question within the waitlist, whatever its text. Never reused.',
     example: 1,
   })
   id!: number;
@@ -144,7 +144,7 @@ export class RequiredContactDto {
   last_name?: Requirement;
 }
 
-/** The rules of single fields that more than one value decides. */
+/* Rules of a field that depend on several values within it, or on a list of countries. */
 
 function reachableFault({ email, phone }: RequiredContactDto) {
   return email === 'off' && phone === 'off' ? { ...UNREACHABLE, field: '' } : null;
@@ -168,7 +168,7 @@ function questionFaults(questions: readonly QuestionDto[]) {
   );
 }
 
-/** The contact data to give, as the waitlist has it. */
+/** The contact data that the waitlist asks for. */
 export class ConfiguredContactDto {
   @ApiProperty({ ...REQUIREMENT, example: 'required' })
   email!: Requirement;
@@ -203,7 +203,7 @@ export class CreateWaitlistDto {
   @Nested(RequiredContactDto, {
     optional: true,
     description:
-      'The contact data to give. In a new waitlist, omitted fields get their defaults; in a change, they keep their value. Email and phone must not both be off.',
+      'The contact data that a signup asks for. In a new waitlist, omitted fields get their defaults; in a change, they keep their value. Email and phone must not both be off.',
   })
   required_contact?: RequiredContactDto;
 
@@ -215,7 +215,7 @@ export class CreateWaitlistDto {
   @NestedList(QuestionDto, {
     ...QUESTIONS,
     optional: true,
-    description: `The questions that a signup answers: at most ${LIVE_QUESTIONS_MAX}, besides removed ones that are sent back, of different texts and of at most ${QUESTIONS_BYTES_MAX} bytes as compact JSON.`,
+    description: `The questions that a signup answers: at most ${LIVE_QUESTIONS_MAX}, with different texts, of at most ${QUESTIONS_BYTES_MAX} bytes as compact JSON. Removed questions that are sent back do not count.`,
   })
   questions?: QuestionDto[];
 
@@ -243,7 +243,7 @@ export class CreateWaitlistDto {
   }
 }
 
-/** Left out means unchanged, but null is still not a value. */
+/** An omitted field is unchanged. A null is refused as in {@link CreateWaitlistDto}. */
 @KnownFieldsOnly(...SENT_BACK)
 export class UpdateWaitlistDto extends PartialType(CreateWaitlistDto, { skipNullProperties: false }) {}
 
@@ -284,7 +284,7 @@ export class WaitlistDto {
   @ApiProperty({ ...URL_LOCATION, format: 'uri', description: 'URL of the signup page.' })
   waitlist_url_location!: string;
 
-  @ApiProperty({ description: 'The contact data to give.', type: ConfiguredContactDto })
+  @ApiProperty({ description: 'The contact data that a signup asks for.', type: ConfiguredContactDto })
   required_contact!: ConfiguredContactDto;
 
   @ApiProperty({

@@ -14,7 +14,7 @@ import type { WaitlistEntity } from '../queue/waitlist.entity.js';
 import { WaitlistStore } from './waitlist.store.js';
 
 const API_KEY_BYTES = 20;
-/** The settings of a waitlist that was created without them. */
+/** The values of omitted settings in a new waitlist. */
 export const DEFAULTS = {
   spotsPerReferral: 3,
   requiredContact: { email: 'required', phone: 'optional', first_name: 'optional', last_name: 'optional' },
@@ -76,7 +76,7 @@ export class WaitlistService {
 
   /** A page of the owner's waitlists, oldest first. */
   async list(accountId: number, { afterId, limit }: PageRequest): Promise<Page> {
-    // One waitlist beyond the page tells whether there is more.
+    // One waitlist beyond the page shows that there is a next page.
     const found = await this.waitlists.listOwned(accountId, { afterId, limit: limit + 1 });
     const waitlists = found.slice(0, limit);
     return { waitlists, nextAfterId: found.length > limit ? (waitlists.at(-1)?.id ?? null) : null };
@@ -93,9 +93,9 @@ export class WaitlistService {
     return waitlist.isPublic ? waitlist : throwNotFound();
   }
 
-  /** Returns the changed waitlist, and how many records moved. @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST` */
+  /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
   async update(id: number, settings: SettingChanges, write: OwnerWrite): Promise<Configured> {
-    // No other owner can get the waitlist after this.
+    // This checks the owner, who never changes.
     const waitlist = await this.get(write.accountId, id);
     return this.writes.once<Configured>(
       write,

@@ -20,7 +20,7 @@ describe('the audit log', () => {
     return body as AuditEventDto[];
   }
 
-  it('tells of every change of a waitlist, newest first, with the request and a hash of the address', async () => {
+  it('has an event for every change of a waitlist, newest first, with the request and a hash of the address', async () => {
     const waitlist = await service.world.waitlist();
     const [ada] = await service.world.signups(waitlist, 2);
     const path = `/api/v1/waitlist/${waitlist.id}`;

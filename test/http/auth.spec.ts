@@ -214,7 +214,7 @@ describe('tokens', () => {
       expect((await refresh(answers[0]!.body.refresh_token)).status).toBe(200);
     });
 
-    it('keeps one row a login, however often it is refreshed; an early token still ends it', async () => {
+    it('keeps one row per login, however often it is refreshed; reuse of an early token still ends it', async () => {
       const owner = await service.world.owner();
       const { sub } = read(owner.token).claims;
       let { refreshToken } = owner;

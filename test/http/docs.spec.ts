@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Service, startService } from '../support/service.js';
@@ -50,19 +49,6 @@ describe('the documentation', () => {
       expect([again.statusCode, again.body]).toEqual([304, '']);
     }
   });
-});
-
-it('the package, the contract, the chart and the image have one version', async () => {
-  const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
-  const { version } = JSON.parse(await read('package.json')) as { version: string };
-  const chart = await read('deploy/chart/Chart.yaml');
-
-  expect(JSON.parse(await read('openapi/openapi.json'))).toMatchObject({ info: { version } });
-  expect(chart.match(/^(?:appVersion|version): .+$/gm)?.sort()).toEqual([
-    `appVersion: ${version}`,
-    `version: ${version}`,
-  ]);
-  expect(await read('Dockerfile')).toContain(`\nARG VERSION=${version}\n`);
 });
 
 it('DOCS_ENABLED=false switches the pages off, and leaves the contract', async () => {

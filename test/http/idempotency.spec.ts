@@ -112,7 +112,7 @@ describe('a write with an Idempotency-Key', () => {
     expect([status, (body as { error_code: string }).error_code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
   });
 
-  it('is another one on another path and for another account', async () => {
+  it('is carried out if the key was used on another path or by another account', async () => {
     const [waitlist, other] = [await service.world.waitlist(), await service.world.waitlist()];
     const key = randomUUID();
     await call(waitlist, 'PATCH', `/api/v1/waitlist/${waitlist.id}`, {}, key);
@@ -125,7 +125,7 @@ describe('a write with an Idempotency-Key', () => {
     expect(answers.map((answer) => [answer.status, isReplay(answer)])).toEqual([[201, false], [200, false]]); // prettier-ignore
   });
 
-  it('is not kept if it failed', async () => {
+  it('is carried out if the first one failed', async () => {
     const waitlist = await service.world.waitlist();
     const key = randomUUID();
     const body = { required_contact: { email: 'off' } };
@@ -139,7 +139,7 @@ describe('a write with an Idempotency-Key', () => {
     expect([refused.status, accepted.status, isReplay(accepted)]).toEqual([400, 200, false]);
   });
 
-  it('happens once, however many send it at the same time', async () => {
+  it('is carried out once, even if it is sent five times at once', async () => {
     const waitlist = await service.world.waitlist();
     await service.world.signups(waitlist, 5);
     const key = randomUUID();

@@ -178,7 +178,7 @@ describe('a service whose database is locked by another program', () => {
     expect(waiters).toHaveLength(1);
   });
 
-  it('lets a bounded number of changes wait that reorder a waitlist', async () => {
+  it('bounds the number of waiting changes that reorder a waitlist', async () => {
     const { api } = patient;
     const { id, owner } = waitlist;
     other.exec('BEGIN IMMEDIATE');

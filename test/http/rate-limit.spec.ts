@@ -109,7 +109,7 @@ describe('a limit behind a trusted proxy', () => {
     expect(await statuses(3, (index) => look(via(PROXY, `192.0.2.9:${5000 + index}`)))).toEqual([404, 404, 404]);
   });
 
-  it('counts for the proxy what is no address, with all that stands before it', async () => {
+  it('counts a forwarded text that is not an address for the proxy that wrote it, and ignores all before it', async () => {
     const proxy = '10.1.2.4';
     expect((await look({ from: proxy })).status).toBe(404);
 

@@ -239,7 +239,7 @@ describe('the waiters of a waitlist', () => {
         expect(await found({ search: 'da' })).toEqual([]);
       });
 
-      it('are found by an exact phone, token or uuid, before those whose email begins so', async () => {
+      it('are found by an exact phone, token or uuid, and stand before those found by their email', async () => {
         expect(await found({ search: '14155550123' })).toEqual(some(0, 7));
         expect(await found({ search: members[4]!.referral_token })).toEqual(some(4));
         expect(await found({ search: ` ${members[5]!.uuid.toUpperCase()}` })).toEqual(some(5));
@@ -257,7 +257,7 @@ describe('the waiters of a waitlist', () => {
         },
       );
 
-      it('cannot have an offset or an order with a search, nor a blank one', async () => {
+      it('cannot be searched with an offset, an order or a blank text', async () => {
         const { status, body } = await ask(list, { search: 'a', offset: 1, order: 'queue' });
 
         expect([status, body.errors.map(({ field }: { field: string }) => field)]).toEqual([400, ['offset', 'order']]);
@@ -323,7 +323,7 @@ describe('the waiters of a waitlist', () => {
       expect(await service.world.list(list)).toHaveLength(6);
     });
 
-    it('have no key if the waitlist was named by its id, and links that name it so too', async () => {
+    it('show no key if the request named the waitlist by its id, and neither do the links to other pages', async () => {
       const query = { waitlist_id: waitlist.id, limit: 1 };
       const { body, headers } = await service.api.get(PATH, { token: waitlist.owner.token, query });
 
@@ -331,7 +331,7 @@ describe('the waiters of a waitlist', () => {
       expect(headers.link).toContain(`?waitlist_id=${waitlist.id}&limit=1&after_id=${body[0].id}>`);
     });
 
-    it('are refused to a query with unknown parameters, naming each beside all other faults', async () => {
+    it('are refused to a query with unknown parameters, which are listed with all other faults', async () => {
       const { status, body } = await service.api.get(PATH, {
         token: waitlist.owner.token,
         query: { refferal_token: 'x', limit: 0, constructor: 'x' },
@@ -455,7 +455,7 @@ describe('the waiters of a waitlist', () => {
       expect(await statusOf(owner, { waitlist_id: 'x' })).toBe(400);
     });
 
-    it('which is not found by its id if it is of another account', async () => {
+    it("and answer 404 for the id of another account's waitlist", async () => {
       const [{ owner }, foreign] = [await service.world.waitlist(), await service.world.waitlist()];
 
       for (const waitlist_id of [foreign.id, UNKNOWN_ID]) {
@@ -464,7 +464,7 @@ describe('the waiters of a waitlist', () => {
       }
     });
 
-    it('that is one: an id beside a key must be of the same waitlist', async () => {
+    it('and refuse a key and an id that name different waitlists', async () => {
       const { owner, id, api_key } = await service.world.waitlist();
       const other = await service.world.waitlist({}, owner);
 

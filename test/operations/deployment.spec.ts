@@ -35,13 +35,14 @@ describe('deploying', () => {
     expect([...inConfig, ...inSecret, ...setByChart].sort()).toEqual(variables.filter((name) => !isOfPattern(name)));
   });
 
-  it('the package, the chart and the image have one version', () => {
+  it('the package, the contract, the chart and the image have one version', () => {
     const { version } = readJson('package.json');
 
     expect({
       lock: readJson('package-lock.json').version,
+      contract: readJson('openapi/openapi.json').info.version,
       chart: matches('deploy/chart/Chart.yaml', /^(?:version|appVersion): (.+)$/gm),
       image: matches('Dockerfile', /^ARG VERSION=(.+)$/gm),
-    }).toEqual({ lock: version, chart: [version, version], image: [version] });
+    }).toEqual({ lock: version, contract: version, chart: [version, version], image: [version] });
   });
 });

@@ -142,7 +142,7 @@ describe('METRICS_PORT', () => {
   const METRICS_PORT = '9464';
   const metricsOf = async ({ app }: Service) => app.get(Metrics).registry.metrics();
 
-  it('moves /metrics to a port of its own, where it is all there is', async () => {
+  it('moves /metrics to a port of its own, which serves nothing else', async () => {
     const database = await openMigratedDatabase();
     const port = await freePort();
     const service = await ServiceProcess.spawn({

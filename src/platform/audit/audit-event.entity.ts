@@ -20,7 +20,7 @@ export class AuditEventEntity {
   @Column({ name: 'request_id', type: 'varchar', nullable: true })
   requestId!: string | null;
 
-  /** Keyed hash of the network address: equal addresses can be seen, not read. */
+  /** Keyed hash of the network address: shows that two events came from one address, but not which. */
   @Column({ name: 'address_hash', type: 'varchar', nullable: true })
   addressHash!: string | null;
 

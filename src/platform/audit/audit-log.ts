@@ -26,13 +26,13 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** People whom one event names are stored in statements of this many rows. */
+/** Rows of one INSERT. */
 const SUBJECTS_MAX = 1_000;
 /** Events of one offboarding name up to 1,000 people, so few events are deleted at once. */
 const SWEEP_CHUNK = 10;
 const DAY_MS = 86_400_000;
 
-/** Who made a request, as the audit log keeps it. */
+/** The origin of a request, as the audit log stores it. */
 export interface Origin {
   readonly requestId: string | null;
   readonly addressHash: string | null;
@@ -48,7 +48,7 @@ export interface Sender {
 export const FROM_CLI: Origin = { requestId: null, addressHash: null };
 
 export interface AuditEvent extends Origin {
-  /** UUID v7; made anew if left out. */
+  /** UUID v7; generated if omitted. */
   readonly id?: string;
   readonly accountId: number;
   readonly action: AuditAction;
@@ -57,7 +57,7 @@ export interface AuditEvent extends Origin {
   readonly uuids?: readonly string[];
 }
 
-/** An event as it is read. */
+/** A stored event. */
 export interface RecordedEvent extends AuditEventEntity {
   readonly uuids: readonly string[];
 }
@@ -76,7 +76,7 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-/** Who changed what. An event is written in the transaction of the work that it tells of. */
+/** The audit log. The event of a write is stored in the transaction of that write. */
 @Injectable()
 export class AuditLog {
   private readonly events: Table<AuditEventEntity>;
@@ -117,7 +117,7 @@ export class AuditLog {
     ]);
   }
 
-  /** Of these commands, the ones that are carried out, with the people that each one named, in order. */
+  /** The commands among these that were carried out, each with the `uuids` of its event, in order. */
   findDone(commandIds: readonly string[]): Query<ReadonlyMap<string, readonly string[]>> {
     if (commandIds.length === 0) return known(new Map());
     return select<{ id: string; uuid: string | null }, ReadonlyMap<string, string[]>>(
@@ -146,7 +146,7 @@ export class AuditLog {
       select<Row, AuditEventEntity[]>(
         `SELECT ${this.events.select('e')} FROM audit_event e WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
          ORDER BY e.id DESC LIMIT ?`,
-        // One event beyond the page tells whether there is more.
+        // One event beyond the page shows that there is a next page.
         [...conditions.map(({ value }) => value), limit + 1],
         (rows) => rows.map((row) => this.events.read(row)),
       ),

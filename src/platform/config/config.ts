@@ -161,7 +161,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   };
 }
 
-/** Whether a text of at most half its length, repeated, makes up the whole secret: `xxxx`, `abcabca`. */
+/** Whether the secret repeats a text of at most half its length: `xxxx`, `abcabca`. */
 function isRepetition(secret: string): boolean {
   const periods = Array.from({ length: Math.floor(secret.length / 2) }, (_, index) => index + 1);
   return periods.some((period) => secret.startsWith(secret.slice(period)));

@@ -24,7 +24,7 @@ const PAGE_HEADERS = safeHeaders({
   'img-src': ["'self'", 'data:'],
   'connect-src': ["'self'"],
 });
-/** For a URL with the hash of what it names. */
+/** For a URL that contains the hash of its content. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /** Serves the contract at `/openapi.json`. */
@@ -71,7 +71,7 @@ function serve(fastify: FastifyInstance, path: string, type: string, text: strin
   const etag = `W/"${hash}"`;
   let compressed: Promise<Buffer> | undefined;
   fastify.get<{ Querystring: { v?: string } }>(path, { exposeHeadRoute: true }, async ({ headers, query }, reply) => {
-    // A replica of another version, asked by the page of this one, must not be cached under this one's hash.
+    // During an upgrade, a replica of another version may answer; its file must not be cached under the hash in the URL.
     const cached = query.v === hash ? FOREVER : 'no-cache';
     reply.headers({ ...PAGE_HEADERS, 'cache-control': cached, etag, vary: 'accept-encoding' }).type(type);
     if (headers['if-none-match']?.includes(etag)) return reply.code(304).send();

@@ -83,8 +83,9 @@ export function Text(options: TextOptions) {
   return AnyText({ pattern: TEXT_PATTERN, ...options });
 }
 
+/** Without an example, which `/docs` would fill in. */
 export function Uuid(options: FieldOptions) {
-  return Text({ ...UUID_SCHEMA, pattern: UUID_PATTERN, ...options });
+  return Text({ ...UUID_SCHEMA, example: undefined, pattern: UUID_PATTERN, ...options });
 }
 
 export function PersonName(options: FieldOptions) {
@@ -98,7 +99,7 @@ export function Email(options: FieldOptions) {
   return applyDecorators(text({ ...EMAIL_SCHEMA, ...options }, plusOfSpaces), Holds('address', addressFault));
 }
 
-/** A number of any region, or blank text, which counts as none. Whether its region is right, a service checks. */
+/** A phone number of any region, or blank text, which counts as none. A service checks the region. */
 export function Phone(options: FieldOptions) {
   const numberFault = (value: string) =>
     value.trim() === '' || isPhoneAnywhere(value) ? null : broken('format', phoneRule(null));
@@ -112,9 +113,9 @@ export function HttpUrl(options: TextOptions) {
 
 export function WholeNumber(options: NumberOptions) {
   const rules = [
-    IsInt(words('type', 'must be a whole number')),
-    Min(options.minimum, words('minimum', `must be at least ${options.minimum}`)),
-    Max(options.maximum, words('maximum', `must be at most ${options.maximum}`)),
+    IsInt(withFault('type', 'must be a whole number')),
+    Min(options.minimum, withFault('minimum', `must be at least ${options.minimum}`)),
+    Max(options.maximum, withFault('maximum', `must be at most ${options.maximum}`)),
   ];
   return field({ format: 'int32', ...options, type: 'integer' }, rules, { read: numberOfText });
 }
@@ -128,24 +129,24 @@ export function Count(options: FieldOptions) {
 }
 
 export function Flag(options: FieldOptions) {
-  const rules = [IsBoolean(words('type', 'must be true or false'))];
+  const rules = [IsBoolean(withFault('type', 'must be true or false'))];
   return field({ ...options, type: Boolean }, rules, { read: booleanOfText });
 }
 
 /** A confirmation: nothing but true is accepted. */
 export function Confirmation(options: FieldOptions) {
-  return field({ ...options, type: Boolean, enum: [true] }, [IsIn([true], words('one_of', 'must be true'))]);
+  return field({ ...options, type: Boolean, enum: [true] }, [IsIn([true], withFault('one_of', 'must be true'))]);
 }
 
 export function OneOf(options: FieldOptions & { readonly enum: readonly string[]; readonly enumName?: string }) {
-  const rule = IsIn(options.enum, words('one_of', `must be ${options.enum.join(' or ')}`));
+  const rule = IsIn(options.enum, withFault('one_of', `must be ${options.enum.join(' or ')}`));
   return field({ ...options, enum: [...options.enum] }, [rule]);
 }
 
 /** Different texts. */
 export function TextList(options: ListOptions & { readonly items: TextBounds }) {
   const schema = { ...options, type: 'array', uniqueItems: true, items: { ...options.items, type: 'string' } };
-  const isUnique = ArrayUnique(words('unique', 'must not contain an item twice'));
+  const isUnique = ArrayUnique(withFault('unique', 'must not contain an item twice'));
   return field(schema, [...listRules(options, textFault(options.items)), isUnique]);
 }
 
@@ -218,7 +219,7 @@ function field(
     ...(lenient && readNotation ? [Transform(({ value }: TransformFnParams) => readNotation(value))] : []),
     ...(optional || schema.nullable ? [ValidateIf((dto: Dto, value) => !isSkipped(value, dto))] : []),
     ...(unless ? [NeededUnless(unless)] : []),
-    ...(optional ? [] : [IsDefined(words('required', 'is required'))]),
+    ...(optional ? [] : [IsDefined(withFault('required', 'is required'))]),
     ...rules,
   );
 }
@@ -259,16 +260,16 @@ const plusOfSpaces: Reader = (value) => (typeof value === 'string' ? value.trim(
 
 const plusOfFirstSpace: Reader = (value) => (typeof value === 'string' ? value.replace(/^ (?=\d)/, '+') : value);
 
-/** What is wrong with a value. The paths are those within the value: empty for the value itself, `[0]` for an item. */
+/** Finds the faults of a value. Their paths are within the value: empty for the value itself, `[0]` for an item. */
 type FindFaults<Value> = (value: Value) => FieldFault | readonly FieldFault[] | null;
 
-/** A fault of the value itself, if no path within it is given. */
+/** A fault of the value itself, or of the path `field` within it. */
 export function broken(rule: Rule, message: string, field = ''): FieldFault {
   return { field, rule, message };
 }
 
-/** A message of class-validator is only text, so it carries faults as JSON; `read` reads them. */
-function words(rule: Rule, message: string): { readonly message: string } {
+/** Options of a class-validator rule. Its message is only text, so it carries the fault as JSON; `read` parses it. */
+function withFault(rule: Rule, message: string): { readonly message: string } {
   return { message: JSON.stringify([broken(rule, message)]) };
 }
 
@@ -283,7 +284,7 @@ export function Holds<Value>(name: string, findFaults: FindFaults<Value>): Prope
 function NeededUnless(other: string): PropertyDecorator {
   const validate = (value: unknown, context?: { readonly object: object }) =>
     !isBlank(value) || !isBlank((context?.object as Dto)[other]);
-  const { message } = words('required', `is required unless a ${other} is given`);
+  const { message } = withFault('required', `is required unless a ${other} is given`);
   return ValidateBy({ name: 'neededUnless', validator: { validate, defaultMessage: () => message } });
 }
 
@@ -291,7 +292,7 @@ function isBlank(value: unknown): boolean {
   return isAbsent(value) || (typeof value === 'string' && value.trim() === '');
 }
 
-/** The faults of a value that `read` read. */
+/** The faults of the result of `read`. */
 const nestedFaults: FindFaults<unknown> = (value) => {
   if (value instanceof Malformed) return value.faults;
   return isAbsent(value) ? broken('type', 'must be a JSON object') : null;
@@ -321,9 +322,9 @@ function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaul
   const allFaults = (items: readonly unknown[]) =>
     items.flatMap((item, index) => within(`[${index}]`, [itemFaults(item) ?? []].flat()));
   return [
-    IsArray(words('type', 'must be a list')),
-    ...(minItems > 0 ? [ArrayMinSize(minItems, words('min_items', 'must not be empty'))] : []),
-    ArrayMaxSize(maxItems, words('max_items', `must have at most ${maxItems} items`)),
+    IsArray(withFault('type', 'must be a list')),
+    ...(minItems > 0 ? [ArrayMinSize(minItems, withFault('min_items', 'must not be empty'))] : []),
+    ArrayMaxSize(maxItems, withFault('max_items', `must have at most ${maxItems} items`)),
     Holds('items', allFaults),
   ];
 }

@@ -1,6 +1,6 @@
 import { type CountryCode, parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max';
 
-/** Niue's are the shortest. */
+/** The shortest national numbers, of Niue. */
 const NATIONAL_DIGITS_MIN = 4;
 /** E.164 has up to 15 digits, and a prefix for calls abroad comes before them. */
 const NATIONAL_DIGITS_MAX = 20;
@@ -21,9 +21,7 @@ export function phoneKey(phone: string, region: string | null): string | null {
   return number?.isPossible() ? number.number : null;
 }
 
-/**
- * Whether the text may be a phone number in some region. To try all of them would take 10 ms for a text that is none.
- */
+/** Whether the text may be a phone number in some region. Trying every region would take 10 ms for other text. */
 export function isPhoneAnywhere(phone: string): boolean {
   if (isInternational(phone)) return phoneKey(phone, null) !== null;
   const digits = phone.match(/\p{Nd}/gu)?.length ?? 0;

@@ -9,12 +9,12 @@ import { fieldsOf, Malformed, read, requestFaults, unknownField } from './reques
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Faults that were found before the request is read; they are listed with all others. */
+    /** Faults found before the path, query and body are read; they are listed with all others. */
     faults?: readonly FieldFault[];
   }
 }
 
-/** The pipe of a path parameter, which says what is wrong with a text before it transforms one that is right. */
+/** The pipe of a path parameter. `faultOf` checks the text; `transform` converts text without a fault. */
 export interface PathPipe extends PipeTransform<string> {
   faultOf(text: string): FieldFault | null;
 }
@@ -24,7 +24,7 @@ interface Reading {
   readonly path: readonly { readonly name: string; readonly pipe: PathPipe }[];
   readonly query: Type<object> | null;
   readonly body: Type<object> | null;
-  /** Null if unknown parameters are ignored. */
+  /** The known query parameters; null if unknown ones are ignored. */
   readonly queryParameters: ReadonlySet<string> | null;
 }
 
@@ -88,7 +88,10 @@ function readAll({ path, query, body, queryParameters }: Reading, request: Fasti
     return result;
   };
   const params = request.params as Readonly<Record<string, string>>;
-  for (const { name, pipe } of path) faults.push(...[pipe.faultOf(params[name] ?? '') ?? []].flat());
+  for (const { name, pipe } of path) {
+    const fault = pipe.faultOf(params[name] ?? '');
+    if (fault) faults.push(fault);
+  }
   if (queryParameters) faults.push(...parametersOf(request).filter((name) => !queryParameters.has(name)).map(unknownField)); // prettier-ignore
   if (query) request.query = readAs(query, request.query);
   if (body) request.body = readAs(body, request.body);

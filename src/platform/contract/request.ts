@@ -9,7 +9,7 @@ const CHECKING = { stopAtFirstError: true, validationError: { target: false, val
 /** The DTOs in which an unknown field is a fault, with the fields of their responses that may be sent back. */
 const strictDtos = new Map<object, ReadonlySet<string>>();
 
-/** In place of a value that breaks rules: its faults, with their paths within the value. */
+/** Stands in place of a value that breaks rules. Holds its faults, with their paths within the value. */
 export class Malformed {
   constructor(readonly faults: readonly FieldFault[]) {}
 }
@@ -34,7 +34,7 @@ export function readRequest<Dto extends object>(dto: Type<Dto>, value: unknown):
   return request;
 }
 
-/** The value as an instance of the DTO, or everything that is wrong with it. */
+/** The value as an instance of the DTO, or all its faults. */
 export function read<Dto extends object>(dto: Type<Dto>, value: unknown): Dto | Malformed {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return new Malformed([{ field: '', rule: 'type', message: 'must be a JSON object' }]);
@@ -43,7 +43,7 @@ export function read<Dto extends object>(dto: Type<Dto>, value: unknown): Dto | 
   return faults.length > 0 ? new Malformed(faults) : request;
 }
 
-/** The faults of a whole request; one that is no object is named `body`. */
+/** The faults of a whole request. A fault of the body itself gets the field `body`. */
 export function requestFaults({ faults }: Malformed): FieldFault[] {
   return faults.map((fault) => (fault.field === '' ? { ...fault, field: 'body' } : fault));
 }
@@ -58,7 +58,7 @@ export function unknownField(field: string): FieldFault {
   return { field, rule: 'known', message: 'is unknown' };
 }
 
-/** Faults of a value as faults of what holds it: `[0].id` within `waiters` is `waiters[0].id`. */
+/** Puts `parent` before the path of each fault: `[0].id` within `waiters` is `waiters[0].id`. */
 export function within(parent: string, faults: readonly FieldFault[]): FieldFault[] {
   return faults.map(({ field, ...fault }) => ({ ...fault, field: join(parent, field) }));
 }

@@ -154,8 +154,8 @@ async function setUp(runner: QueryRunner): Promise<PreparedConnection> {
 }
 
 /**
- * A statement that is given up at its deadline would run on in the server, even without its connection. MySQL limits only
- * SELECT; what others wait for is limited by {@link LOCK_WAIT_MAX_SECONDS}.
+ * Without this limit, a statement given up at its deadline would run on in the server, even after its connection is closed.
+ * MySQL limits only SELECT; other statements wait at most {@link LOCK_WAIT_MAX_SECONDS} for each row lock.
  */
 async function limitStatements(
   runner: QueryRunner,

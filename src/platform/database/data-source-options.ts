@@ -11,7 +11,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 export const SILENCE_MAX_SECONDS = 30;
 /** The pool closes idle connections before the server does. */
 const IDLE_MAX_MS = 10_000;
-/** Another program may be making the file. */
+/** How long to wait for another program that is creating the file. */
 const SQLITE_OPEN_MS = 5_000;
 
 /** The same tables on the embedded database and on MySQL or MariaDB. */

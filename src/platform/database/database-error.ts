@@ -68,7 +68,7 @@ export function reasonToRepeat(error: unknown): string | undefined {
   return isFatal(error) ? 'FATAL' : undefined;
 }
 
-/** Whether another transaction holds a lock for long, which is no failure. */
+/** Whether another transaction held a lock for too long, which does not count as a failure. */
 export function isLocked(error: unknown): boolean {
   return sqliteCode(error) === SQLITE_BUSY || driverError(error).errno === LOCK_WAIT_TIMEOUT;
 }

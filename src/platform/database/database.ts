@@ -104,9 +104,9 @@ export class Database {
   }
 
   /**
-   * Throws `DATABASE_UNAVAILABLE` if the database cannot serve requests. The embedded one is only read: it refuses writes while the command line does
-   * long work, and can still serve readers. A server that answers other connections but not this one in time is busy,
-   * not away: restarting replicas would not help.
+   * Throws `DATABASE_UNAVAILABLE` if the database cannot serve requests. The embedded one is only read: it refuses writes
+   * while the command line does long work, and can still serve readers. A server that answers other connections but not
+   * this one in time is busy, not away: restarting replicas would not help.
    */
   async probe(deadlineMs: number): Promise<void> {
     const question = this.dialect.isEmbedded ? 'SELECT 1' : NO_OP_WRITE;

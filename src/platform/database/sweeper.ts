@@ -7,7 +7,7 @@ import { select, write } from './session.js';
 /** How often each process looks for rows to delete. */
 const INTERVAL_MS = 60_000;
 
-/** Which rows of a table are deleted when they are old. */
+/** The rows of a table to delete when they are old. */
 export interface Sweep {
   readonly table: string;
   /** The primary key. */
@@ -47,10 +47,10 @@ export class Sweeper implements BeforeApplicationShutdown {
   }
 
   private async sweep({ table, id, time, before, chunk, parts }: Sweep): Promise<void> {
-    const limit = toSqlTime(before());
+    const end = toSqlTime(before());
     const find = select<{ id: number | string }, (number | string)[]>(
       `SELECT ${id} AS id FROM ${table} WHERE ${time} < ? ORDER BY ${time} LIMIT ?`,
-      [limit, chunk],
+      [end, chunk],
       (rows) => rows.map((row) => row.id),
     );
     let ids: readonly (number | string)[];

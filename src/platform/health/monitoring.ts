@@ -24,7 +24,7 @@ export function serveMonitoring(
   if (metricsPort === undefined) serveMetrics(fastify, metrics);
 }
 
-/** A server with nothing but `/metrics`, so that the network can keep it from everybody but Prometheus. */
+/** A server with nothing but `/metrics`, so that a network policy can restrict it to Prometheus. */
 export function createMetricsServer(metrics: Metrics): FastifyInstance {
   const server = createServer();
   serveMetrics(server, metrics);

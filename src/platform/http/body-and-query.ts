@@ -115,7 +115,7 @@ interface Visit {
  * The recursion is safe because the levels are bounded first.
  */
 function requireStorable(value: unknown, path: string, level: number, visit: Visit): void {
-  if (typeof value === 'string' && !value.isWellFormed()) visit.surrogates.push(loneSurrogate(path, ''));
+  if (typeof value === 'string' && !value.isWellFormed()) visit.surrogates.push(surrogateFault(path));
   if (typeof value !== 'object' || value === null) return;
   if (level > LEVELS_MAX) throw malformed('max_levels', `must have at most ${LEVELS_MAX} levels`);
   const isList = Array.isArray(value);
@@ -123,7 +123,7 @@ function requireStorable(value: unknown, path: string, level: number, visit: Vis
   visit.left -= isList ? value.length : Object.keys(value).length;
   if (visit.left < 0) throw malformed('max_values', `must hold at most ${VALUES_MAX} values`);
   for (const [key, inner] of Object.entries(value)) {
-    if (!key.isWellFormed()) visit.surrogates.push(loneSurrogate(path, 'keys '));
+    if (!key.isWellFormed()) visit.surrogates.push(surrogateFault(path, 'keys must not hold a lone surrogate'));
     const innerPath = isList ? `${path}[${key}]` : path ? `${path}.${key}` : key;
     requireStorable(inner, innerPath, level + 1, visit);
   }
@@ -133,8 +133,8 @@ function isPlainObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function loneSurrogate(path: string, what: string): FieldFault {
-  return { field: path || 'body', rule: 'characters', message: `${what}must not hold a lone surrogate` };
+function surrogateFault(path: string, message = 'must not hold a lone surrogate'): FieldFault {
+  return { field: path || 'body', rule: 'characters', message };
 }
 
 function malformed(rule: Rule, message: string): Problem {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
  * Calls `ended` once: with true when the response is on its way to the client, with false when the connection has closed
- * before that. A response emits no `close` while it waits for an earlier one of its connection, so the socket is asked.
+ * before that. A pipelined response emits no `close` while it waits for an earlier one, so this listens to the socket.
  */
 export function onceEnded(
   { socket }: IncomingMessage,

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A write that succeeded with an `Idempotency-Key`. The answer is made again from this row and the people that the
- * command's audit event names.
+ * A write that succeeded with an `Idempotency-Key`. A repeat is answered from this row and from the `uuids` of the
+ * command's audit event.
  */
 @Entity('idempotency_key')
 export class IdempotencyKeyEntity {
@@ -26,7 +26,7 @@ export class IdempotencyKeyEntity {
   @Column({ type: 'simple-json' })
   counts!: Readonly<Record<string, number>>;
 
-  /** The whole answer, encrypted; only of an answer with a new secret, which cannot be made again. */
+  /** The whole answer, encrypted. Only if it holds a new secret, which is not stored elsewhere; otherwise null. */
   @Column({ name: 'sealed_answer', type: 'varchar', nullable: true })
   sealedAnswer!: string | null;
 

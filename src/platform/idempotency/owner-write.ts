@@ -9,7 +9,7 @@ export interface RepeatKey {
   readonly bodyHash: string;
 }
 
-/** An owner's command: who gave it, and how a repeat of it is recognized. */
+/** A write by an owner: its account, its origin, and the key that recognizes a repeat. */
 export interface OwnerWrite extends Origin {
   /** UUID v7: the id of its audit event. */
   readonly id: string;
@@ -20,7 +20,7 @@ export interface OwnerWrite extends Origin {
   markReplayed(): void;
 }
 
-/** A command of the CLI, or of the start, for an account. */
+/** A write of a CLI command, or of the first start, for an account. */
 export function operatorWrite(accountId: number): OwnerWrite {
   return { ...FROM_CLI, id: uuidV7(), accountId, key: null, markReplayed: () => undefined };
 }

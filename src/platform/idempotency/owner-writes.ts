@@ -11,11 +11,11 @@ import { Secrets } from '../secrets/secrets.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import type { OwnerWrite, RepeatKey } from './owner-write.js';
 
-/** How long a repeat gets the first answer again, at least: old keys are deleted once a minute. */
+/** A repeat gets the first answer again for at least this long: old keys are deleted once a minute. */
 const KEPT_MS = 24 * 3_600_000;
 const SWEEP_CHUNK = 500;
 
-/** What a write did, as its transaction stores it. */
+/** What the transaction of a write stores about it. */
 export interface WriteRecord {
   readonly action: AuditAction;
   readonly waitlistId: number;
@@ -27,9 +27,8 @@ export interface WriteRecord {
   readonly secretAnswer?: object;
 }
 
-/** What is left of a write for a repeat. */
+/** The stored part of a write, from which a repeat is answered. */
 export interface DoneWrite {
-  readonly waitlistId: number | null;
   readonly uuids: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
   /** Null for an answer without a secret. */
@@ -43,7 +42,7 @@ export interface DoneWrite {
 @Injectable()
 export class OwnerWrites {
   private readonly keys: Table<IdempotencyKeyEntity>;
-  /** Keys whose write is under way in this process. Of two processes, the second waits for the first one's commit. */
+  /** Keys whose write is under way in this process. A second process waits at the primary key for the first one's commit. */
   private readonly running = new Set<string>();
 
   constructor(
@@ -65,14 +64,14 @@ export class OwnerWrites {
   }
 
   /**
-   * Carries out a write, or gives the answer of the first write with the same key again.
+   * Carries out a write. If one with the same key was carried out before, answers with its `replay` instead.
    * @throws Problem `IDEMPOTENCY_KEY_IN_USE` while the first is under way, `IDEMPOTENCY_KEY_REUSED` with another body,
    * `SECRET_UNAVAILABLE` for an answer under a secret that this process does not list
    */
   async once<Result>(
     write: OwnerWrite,
     work: () => Promise<Result>,
-    again: (done: DoneWrite) => Result | Promise<Result>,
+    replay: (done: DoneWrite) => Result | Promise<Result>,
   ): Promise<Result> {
     const { key } = write;
     if (!key) return work();
@@ -80,27 +79,27 @@ export class OwnerWrites {
     this.running.add(key.id);
     try {
       const stored = await this.find(key);
-      return stored ? await again(await this.doneBy(stored, write, key)) : await work();
+      return stored ? await replay(await this.doneBy(stored, write, key)) : await work();
     } catch (error) {
       // Another process, or an attempt of this one whose answer from the database was lost, has stored the key meanwhile.
       const stored = isDuplicateKey(error) ? await this.find(key) : null;
       if (!stored) throw error;
-      return await again(await this.doneBy(stored, write, key));
+      return await replay(await this.doneBy(stored, write, key));
     } finally {
       this.running.delete(key.id);
     }
   }
 
   /**
-   * Whether this write is not carried out yet; false in the retry of a transaction of which only the answer to the COMMIT
-   * was lost. Ask it in the transaction of the work.
+   * Whether this write has not been carried out yet. False in a retry after the answer to COMMIT was lost. Call it in the
+   * transaction of the work.
    */
   async isNew(session: Session, { id }: OwnerWrite): Promise<boolean> {
     const done = await session.one(this.audit.findDone([id]));
     return !done.has(id);
   }
 
-  /** Goes into the transaction of the work. */
+  /** Stores the audit event and the key. Send it in the transaction of the work. */
   record(write: OwnerWrite, { counts = {}, secretAnswer, ...event }: WriteRecord): Query<unknown> {
     const { id, accountId, key, requestId, addressHash } = write;
     return together([
@@ -133,11 +132,11 @@ export class OwnerWrites {
 
   private async doneBy(stored: IdempotencyKeyEntity, write: OwnerWrite, key: RepeatKey): Promise<DoneWrite> {
     if (stored.bodyHash !== key.bodyHash) throw new Problem('IDEMPOTENCY_KEY_REUSED');
-    const { commandId, waitlistId, counts, sealedAnswer } = stored;
+    const { commandId, counts, sealedAnswer } = stored;
     const answer = sealedAnswer === null ? 'null' : this.secrets.open(sealedAnswer);
     if (answer === null) throw new Problem('SECRET_UNAVAILABLE');
     const done = await this.database.one(this.audit.findDone([commandId]));
     if (commandId !== write.id) write.markReplayed();
-    return { waitlistId, counts, uuids: done.get(commandId) ?? [], secretAnswer: JSON.parse(answer) as unknown };
+    return { counts, uuids: done.get(commandId) ?? [], secretAnswer: JSON.parse(answer) as unknown };
   }
 }

@@ -24,7 +24,7 @@ export function limitConnections(
   server.maxConnections = connectionsMax;
   server.on('drop', onRefused);
   server.on('connection', (socket) => {
-    // Every pipelined request waits for the end of its connection.
+    // Each pipelined request adds a listener for the end of the connection.
     socket.setMaxListeners(0);
     const { remoteAddress } = socket;
     // The client has reset the connection already. Its request could still be read, but belongs to no address.
@@ -41,8 +41,9 @@ export function limitConnections(
 }
 
 /**
- * Sends `100 Continue` to a client that waits for it once the body is read: not before a request that is refused for its
- * headers, such as a declared length over the limit. Any other expectation is refused with 417 (RFC 9110, 10.1.1).
+ * Sends `100 Continue` to a client that waits for it, but only when the body is about to be read: a request that is refused
+ * for its headers, such as a declared length over the limit, gets none. Any other expectation is refused with 417 (RFC 9110,
+ * 10.1.1).
  */
 export function askForBodies(fastify: FastifyInstance): void {
   const { server } = fastify;

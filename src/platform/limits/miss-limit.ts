@@ -34,8 +34,8 @@ export class MissLimit {
   }
 
   /**
-   * Returns what a lookup found, or its error. A miss is counted after the lookup: parallel lookups would all pass a check
-   * made before it. Beyond the limit, hits and misses get the same error, so it reveals nothing.
+   * Awaits the lookup and returns its result or throws its error. A miss is counted after the lookup: parallel lookups would
+   * all pass a check made before it. Beyond the limit, hits and misses get the same error, so it reveals nothing.
    * @throws Problem `TOO_MANY_MISSES`
    */
   async limit<Found extends Findings>(address: string, lookup: Promise<Found>): Promise<Found> {

@@ -38,9 +38,9 @@ export async function shedLoad(fastify: FastifyInstance, lifecycle: Lifecycle, l
 
 /**
  * Answers 503 if a request has no answer `answerMs` after it arrived in full; each piece of work has its own, shorter
- * deadline, but they add up. The work goes on: repeating a signup or an offboarding is harmless, but repeating the
- * creation of a waitlist makes a second one. Fastify's `handlerTimeout` would also count the time in which the body
- * arrives, and so refuse slow connections.
+ * deadline, but they add up. The work goes on: repeating a signup or a write with an `Idempotency-Key` is harmless, but
+ * repeating the creation of a waitlist without one makes a second waitlist. Fastify's `handlerTimeout` would also count the
+ * time in which the body arrives, and so refuse slow connections.
  */
 export function answerInTime(fastify: FastifyInstance, answerMs: number): void {
   fastify.decorateRequest('answerTimer');

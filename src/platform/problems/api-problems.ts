@@ -77,7 +77,7 @@ function nameOf(status: string): string {
 }
 
 function problemResponse(status: number, codes: readonly ProblemCode[]) {
-  // The examples name all codes of the status; the shared ones are explained where they are alone.
+  // The examples have all codes of the status. The remedies leave out the shared codes, unless there are no others.
   const own = codes.filter((code) => !SHARED[status]?.includes(code));
   const remedies = (own.length > 0 ? own : codes).map((code) => `- \`${code}\`: ${PROBLEMS[code].remedy}`);
   return {

@@ -11,6 +11,9 @@ interface ProblemEntry {
   readonly errors?: readonly { readonly field: string; readonly rule: Rule; readonly message: string }[];
 }
 
+const REPEAT_LATER =
+  'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup, an offboarding by ids, and any request with an `Idempotency-Key`.';
+
 const CATALOG = {
   INVALID_REQUEST: {
     status: 400,
@@ -166,13 +169,13 @@ const CATALOG = {
     status: 503,
     retryAfterSeconds: 2,
     detail: 'The service is overloaded; try again.',
-    remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
+    remedy: REPEAT_LATER,
   },
   QUEUE_FULL: {
     status: 503,
     retryAfterSeconds: 1,
     detail: 'Too many requests are waiting; try again.',
-    remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
+    remedy: REPEAT_LATER,
   },
   STARTING: {
     status: 503,
@@ -197,7 +200,7 @@ const CATALOG = {
     status: 503,
     retryAfterSeconds: 2,
     detail: 'The service cannot reach its database; try again.',
-    remedy: 'Wait for the number of seconds in `Retry-After`. It is safe to repeat a signup or an offboarding.',
+    remedy: REPEAT_LATER,
   },
 } satisfies Record<string, ProblemEntry>;
 

@@ -30,9 +30,9 @@ export class SealedColumns {
   }
 
   /**
-   * Encrypts what an older listed secret holds anew under the current one, so that the older one can be removed from
-   * JWT_SECRET after all instances have started once. Returns how many rows are under a secret that is not listed; they
-   * stay as they are, because another instance may have it.
+   * Encrypts again, under the current secret, all text under an older listed one. After all instances have started once, the
+   * older secret can be removed from JWT_SECRET. Returns the number of rows under a secret that is not listed. They stay as
+   * they are, because another instance may list it.
    */
   async reseal(): Promise<number> {
     let unavailable = 0;
@@ -55,8 +55,8 @@ export class SealedColumns {
       for (const { id: key, sealed } of rows) {
         const text = this.secrets.open(sealed);
         if (text === null) unavailable += 1;
-        // Only if no other instance has changed it meanwhile.
         else
+          // Unless another instance has changed the row meanwhile.
           await this.database.one(
             write(`UPDATE ${table} SET ${column} = ? WHERE ${id} = ? AND ${column} = ?`, [
               this.secrets.seal(text),

@@ -12,18 +12,18 @@ const TAG_BYTES = 16;
 export class Secrets {
   constructor(@Inject(CONFIG) private readonly config: Config) {}
 
-  /** The id of the secret that encrypts now: the first that is listed. */
+  /** The id of the secret that encrypts: the first in JWT_SECRET. */
   get currentId(): string {
     return secretId(this.config.jwtSecrets[0] ?? '');
   }
 
-  /** A keyed hash of an identifying text, such as a network address: equal texts can be seen, not guessed. */
+  /** A keyed hash of an identifying text, such as a network address. Without the key, a guess of the text cannot be tested. */
   hash(purpose: string, text: string): string {
     const [secret = ''] = this.config.jwtSecrets;
     return createHmac('sha256', derive(secret, purpose)).update(text).digest('base64url');
   }
 
-  /** Encrypts a text that must be given out again. Starts with the id of its secret and a dot. */
+  /** Encrypts a text. The result starts with the id of its secret and a dot. */
   seal(text: string): string {
     const [secret = ''] = this.config.jwtSecrets;
     const iv = randomBytes(IV_BYTES);

@@ -11,7 +11,7 @@ type Contact = Pick<Newcomer, 'email' | 'phone' | 'firstName' | 'lastName'>;
 export interface Admission {
   /** The normal forms of the contact data that the waitlist keeps. */
   readonly keys: ContactKeys;
-  /** Holds only if there is no `refusal`. */
+  /** Valid only if there is no `refusal`. */
   readonly newcomer: Newcomer;
   /** `WAITLIST_CLOSED`, or `WAITLIST_RULE_BROKEN` with every broken rule, for an applicant who is not on the waitlist yet. */
   readonly refusal: Problem | null;
@@ -32,7 +32,7 @@ export function admit(applicant: Applicant, rules: Rules): Admission {
   };
 }
 
-/** On a closed waitlist there is nothing to mend, so its other rules are not named. */
+/** No change of the request helps on a closed waitlist, so its other rules are not named. */
 function refusalOf(isClosed: boolean, broken: readonly FieldFault[]): Problem | null {
   if (isClosed) return new Problem('WAITLIST_CLOSED');
   return broken.length > 0 ? Problem.ruleBroken(broken) : null;

@@ -7,10 +7,10 @@ const ANSWER_LENGTH_MAX = 4_000;
 
 type Fault = Omit<FieldFault, 'field'>;
 
-/** The answers to keep, in the order of the questions, and everything that is wrong with the given ones. */
+/** The answers to keep, in the order of the questions, and the faults of the given ones. */
 export interface CheckedAnswers {
   readonly answers: Answer[];
-  /** Text that no database stores. */
+  /** Faults of text that no database stores. */
   readonly malformed: FieldFault[];
   /** The rules of the waitlist that the answers break. */
   readonly faults: readonly FieldFault[];
@@ -25,7 +25,8 @@ export function checkAnswers(questions: readonly Question[], given: unknown): Ch
   if (given !== undefined && given !== null && !Array.isArray(given))
     return { answers: [], malformed: [], faults: [{ field: 'answers', rule: 'type', message: 'must be a list' }] };
 
-  const [malformed, faults]: [FieldFault[], FieldFault[]] = [[], []];
+  const malformed: FieldFault[] = [];
+  const faults: FieldFault[] = [];
   const named = new Set<Question>();
   const values = new Map<Question, Answer['value']>();
   ((given ?? []) as unknown[]).forEach((item, index) => {

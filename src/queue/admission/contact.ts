@@ -6,7 +6,7 @@ import type { Applicant, ContactKeys } from '../waiter.js';
 type Contact = Pick<Applicant, 'email' | 'phone'>;
 
 /**
- * The normal forms by which records match; a part that is blank or has none has no key. `region` is the country of a phone
+ * The normal forms by which records match; null for a part that is blank or has none. `region` is the country of a phone
  * number without a country code.
  */
 export function contactKeys({ email, phone }: Contact, region: string | null): ContactKeys {

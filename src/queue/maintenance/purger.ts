@@ -36,12 +36,12 @@ export class QueuePurger implements BeforeApplicationShutdown {
     return this.database.one(this.queues.listOrphans());
   }
 
-  /** Starts to look for deleted waitlists. `onFailure` gets every error but that of a database that is away. */
+  /** Starts to look for deleted waitlists. `onFailure` gets every error except an unavailable database. */
   watch(onFailure: (error: unknown) => void): void {
     this.task.start(onFailure);
   }
 
-  /** Marks a waitlist, whose row the caller's transaction deletes. After the commit comes `wake`. */
+  /** Marks a waitlist whose row the caller's transaction deletes. Call `wake` after the commit. */
   async mark(session: Session, waitlistId: number): Promise<void> {
     await session.one(this.queues.markDeleted(waitlistId));
   }

@@ -53,7 +53,7 @@ function withOwnExamples(spec, examples) {
 
 /**
  * A plugin: a pair of tokens in an answer goes into Authorize. Swagger UI's own `persistAuthorization` would store the
- * refresh token too; here only the access token outlives a reload, and not the tab.
+ * refresh token too. Here only the access token survives a reload, until the tab is closed.
  */
 function carryTokens(spec) {
   const keepAccessToken = ({ authSelectors }) => {
@@ -110,7 +110,7 @@ function withoutBearer(authorized) {
 
 /**
  * A plugin: an operation shows its own responses. The shared ones and the headers that all have are explained at the top.
- * A failure is its codes and what to do; all have the same form.
+ * A failure shows its codes and remedies only, because all failures have the same body.
  */
 function showOwnResponses({ paths, components }, errors) {
   const commonHeaders = Object.keys(components.responses.BadRequest.headers);

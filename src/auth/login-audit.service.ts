@@ -12,7 +12,8 @@ const EVENTS_MAX = 20;
 const WINDOW_SECONDS = 60 * 60;
 /** Events of one process that wait to be written. Further ones are dropped. */
 const WAITING_MAX = 1_000;
-const INTERVAL_MS = 60_000;
+/** Not at once: a write right after the answer would tell that the email has an account. */
+const INTERVAL_MS = 5_000;
 
 interface FailedLogin extends Origin {
   readonly action: 'login_failed' | 'login_throttled';
@@ -47,18 +48,19 @@ export class LoginAuditService implements BeforeApplicationShutdown {
   note(failure: FailedLogin): void {
     if (this.waiting.length === WAITING_MAX) return;
     this.waiting.push(failure);
-    this.task.wake();
   }
 
   /** Resolves when all events are written. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.task.stop();
+    await this.task.attempt(() => this.writeAll());
   }
 
-  private async writeAll(): Promise<void> {
+  /** Writes the events noted so far. Ends at the first that cannot be written, which is lost. */
+  async writeAll(): Promise<void> {
     for (let failure = this.waiting.shift(); failure; failure = this.waiting.shift()) {
       const { emailKey, ...event } = failure;
-      await this.task.attempt(() => this.write(emailKey, event));
+      await this.write(emailKey, event);
     }
   }
 

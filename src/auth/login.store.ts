@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
+import { isDuplicateKey } from '../platform/database/database-error.js';
 import { toSqlTime } from '../platform/database/dialect.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 import { mapped, type Query, select, together, write } from '../platform/database/session.js';
@@ -29,9 +30,14 @@ export class LoginStore {
     sweeper.add({ table: 'login', id: 'id', time: 'expires_at', before: () => new Date(), chunk: SWEEP_CHUNK });
   }
 
-  /** A repeat after a lost answer to COMMIT finds the row of the first run. */
+  /** Stores a new login, once: a retry after a lost answer to COMMIT finds its row. */
   async insert(login: LoginEntity): Promise<void> {
-    await this.database.transaction((manager) => manager.save(LoginEntity, login));
+    try {
+      await this.database.pipelinedTransaction((transaction) => transaction.commit([this.logins.insert([login])]));
+    } catch (error) {
+      // Its id is random.
+      if (!isDuplicateKey(error)) throw error;
+    }
   }
 
   /** Null if the login was revoked or has expired, or its account was disabled or got a new password since. */
@@ -59,7 +65,9 @@ export class LoginStore {
       [nextJti, at, id, jti, at],
     );
     const find = select<Row, LoginEntity | null>(
-      `SELECT ${this.logins.select('l')} FROM login l WHERE l.id = ? AND ${IS_LIVE}`,
+      // The lock keeps the row as it is until the caller has decided. SQLite has one writer.
+      `SELECT ${this.logins.select('l')} FROM login l WHERE l.id = ? AND ${IS_LIVE}
+       ${this.database.dialect.isEmbedded ? '' : 'FOR UPDATE'}`,
       [id, at],
       ([row]) => (row ? this.logins.read(row) : null),
     );

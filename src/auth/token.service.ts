@@ -86,17 +86,20 @@ export class TokenService {
    */
   async renew({ account, claims: { sid, jti } }: Caller, request: Sender): Promise<TokenPair> {
     const now = new Date();
-    const rotation = this.logins.rotate(sid, jti, randomUUID(), now);
-    const [login] = await this.database.pipelinedTransaction((transaction) => transaction.commit([rotation]));
-    if (!login) throw new Problem('INVALID_TOKEN');
-    const usedAgoMs = login.previousJti === jti ? now.getTime() - login.lastUsedAt.getTime() : Infinity;
-    if (usedAgoMs <= RETRY_GRACE_MS) return this.pairOf(login);
-    this.metrics.refreshReuses.inc();
+    const nextJti = randomUUID();
     const event = { accountId: account.id, action: 'refresh_token_reused', ...this.audit.originOf(request) } as const;
-    await this.database.pipelinedTransaction((transaction) =>
-      transaction.commit([this.logins.revoke(sid, now), this.audit.record(event)]),
-    );
-    throw new Problem('INVALID_TOKEN');
+    // One transaction: on a node of a cluster that lags behind, a used token looks like a stolen one. The revocation then
+    // conflicts with the rotation that the node does not know yet, and the retry decides again.
+    const { login, isReused } = await this.database.pipelinedTransaction(async (transaction) => {
+      const login = await transaction.one(this.logins.rotate(sid, jti, nextJti, now));
+      const usedAgoMs = login?.previousJti === jti ? now.getTime() - login.lastUsedAt.getTime() : Infinity;
+      const isReused = login !== null && usedAgoMs > RETRY_GRACE_MS;
+      if (isReused) await transaction.commit([this.logins.revoke(sid, now), this.audit.record(event)]);
+      return { login, isReused };
+    });
+    if (isReused) this.metrics.refreshReuses.inc();
+    if (!login || isReused) throw new Problem('INVALID_TOKEN');
+    return this.pairOf(login);
   }
 
   /** The caller that a verified token belongs to; null if its login has ended. */

@@ -165,6 +165,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
         // A retry after a lost answer to the commit.
         if (done.has(write.id)) return current;
         const next = withSettings(current, changes);
+        recordsMoved = 0;
         if (next.spotsPerReferral !== current.spotsPerReferral) recordsMoved = await this.reorder(session, next);
         await session.commit([
           this.queues.updateSettings(next),

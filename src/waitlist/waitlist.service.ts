@@ -97,9 +97,12 @@ export class WaitlistService {
   async update(id: number, settings: SettingChanges, write: OwnerWrite): Promise<Configured> {
     // This checks the owner, who never changes.
     const waitlist = await this.get(write.accountId, id);
+    // A client may send back the whole waitlist. Only a change of the order waits for other reorderings.
+    const isReordering = settings.spotsPerReferral !== waitlist.spotsPerReferral;
+    const changes = isReordering ? settings : { ...settings, spotsPerReferral: undefined };
     return this.writes.once<Configured>(
       write,
-      () => this.writer.configure(id, settings, write),
+      () => this.writer.configure(id, changes, write),
       ({ counts }) => ({ waitlist, recordsMoved: counts.recordsMoved as number }),
     );
   }
@@ -109,7 +112,11 @@ export class WaitlistService {
     const work = () =>
       this.database.transaction(async (manager, session) => {
         if (!(await this.writes.isNew(session, write))) return;
-        if (!(await this.waitlists.delete(manager, write.accountId, id))) throwNotFound();
+        if (!(await this.waitlists.delete(manager, write.accountId, id))) {
+          // It waited for the lock of an attempt that was still being committed.
+          if (await this.writes.isNew(session, write)) throwNotFound();
+          return;
+        }
         await this.purger.mark(session, id);
         await session.one(this.writes.record(write, { action: 'waitlist_deleted', waitlistId: id }));
       });

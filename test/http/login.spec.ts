@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccountStore } from '../../src/auth/account.store.js';
 import { AuthService } from '../../src/auth/auth.service.js';
+import { LoginAuditService } from '../../src/auth/login-audit.service.js';
 import { AuditLog } from '../../src/platform/audit/audit-log.js';
 import type { Answer } from '../support/api.js';
 import { type Service, startService } from '../support/service.js';
@@ -130,6 +131,7 @@ describe('logins', () => {
 
   /** The events of an account that its failed logins left, newest first. */
   async function failuresOf(email: string) {
+    await service.app.get(LoginAuditService).writeAll();
     const account = await service.app.get(AccountStore).findByEmailKey(email);
     const { events } = await service.app.get(AuditLog).list(account!.id, { limit: 100 });
     return events.filter(({ action }) => action.startsWith('login_'));

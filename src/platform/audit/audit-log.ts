@@ -7,6 +7,7 @@ import { known, type Query, select, together, write } from '../database/session.
 import { Sweeper } from '../database/sweeper.js';
 import type { Row, Table } from '../database/table.js';
 import { addressKey } from '../limits/address.js';
+import { boundedQueue } from '../limits/bounded-queue.js';
 import { Secrets } from '../secrets/secrets.js';
 import { AuditEventEntity } from './audit-event.entity.js';
 
@@ -28,6 +29,10 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Rows of one INSERT. */
 const SUBJECTS_MAX = 1_000;
+/** Events whose people are read at once: up to 5,000 people, so that other requests are served between the reads. */
+const EVENTS_PER_READ = 5;
+/** Pages read at once, and pages that wait. */
+const PAGES = { runsMax: 2, waitingMax: 64 };
 /** Events of one offboarding name up to 1,000 people, so few events are deleted at once. */
 const SWEEP_CHUNK = 10;
 const DAY_MS = 86_400_000;
@@ -80,6 +85,7 @@ export interface AuditFilter {
 @Injectable()
 export class AuditLog {
   private readonly events: Table<AuditEventEntity>;
+  private readonly enqueue = boundedQueue('list audit events', PAGES);
 
   constructor(
     private readonly database: Database,
@@ -126,14 +132,22 @@ export class AuditLog {
       commandIds,
       (rows) => {
         const done = new Map<string, string[]>();
-        for (const { id, uuid } of rows) done.set(id, [...(done.get(id) ?? []), ...(uuid === null ? [] : [uuid])]);
+        for (const { id, uuid } of rows) {
+          const uuids = done.get(id) ?? [];
+          if (uuid !== null) uuids.push(uuid);
+          done.set(id, uuids);
+        }
         return done;
       },
     );
   }
 
-  /** A page of an account's events, newest first. */
-  async list(accountId: number, { waitlistId, uuid, afterId, limit }: AuditFilter): Promise<AuditPage> {
+  /** A page of an account's events, newest first. @throws Problem `QUEUE_FULL` */
+  async list(accountId: number, filter: AuditFilter): Promise<AuditPage> {
+    return this.enqueue(() => this.page(accountId, filter));
+  }
+
+  private async page(accountId: number, { waitlistId, uuid, afterId, limit }: AuditFilter): Promise<AuditPage> {
     const conditions = [
       { sql: 'e.account_id = ?', value: accountId },
       ...(waitlistId === undefined ? [] : [{ sql: 'e.waitlist_id = ?', value: waitlistId }]),
@@ -152,9 +166,13 @@ export class AuditLog {
       ),
     );
     const events = found.slice(0, limit);
-    const uuids = await this.database.one(this.findDone(events.map(({ id }) => id)));
+    const recorded: RecordedEvent[] = [];
+    for (const some of chunksOf(events, EVENTS_PER_READ)) {
+      const uuids = await this.database.one(this.findDone(some.map(({ id }) => id)));
+      recorded.push(...some.map((event) => ({ ...event, uuids: uuids.get(event.id) ?? [] })));
+    }
     return {
-      events: events.map((event) => ({ ...event, uuids: uuids.get(event.id) ?? [] })),
+      events: recorded,
       nextAfterId: found.length > limit ? (events.at(-1)?.id ?? null) : null,
     };
   }

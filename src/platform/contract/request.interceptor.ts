@@ -75,7 +75,7 @@ export class RequestInterceptor implements NestInterceptor {
         .map(({ data, pipes = [] }) => ({ name: data as string, pipe: pipes[0] as PathPipe })),
       query,
       body: dtoOf(RouteParamtypes.BODY),
-      queryParameters: whoMayCall === 'public' ? null : query ? fieldsOf(query) : new Set<string>(),
+      queryParameters: whoMayCall !== 'owner' ? null : query ? fieldsOf(query) : new Set<string>(),
     };
   }
 }

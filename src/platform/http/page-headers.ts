@@ -17,7 +17,7 @@ export class PageHeaders {
     if (nextAfterId === null) return;
     const { url, routeOptions } = reply.request;
     // Parameters from a body must not end up in a URL, and unknown ones are dropped.
-    const given = [...new URLSearchParams(url.split('?', 2)[1])];
+    const given = [...new URLSearchParams(url.slice(url.indexOf('?') + 1 || url.length + 1))];
     const next = new URLSearchParams(given.filter(([name]) => Object.hasOwn(query, name) && name !== 'offset'));
     next.set('after_id', String(nextAfterId));
     void reply.header('Link', `<${this.config.publicBaseUrl}${routeOptions.url}?${next.toString()}>; rel="next"`);

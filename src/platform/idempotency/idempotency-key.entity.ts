@@ -16,12 +16,6 @@ export class IdempotencyKeyEntity {
   @Column({ name: 'command_id', type: 'varchar' })
   commandId!: string;
 
-  @Column({ name: 'account_id', type: 'bigint' })
-  accountId!: number;
-
-  @Column({ name: 'waitlist_id', type: 'bigint', nullable: true })
-  waitlistId!: number | null;
-
   /** The numbers of the answer that change with time. */
   @Column({ type: 'simple-json' })
   counts!: Readonly<Record<string, number>>;

@@ -74,15 +74,16 @@ export class OwnerWrites {
     replay: (done: DoneWrite) => Result | Promise<Result>,
   ): Promise<Result> {
     const { key } = write;
-    if (!key) return work();
+    if (!key) return attempt(work);
     if (this.running.has(key.id)) throw new Problem('IDEMPOTENCY_KEY_IN_USE');
     this.running.add(key.id);
     try {
       const stored = await this.find(key);
-      return stored ? await replay(await this.doneBy(stored, write, key)) : await work();
+      return stored ? await replay(await this.doneBy(stored, write, key)) : await attempt(work);
     } catch (error) {
-      // Another process, or an attempt of this one whose answer from the database was lost, has stored the key meanwhile.
-      const stored = isDuplicateKey(error) ? await this.find(key) : null;
+      // Another process may have stored the key meanwhile, and with it have deleted the waitlist.
+      const isDone = isDuplicateKey(error) || (error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND');
+      const stored = isDone ? await this.find(key) : null;
       if (!stored) throw error;
       return await replay(await this.doneBy(stored, write, key));
     } finally {
@@ -110,8 +111,6 @@ export class OwnerWrites {
             {
               ...key,
               commandId: id,
-              accountId,
-              waitlistId: event.waitlistId,
               counts,
               sealedAnswer: secretAnswer ? this.secrets.seal(JSON.stringify(secretAnswer)) : null,
               createdAt: new Date(),
@@ -138,5 +137,18 @@ export class OwnerWrites {
     const done = await this.database.one(this.audit.findDone([commandId]));
     if (commandId !== write.id) write.markReplayed();
     return { counts, uuids: done.get(commandId) ?? [], secretAnswer: JSON.parse(answer) as unknown };
+  }
+}
+
+/**
+ * A duplicate key can mean that an attempt whose answer was lost was committed only after the retry had begun. Another
+ * attempt finds its work done.
+ */
+async function attempt<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    return work();
   }
 }

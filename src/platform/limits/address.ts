@@ -10,7 +10,8 @@ export const SITE_BITS = 48;
 /** The key by which an address is counted: the network of an IPv6 address; an IPv4-mapped IPv6 address as IPv4. */
 export function addressKey(address: string, ipv6Bits = SUBSCRIBER_BITS): string {
   if (!isIPv6(address)) return address.toLowerCase();
-  const parsed = ipaddr.process(address);
+  // Without its zone, the interface of a link-local address: ipaddr.js does not read every name of an interface.
+  const parsed = ipaddr.process(address.split('%', 1)[0] ?? '');
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
   const network = parsed.parts.slice(0, ipv6Bits / 16).map((group) => group.toString(16));
   return `${network.join(':')}::`;
@@ -38,7 +39,7 @@ function trailingAddresses(forwarded: string): string[] {
     const [, bracketed, ipv4] = WITH_PORT.exec(text) ?? [];
     return bracketed ?? ipv4 ?? text;
   });
-  return addresses.slice(addresses.findLastIndex((address) => isIP(address) === 0) + 1);
+  return addresses.slice(addresses.findLastIndex((address) => isIP(address) === 0 || address.includes('%')) + 1);
 }
 
 /** Bounds the connections or bytes that each address holds at the same time. */

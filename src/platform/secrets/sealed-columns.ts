@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../database/database.js';
+import { Database, NO_DEADLINE } from '../database/database.js';
 import { select, write } from '../database/session.js';
 import { Secrets } from './secrets.js';
 
@@ -44,14 +44,14 @@ export class SealedColumns {
     let unavailable = 0;
     let after = '';
     for (;;) {
-      const rows = await this.database.one(
-        select<SealedRow, readonly SealedRow[]>(
-          `SELECT ${id} AS id, ${column} AS sealed FROM ${table}
-           WHERE ${id} > ? AND ${column} IS NOT NULL AND ${column} NOT LIKE ? ORDER BY ${id} LIMIT ?`,
-          [after, `${this.secrets.currentId}.%`, CHUNK_SIZE],
-          (found) => found,
-        ),
+      const query = select<SealedRow, readonly SealedRow[]>(
+        `SELECT ${id} AS id, ${column} AS sealed FROM ${table}
+         WHERE ${id} > ? AND ${column} IS NOT NULL AND ${column} NOT LIKE ? ORDER BY ${id} LIMIT ?`,
+        [after, `${this.secrets.currentId}.%`, CHUNK_SIZE],
+        (found) => found,
       );
+      // Usually no row is left, so it reads the whole table.
+      const rows = await this.database.snapshot((session) => session.one(query), NO_DEADLINE);
       for (const { id: key, sealed } of rows) {
         const text = this.secrets.open(sealed);
         if (text === null) unavailable += 1;

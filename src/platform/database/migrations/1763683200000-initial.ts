@@ -27,8 +27,6 @@ export const initial = migrationsOf(1763683200000, [
       revoked_at ${is.time} NULL,
       expires_at ${is.time} NOT NULL`,
   ),
-  // Listing the logins of an account.
-  index('login_account', 'login', 'account_id, created_at'),
   // Deleting expired logins.
   index('login_expiry', 'login', 'expires_at'),
   table(
@@ -151,8 +149,6 @@ export const initial = migrationsOf(1763683200000, [
       id ${is.code(64)} NOT NULL PRIMARY KEY,
       body_hash ${is.code(64)} NOT NULL,
       command_id ${is.code(36)} NOT NULL,
-      account_id ${is.id} NOT NULL,
-      waitlist_id ${is.id} NULL,
       counts ${is.json} NOT NULL,
       sealed_answer ${is.json} NULL,
       created_at ${is.time} NOT NULL`,

@@ -113,8 +113,21 @@ describe('a limit behind a trusted proxy', () => {
     const proxy = '10.1.2.4';
     expect((await look({ from: proxy })).status).toBe(404);
 
-    for (const forwarded of ['unknown', '"', ',', '203.0.113.61:', '[203.0.113.62', '203.0.113.999', '1.2.3.4.5:80'])
+    for (const forwarded of [
+      'unknown',
+      '"',
+      ',',
+      '203.0.113.61:',
+      '[203.0.113.62',
+      '203.0.113.999',
+      '1.2.3.4.5:80',
+      'fe80::1%br-lan',
+    ])
       expect([forwarded, (await look(via(proxy, `203.0.113.60, ${forwarded}`))).status]).toEqual([forwarded, 429]);
+  });
+
+  it('counts a link-local address whatever the name of its interface', async () => {
+    expect(await statuses(2, (index) => look({ from: `fe80::7%v-a.${index}` }))).toEqual([404, 429]);
   });
 
   it('counts failed logins of one address whatever port a proxy adds to it', async () => {

@@ -355,6 +355,16 @@ describe('the waiters of a waitlist', () => {
       expect([...searchParams.keys()]).toEqual(['api_key', 'limit', 'after_id']);
     });
 
+    it('have a link to the next page that keeps a question mark in the query', async () => {
+      const other = await service.world.waitlist();
+      for (const name of ['who?1', 'who?2']) await service.world.signup(other, { email: `${name}@example.com` });
+      const path = `/api/v1/waiter?search=who?&limit=1&waitlist_id=${other.id}`;
+      const { headers } = await service.api.get(path, { token: other.owner.token });
+
+      const [, url = ''] = /^<([^>]+)>/.exec(String(headers.link)) ?? [];
+      expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({ search: 'who?', waitlist_id: String(other.id) }); // prettier-ignore
+    });
+
     it('have a link to the next page with every other parameter', async () => {
       const { headers } = await ask(waitlist, { limit: 1, offset: 1, questions_request: true });
 

@@ -194,6 +194,19 @@ onServer('two services on one database (needs TEST_DATABASE_URL: the embedded da
     expect(answers[0]!.status).toBe(200);
   });
 
+  it('give one answer to a deletion that both get with one Idempotency-Key', async () => {
+    const [{ world }] = running.services;
+    for (let round = 0; round < 5; round += 1) {
+      const { id, owner } = await world.waitlist();
+      const headers = { 'idempotency-key': `deletion-${round}` };
+      const remove = ({ api }: Service) => api.delete(`/api/v1/waitlist/${id}`, { token: owner.token, headers });
+
+      const answers = await Promise.all(running.services.map(remove));
+
+      expect(answers.map(({ status }) => status)).toEqual([204, 204]);
+    }
+  });
+
   /** The last test here: Passport's strategies belong to the process, and the instance made last replaces them. */
   it('start together on an empty database', async () => {
     const empty = await openDatabase(true);

@@ -5,7 +5,7 @@ import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import type * as cliServices from './boot/cli-services.js';
 import { VERSION } from './platform/config/version.js';
-import { ID_RULE, parseId } from './platform/contract/formats.js';
+import { ID_RULE, parseId, UUID_PATTERN } from './platform/contract/formats.js';
 import { PASSWORD_RULE } from './platform/contract/password-rule.js';
 import { Problem } from './platform/problems/problem.js';
 import type { OnProgress, QueueAuditor } from './queue/maintenance/auditor.js';
@@ -78,20 +78,20 @@ owner
 program
   .command('audit')
   .description(
-    'list the audit events of an account, newest first: time, action, waitlist, people, request id, hash of the address',
+    'list audit events, newest first: time, account, action, waitlist, people, request id, hash of the address',
   )
-  .requiredOption('--owner <email>', 'the account')
+  .option('--owner <email>', 'only the events of this account')
   .option('--waitlist <id>', 'only the events of this waitlist', positiveInteger)
-  .option('--uuid <uuid>', 'only the events that name this person')
+  .option('--uuid <uuid>', 'only the events that name this person', uuidArgument)
   .option('--limit <number>', 'how many events at most', positiveInteger, AUDIT_EVENTS_SHOWN)
   .option(...JSON_OPTION)
-  .action((options: { owner: string; waitlist?: number; uuid?: string; limit: number; json?: true }) =>
+  .action((options: { owner?: string; waitlist?: number; uuid?: string; limit: number; json?: true }) =>
     withServices(async ({ auth, listAuditEvents }) => {
       const { waitlist: waitlistId, uuid, limit } = options;
-      const account = await auth.getAccount(options.owner);
-      for (const row of await listAuditEvents(account, { waitlistId, uuid: uuid?.toLowerCase(), limit })) {
-        const { created_at, action, waitlist_id, uuids, request_id, address_hash } = row;
-        const columns = [created_at, action, waitlist_id, uuids.join(' '), request_id, address_hash];
+      const account = options.owner === undefined ? null : await auth.getAccount(options.owner);
+      for (const row of await listAuditEvents(account, { waitlistId, uuid, limit })) {
+        const { created_at, user_id, action, waitlist_id, uuids, request_id, address_hash } = row;
+        const columns = [created_at, user_id, action, waitlist_id, uuids.join(' '), request_id, address_hash];
         printRow(options, row, columns.map((column) => column ?? '-').join('\t'));
       }
     }),
@@ -248,6 +248,11 @@ async function withProgress<Result>(what: string, work: (onProgress: OnProgress)
   } finally {
     bar.stop();
   }
+}
+
+function uuidArgument(value: string): string {
+  if (!new RegExp(UUID_PATTERN).test(value)) throw new InvalidArgumentError('It must be a UUID.');
+  return value.toLowerCase();
 }
 
 function positiveInteger(value: string): number {

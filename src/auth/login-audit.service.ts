@@ -7,7 +7,10 @@ import { SharedCounts } from '../platform/limits/shared-counts.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { AccountStore } from './account.store.js';
 
-/** Events of one account per window: enough to see an attack and its addresses, too few for strangers to fill the table. */
+/**
+ * Events of one account an hour, failed and throttled logins each: enough to see an attack and its addresses. Strangers
+ * cause them, and must not fill the table.
+ */
 const EVENTS_MAX = 20;
 const WINDOW_SECONDS = 60 * 60;
 /** Events of one process that wait to be written. Further ones are dropped. */
@@ -65,7 +68,9 @@ export class LoginAuditService implements BeforeApplicationShutdown {
   }
 
   private async write(emailKey: string, event: Omit<FailedLogin, 'emailKey'>): Promise<void> {
-    const { consumedPoints } = await this.counter.penalty(this.secrets.hash('login-events', emailKey));
+    const { consumedPoints } = await this.counter.penalty(
+      this.secrets.hash('login-events', `${event.action} ${emailKey}`),
+    );
     if (consumedPoints > EVENTS_MAX) return;
     const account = await this.accounts.findByEmailKey(emailKey);
     if (!account) return;

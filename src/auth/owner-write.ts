@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { createParamDecorator, type ExecutionContext, Injectable, type PipeTransform } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
+  Injectable,
+  type PipeTransform,
+  UseGuards,
+} from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuidV7 } from 'uuid';
@@ -7,8 +15,7 @@ import { AuditLog } from '../platform/audit/audit-log.js';
 import { UUID_SCHEMA } from '../platform/contract/formats.js';
 import { isRepeated } from '../platform/http/headers.js';
 import type { OwnerWrite, RepeatKey } from '../platform/idempotency/owner-write.js';
-import { Problem } from '../platform/problems/problem.js';
-import type { Rule } from '../platform/problems/rule.js';
+import type { FieldFault } from '../platform/problems/problem.js';
 import type { Caller } from './token.service.js';
 
 const KEY_HEADER = 'idempotency-key';
@@ -22,16 +29,30 @@ interface Call {
 /** The failures of a repeated write, in addition to those of the operation. */
 export const REPEAT_PROBLEMS = ['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED', 'SECRET_UNAVAILABLE'] as const;
 
-/** Documents the header of an operation that can be repeated safely. Its handler takes `@Write()`. */
+/** Checks the header. RequestInterceptor lists its fault with all others of the request. */
+@Injectable()
+class IdempotencyKeyGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const fault = keyFault(request);
+    if (fault) request.faults = [...(request.faults ?? []), { field: 'Idempotency-Key', ...fault }];
+    return true;
+  }
+}
+
+/** An operation that can be repeated safely. Its handler takes `@Write()`. */
 export const Repeatable = () =>
-  ApiHeader({
-    name: 'Idempotency-Key',
-    required: false,
-    description:
-      'Any text. A repeat of the request with the same key within 24 hours changes nothing and gets the first answer again, with `Idempotent-Replayed: true`.',
-    schema: { type: 'string', minLength: 1, maxLength: KEY_LENGTH_MAX },
-    example: UUID_SCHEMA.example,
-  });
+  applyDecorators(
+    UseGuards(IdempotencyKeyGuard),
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      description:
+        'Any text. A repeat of the request with the same key within 24 hours changes nothing and gets the first answer again, with `Idempotent-Replayed: true`.',
+      schema: { type: 'string', minLength: 1, maxLength: KEY_LENGTH_MAX },
+      example: UUID_SCHEMA.example,
+    }),
+  );
 
 /** Makes an {@link OwnerWrite} from a request. Needs AccessTokenGuard before it. */
 @Injectable()
@@ -57,23 +78,24 @@ export const Write = () =>
     return { request: http.getRequest(), reply: http.getResponse() };
   })(OwnerWritePipe);
 
-/** @throws Problem `INVALID_REQUEST` */
+function keyFault(request: FastifyRequest): Omit<FieldFault, 'field'> | null {
+  const given = request.headers[KEY_HEADER];
+  if (given === undefined) return null;
+  if (isRepeated(request, KEY_HEADER)) return { rule: 'unique', message: 'must be given once' };
+  if (given === '') return { rule: 'min_length', message: 'must not be empty' };
+  if (given.length <= KEY_LENGTH_MAX) return null;
+  return { rule: 'max_length', message: `must have at most ${KEY_LENGTH_MAX} characters` };
+}
+
 function keyOf(request: FastifyRequest, accountId: number): RepeatKey | null {
   const { method, routeOptions, params, body, headers } = request;
   const given = headers[KEY_HEADER];
   if (given === undefined) return null;
-  if (typeof given !== 'string' || isRepeated(request, KEY_HEADER)) throw invalid('unique', 'must be given once');
-  if (given === '') throw invalid('min_length', 'must not be empty');
-  if (given.length > KEY_LENGTH_MAX) throw invalid('max_length', `must have at most ${KEY_LENGTH_MAX} characters`);
   return {
     id: hash([accountId, method, routeOptions.url, params, given]),
     // The header can name the waitlist in place of the body.
     bodyHash: hash([headers['api-key'] ?? null, body ?? null]),
   };
-}
-
-function invalid(rule: Rule, message: string): Problem {
-  return Problem.invalid([{ field: 'Idempotency-Key', message, rule }]);
 }
 
 function hash(value: unknown): string {

@@ -50,9 +50,12 @@ function servicesOf(app: INestApplicationContext) {
     purger: app.get(QueuePurger),
     seeder: app.get(QueueSeeder),
     operatorWrite,
-    listAuditEvents: async ({ id, uuid }: Account, filter: AuditFilter) => {
-      const { events } = await app.get(AuditLog).list(id, filter);
-      return events.map((event) => AuditEventDto.from(event, uuid));
+    /** The events of one account, or of all. */
+    listAuditEvents: async (account: Account | null, filter: AuditFilter) => {
+      const { events } = await app.get(AuditLog).list(account?.id ?? null, filter);
+      const accounts = account ? [account] : await app.get(AuthService).list();
+      const uuids = new Map(accounts.map(({ id, uuid }) => [id, uuid]));
+      return events.map((event) => AuditEventDto.from(event, uuids.get(event.accountId) ?? ''));
     },
     migrate: () => migrate(app.get(Database).dataSource),
     /** Settings of a new waitlist, held to the rules of the API. @throws Problem `INVALID_REQUEST` */

@@ -8,6 +8,7 @@ import {
   Flag,
   Id,
   NestedList,
+  NotWith,
   OneOf,
   Phone,
   Text,
@@ -59,6 +60,7 @@ export class NamedWaitlistDto {
 }
 
 export class ListWaitersDto extends NamedWaitlistDto {
+  @NotWith('search', 0)
   @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip. Not with `search`.' })
   offset?: number;
 
@@ -105,6 +107,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
   @Id({ optional: true, lenient: true, description: 'Lists the Waiters after this id and ignores `offset`.' })
   after_id?: number;
 
+  @NotWith('search', 'joined')
   @OneOf({
     default: 'joined',
     enum: ['joined', 'queue'],
@@ -116,7 +119,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
   static toPage(query: ListWaitersDto, region: string | null): PageRequest {
     const { email = null, phone = null, uuid, search, offset = 0, order = 'joined' } = query;
     const keys = contactKeys({ email, phone }, region);
-    const faults = [...filterFaults(query), ...contactFaults({ email, phone }, keys, region)];
+    const faults = [...blankFaults(query), ...contactFaults({ email, phone }, keys, region)];
     if (faults.length > 0) throw Problem.invalid(faults);
     return {
       offboarded: query.offboarded_request,
@@ -143,19 +146,10 @@ function referrerOf(text: string): PageRequest['referredBy'] {
   return { token: isToken(text) ? text : '' };
 }
 
-/** A blank filter must not list everyone. A search has its own order, and its pages start after a record. */
-function filterFaults(query: ListWaitersDto): FieldFault[] {
+/** A blank filter must not list everyone. */
+function blankFaults(query: ListWaitersDto): FieldFault[] {
   const blank = (['email', 'phone', 'search'] as const).filter((field) => query[field]?.trim() === '');
-  // Generated clients send the default values of these.
-  const conflicting = [...(query.offset ? ['offset'] : []), ...(query.order === 'queue' ? ['order'] : [])];
-  return [
-    ...blank.map((field): FieldFault => ({ field, rule: 'min_length', message: 'must not be empty' })),
-    ...(query.search === undefined ? [] : conflicting).map((field): FieldFault => ({
-      field,
-      rule: 'one_of',
-      message: 'must not be given with search',
-    })),
-  ];
+  return blank.map((field) => ({ field, rule: 'min_length', message: 'must not be empty' }));
 }
 
 /** An email has no space, so one stands for an unencoded plus sign. */
@@ -349,6 +343,7 @@ export class OffboardWaitersDto {
   })
   waiters?: WaiterIdDto[];
 
+  @NotWith('waiters')
   @WholeNumber({
     optional: true,
     minimum: 1,
@@ -357,10 +352,8 @@ export class OffboardWaitersDto {
   })
   offboard_next?: number;
 
-  /** @throws Problem `INVALID_REQUEST` unless there is exactly one of `waiters` and `offboard_next` */
+  /** @throws Problem `INVALID_REQUEST` without `waiters` and `offboard_next` */
   static toSelection({ waiters, offboard_next: next }: OffboardWaitersDto): Selection {
-    if (waiters && next !== undefined)
-      throw Problem.invalid([{ field: 'offboard_next', message: 'must not be given with waiters', rule: 'one_of' }]);
     if (waiters) return { ids: waiters.map(({ id }) => id) };
     if (next === undefined)
       throw Problem.invalid([

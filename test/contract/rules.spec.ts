@@ -48,11 +48,21 @@ type MoreRules = (given: Given) => boolean;
 interface Given {
   readonly email?: string;
   readonly phone?: string;
+  readonly search?: string;
+  readonly offset?: number;
+  readonly order?: string;
+  readonly waiters?: readonly object[];
+  readonly offboard_next?: number;
   readonly required_contact?: { readonly email?: string; readonly phone?: string };
   readonly questions?: readonly { readonly question_value: string; readonly soft_deleted?: boolean }[];
 }
 
 const isNamed: MoreRules = ({ email = '', phone = '' }) => `${email}${phone}`.trim() !== '';
+
+const isPageOfSearch: MoreRules = ({ search, offset = 0, order = 'joined' }) =>
+  search === undefined || (offset === 0 && order === 'joined');
+
+const isOneSelection: MoreRules = ({ waiters, offboard_next: next }) => waiters === undefined || next === undefined;
 
 const isSound: MoreRules = ({ required_contact: { email, phone } = {}, questions = [] }) => {
   const live = questions.filter((question) => !question.soft_deleted);
@@ -66,8 +76,8 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [CreateSignupDto, omit(CreateSignup!, 'answers')],
   [GetSignupDto, queryOf('/api/v1/signup'), isNamed],
   [CreateTokensDto, CreateTokens!],
-  [ListWaitersDto, queryOf('/api/v1/waiter')],
-  [OffboardWaitersDto, OffboardWaiters!],
+  [ListWaitersDto, queryOf('/api/v1/waiter'), isPageOfSearch],
+  [OffboardWaitersDto, OffboardWaiters!, isOneSelection],
   [ListWaitlistsDto, queryOf('/api/v1/waitlist')],
   [CreateWaitlistDto, CreateWaitlist!, isSound],
   [UpdateWaitlistDto, UpdateWaitlist!, isSound],

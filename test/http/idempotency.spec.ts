@@ -165,6 +165,19 @@ describe('a write with an Idempotency-Key', () => {
   });
 });
 
+describe('a malformed Idempotency-Key', () => {
+  it('is listed with the other faults of the request', async () => {
+    const service = await startService();
+    const { token } = await service.world.owner();
+    const headers = { 'idempotency-key': 'x'.repeat(256) };
+    const { body } = await service.api.post('/api/v1/waitlist', { waitlist_name: 1 }, { token, headers });
+    await service.stop();
+
+    const fields = (body as { errors: { field: string }[] }).errors.map(({ field }) => field);
+    expect(fields).toEqual(['Idempotency-Key', 'waitlist_name', 'waitlist_url_location']);
+  });
+});
+
 describe('stored answers', () => {
   const [OLD, NEW] = ['old-secret-0123456789-abcdefghijklmn', 'new-secret-0123456789-abcdefghijklmn'];
   const BODY = { waitlist_name: 'Once', waitlist_url_location: 'https://example.com/join' };

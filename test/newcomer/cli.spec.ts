@@ -144,6 +144,13 @@ describe('the CLI', () => {
     expect(parseRows(await succeed(['waitlist', 'list', '--owner', 'maker@example.com', '--json']))).toEqual([
       { id: Number(id), waitlist_name: 'Launch', current_signups: 0, offboarded_signups: 0 },
     ]);
+    const events = parseRows(await succeed(['audit', '--waitlist', id!, '--json']));
+    expect(events).toEqual([
+      expect.objectContaining({ action: 'waitlist_created', waitlist_id: Number(id), request_id: null }),
+    ]);
+    expect(await succeed(['audit', '--owner', 'maker@example.com'])).toMatch(
+      /\twaitlist_created\t.*\n.*\taccount_created\t/,
+    );
   });
 
   it('prints the version of the package', async () => {

@@ -142,14 +142,14 @@ export class AuditLog {
     );
   }
 
-  /** A page of an account's events, newest first. @throws Problem `QUEUE_FULL` */
-  async list(accountId: number, filter: AuditFilter): Promise<AuditPage> {
+  /** A page of the events of one account, or of all, newest first. @throws Problem `QUEUE_FULL` */
+  async list(accountId: number | null, filter: AuditFilter): Promise<AuditPage> {
     return this.enqueue(() => this.page(accountId, filter));
   }
 
-  private async page(accountId: number, { waitlistId, uuid, afterId, limit }: AuditFilter): Promise<AuditPage> {
+  private async page(accountId: number | null, { waitlistId, uuid, afterId, limit }: AuditFilter): Promise<AuditPage> {
     const conditions = [
-      { sql: 'e.account_id = ?', value: accountId },
+      ...(accountId === null ? [] : [{ sql: 'e.account_id = ?', value: accountId }]),
       ...(waitlistId === undefined ? [] : [{ sql: 'e.waitlist_id = ?', value: waitlistId }]),
       ...(afterId === undefined ? [] : [{ sql: 'e.id < ?', value: afterId }]),
       ...(uuid === undefined
@@ -158,7 +158,7 @@ export class AuditLog {
     ];
     const found = await this.database.one(
       select<Row, AuditEventEntity[]>(
-        `SELECT ${this.events.select('e')} FROM audit_event e WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
+        `SELECT ${this.events.select('e')} FROM audit_event e WHERE ${['1 = 1', ...conditions.map(({ sql }) => sql)].join(' AND ')}
          ORDER BY e.id DESC LIMIT ?`,
         // One event beyond the page shows that there is a next page.
         [...conditions.map(({ value }) => value), limit + 1],

@@ -281,6 +281,14 @@ export function Holds<Value>(name: string, findFaults: FindFaults<Value>): Prope
   return ValidateBy({ name, validator: { validate, defaultMessage } });
 }
 
+/** A field that has no meaning beside `other`. Generated clients send `unset`, its default value, all the same. */
+export function NotWith(other: string, unset?: unknown): PropertyDecorator {
+  const validate = (value: unknown, context?: { readonly object: object }) =>
+    value === unset || (context?.object as Dto)[other] === undefined;
+  const { message } = withFault('one_of', `must not be given with ${other}`);
+  return ValidateBy({ name: 'notWith', validator: { validate, defaultMessage: () => message } });
+}
+
 function NeededUnless(other: string): PropertyDecorator {
   const validate = (value: unknown, context?: { readonly object: object }) =>
     !isBlank(value) || !isBlank((context?.object as Dto)[other]);

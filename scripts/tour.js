@@ -68,6 +68,7 @@ const WAITER = {
   removed_date: orNull(time),
   removed_from_waitlist: boolean,
   removed_priority: orNull(integer),
+  status: string,
   total_referrals: integer,
   total_waiters_currently: integer,
   user_id: string,
@@ -88,13 +89,22 @@ const QUESTIONS = {
 /** The checks of the answers that the tour keeps in variables; the later ones need values of the earlier ones. */
 function checks(answers) {
   const { WAITLIST: waitlist, ADA: ada, OFFBOARDED: offboarded } = answers;
-  const found = { ...SIGNUP, phone: absent, uuid: exactly(ada?.uuid) };
+  const unanswered = listOf({ ...ANSWER_ITEM, answer_value: exactly(null) }, 3);
+  const found = { ...SIGNUP, phone: absent, uuid: exactly(ada?.uuid), answers: unanswered };
   const listed = {
     ...WAITER,
     ...QUESTIONS,
     removed_from_waitlist: exactly(false),
     total_waiters_currently: exactly(5),
     waitlist_api_key: exactly(waitlist?.api_key),
+  };
+  const left = {
+    ...WAITER,
+    phone: exactly(ada?.phone),
+    removed_date: time,
+    removed_from_waitlist: exactly(true),
+    removed_priority: exactly(0),
+    email: exactly('ada@example.com'),
   };
   return [
     ['Create tokens', 'TOKENS', TOKEN_PAIR],
@@ -114,16 +124,15 @@ function checks(answers) {
     ['Get a Signup: the referrer moved up', 'MOVED', { ...found, priority: exactly(0), amount_referred: exactly(1) }],
     ['Get Waiter', 'WAITERS', listed],
     [
-      'Offboard Waiter',
-      'OFFBOARDED',
-      {
-        ...WAITER,
-        phone: exactly(ada?.phone),
-        removed_date: time,
-        removed_from_waitlist: exactly(true),
-        removed_priority: exactly(0),
-        email: exactly('ada@example.com'),
-      },
+      'Get Waiter: the next page',
+      'NEXT_PAGE',
+      { ...WAITER, email: exactly('bob@example.com'), waitlist_api_key: exactly(null) },
+    ],
+    ['Offboard Waiter', 'OFFBOARDED', left],
+    [
+      'Offboard Waiter: the repeat',
+      'REPEATED',
+      { ...left, uuid: exactly(ada?.uuid), removed_date: exactly(offboarded?.[0]?.removed_date) },
     ],
     [
       'Get Waiter: the offboarded',
@@ -175,7 +184,8 @@ let faults = 0;
 try {
   const answers = await run(base, ownerEmail, ownerPassword);
   for (const [title, variable, shape] of checks(answers)) {
-    const found = [answers[variable]].flat().flatMap((item) => faultsOf(item, shape));
+    const items = [answers[variable]].flat();
+    const found = items.length === 0 ? ['the list is empty'] : items.flatMap((item) => faultsOf(item, shape));
     faults += found.length;
     console.log(`${found.length === 0 ? 'ok    ' : 'FAULT '} ${title}: ${Object.keys(shape).length} fields`);
     for (const fault of found) console.log(`         ${fault}`);

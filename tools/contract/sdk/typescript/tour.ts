@@ -83,12 +83,17 @@ const launch = await waitlists.createWaitlist({
   },
 });
 const answers = [{ question_value: 'Which?', answer_value: ['One', 'Two'] }];
-const asked = await signups.createSignup({
-  CreateSignup: { waitlist_id: launch.id, email: 'ada@example.com', answers },
-});
+const ask = { waitlist_id: launch.id, email: 'ada@example.com', last_name: 'Lovelace', metadata: { plan: 1 }, answers };
+const asked = await signups.createSignup({ CreateSignup: ask });
 assert.deepEqual(
   asked.answers.map((answer) => answer.answer_value),
   [['One', 'Two'], null],
+);
+const repeated = await signups.createSignup({ CreateSignup: ask });
+assert.equal(repeated.uuid, asked.uuid);
+assert.deepEqual(
+  repeated.answers.map((answer) => answer.answer_value),
+  [null, null],
 );
 const seen = await waitlists.getWaitlist({ waitlist_id: launch.id });
 assert.deepEqual([seen.statistics?.current_signups, seen.spots_to_move_upon_referral], [1, 3]);
@@ -97,7 +102,8 @@ assert.deepEqual([shown.statistics?.total_signups, shown.spots_to_move_upon_refe
 assert.equal((await waitlists.listWaitlists({ limit: 1 })).length, 1);
 assert.deepEqual(await waitlists.listWaitlists({ after_id: launch.id }), []);
 const others = new WaiterApi(new Configuration({ basePath, accessToken, apiKey: launch.api_key }));
-assert.equal((await others.listWaiters({ questions_request: true }))[0]?.answer_1, 'One, Two');
+const [listed] = await others.listWaiters({ questions_request: true });
+assert.deepEqual([listed?.answer_1, listed?.last_name, listed?.metadata], ['One, Two', 'Lovelace', { plan: 1 }]);
 
 // What can go wrong
 const nobody = await problemOf(signups.getSignup({ waitlist_id: 1, email: 'nobody@example.com' }));

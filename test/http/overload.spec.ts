@@ -183,8 +183,8 @@ describe('a service whose database is locked by another program', () => {
     const { id, owner } = waitlist;
     other.exec('BEGIN IMMEDIATE');
     // One runs and 64 wait.
-    const changes = Array.from({ length: 66 }, (_, spots_to_move_upon_referral) =>
-      api.patch(`/api/v1/waitlist/${id}`, { spots_to_move_upon_referral }, owner),
+    const changes = Array.from({ length: 66 }, (_, index) =>
+      api.patch(`/api/v1/waitlist/${id}`, { spots_to_move_upon_referral: 10 + index }, owner),
     );
     const refused = await Promise.race(changes);
     other.exec('ROLLBACK');

@@ -12,7 +12,6 @@ import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuidV7 } from 'uuid';
 import { AuditLog } from '../platform/audit/audit-log.js';
-import { UUID_SCHEMA } from '../platform/contract/formats.js';
 import { isRepeated } from '../platform/http/headers.js';
 import type { OwnerWrite, RepeatKey } from '../platform/idempotency/owner-write.js';
 import type { FieldFault } from '../platform/problems/problem.js';
@@ -50,7 +49,6 @@ export const Repeatable = () =>
       description:
         'Any text. A repeat of the request with the same key within 24 hours changes nothing and gets the first answer again, with `Idempotent-Replayed: true`.',
       schema: { type: 'string', minLength: 1, maxLength: KEY_LENGTH_MAX },
-      example: UUID_SCHEMA.example,
     }),
   );
 

@@ -14,6 +14,7 @@ const packageOf = (path) => /^(?:@[^/]+\/)?[^/]+/.exec(path)[0];
 const packages = new Set([...BUNDLED.map(packageOf), ...INNER]);
 
 rmSync(OUTPUT, { recursive: true, force: true });
+// Without `keepNames`: it names each closure anew on every call, a sixth of the time of a lookup.
 await build({
   entryPoints: Object.fromEntries(BUNDLED.map((name) => [`${name}/index`, name])),
   outdir: OUTPUT,
@@ -22,7 +23,6 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20.19',
-  keepNames: true,
   minifyWhitespace: true,
   legalComments: 'none',
   logLevel: 'warning',
@@ -58,7 +58,6 @@ for (const name of BUNDLED_COMMONJS) {
     // The ES modules, so that esbuild knows the names of the exports and Node.js can import them.
     mainFields: ['module', 'main'],
     target: 'node20.19',
-    keepNames: true,
     minifyWhitespace: true,
     legalComments: 'none',
     logLevel: 'warning',

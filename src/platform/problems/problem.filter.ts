@@ -105,5 +105,6 @@ export function safeError(error: unknown) {
   const { code, errno } = (isQuery ? error.driverError : error) as { code?: string; errno?: number };
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)).join('\n'); // prettier-ignore
   const message = isQuery ? '' : error.message;
-  return { type: error.name, code, errno, message, stack: frames ?? '' };
+  // The bundled class has another name.
+  return { type: isQuery ? 'QueryFailedError' : error.name, code, errno, message, stack: frames ?? '' };
 }

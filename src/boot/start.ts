@@ -6,7 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module.js';
 import { LoginAuditService } from '../auth/login-audit.service.js';
 import { prepareFirstStart } from './first-start.js';
-import { readConfig } from '../platform/config/config.js';
+import { type Config, readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 import { prepareSchema } from '../platform/database/migrator.js';
@@ -64,13 +64,8 @@ async function startService(): Promise<Stoppable> {
   log.info({ database: await database.describe() }, 'database');
   await configureHttp(app, config);
   await app.init();
-  const { port, host, metricsPort } = config;
-  const metricsServer = createMetricsServer(app.get(Metrics));
-  if (metricsPort !== undefined) {
-    await metricsServer.listen({ port: metricsPort, host }).catch((error: unknown) => {
-      throw asListenError(error, { variable: 'METRICS_PORT', port: metricsPort, host });
-    });
-  }
+  const { port, host } = config;
+  const metricsServer = await startMetricsServer(app, config);
   await app.listen({ port, host, backlog: BACKLOG }).catch((error: unknown) => {
     throw asListenError(error, { variable: 'PORT', port, host });
   });
@@ -95,8 +90,18 @@ async function startService(): Promise<Stoppable> {
       // Before app.close(), whose hooks stop the queue writer before the server: requests under way still need it.
       await adapter.getInstance().close();
       await app.close();
-      await metricsServer.close();
+      await metricsServer?.close();
       await endTracing?.();
     },
   };
+}
+
+/** Only with `METRICS_PORT`; without it, the service itself serves `/metrics`. */
+async function startMetricsServer(app: NestFastifyApplication, { metricsPort: port, host }: Config) {
+  if (port === undefined) return undefined;
+  const server = createMetricsServer(app.get(Metrics));
+  await server.listen({ port, host }).catch((error: unknown) => {
+    throw asListenError(error, { variable: 'METRICS_PORT', port, host });
+  });
+  return server;
 }

@@ -306,7 +306,7 @@ const nestedFaults: FindFaults<unknown> = (value) => {
   return isAbsent(value) ? broken('type', 'must be a JSON object') : null;
 };
 
-function textFault({ minLength = 0, maxLength, pattern }: TextBounds): FindFaults<unknown> {
+export function textFault({ minLength = 0, maxLength, pattern }: TextBounds): FindFaults<unknown> {
   const expression = pattern === undefined ? undefined : new RegExp(pattern);
   return (value) => {
     if (typeof value !== 'string') return broken('type', 'must be text');
@@ -337,7 +337,7 @@ function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaul
   ];
 }
 
-const metadataFault: FindFaults<unknown> = (value) => {
+export const metadataFault: FindFaults<unknown> = (value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return broken('type', 'must be a JSON object');
   if (countLevels(value) > METADATA_LEVELS_MAX)

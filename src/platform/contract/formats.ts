@@ -53,6 +53,27 @@ export function timestamp(moment: Date): string {
   return `${date}_${time}`;
 }
 
+/** ISO 8601 with a date; without a time of day it means midnight, and without an offset UTC. */
+const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+const CONTRACT_TIME = /^(\d{4}-\d{2}-\d{2})_(\d{2})-(\d{2})-(\d{2})$/;
+/** 1970 to 9999. */
+const TIME_MAX_MS = 253_402_300_799_999;
+
+/** The moment that a text in ISO 8601 or in the form of {@link TIMESTAMP_SCHEMA} names, from 1970 on; otherwise null. */
+export function parseTime(text: string): Date | null {
+  const [, date, time = '00:00', offset = 'Z'] = ISO_TIME.exec(text.replace(CONTRACT_TIME, '$1T$2:$3:$4')) ?? [];
+  if (date === undefined || !isDate(date)) return null;
+  const zone = offset.toUpperCase().replace(/^(.\d{2})(\d{2})$/, '$1:$2');
+  const moment = new Date(`${date}T${time.replace(',', '.')}${zone}`);
+  return moment.getTime() >= 0 && moment.getTime() <= TIME_MAX_MS ? moment : null;
+}
+
+/** The engine reads February 30 as a day in March. */
+function isDate(date: string): boolean {
+  const midnight = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
+}
+
 function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }

@@ -9,13 +9,14 @@ import { QueueSeeder } from './maintenance/seeder.js';
 import { QueueMetrics } from './queue.metrics.js';
 import { QueuePages } from './queue.pages.js';
 import { QueueReader } from './queue.reader.js';
+import { QueueScanner } from './queue.scanner.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
 import { WaiterEntity } from './waiter.entity.js';
 import { WaiterStore } from './waiter.store.js';
 import { WaitlistEntity } from './waitlist.entity.js';
 
-const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueAuditor, QueuePurger, QueueSeeder];
+const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueScanner, QueueAuditor, QueuePurger, QueueSeeder];
 
 /** Who is before whom. It alone writes records and the state of a queue. */
 @Module({

@@ -89,6 +89,17 @@ export class WaiterStore {
     );
   }
 
+  /** Those of the tokens that records have. */
+  findTokens(waitlistId: number, tokens: readonly string[]): Query<ReadonlySet<string>> {
+    if (tokens.length === 0) return known(new Set());
+    return select<{ referral_token: string }, ReadonlySet<string>>(
+      `SELECT referral_token FROM waiter ${this.database.dialect.byIndex('waiter_token')}
+       WHERE waitlist_id = ? AND referral_token IN (${placeholders(tokens.length)})`,
+      [waitlistId, ...tokens],
+      (rows) => new Set(rows.map(({ referral_token }) => referral_token)),
+    );
+  }
+
   /** Stores new records; the database generates their ids. */
   insert(waiters: readonly Omit<StoredWaiter, 'id'>[]): Query<void> {
     return waiters.length === 0 ? known(undefined) : this.waiters.insert(waiters);

@@ -2,11 +2,14 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { WaitlistModule } from '../waitlist/waitlist.module.js';
+import { ExportController } from './export.controller.js';
+import { ExportService } from './export.service.js';
 import { TransferFiles } from './transfer-files.js';
 
 /** Whole waitlists in files: import and export. */
 @Module({
   imports: [AuthModule, QueueModule, WaitlistModule],
-  providers: [TransferFiles],
+  controllers: [ExportController],
+  providers: [ExportService, TransferFiles],
 })
 export class TransferModule {}

@@ -88,6 +88,11 @@ const CATALOG = {
     detail: 'An account with this email already exists.',
     remedy: 'Returned by the CLI only. `npm run cli -- owner set-password <email>` sets a new password.',
   },
+  CONTACT_TAKEN: {
+    status: 409,
+    detail: 'Another record of this waitlist has this email or phone.',
+    remedy: 'Find the record by it. One of the two must be erased or get other contact data first.',
+  },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     detail: 'The first request with this Idempotency-Key is still under way.',

@@ -80,7 +80,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
   }
 
   /** One transaction; false if this process is stopping, another one has the lock, or nothing is left. */
-  private async step(waitlistId: number, deletion: Query<void>): Promise<boolean> {
+  private async step(waitlistId: number, deletion: Query<unknown>): Promise<boolean> {
     if (this.task.isStopped) return false;
     return this.database.pipelinedTransaction(async (session) => {
       const isLocked = await session.one(this.queues.lockDeleted(waitlistId));

@@ -20,14 +20,10 @@ import { QueuePages } from '../queue/queue.pages.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
-import {
-  API_KEY_EXAMPLE,
-  ListWaitersDto,
-  OFFBOARD_MAX,
-  OffboardWaitersDto,
-  PAGE_SIZE_MAX,
-  WaiterDto,
-} from './waiter.dto.js';
+import { ListWaitersDto, PAGE_SIZE_MAX } from './list-waiters.dto.js';
+import { API_KEY_EXAMPLE } from './named-waitlist.dto.js';
+import { OFFBOARD_MAX, OffboardWaitersDto } from './offboard-waiters.dto.js';
+import { WaiterDto } from './waiter.dto.js';
 import { WaiterService } from './waiter.service.js';
 
 const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;

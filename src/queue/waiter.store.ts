@@ -6,14 +6,11 @@ import type { Row, Table } from '../platform/database/table.js';
 import { beforeInSql } from './bucket.store.js';
 import { QUEUE_AXIS } from './counters.js';
 import { RANK_BASE } from './rank-key.js';
-import type { ContactKeys, StoredWaiter, Waiter } from './waiter.js';
+import { type ContactKeys, LARGE, type StoredWaiter, type Waiter } from './waiter.js';
 import { WaiterEntity } from './waiter.entity.js';
 
 /** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
-
-/** The columns that can hold kilobytes. Work under the lock of the queue does not read them. */
-const LARGE = ['metadata', 'answers'] as const;
 
 /** The columns that referrals change. */
 export type Standing = Pick<StoredWaiter, 'id' | 'amountReferred' | 'creditedReferrals' | 'rankKey'>;
@@ -31,7 +28,10 @@ export class MissingBucketError extends Error {
   }
 }
 
-/** Finds and changes records. Every statement names its waitlist: the sharding key, and the boundary between owners. */
+/**
+ * Finds and changes records. Every statement names its waitlist (the sharding key, and the boundary between owners), or the
+ * owner's account.
+ */
 @Injectable()
 export class WaiterStore {
   private readonly waiters: Table<WaiterEntity>;
@@ -47,6 +47,16 @@ export class WaiterStore {
 
   findByUuids(waitlistId: number, uuids: readonly string[]): Query<Waiter[]> {
     return this.findWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'));
+  }
+
+  /** The waitlist of an account that has the record with this uuid; null if none has. */
+  findWaitlistId(accountId: number, uuid: string): Query<number | null> {
+    return select<{ id: number }, number | null>(
+      `SELECT l.id FROM waiter w ${this.database.dialect.byIndex('waiter_uuid')} JOIN waitlist l ON l.id = w.waitlist_id
+       WHERE w.uuid = ? AND l.account_id = ?`,
+      [uuid, accountId],
+      ([row]) => row?.id ?? null,
+    );
   }
 
   /** The records with these ids, without `metadata` and `answers`. */

@@ -12,7 +12,7 @@ import {
   Uuid,
   WholeNumber,
 } from '../platform/contract/fields.js';
-import { UUID_PATTERN } from '../platform/contract/formats.js';
+import { isUuid } from '../platform/contract/formats.js';
 import { phoneKey } from '../platform/contract/phone.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { contactFaults, contactKeys } from '../queue/admission/contact.js';
@@ -22,7 +22,11 @@ import { NamedWaitlistDto } from './named-waitlist.dto.js';
 
 export const PAGE_SIZE_MAX = 100;
 const FILTER = { optional: true, lenient: true } as const;
-const UUID = new RegExp(UUID_PATTERN);
+export const REFERRAL_TOKEN = {
+  ...FILTER,
+  maxLength: 64,
+  description: 'Lists only the Waiters referred by the Waiter with this token; `true` lists all referred Waiters.',
+} as const;
 
 export class ListWaitersDto extends NamedWaitlistDto {
   @NotWith('search', 0)
@@ -52,12 +56,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
   })
   search?: string;
 
-  @AnyText({
-    optional: true,
-    lenient: true,
-    maxLength: 64,
-    description: 'Lists only the Waiters referred by the Waiter with this token; `true` lists all referred Waiters.',
-  })
+  @AnyText(REFERRAL_TOKEN)
   referral_token = '';
 
   @Flag({ default: false, lenient: true, description: 'Adds question_1..3 and answer_1..3 to each Waiter.' })
@@ -98,17 +97,17 @@ export class ListWaitersDto extends NamedWaitlistDto {
       order,
       start: query.after_id === undefined ? { offset } : { afterId: query.after_id },
       limit: query.limit,
-      withAnswers: query.questions_request,
+      without: query.questions_request ? [] : ['answers'],
     };
   }
 }
 
 /** The specification gives `referral_token` two meanings: a token, and a boolean. */
-function referrerOf(text: string): PageRequest['referredBy'] {
+export function referrerOf(text: string): PageRequest['referredBy'] {
   if (text === '' || /^(false|0)$/i.test(text)) return null;
   if (/^(true|1)$/i.test(text)) return 'anyone';
   // No record has an empty token. A database may ignore a space or NUL after a token.
-  return { token: isToken(text) ? text : '' };
+  return { tokens: [isToken(text) ? text : ''] };
 }
 
 /** A blank filter must not list everyone. */
@@ -124,7 +123,7 @@ function searchOf(typed: string, region: string | null): Search {
     emailPrefix: emailKeyPrefix(text.replaceAll(' ', '+')),
     keys: [
       ...keyOf('phoneKey', phoneKey(typed.replace(/^ (?=\d)/, '+'), region)),
-      ...keyOf('uuid', UUID.test(text) ? text.toLowerCase() : null),
+      ...keyOf('uuid', isUuid(text) ? text.toLowerCase() : null),
       ...keyOf('referralToken', isToken(text) ? text : null),
     ],
   };

@@ -7,7 +7,7 @@ import type { Question } from '../queue/waitlist.entity.js';
 import type { Waitlist } from '../waitlist/waitlist.service.js';
 import { API_KEY_EXAMPLE } from './named-waitlist.dto.js';
 
-const EMAIL = { type: String, nullable: true, maxLength: 254, example: 'ada@example.com' } as const;
+export const EMAIL = { type: String, nullable: true, maxLength: 254, example: 'ada@example.com' } as const;
 const NAME = { maxLength: 100, description: 'As given, or empty.' } as const;
 const QUESTION = { maxLength: 500, description: 'The text of the question, if `questions_request` is true.' } as const;
 const ANSWER = {

@@ -1,24 +1,27 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { UUID_SCHEMA } from '../platform/contract/formats.js';
 import { TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { StoredWaiter, Waiter } from '../queue/waiter.js';
 import { answersOf, EMAIL, OwnerAnswerDto, WaiterDto, type WaiterView } from './waiter.dto.js';
 
 /** The Waiter that referred another one. */
-export class ReferrerDto {
-  @ApiProperty(UUID_SCHEMA)
-  uuid!: string;
-
-  @ApiProperty({ ...EMAIL, description: 'Null if the referrer has none.' })
-  email!: string | null;
-
-  @ApiProperty(TOKEN_SCHEMA)
-  referral_token!: string;
-
-  static from({ uuid, email, referralToken }: StoredWaiter): ReferrerDto {
-    return { uuid, email, referral_token: referralToken };
-  }
+export interface Referrer {
+  uuid: string;
+  email: string | null;
+  referral_token: string;
 }
+
+/** Inline, because a reference cannot be nullable in OpenAPI 3.0. */
+const REFERRER_SCHEMA = {
+  type: 'object',
+  nullable: true,
+  properties: {
+    uuid: { ...UUID_SCHEMA, type: 'string' },
+    email: { ...EMAIL, type: 'string' },
+    referral_token: { ...TOKEN_SCHEMA, type: 'string' },
+  },
+  required: ['uuid', 'email', 'referral_token'],
+} satisfies ApiPropertyOptions;
 
 interface DetailedWaiterView extends WaiterView {
   /** The records that referred others, by their tokens; undefined where the answer does not show them. */
@@ -32,18 +35,19 @@ export class DetailedWaiterDto extends WaiterDto {
 
   @ApiProperty({
     type: [OwnerAnswerDto],
+    required: true,
     maxItems: 30,
     description: 'Each question with the answer to it, then the removed questions that the Waiter answered.',
   })
   declare answers: OwnerAnswerDto[];
 
-  @ApiPropertyOptional({
-    type: ReferrerDto,
-    nullable: true,
+  @ApiProperty({
+    ...REFERRER_SCHEMA,
+    selfRequired: false,
     description:
       'If `include_referrer` is true: the Waiter that referred this one; null without one, and after its erasure.',
   })
-  referrer?: ReferrerDto | null;
+  referrer?: Referrer | null;
 
   static override from(waiter: Waiter, view: DetailedWaiterView): DetailedWaiterDto {
     const { referredByToken } = waiter;
@@ -51,7 +55,11 @@ export class DetailedWaiterDto extends WaiterDto {
     return Object.assign(WaiterDto.from(waiter, view), {
       referred_by_signup_token: referredByToken,
       answers: answersOf(waiter, view.waitlist),
-      ...(view.referrers && { referrer: referrer ? ReferrerDto.from(referrer) : null }),
+      ...(view.referrers && { referrer: referrer ? referrerFrom(referrer) : null }),
     } satisfies Omit<DetailedWaiterDto, keyof WaiterDto> & Pick<DetailedWaiterDto, 'answers'>);
   }
+}
+
+function referrerFrom({ uuid, email, referralToken }: StoredWaiter): Referrer {
+  return { uuid, email, referral_token: referralToken };
 }

@@ -4,6 +4,7 @@ import type { Selection } from '../queue/batch.js';
 import { API_KEY, API_KEY_EXAMPLE, WAITLIST_ID } from './named-waitlist.dto.js';
 
 export const OFFBOARD_MAX = 1_000;
+export const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 
 /** Identifies a Waiter. Clients send its other fields too; they are ignored. */
 export class WaiterIdDto {

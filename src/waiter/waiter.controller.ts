@@ -24,11 +24,9 @@ import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
 import { ListWaitersDto, PAGE_SIZE_MAX } from './list-waiters.dto.js';
 import { API_KEY_EXAMPLE } from './named-waitlist.dto.js';
-import { OFFBOARD_MAX, OffboardWaitersDto } from './offboard-waiters.dto.js';
+import { OFFBOARD_BODY_MAX_BYTES, OFFBOARD_MAX, OffboardWaitersDto } from './offboard-waiters.dto.js';
 import { WaiterDto } from './waiter.dto.js';
 import { WaiterService } from './waiter.service.js';
-
-const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 
 /** `/docs` fills it in. Offboarding cannot be undone, so no Waiter has this id. */
 const OFFBOARDING = {

@@ -5,7 +5,7 @@ import { Problem } from '../platform/problems/problem.js';
 import type { Offboarded, Selection } from '../queue/batch.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
-import type { Waiter } from '../queue/waiter.js';
+import type { PersonChanges, Waiter } from '../queue/waiter.js';
 import type { Waitlist } from '../waitlist/waitlist.service.js';
 
 /** A record and its waitlist. */
@@ -38,6 +38,32 @@ export class WaiterService {
       write,
       () => this.writer.offboard(waitlistId, selection, write),
       (done) => ({ uuids: done.uuids, active: done.counts.active as number }),
+    );
+  }
+
+  /**
+   * Corrects or moves a record of one of the account's waitlists, and returns it as it is after that.
+   * @throws Problem `NO_WAITER_FOUND`, and those of {@link QueueWriter.correct} and {@link OwnerWrites.once}
+   */
+  async update(uuid: string, changes: PersonChanges, write: OwnerWrite): Promise<FoundWaiter> {
+    const waitlistId = await this.waitlistOf(write.accountId, uuid);
+    await this.writes.once(
+      write,
+      async () => void (await this.writer.correct(waitlistId, uuid, changes, write)),
+      () => undefined,
+    );
+    return this.read(waitlistId, uuid);
+  }
+
+  /**
+   * Erases records of one of the account's waitlists, all or none; ignores unknown uuids.
+   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWrites.once}
+   */
+  async erase(waitlistId: number, uuids: readonly string[], write: OwnerWrite): Promise<void> {
+    await this.writes.once(
+      write,
+      async () => void (await this.writer.erase(waitlistId, uuids, write)),
+      () => undefined,
     );
   }
 

@@ -47,9 +47,9 @@ export class WaiterService {
    */
   async update(uuid: string, changes: PersonChanges, write: OwnerWrite): Promise<FoundWaiter> {
     const waitlistId = await this.waitlistOf(write.accountId, uuid);
-    await this.writes.once(
+    await this.writes.once<unknown>(
       write,
-      async () => void (await this.writer.correct(waitlistId, uuid, changes, write)),
+      () => this.writer.correct(waitlistId, uuid, changes, write),
       () => undefined,
     );
     return this.read(waitlistId, uuid);
@@ -60,9 +60,9 @@ export class WaiterService {
    * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWrites.once}
    */
   async erase(waitlistId: number, uuids: readonly string[], write: OwnerWrite): Promise<void> {
-    await this.writes.once(
+    await this.writes.once<unknown>(
       write,
-      async () => void (await this.writer.erase(waitlistId, uuids, write)),
+      () => this.writer.erase(waitlistId, uuids, write),
       () => undefined,
     );
   }

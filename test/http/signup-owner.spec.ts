@@ -226,4 +226,336 @@ describe('the records of a waitlist, by their uuids', () => {
       expect((await get(waitlist.owner, uuid)).status).toBe(404);
     });
   });
+
+  describe('in a correction', () => {
+    const correct = ({ owner }: OwnedWaitlist, uuid: string, body: object, headers?: Record<string, string>) =>
+      service.api.patch(`/api/v1/signup/${uuid}`, body, { token: owner.token, headers });
+
+    it('have the new data in the answer, the listing, the lookup and the record; the first email stays', async () => {
+      const { world, api } = service;
+      const waitlist = await world.waitlist({ default_region: 'US' });
+      const [, ada] = (await world.signups(waitlist, 2)) as [Person, Person];
+      const changes = {
+        email: 'Ada@New.example',
+        phone: '(415) 555-0123',
+        first_name: 'Ada',
+        last_name: 'Lovelace',
+        metadata: { plan: 'team' },
+        verified: true,
+      };
+
+      const { status, body } = await correct(waitlist, ada.uuid, changes);
+
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ ...changes, uuid: ada.uuid, priority: 1, registered_email: ada.email });
+      expect((await get(waitlist.owner, ada.uuid)).body).toEqual(body);
+      expect((await list(waitlist))[1]).toEqual(body);
+      const lookUp = (contact: Record<string, string>) =>
+        api.get('/api/v1/signup', { query: { waitlist_id: waitlist.id, ...contact } });
+      expect((await lookUp({ email: 'ada@new.example' })).body).toMatchObject({ uuid: ada.uuid, priority: 1, verified: true }); // prettier-ignore
+      expect((await lookUp({ phone: '+14155550123' })).body).toMatchObject({ uuid: ada.uuid });
+      expect((await lookUp({ email: ada.email })).status).toBe(404);
+    });
+
+    it('stay as they are without fields, and lose what is null or blank', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const { uuid } = await world.signup(waitlist, { phone: '+14155550123', first_name: 'Ada', metadata: { a: 1 } });
+      const before = (await get(waitlist.owner, uuid)).body as Waiter;
+
+      expect((await correct(waitlist, uuid, {})).body).toEqual(before);
+      const { body } = await correct(waitlist, uuid, { email: null, first_name: ' ', metadata: null, unknown: 1 });
+
+      expect(body).toEqual({ ...before, email: null, first_name: '', metadata: null });
+    });
+
+    it.each([1, 2, 4])('move past exactly as many people as spots_to_advance says: %d of 4', async (spots) => {
+      const waitlist = await service.world.waitlist();
+      const people = await service.world.signups(waitlist, 5);
+      const last = people[4]!;
+
+      const { body } = await correct(waitlist, last.uuid, { spots_to_advance: spots });
+
+      expect((body as Waiter).priority).toBe(4 - spots);
+      const others = people.slice(0, 4);
+      expect(uuids(await list(waitlist))).toEqual(
+        uuids([...others.slice(0, 4 - spots), last, ...others.slice(4 - spots)]),
+      );
+      expect(await service.world.priorityOf(last)).toBe(4 - spots);
+    });
+
+    it('move by the sum of what was granted, which is never below zero', async () => {
+      const waitlist = await service.world.waitlist();
+      const people = await service.world.signups(waitlist, 5);
+      const last = people[4]!;
+      const advance = async (spots: number) =>
+        ((await correct(waitlist, last.uuid, { spots_to_advance: spots })).body as Waiter).priority;
+
+      expect([await advance(1), await advance(2), await advance(-1)]).toEqual([3, 1, 2]);
+      expect([await advance(-1_000_000), await advance(1), await advance(1_000_000)]).toEqual([4, 3, 0]);
+    });
+
+    it('move once, however often a write with one Idempotency-Key is repeated', async () => {
+      const waitlist = await service.world.waitlist();
+      const [, , ada] = (await service.world.signups(waitlist, 3)) as [Person, Person, Person];
+      const send = () => correct(waitlist, ada.uuid, { spots_to_advance: 1 }, { 'idempotency-key': 'once' });
+
+      const [first, repeat] = [await send(), await send()];
+
+      expect(repeat.body).toEqual(first.body);
+      expect([first, repeat].map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, 'true']);
+      expect(await service.world.priorityOf(ada)).toBe(1);
+    });
+
+    it('are refused the email or phone of another record, and free their own', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const ada = await world.signup(waitlist, { phone: '+14155550123' });
+      const grace = await world.signup(waitlist);
+
+      for (const taken of [{ email: ada.email.toUpperCase() }, { phone: '+1 415 555 0123' }]) {
+        const { status, body } = await correct(waitlist, grace.uuid, taken);
+        expect([status, body.error_code]).toEqual([409, 'CONTACT_TAKEN']);
+      }
+      await correct(waitlist, ada.uuid, { email: 'other@example.com' });
+      expect((await correct(waitlist, grace.uuid, { email: ada.email })).status).toBe(200);
+    });
+
+    it.each([
+      [{ spots_to_advance: 1_000_001, verified: 'maybe' }, 400, ['spots_to_advance', 'verified']],
+      [{ spots_to_advance: 0.5 }, 400, ['spots_to_advance']],
+      [{ email: 'nobody', metadata: [] }, 400, ['metadata', 'email']],
+      [{ phone: '030 901820' }, 400, ['phone']],
+      [{ email: null }, 422, ['email']],
+    ])('are refused %j', async (body, status, fields) => {
+      const waitlist = await service.world.waitlist();
+      const { uuid } = await service.world.signup(waitlist);
+
+      const answer = await correct(waitlist, uuid, body);
+
+      expect([answer.status, answer.body.errors.map(({ field }: { field: string }) => field)]).toEqual([
+        status,
+        fields,
+      ]);
+    });
+
+    it('are not found by an unknown uuid, nor by another account', async () => {
+      const [waitlist, other] = [await service.world.waitlist(), await service.world.waitlist()];
+      const { uuid } = await service.world.signup(waitlist);
+
+      for (const [owned, asked] of [
+        [waitlist, UNKNOWN_UUID],
+        [other, uuid],
+      ] as const) {
+        // prettier-ignore
+        const { status, body } = await correct(owned, asked, { first_name: 'Ada' });
+        expect([status, body.error_code]).toEqual([404, 'NO_WAITER_FOUND']);
+      }
+    });
+  });
+
+  describe.each(['PATCH', 'DELETE'] as const)('named in a %s', (method) => {
+    const send = ({ owner }: OwnedWaitlist, body: object) =>
+      service.api.call(method, '/api/v1/signup', { offboard_request: true, ...body }, { token: owner.token });
+    const signups = [{ uuid: UNKNOWN_UUID }];
+
+    it('are ignored if they are unknown or of another waitlist', async () => {
+      const { world } = service;
+      const [waitlist, sibling] = [await world.waitlist(), await world.waitlist()];
+      const foreign = await world.signup(sibling);
+
+      const { status, body } = await send(waitlist, {
+        waitlist_id: String(waitlist.id),
+        signups: [{ uuid: foreign.uuid, email: foreign.email }, ...signups],
+      });
+
+      expect([status, body]).toEqual(method === 'PATCH' ? [200, []] : [204, undefined]);
+      expect(uuids(await list(sibling))).toEqual([foreign.uuid]);
+    });
+
+    it('are not found on the waitlist of another account', async () => {
+      const [waitlist, other] = [await service.world.waitlist(), await service.world.waitlist()];
+
+      for (const waitlist_id of [other.id, UNKNOWN_ID]) {
+        const { status, body } = await send(waitlist, { waitlist_id, signups });
+        expect([status, body.error_code]).toEqual([404, 'WAITLIST_NOT_FOUND']);
+      }
+    });
+
+    it.each<[object, string]>([
+      [{ signups }, 'waitlist_id'],
+      [{ waitlist_id: 1 }, 'signups'],
+      [{ waitlist_id: 1, signups: [] }, 'signups'],
+      [{ waitlist_id: 1, signups: Array(1_001).fill(signups[0]) }, 'signups'],
+      [{ waitlist_id: 1, signups: [{ uuid: 'x' }] }, 'signups[0].uuid'],
+    ])('are refused in the body of case %#', async (body, field) => {
+      const answer = await send(await service.world.waitlist(), body);
+
+      expect([answer.status, answer.body.errors.map((fault: { field: string }) => fault.field)]).toEqual([
+        400,
+        [field],
+      ]);
+    });
+
+    it('may stand in a body of a mebibyte', async () => {
+      const waitlist = await service.world.waitlist();
+      const metadata = 'x'.repeat(900);
+
+      const { status } = await send(waitlist, {
+        waitlist_id: waitlist.id,
+        signups: Array.from({ length: 1_000 }, () => ({ uuid: UNKNOWN_UUID, metadata })),
+      });
+
+      expect(status).toBeLessThan(300);
+    });
+  });
+
+  describe('in an offboarding', () => {
+    it('are removed in the order given, active ones only and each once, and shown as the listing shows them', async () => {
+      const { world, api } = service;
+      const waitlist = await world.waitlist({ questions: [{ question_value: 'Why?' }] });
+      const [gone, ada, grace, kept] = (await world.signups(waitlist, 4)) as [Person, Person, Person, Person];
+      await offboard(waitlist, [gone]);
+      const named = [grace, gone, { uuid: ada.uuid.toUpperCase() }, grace];
+
+      const body = { waitlist_id: waitlist.id, offboard_request: true, signups: named.map(({ uuid }) => ({ uuid })) };
+      const answer = await api.patch('/api/v1/signup', body, { token: waitlist.owner.token });
+
+      expect(uuids(answer.body)).toEqual(uuids([grace, ada]));
+      expect(answer.body[0]).toMatchObject({
+        removed_priority: 1,
+        total_waiters_currently: 1,
+        answers: [{ answer_value: null }],
+      });
+      expect(answer.body[1]).toMatchObject({ removed_priority: 0 });
+      const offboarded = await list(waitlist, { offboarded_request: true });
+      expect(offboarded.filter(({ uuid }) => uuid !== gone.uuid)).toEqual([...answer.body].reverse());
+      expect(uuids(await list(waitlist))).toEqual([kept.uuid]);
+    });
+
+    it('need offboard_request: true', async () => {
+      const waitlist = await service.world.waitlist();
+      const { uuid } = await service.world.signup(waitlist);
+
+      for (const offboard_request of [undefined, false, 'true']) {
+        const body = { waitlist_id: waitlist.id, offboard_request, signups: [{ uuid }] };
+        const answer = await service.api.patch('/api/v1/signup', body, { token: waitlist.owner.token });
+        expect([answer.status, answer.body.errors[0].field]).toEqual([400, 'offboard_request']);
+      }
+      expect(await list(waitlist)).toHaveLength(1);
+    });
+  });
+
+  describe('once erased', () => {
+    const erase = (waitlist: OwnedWaitlist, people: readonly { uuid: string }[], key?: string) =>
+      service.api.call(
+        'DELETE',
+        '/api/v1/signup',
+        { waitlist_id: waitlist.id, signups: people.map(({ uuid }) => ({ uuid })) },
+        { token: waitlist.owner.token, headers: key === undefined ? {} : { 'idempotency-key': key } },
+      );
+
+    it('are in no listing, lookup or count, and those behind them move forward', async () => {
+      const { world, api } = service;
+      const waitlist = await world.waitlist();
+      const [ada, grace, mary, rear] = (await world.signups(waitlist, 4)) as [Person, Person, Person, Person];
+      await offboard(waitlist, [grace]);
+
+      const { status, text } = await erase(waitlist, [ada, grace]);
+
+      expect([status, text]).toEqual([204, '']);
+      expect(uuids(await list(waitlist))).toEqual(uuids([mary, rear]));
+      expect(await list(waitlist, { offboarded_request: true })).toEqual([]);
+      expect([await world.priorityOf(mary), await world.priorityOf(rear)]).toEqual([0, 1]);
+      for (const { uuid, email } of [ada, grace]) {
+        expect((await get(waitlist.owner, uuid)).status).toBe(404);
+        const query = { waitlist_id: waitlist.id, email };
+        expect((await api.get('/api/v1/signup', { query })).status).toBe(404);
+        expect(await world.list(waitlist, { search: email })).toEqual([]);
+      }
+      const { body } = await api.get(`/api/v1/waitlist/${waitlist.id}`, { token: waitlist.owner.token });
+      expect(body.statistics).toMatchObject({ current_signups: 2, offboarded_signups: 0, total_signups: 2 });
+    });
+
+    it('may join anew as somebody else, behind all others', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const [ada, grace] = (await world.signups(waitlist, 2)) as [Person, Person];
+      await erase(waitlist, [ada]);
+
+      const anew = await world.signup(waitlist, { email: ada.email });
+
+      expect(anew.uuid).not.toBe(ada.uuid);
+      expect(anew.referral_token).not.toBe(ada.referral_token);
+      expect(uuids(await list(waitlist))).toEqual(uuids([grace, anew]));
+    });
+
+    it('refer nobody any more, keep counting for those who referred them, and are no referrer to show', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const ada = await world.signup(waitlist);
+      const grace = await world.signup(waitlist, { referral_link: ada.referral_link });
+      const mary = await world.signup(waitlist, { referral_link: grace.referral_link });
+      await erase(waitlist, [grace]);
+
+      const late = await world.signup(waitlist, { referral_link: grace.referral_link });
+
+      expect(late.referred_by_signup_token).toBeNull();
+      expect((await get(waitlist.owner, ada.uuid)).body).toMatchObject({ amount_referred: 1 });
+      const [listed] = await list(waitlist, { referral_tokens: grace.referral_token, include_referrer: true });
+      expect(listed).toMatchObject({ uuid: mary.uuid, referral_bool: true, referrer: null });
+    });
+
+    it('are still known to after_id, in the order of the queue and of joining', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const [, second, third, fourth] = (await world.signups(waitlist, 4)) as [Person, Person, Person, Person];
+      const after_id = await world.idOf(waitlist, second);
+      await erase(waitlist, [second]);
+
+      expect(uuids(await list(waitlist, { after_id }))).toEqual(uuids([third, fourth]));
+      expect(uuids(await world.list(waitlist, { after_id }))).toEqual(uuids([third, fourth]));
+    });
+
+    it('are left out where an answer is repeated', async () => {
+      const { world, api } = service;
+      const waitlist = await world.waitlist();
+      const [ada, grace] = (await world.signups(waitlist, 2)) as [Person, Person];
+      const { token } = waitlist.owner;
+      const offboardAgain = async () => {
+        const body = {
+          waitlist_id: waitlist.id,
+          offboard_request: true,
+          signups: [{ uuid: ada.uuid }, { uuid: grace.uuid }],
+        };
+        const answer = await api.patch('/api/v1/signup', body, { token, headers: { 'idempotency-key': 'offboard' } });
+        return [answer.status, uuids(answer.body)];
+      };
+      const correctAgain = async () =>
+        (await api.patch(`/api/v1/signup/${ada.uuid}`, {}, { token, headers: { 'idempotency-key': 'correct' } }))
+          .status;
+      expect([await offboardAgain(), await correctAgain()]).toEqual([[200, uuids([ada, grace])], 200]);
+
+      await erase(waitlist, [ada]);
+
+      expect([await offboardAgain(), await correctAgain()]).toEqual([[200, [grace.uuid]], 404]);
+      await erase(waitlist, [grace]);
+      expect(await offboardAgain()).toEqual([200, []]);
+    });
+
+    it('are erased once, however often a write with one Idempotency-Key is repeated', async () => {
+      const { world } = service;
+      const waitlist = await world.waitlist();
+      const ada = await world.signup(waitlist);
+
+      const first = await erase(waitlist, [ada], 'once');
+      const anew = await world.signup(waitlist, { email: ada.email });
+      const repeat = await erase(waitlist, [ada], 'once');
+      const other = await erase(waitlist, [anew], 'once');
+
+      expect([first, repeat, other].map(({ status }) => status)).toEqual([204, 204, 422]);
+      expect(repeat.headers['idempotent-replayed']).toBe('true');
+      expect(uuids(await list(waitlist))).toEqual([anew.uuid]);
+    });
+  });
 });

@@ -202,7 +202,11 @@ export function UuidParam(name: string, description: string): ParameterDecorator
   return (target, method, index) => {
     Param(name, uuidPipe(name))(target, method, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, method as string) as TypedPropertyDescriptor<unknown>;
-    const schema = { name, schema: { ...UUID_SCHEMA, type: 'string', example: undefined }, description };
+    const schema = {
+      name,
+      schema: { ...UUID_SCHEMA, type: 'string', pattern: UUID_PATTERN, example: undefined },
+      description,
+    };
     ApiParam(schema)(target, method as string, descriptor);
   };
 }

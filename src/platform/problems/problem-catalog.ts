@@ -112,7 +112,7 @@ const CATALOG = {
   BODY_TOO_LARGE: {
     status: 413,
     detail: 'The body is larger than this operation accepts.',
-    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding.',
+    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding or erasing.',
   },
   PATH_TOO_LONG: {
     status: 414,

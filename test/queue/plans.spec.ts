@@ -161,7 +161,7 @@ describe('the plans of the frequent statements', () => {
       for (let count = 0; count < 3; count += 1) await queue.writer.join(crowd.id, applicant(token));
     }
     await expectFlat((crowd) =>
-      readPages(crowd.id, { ...FIRST_PAGE, order, referredBy: { token: tokens.get(crowd)! } }),
+      readPages(crowd.id, { ...FIRST_PAGE, order, referredBy: { tokens: [tokens.get(crowd)!] } }),
     );
   });
 

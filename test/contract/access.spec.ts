@@ -28,9 +28,13 @@ const ROUTES = `
 │       ├── /api_key (POST)
 │       └── /export (GET)
 ├── /api/v1/waiter (GET, PATCH)
-├── /api/v1/signup (POST, GET)
+├── /api/v1/signup (POST, GET, PATCH, DELETE)
+│   ├── /waitlist/:waitlist_id (GET)
+│   └── /:uuid (GET, PATCH)
 └── * (OPTIONS)
 `;
+
+const NIL = '00000000-0000-0000-0000-000000000000';
 
 interface Operation {
   readonly operationId: string;
@@ -48,7 +52,7 @@ describe('the operations', () => {
     operations = Object.entries((body as OpenAPIObject).paths).flatMap(([path, methods]) =>
       Object.entries(methods as Record<string, Operation>).map(([method, operation]) => ({
         method: method.toUpperCase(),
-        path: path.replace('{waitlist_id}', String(waitlist.id)),
+        path: path.replace('{waitlist_id}', String(waitlist.id)).replace('{uuid}', NIL),
         operation,
       })),
     );

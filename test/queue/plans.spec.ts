@@ -23,6 +23,8 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   waiter_email: 2,
   waiter_phone: 2,
   waiter_token: 1,
+  waiter_seq: 2,
+  sqlite_autoindex_erased_waiter_1: 1,
   /** A narrowest bucket. */
   waiter_order: 3,
   /** The records that one record referred. */
@@ -97,6 +99,18 @@ describe('the plans of the frequent statements', () => {
       await offboard(crowd.id, await middle(crowd));
     }));
 
+  it('correct, advance and erase records', () =>
+    expectFlat(async (crowd) => {
+      const people = await middle(crowd);
+      await together((index) => {
+        const { uuid } = people[index]!;
+        const changes = { email: `${uuid}@example.com`, spotsToAdvance: 3 };
+        return index % 2 === 0
+          ? queue.writer.erase(crowd.id, [uuid], operatorWrite(1))
+          : queue.writer.correct(crowd.id, uuid, changes, operatorWrite(1));
+      });
+    }));
+
   it.each<[string, Partial<PageRequest>]>([
     ['active records', {}],
     ['active records in queue order', { order: 'queue' }],
@@ -161,7 +175,7 @@ describe('the plans of the frequent statements', () => {
       for (let count = 0; count < 3; count += 1) await queue.writer.join(crowd.id, applicant(token));
     }
     await expectFlat((crowd) =>
-      readPages(crowd.id, { ...FIRST_PAGE, order, referredBy: { token: tokens.get(crowd)! } }),
+      readPages(crowd.id, { ...FIRST_PAGE, order, referredBy: { tokens: [tokens.get(crowd)!] } }),
     );
   });
 

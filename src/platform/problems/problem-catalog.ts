@@ -65,8 +65,9 @@ const CATALOG = {
   },
   NO_WAITER_FOUND: {
     status: 404,
-    detail: 'This waitlist has no record with this email or phone.',
-    remedy: 'Create a signup, or check the email, the phone and the waitlist.',
+    detail: 'There is no such record.',
+    remedy:
+      'Create a signup, or check the waitlist and the email, phone or uuid. Records of other owners are not found either.',
   },
   ACCOUNT_NOT_FOUND: {
     status: 404,
@@ -88,6 +89,11 @@ const CATALOG = {
     detail: 'An account with this email already exists.',
     remedy: 'Returned by the CLI only. `npm run cli -- owner set-password <email>` sets a new password.',
   },
+  CONTACT_TAKEN: {
+    status: 409,
+    detail: 'Another record of this waitlist has this email or phone.',
+    remedy: 'Find the record by it. One of the two must be erased or get other contact data first.',
+  },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     detail: 'The first request with this Idempotency-Key is still under way.',
@@ -106,7 +112,7 @@ const CATALOG = {
   BODY_TOO_LARGE: {
     status: 413,
     detail: 'The body is larger than this operation accepts.',
-    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding.',
+    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding or erasing.',
   },
   PATH_TOO_LONG: {
     status: 414,

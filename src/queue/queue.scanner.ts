@@ -67,7 +67,7 @@ export class QueueScanner {
       while (from !== undefined) {
         const window: Window = { from, skip: 0, leaves: null };
         const waiters: readonly StoredWaiter[] = await snapshot.one(
-          this.listings.findPage(waitlistId, listing, window, { limit: CHUNK_SIZE, withAnswers: true }),
+          this.listings.findPage(waitlistId, listing, window, { limit: CHUNK_SIZE, without: [] }),
         );
         const tokens = waiters.flatMap(({ referredByToken }) => referredByToken ?? []);
         const known = await snapshot.one(this.waiters.findTokens(waitlistId, [...new Set(tokens)]));

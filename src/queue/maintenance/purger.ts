@@ -3,6 +3,7 @@ import { BackgroundTask } from '../../platform/background-task.js';
 import { Database } from '../../platform/database/database.js';
 import type { Query, Session } from '../../platform/database/session.js';
 import { BucketStore } from '../bucket.store.js';
+import { ImportRunStore } from '../import/import-run.store.js';
 import { QueueStore } from '../queue.store.js';
 import { MaintenanceStore } from './maintenance.store.js';
 
@@ -24,6 +25,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
     private readonly queues: QueueStore,
     private readonly records: MaintenanceStore,
     private readonly buckets: BucketStore,
+    private readonly imports: ImportRunStore,
   ) {}
 
   /** Deleted waitlists that still have records. */
@@ -76,6 +78,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
     for (let family = await nextFamily(); family; family = await nextFamily()) {
       if (!(await this.step(waitlistId, this.buckets.deleteFamilies(waitlistId, family)))) return false;
     }
+    if (!(await this.step(waitlistId, this.imports.deleteAll(waitlistId)))) return false;
     return this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
   }
 

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BucketStore } from './bucket.store.js';
+import { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { QueueImporter } from './import/importer.js';
 import { ImportRunEntity } from './import/import-run.entity.js';
 import { ImportRunStore } from './import/import-run.store.js';
@@ -22,8 +23,17 @@ const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueAuditor, QueueP
 
 /** Who is before whom. It alone writes records and the state of a queue. */
 @Module({
-  imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity, ImportRunEntity])],
-  providers: [...ENTRY_POINTS, QueueMetrics, QueueStore, WaiterStore, ListingStore, BucketStore, MaintenanceStore, ImportRunStore],
+  imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity, ErasedWaiterEntity, ImportRunEntity])],
+  providers: [
+    ...ENTRY_POINTS,
+    QueueMetrics,
+    QueueStore,
+    WaiterStore,
+    ListingStore,
+    BucketStore,
+    MaintenanceStore,
+    ImportRunStore,
+  ],
   exports: ENTRY_POINTS,
 })
 export class QueueModule {}

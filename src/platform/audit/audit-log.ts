@@ -25,6 +25,8 @@ export const AUDIT_ACTIONS = [
   'api_key_replaced',
   'waiters_offboarded',
   'waiters_imported',
+  'waiter_corrected',
+  'waiters_erased',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -100,6 +100,11 @@ const CATALOG = {
     remedy:
       'Wait until Get the latest import shows that it has ended. If its process ended, this takes at most a minute; then import the same file again.',
   },
+  CONTACT_TAKEN: {
+    status: 409,
+    detail: 'Another record of this waitlist has this email or phone.',
+    remedy: 'Find the record by it. One of the two must be erased or get other contact data first.',
+  },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     detail: 'The first request with this Idempotency-Key is still under way.',

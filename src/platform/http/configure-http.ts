@@ -11,6 +11,7 @@ import { askForBodies, endConnectionsOnClose, limitConnections, limitLargeBodies
 import { answerInTime, shedLoad } from '../limits/overload.js';
 import { limitRates } from '../limits/rate-limits.js';
 import { SharedCounts } from '../limits/shared-counts.js';
+import { requireProgress } from '../limits/transfers.js';
 import { ProblemFilter } from '../problems/problem.filter.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { recordRequests, traceRequests } from '../telemetry/requests.js';
@@ -37,6 +38,7 @@ export async function configureHttp(
   endConnectionsOnClose(fastify, lifecycle, bounds.unsentMs);
 
   if (config.trustedProxies.length > 0) readForwardedAddresses(fastify);
+  requireProgress(fastify, bounds);
   answerInTime(fastify, bounds.answerMs);
   if (config.sendsTraces) traceRequests(fastify);
   fastify.addHook('onRequest', (request, reply, done) => {

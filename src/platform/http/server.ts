@@ -36,6 +36,9 @@ export const SERVER_BOUNDS = {
   // Mean delay of the event loop beyond which requests are refused. A request takes six turns of the loop: at 500 ms
   // each, the 4 s deadline of the database would fail work that succeeded.
   loopDelayMs: 500,
+  // An import or an export may take hours on a slow line, but a client that stands still must not hold its place: 2 KiB/s.
+  transferMs: 30_000,
+  transferBytes: 64 * 1024,
   // How long after the server closes an unfinished request may still arrive. A signup is one packet, already on its way
   // by then. Less than a shutdown may take (boot/shutdown.ts).
   unsentMs: 5_000,

@@ -194,6 +194,13 @@ const CATALOG = {
     detail: 'Too many requests are waiting; try again.',
     remedy: REPEAT_LATER,
   },
+  TRANSFERS_BUSY: {
+    status: 503,
+    retryAfterSeconds: 10,
+    detail: 'This instance is busy with other imports or exports; try again.',
+    remedy:
+      'Wait for the number of seconds in `Retry-After`. An instance carries out two imports and two exports at once; an export counts until its last byte is sent.',
+  },
   STARTING: {
     status: 503,
     retryAfterSeconds: 1,

@@ -74,6 +74,11 @@ const CATALOG = {
     detail: 'This waitlist has no record with this email or phone.',
     remedy: 'Create a signup, or check the email, the phone and the waitlist.',
   },
+  NO_IMPORT_FOUND: {
+    status: 404,
+    detail: 'Nothing was imported into this waitlist yet.',
+    remedy: 'Import a file first. Imports are remembered for 30 days.',
+  },
   ACCOUNT_NOT_FOUND: {
     status: 404,
     detail: 'There is no account with this email.',

@@ -129,10 +129,11 @@ export class QueueImporter {
 
   /**
    * Reserves as many numbers from the end of the queue on, unless the run has its numbers already, and stores the questions
-   * that the file adds. Null if the rules of the waitlist are no longer those by which the file was read.
+   * that the file adds. If the rules of the waitlist are no longer those by which the file was read, reserves none, and returns
+   * the run with the new rules.
    * @throws Problem `IMPORT_RUNNING` if another run has taken over, `WAITLIST_NOT_FOUND`
    */
-  async reserve(run: Run, rules: ImportRules, amount: number, write: OwnerWrite): Promise<Run | null> {
+  async reserve(run: Run, rules: ImportRules, amount: number, write: OwnerWrite): Promise<Run> {
     return this.database.pipelinedTransaction(async (session) => {
       const [waitlist, current, done] = await session.all([
         this.queues.lock(run.waitlistId),
@@ -147,7 +148,8 @@ export class QueueImporter {
         await session.commit([event]);
         return { ...run, rules, firstSeq, amount: reserved };
       }
-      if (JSON.stringify(rulesOf(waitlist)) !== JSON.stringify(run.rules)) return null;
+      const live = rulesOf(waitlist);
+      if (JSON.stringify(live) !== JSON.stringify(run.rules)) return { ...run, rules: live };
       const counters = new CounterChanges(waitlist);
       if (amount > 0) counters.openEnd(waitlist.nextSeq + amount - 1);
       const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));

@@ -19,6 +19,7 @@ import { Metrics } from './telemetry/metrics.js';
 /** For all modules. */
 const SHARED = [
   Database,
+  Lifecycle,
   Sweeper,
   Secrets,
   SealedColumns,
@@ -33,7 +34,7 @@ const SHARED = [
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEventEntity, IdempotencyKeyEntity])],
-  providers: [...SHARED, Lifecycle],
+  providers: SHARED,
   exports: SHARED,
 })
 export class PlatformModule {

@@ -84,7 +84,9 @@ export async function* readLines(file: FileHandle): AsyncGenerator<FileLine> {
 }
 
 function withoutMark(start: Buffer): Buffer {
-  return start.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? start.subarray(BYTE_ORDER_MARK.length) : start;
+  return start.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    ? start.subarray(BYTE_ORDER_MARK.length)
+    : start;
 }
 
 function headerOf(cells: readonly string[]): Header {
@@ -95,13 +97,14 @@ function headerOf(cells: readonly string[]): Header {
     return known === 'position' ? null : (known ?? null);
   });
   const faults: FieldFault[] = [];
-  if (names.includes(undefined)) faults.push(broken('format', 'must be CSV in UTF-8', 'body'));
+  if (names.includes(undefined)) throw invalid([broken('format', 'must be CSV in UTF-8', 'body')]);
   if (names.length > COLUMNS_MAX) faults.push(broken('max_items', `must have at most ${COLUMNS_MAX} columns`, 'body'));
   for (const column of new Set(columns)) {
     if (column !== null && columns.indexOf(column) !== columns.lastIndexOf(column))
       faults.push(broken('unique', 'must be a column only once', column));
   }
-  if (!columns.includes('email') && !columns.includes('phone'))
+  if (!names.some(Boolean)) faults.push(broken('format', 'must begin with a line of column names', 'body'));
+  else if (!columns.includes('email') && !columns.includes('phone'))
     faults.push(broken('required', 'must be a column of the file unless phone is one', 'email'));
   if (faults.length > 0) throw invalid(faults);
   return {
@@ -121,8 +124,7 @@ function lineOf(number: number, given: readonly string[], { columns }: Header): 
   for (const [index, cell] of given.entries()) {
     const text = decoded(cell);
     const column = columns[index];
-    if (text === undefined)
-      return { number, cells: {}, fault: broken('format', 'must be UTF-8', column ?? 'line') };
+    if (text === undefined) return { number, cells: {}, fault: broken('format', 'must be UTF-8', column ?? 'line') };
     if (column) cells[column] = text;
   }
   return { number, cells, fault: null };

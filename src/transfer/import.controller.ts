@@ -1,7 +1,15 @@
 import { Readable } from 'node:stream';
 import { Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBody, ApiConsumes, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
 import { Write } from '../auth/owner-write.js';
@@ -46,7 +54,14 @@ export class ImportController {
       [PROGRESS_TYPE]: { schema: { type: 'string', format: 'binary' } },
     },
   })
-  @ApiProblems('INVALID_CSV', 'MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', 'IMPORT_RUNNING', 'TRANSFERS_BUSY')
+  @ApiProblems(
+    'INVALID_CSV',
+    'MISSING_TOKEN',
+    'INVALID_TOKEN',
+    'WAITLIST_NOT_FOUND',
+    'IMPORT_RUNNING',
+    'TRANSFERS_BUSY',
+  )
   async importWaiters(
     @CurrentCaller() { account }: Caller,
     @IdParam('waitlist_id', 1) id: number,
@@ -66,10 +81,7 @@ export class ImportController {
   @ApiOperation({ summary: 'Get the latest import', description: 'The state of the latest import, and its report.' })
   @ApiOkResponse({ description: 'The latest import.', type: ImportRunDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', 'NO_IMPORT_FOUND')
-  async getImport(
-    @CurrentCaller() { account }: Caller,
-    @IdParam('waitlist_id', 1) id: number,
-  ): Promise<ImportRunDto> {
+  async getImport(@CurrentCaller() { account }: Caller, @IdParam('waitlist_id', 1) id: number): Promise<ImportRunDto> {
     await this.waitlists.get(account.id, id);
     const latest = await this.imports.findLatest(id);
     if (!latest) throw new Problem('NO_IMPORT_FOUND');

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { Flag } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA } from '../platform/contract/formats.js';
 import type { LatestRun } from '../queue/import/importer.js';
@@ -88,7 +88,11 @@ export class ImportRunDto {
   })
   state!: (typeof STATES)[number];
 
-  @ApiProperty({ type: ImportReportDto, nullable: true, description: 'The report of an import that is done, or null.' })
+  @ApiProperty({
+    // Null is a case of its own, because the report itself is none.
+    oneOf: [{ $ref: getSchemaPath(ImportReportDto) }, { type: 'object', nullable: true, enum: [null] }],
+    description: 'The report of an import that is done, or null.',
+  })
   report!: ImportReportDto | null;
 
   static from({ state, report }: LatestRun): ImportRunDto {

@@ -222,7 +222,8 @@ export class ImportService implements BeforeApplicationShutdown {
     let since = performance.now();
     for await (const { number, cells, fault } of readLines(file)) {
       const { line, faults } = fault ? { line: null, faults: [fault] } : readLine(cells, rules.region);
-      if (line && faults.length === 0) faults.push(...stage(staging, questions, line, createdAt, 'join_order' in cells));
+      if (line && faults.length === 0)
+        faults.push(...stage(staging, questions, line, createdAt, 'join_order' in cells));
       if (faults.length > 0) rejected += 1;
       for (const { field, message } of faults)
         if (errors.length < ERRORS_MAX) errors.push({ line: number, field, message });
@@ -276,20 +277,14 @@ function stage(
     },
     uuid: line.uuid,
     token: line.referralToken,
-    // People do not refer themselves.
-    referredBy: line.referredByToken === line.referralToken ? null : line.referredByToken,
+    referredBy: line.referredByToken,
     amountReferred: line.amountReferred,
   });
   return [];
 }
 
 /** Stores the file, and returns its hash. Calls `onHeader` once the header is there. @throws Problem `INVALID_CSV` */
-async function save(
-  body: Readable,
-  file: FileHandle,
-  progress: ImportProgress,
-  onHeader: () => void,
-): Promise<string> {
+async function save(body: Readable, file: FileHandle, progress: ImportProgress, onHeader: () => void): Promise<string> {
   const hash = createHash('sha256');
   let start: Buffer | null = Buffer.alloc(0);
   for await (const chunk of body as AsyncIterable<Buffer>) {

@@ -81,7 +81,9 @@ export class Staging {
   add(sort: number, { facts, uuid, token, referredBy, amountReferred }: StagedLine): void {
     const { person, addPerson, hold, addAlias, name, add } = this.statements;
     const id = this.lines;
-    const keys = [facts.emailKey && `e${facts.emailKey}`, facts.phoneKey && `p${facts.phoneKey}`].filter(Boolean) as string[];
+    const keys = [facts.emailKey && `e${facts.emailKey}`, facts.phoneKey && `p${facts.phoneKey}`].filter(
+      Boolean,
+    ) as string[];
     const earlier = keys.map((key) => person.get(key) as { line: number } | undefined).find(Boolean);
     if (!earlier) for (const key of keys) addPerson.run(key, id);
     const isHolder = token !== null && hold.run(token, earlier?.line ?? id).changes === 1;
@@ -89,9 +91,11 @@ export class Staging {
       addAlias.run(earlier.line, token);
       this.hasAliases = true;
     }
-    if (referredBy !== null) name.run(referredBy);
+    // People do not refer themselves.
+    const referrer = isHolder && referredBy === token ? null : referredBy;
+    if (referrer !== null) name.run(referrer);
     const ownToken = isHolder && !earlier ? token : null;
-    add.run(id, sort, earlier ? 1 : 0, ownToken, amountReferred, uuid, referredBy, JSON.stringify(facts));
+    add.run(id, sort, earlier ? 1 : 0, ownToken, amountReferred, uuid, referrer, JSON.stringify(facts));
     this.lines += 1;
     this.first = Math.min(this.first, sort);
     this.last = Math.max(this.last, sort);
@@ -101,7 +105,7 @@ export class Staging {
   /** The lines in the order of their numbers, from `firstSeq` on, in chunks. */
   *chunks(firstSeq: number): Generator<readonly ImportLine[]> {
     let after: Pick<Row, 'sort' | 'id'> = { sort: -1, id: -1 };
-    for (let done = 0; done < this.lines; ) {
+    for (let done = 0; done < this.lines;) {
       const rows = this.statements.next.all(after.sort, after.id) as unknown as Row[];
       let bytes = 0;
       const end = rows.findIndex(({ facts }) => (bytes += facts.length) > CHUNK_BYTES_MAX);
@@ -141,9 +145,7 @@ export class Staging {
       otherTokens: this.hasAliases ? this.aliasesOf(row.id) : [],
       isRepeated: row.repeated === 1,
       referrer:
-        row.referred_by === null
-          ? null
-          : { token: row.referred_by, renamed: row.renamed, isInFile: row.in_file === 1 },
+        row.referred_by === null ? null : { token: row.referred_by, renamed: row.renamed, isInFile: row.in_file === 1 },
     };
   }
 

@@ -49,7 +49,7 @@ const FACTS: [string, string, string][] = [
   ['a negative sequence number', setRecord('seq = -7', 20), 'seq is negative or too large'],
   ['only negative sequence numbers', 'UPDATE waiter SET seq = -1 - seq', 'seq is negative or too large'],
   ...['4611686018427387905', '-4611686018427387905'].flatMap((seq) => [20, PEOPLE - 1].map((record): [string, string, string] => [`record ${record} with the sequence number ${seq}`, setRecord(`seq = ${seq}`, record), 'seq is negative or too large'])),
-  ...['NULL', '-5', PEOPLE, HUGE].map((position): [string, string, string] => [`offboarded records with the last position ${position}`, setOffboarded(`removed_priority = ${position}`), NO_LAST_POSITION]),
+  ...['NULL', '-5', HUGE].map((position): [string, string, string] => [`offboarded records with the last position ${position}`, setOffboarded(`removed_priority = ${position}`), NO_LAST_POSITION]),
   ['offboarded records without the time of offboarding', setOffboarded('removed_at = NULL'), 'removed_at is missing, but the record is offboarded'],
   ['an active record with a time of offboarding', setRecord('removed_at = created_at'), 'removed_at is set, but the record is active'],
   ['an active record with a last position', setRecord('removed_priority = 3'), 'removed_priority is set, but the record is active'],

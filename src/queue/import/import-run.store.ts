@@ -135,11 +135,19 @@ export class ImportRunStore {
         [waitlistId, ...tokens],
         (rows) => rows.map(({ token, total }) => ({ token, total: Number(total) })),
       );
-    return mapped(together([count('waiter', 'waiter_referrer'), count('erased_waiter', 'erased_waiter_referrer')]), sums);
+    return mapped(
+      together([count('waiter', 'waiter_referrer'), count('erased_waiter', 'erased_waiter_referrer')]),
+      sums,
+    );
   }
 
   /** How many records and tombstones from one `seq` up to another name each of the tokens. */
-  countNaming(waitlistId: number, tokens: readonly string[], from: number, to: number): Query<ReadonlyMap<string, number>> {
+  countNaming(
+    waitlistId: number,
+    tokens: readonly string[],
+    from: number,
+    to: number,
+  ): Query<ReadonlyMap<string, number>> {
     const counts = ['waiter', 'erased_waiter'].map((table) =>
       select<{ token: string; total: number }, { token: string; total: number }[]>(
         `SELECT referred_by_token AS token, COUNT(*) AS total FROM ${table}

@@ -13,7 +13,15 @@ import { QueueMetrics } from '../queue.metrics.js';
 import { QueueStore } from '../queue.store.js';
 import { WaiterStore } from '../waiter.store.js';
 import type { WaitlistEntity } from '../waitlist.entity.js';
-import { type ChunkDecision, type ChunkFacts, type ImportLine, match, type Matching, place, type Renaming } from './chunk.js';
+import {
+  type ChunkDecision,
+  type ChunkFacts,
+  type ImportLine,
+  match,
+  type Matching,
+  place,
+  type Renaming,
+} from './chunk.js';
 import type { ImportReport, ImportRules, ImportRunEntity } from './import-run.entity.js';
 import { ImportRunStore } from './import-run.store.js';
 
@@ -169,7 +177,7 @@ export class QueueImporter {
    * @throws Problem `IMPORT_RUNNING` if another run has taken over, `WAITLIST_NOT_FOUND`
    */
   async write(run: Run, lines: readonly ImportLine[], attempt = 1): Promise<Written> {
-    let before: Written & { readonly decision: ChunkDecision } | undefined;
+    let before: (Written & { readonly decision: ChunkDecision }) | undefined;
     try {
       return await this.database.pipelinedTransaction(
         async (session) => {
@@ -218,23 +226,23 @@ export class QueueImporter {
       isLocking ? this.queues.lock(waitlistId) : this.queues.find(waitlistId),
       this.runs.findNumbered(waitlistId, lines[0]?.seq ?? 0, lines.at(-1)?.seq ?? 0),
       this.runs.findErasedTokens(waitlistId, tokens),
-      this.waiters.findKnown(waitlistId, fresh.map(({ facts }) => facts)),
+      this.waiters.findKnown(
+        waitlistId,
+        fresh.map(({ facts }) => facts),
+      ),
       this.waiters.findReferrers(waitlistId, [...new Set(holders.flat(2))]),
       this.runs.findUuids(fresh.flatMap(({ uuid }) => uuid ?? [])),
       this.runs.countReferrals(waitlistId, tokens),
     ] as const;
-    return mapped(
-      together(queries),
-      ([waitlist, numbered, erased, found, holding, uuids, referrals]): ChunkFacts => ({
-        waitlist,
-        numbered,
-        erased,
-        known: found,
-        holders: holding,
-        uuids,
-        referrals,
-      }),
-    );
+    return mapped(together(queries), ([waitlist, numbered, erased, found, holding, uuids, referrals]): ChunkFacts => ({
+      waitlist,
+      numbered,
+      erased,
+      known: found,
+      holders: holding,
+      uuids,
+      referrals,
+    }));
   }
 
   /** How many records of the run name each token whose record has another. */

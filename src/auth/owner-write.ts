@@ -88,7 +88,8 @@ function keyFault(request: FastifyRequest): Omit<FieldFault, 'field'> | null {
 function keyOf(request: FastifyRequest, accountId: number): RepeatKey | null {
   const { method, routeOptions, params, body, headers } = request;
   const given = headers[KEY_HEADER];
-  if (given === undefined) return null;
+  // A streamed body cannot be compared with that of a repeat.
+  if (given === undefined || routeOptions.config.takesCsv) return null;
   return {
     id: hash([accountId, method, routeOptions.url, params, given]),
     // The header can name the waitlist in place of the body.

@@ -2,6 +2,9 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BucketStore } from './bucket.store.js';
 import { ErasedWaiterEntity } from './erased-waiter.entity.js';
+import { QueueImporter } from './import/importer.js';
+import { ImportRunEntity } from './import/import-run.entity.js';
+import { ImportRunStore } from './import/import-run.store.js';
 import { ListingStore } from './listing.store.js';
 import { MaintenanceStore } from './maintenance/maintenance.store.js';
 import { QueueAuditor } from './maintenance/auditor.js';
@@ -17,12 +20,30 @@ import { WaiterEntity } from './waiter.entity.js';
 import { WaiterStore } from './waiter.store.js';
 import { WaitlistEntity } from './waitlist.entity.js';
 
-const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueScanner, QueueAuditor, QueuePurger, QueueSeeder];
+const ENTRY_POINTS = [
+  QueueWriter,
+  QueueReader,
+  QueuePages,
+  QueueScanner,
+  QueueAuditor,
+  QueuePurger,
+  QueueSeeder,
+  QueueImporter,
+];
 
 /** Who is before whom. It alone writes records and the state of a queue. */
 @Module({
-  imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity, ErasedWaiterEntity])],
-  providers: [...ENTRY_POINTS, QueueMetrics, QueueStore, WaiterStore, ListingStore, BucketStore, MaintenanceStore],
+  imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity, ErasedWaiterEntity, ImportRunEntity])],
+  providers: [
+    ...ENTRY_POINTS,
+    QueueMetrics,
+    QueueStore,
+    WaiterStore,
+    ListingStore,
+    BucketStore,
+    MaintenanceStore,
+    ImportRunStore,
+  ],
   exports: ENTRY_POINTS,
 })
 export class QueueModule {}

@@ -3,6 +3,7 @@ import { Database } from '../platform/database/database.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { type Query, select, type Statement, write } from '../platform/database/session.js';
 import { Problem } from '../platform/problems/problem.js';
+import type { Questions } from './questions.js';
 import { SETTINGS } from './settings.js';
 import type { ActiveRecords } from './waitlist.metrics.js';
 import { WaitlistEntity } from './waitlist.entity.js';
@@ -40,6 +41,14 @@ export class QueueStore {
   updateSettings(waitlist: WaitlistEntity): Query<void> {
     const settings = Object.fromEntries(SETTINGS.map((setting) => [setting, waitlist[setting]]));
     return this.waitlists.update({ id: waitlist.id }, settings);
+  }
+
+  updateQuestions(waitlistId: number, { questions, removedQuestions }: Questions): Query<void> {
+    return write('UPDATE waitlist SET questions = ?, removed_questions = ? WHERE id = ?', [
+      JSON.stringify(questions),
+      JSON.stringify(removedQuestions),
+      waitlistId,
+    ]);
   }
 
   listIds(): Query<number[]> {

@@ -93,6 +93,18 @@ export class WaiterStore {
     );
   }
 
+  /** The records that one of these keys matches, without `metadata` and `answers`. */
+  findKnown(waitlistId: number, contacts: readonly ContactKeys[]): Query<StoredWaiter[]> {
+    return this.byContacts(contacts, (column, keys, hint) =>
+      select<Row, StoredWaiter[]>(
+        `SELECT ${this.waiters.select('w', LARGE)} FROM waiter w ${hint}
+         WHERE w.waitlist_id = ? AND w.${column} IN (${placeholders(keys.length)})`,
+        [waitlistId, ...keys],
+        (rows) => rows.map((row) => this.waiters.read(row)),
+      ),
+    );
+  }
+
   /** The records that have one of these tokens, without `metadata` and `answers`. */
   findReferrers(waitlistId: number, tokens: readonly string[]): Query<StoredWaiter[]> {
     if (tokens.length === 0) return known([]);

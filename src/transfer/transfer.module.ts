@@ -4,12 +4,14 @@ import { QueueModule } from '../queue/queue.module.js';
 import { WaitlistModule } from '../waitlist/waitlist.module.js';
 import { ExportController } from './export.controller.js';
 import { ExportService } from './export.service.js';
+import { ImportController } from './import.controller.js';
+import { ImportService } from './import.service.js';
 import { TransferFiles } from './transfer-files.js';
 
 /** Whole waitlists in files: import and export. */
 @Module({
   imports: [AuthModule, QueueModule, WaitlistModule],
-  controllers: [ExportController],
-  providers: [ExportService, TransferFiles],
+  controllers: [ImportController, ExportController],
+  providers: [ImportService, ExportService, TransferFiles],
 })
 export class TransferModule {}

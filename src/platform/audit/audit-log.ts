@@ -24,6 +24,7 @@ export const AUDIT_ACTIONS = [
   'waitlist_deleted',
   'api_key_replaced',
   'waiters_offboarded',
+  'waiters_imported',
   'waiter_corrected',
   'waiters_erased',
 ] as const;

@@ -13,7 +13,7 @@ export const SERVER_BOUNDS = {
   // One packet holds the headers, and a slow mobile connection sends the largest body, 1 MiB, in half a minute.
   headersMs: 10_000,
   requestMs: 30_000,
-  // How often the server checks those two.
+  // How often the server checks the first.
   checkMs: 1_000,
   // Above the 60 s of most load balancers: the side that closes first must not be the one that receives requests.
   keepAliveMs: 72_000,
@@ -61,7 +61,6 @@ export function createAdapter(config: Config, { bounds = SERVER_BOUNDS, log }: A
   return new LateReplyAdapter({
     bodyLimit: BODY_MAX_BYTES,
     http: { headersTimeout: bounds.headersMs, connectionsCheckingInterval: bounds.checkMs },
-    requestTimeout: bounds.requestMs,
     keepAliveTimeout: bounds.keepAliveMs,
     connectionTimeout: bounds.silenceMs,
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,

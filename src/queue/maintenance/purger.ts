@@ -4,6 +4,7 @@ import { Database } from '../../platform/database/database.js';
 import { WriteAheadLog } from '../../platform/database/write-ahead-log.js';
 import type { Query, Session } from '../../platform/database/session.js';
 import { BucketStore } from '../bucket.store.js';
+import { ImportRunStore } from '../import/import-run.store.js';
 import { QueueStore } from '../queue.store.js';
 import { MaintenanceStore } from './maintenance.store.js';
 
@@ -26,6 +27,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
     private readonly records: MaintenanceStore,
     private readonly buckets: BucketStore,
     private readonly log: WriteAheadLog,
+    private readonly imports: ImportRunStore,
   ) {}
 
   /** Deleted waitlists that still have records. */
@@ -78,6 +80,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
     for (let family = await nextFamily(); family; family = await nextFamily()) {
       if (!(await this.step(waitlistId, this.buckets.deleteFamilies(waitlistId, family)))) return false;
     }
+    if (!(await this.step(waitlistId, this.imports.deleteAll(waitlistId)))) return false;
     const isDone = await this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
     this.log.empty();
     return isDone;

@@ -14,6 +14,8 @@ import { operatorWrite } from '../platform/idempotency/owner-write.js';
 import { QueueAuditor } from '../queue/maintenance/auditor.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueSeeder } from '../queue/maintenance/seeder.js';
+import { ExportService } from '../transfer/export.service.js';
+import { ImportService } from '../transfer/import.service.js';
 import { CreateWaitlistDto } from '../waitlist/waitlist.dto.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 
@@ -49,6 +51,8 @@ function servicesOf(app: INestApplicationContext) {
     auditor: app.get(QueueAuditor),
     purger: app.get(QueuePurger),
     seeder: app.get(QueueSeeder),
+    exports: app.get(ExportService),
+    imports: app.get(ImportService),
     operatorWrite,
     /** The events of one account, or of all. */
     listAuditEvents: async (account: Account | null, filter: AuditFilter) => {

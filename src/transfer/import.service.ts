@@ -35,7 +35,7 @@ export interface ImportProgress {
   phase: 'receiving' | 'reading' | 'writing';
   /** Bytes received, or lines read or written. */
   done: number;
-  /** All lines; null while it is unknown. */
+  /** All lines; null while their number is unknown. */
   total: number | null;
 }
 
@@ -105,8 +105,13 @@ export class ImportService implements BeforeApplicationShutdown {
       const file = await open(path);
       try {
         const hash = createHash('sha256');
-        for await (const chunk of file.createReadStream({ autoClose: false, start: 0 })) hash.update(chunk as Buffer);
-        const progress: ImportProgress = { phase: 'reading', done: 0, total: null };
+        let lineBreaks = 0;
+        for await (const chunk of file.createReadStream({ autoClose: false, start: 0 }) as AsyncIterable<Buffer>) {
+          hash.update(chunk);
+          for (let at = chunk.indexOf('\n'); at >= 0; at = chunk.indexOf('\n', at + 1)) lineBreaks += 1;
+        }
+        // An estimate: a cell can have line breaks.
+        const progress: ImportProgress = { phase: 'reading', done: 0, total: lineBreaks };
         return await this.run(file, hash.digest('hex'), options, progress, onProgress);
       } finally {
         await file.close();

@@ -6,6 +6,7 @@ import { Batcher, type Outcome } from '../platform/limits/batcher.js';
 import { boundedQueue } from '../platform/limits/bounded-queue.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
+import { WriteAheadLog } from '../platform/database/write-ahead-log.js';
 import type { Session, Transaction } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
 import { contactKeys } from './admission/contact.js';
@@ -81,6 +82,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly audit: AuditLog,
     private readonly writes: OwnerWrites,
     private readonly metrics: QueueMetrics,
+    private readonly log: WriteAheadLog,
   ) {
     metrics.countWaiting = () => [...this.batchers.values()].reduce((sum, batcher) => sum + batcher.length, 0);
   }
@@ -253,6 +255,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
         { onRetry: (reason) => this.metrics.retries.inc({ reason }) },
       );
       this.metrics.committed(commands.length, performance.now() - start, decision);
+      if (decision.erased.length > 0) this.log.empty();
       return outcomes;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;

@@ -87,12 +87,10 @@ export class MaintenanceStore {
     });
   }
 
-  /** Deletes records and tombstones. */
-  deleteRange(waitlistId: number, fromSeq: number, toSeq: number): Query<unknown> {
+  /** Deletes the records and tombstones below a `seq`. */
+  deleteBefore(waitlistId: number, seq: number): Query<unknown> {
     return together(
-      NUMBERED.map((table) =>
-        write(`DELETE FROM ${table} WHERE waitlist_id = ? AND seq >= ? AND seq < ?`, [waitlistId, fromSeq, toSeq]),
-      ),
+      NUMBERED.map((table) => write(`DELETE FROM ${table} WHERE waitlist_id = ? AND seq < ?`, [waitlistId, seq])),
     );
   }
 }

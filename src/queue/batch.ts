@@ -268,7 +268,7 @@ function erase(state: State, { uuids, write }: Erase): Changed {
 function correctOne(state: State, { uuid, changes, keys, region, write }: Correct): Changed {
   const { records, ids, takenEmails, takenPhones } = state;
   const record = records.get(ids.get(uuid) ?? 0);
-  if (!record) throw new Problem('NO_WAITER_FOUND', { detail: 'This waitlist has no record with this uuid.' });
+  if (!record) throw new Problem('NO_WAITER_FOUND');
   const corrected = correct(record, changes, keys, region);
   const { emailKey, phoneKey } = { ...record, ...corrected };
   // No two records share a key, so a key that is taken and not the record's own is another's.

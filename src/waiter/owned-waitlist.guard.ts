@@ -5,7 +5,7 @@ import { Malformed, read } from '../platform/contract/request.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
 import { type OwnedWaitlist as Owned, WaitlistService } from '../waitlist/waitlist.service.js';
-import { NamedWaitlistDto } from './waiter.dto.js';
+import { NamedWaitlistDto } from './named-waitlist.dto.js';
 
 type Request = FastifyRequest & { user: Caller; ownedWaitlist: Owned };
 

@@ -115,6 +115,30 @@ describe('the data of an owner', () => {
         list({ api_key: strangers.api_key, referral_token: referralToken }),
       'after a person of another waitlist': ({ waiterId }) => list({ api_key: strangers.api_key, after_id: waiterId }),
     },
+    listSignups: {
+      'by the id of the waitlist': ({ waitlistId }) => listSignups(waitlistId),
+      'offboarded, by the id of the waitlist': ({ waitlistId }) =>
+        listSignups(waitlistId, { offboarded_request: true }),
+      'referred by a person of another waitlist': ({ referralToken }) =>
+        listSignups(strangers.id, { referral_tokens: referralToken, include_referrer: true }),
+      'after a person of another waitlist': ({ waiterId }) => listSignups(strangers.id, { after_id: waiterId }),
+    },
+    getWaiter: {
+      'by its uuid': ({ uuid }) => service.api.get(`/api/v1/signup/${uuid}`, { token: stranger.token }),
+    },
+    updateWaiter: {
+      'with a name': ({ uuid }) => correct(uuid, { first_name: 'Taken' }),
+      'with another position': ({ uuid }) => correct(uuid, { spots_to_advance: 1 }),
+      'without changes': ({ uuid }) => correct(uuid, {}),
+    },
+    offboardSignups: {
+      'by the id of the waitlist': ({ waitlistId, uuid }) => signups('PATCH', waitlistId, uuid),
+      'by the id of another waitlist': ({ uuid }) => signups('PATCH', strangers.id, uuid),
+    },
+    eraseSignups: {
+      'by the id of the waitlist': ({ waitlistId, uuid }) => signups('DELETE', waitlistId, uuid),
+      'by the id of another waitlist': ({ uuid }) => signups('DELETE', strangers.id, uuid),
+    },
     offboardWaiters: {
       'by the key': ({ apiKey, waiterId }) => offboard({ api_key: apiKey }, waiterId),
       'by the id of the waitlist': ({ waitlistId, waiterId }) => offboard({ waitlist_id: waitlistId }, waiterId),
@@ -122,8 +146,16 @@ describe('the data of an owner', () => {
     },
   };
 
+  const signups = (method: 'PATCH' | 'DELETE', waitlist_id: number, uuid: string) => {
+    const body = { waitlist_id, offboard_request: true, signups: [{ uuid }] };
+    return service.api.call(method, '/api/v1/signup', body, { token: stranger.token });
+  };
   const change = (waitlistId: number, body: object) =>
     service.api.patch(`/api/v1/waitlist/${waitlistId}`, body, { token: stranger.token });
+  const listSignups = (id: number, query: Record<string, string | number | boolean> = {}) =>
+    service.api.get(`/api/v1/signup/waitlist/${id}`, { token: stranger.token, query });
+  const correct = (uuid: string, body: object) =>
+    service.api.patch(`/api/v1/signup/${uuid}`, body, { token: stranger.token });
   const audit = (query: Record<string, string | number>) =>
     service.api.get('/api/v1/audit', { token: stranger.token, query });
   const list = (query: Record<string, string | number | boolean>, headers?: Record<string, string>) =>

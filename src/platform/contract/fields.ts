@@ -25,6 +25,7 @@ import {
   ID_RULE,
   ID_SCHEMA,
   isHttpUrl,
+  isUuid,
   parseId,
   parseTime,
   PHONE_SCHEMA,
@@ -206,6 +207,27 @@ function idPipe(name: string): PathPipe {
   return {
     faultOf: (text) => (parseId(text) === null ? broken('format', ID_RULE, name) : null),
     transform: Number,
+  };
+}
+
+/** A uuid in the path, without an example, which `/docs` would fill in. */
+export function UuidParam(name: string, description: string): ParameterDecorator {
+  return (target, method, index) => {
+    Param(name, uuidPipe(name))(target, method, index);
+    const descriptor = Object.getOwnPropertyDescriptor(target, method as string) as TypedPropertyDescriptor<unknown>;
+    const schema = {
+      name,
+      schema: { ...UUID_SCHEMA, type: 'string', pattern: UUID_PATTERN, example: undefined },
+      description,
+    };
+    ApiParam(schema)(target, method as string, descriptor);
+  };
+}
+
+function uuidPipe(name: string): PathPipe {
+  return {
+    faultOf: (text) => (isUuid(text) ? null : broken('format', 'must be a uuid', name)),
+    transform: (text) => text.toLowerCase(),
   };
 }
 

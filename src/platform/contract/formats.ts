@@ -35,6 +35,12 @@ export function parseId(text: string): number | null {
 }
 
 export const UUID_PATTERN = '^[\\dA-Fa-f]{8}(-[\\dA-Fa-f]{4}){3}-[\\dA-Fa-f]{12}$';
+const UUID = new RegExp(UUID_PATTERN);
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
 export const UUID_SCHEMA = {
   format: 'uuid',
   maxLength: 36,

@@ -76,8 +76,9 @@ const CATALOG = {
   },
   NO_WAITER_FOUND: {
     status: 404,
-    detail: 'This waitlist has no record with this email or phone.',
-    remedy: 'Create a signup, or check the email, the phone and the waitlist.',
+    detail: 'There is no such record.',
+    remedy:
+      'Create a signup, or check the waitlist and the email, phone or uuid. Records of other owners are not found either.',
   },
   ACCOUNT_NOT_FOUND: {
     status: 404,
@@ -132,7 +133,7 @@ const CATALOG = {
   BODY_TOO_LARGE: {
     status: 413,
     detail: 'The body is larger than this operation accepts.',
-    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding.',
+    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding or erasing.',
   },
   PATH_TOO_LONG: {
     status: 414,

@@ -6,7 +6,7 @@ import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 /** Operations that anyone may call. A new one must be added here, where a reviewer sees it. */
-const PUBLIC_OPERATIONS = ['createSignup', 'createTokens', 'getSignup', 'getWaitlist'];
+const PUBLIC_OPERATIONS = ['createHeartbeat', 'createSignup', 'createTokens', 'getSignup', 'getWaitlist'];
 /** Every route, as Fastify prints them. A new one must be added here too. */
 const ROUTES = `
 ├── /openapi.json (GET, HEAD)
@@ -27,6 +27,7 @@ const ROUTES = `
 │   └── /:waitlist_id (PATCH, DELETE, GET)
 │       └── /api_key (POST)
 ├── /api/v1/waiter (GET, PATCH)
+├── /api/v1/widget_heartbeats (POST)
 ├── /api/v1/signup (POST, GET)
 └── * (OPTIONS)
 `;

@@ -24,6 +24,8 @@ export const AUDIT_ACTIONS = [
   'waitlist_deleted',
   'api_key_replaced',
   'waiters_offboarded',
+  'waiter_corrected',
+  'waiters_erased',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -100,6 +100,11 @@ const CATALOG = {
     remedy:
       'Create the waitlist without `public_key`. Only the account that deleted the waitlist with this key may bring it again, once its records are deleted, which takes some seconds.',
   },
+  CONTACT_TAKEN: {
+    status: 409,
+    detail: 'Another record of this waitlist has this email or phone.',
+    remedy: 'Find the record by it. One of the two must be erased or get other contact data first.',
+  },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     detail: 'The first request with this Idempotency-Key is still under way.',

@@ -30,6 +30,21 @@ export const initial = migrationsOf(1763683200000, [
   // Deleting expired logins.
   index('login_expiry', 'login', 'expires_at'),
   table(
+    'account_key',
+    (is) => `
+      id ${is.generatedId},
+      account_id ${is.id} NOT NULL,
+      key_hash ${is.code(64)} NOT NULL UNIQUE,
+      prefix ${is.code(6)} NOT NULL,
+      name ${is.text(100)} NOT NULL,
+      scope ${is.code(16)} NOT NULL,
+      created_at ${is.time} NOT NULL,
+      expires_at ${is.time} NULL,
+      last_used_at ${is.time} NULL`,
+  ),
+  // Listing, counting and ending the keys of an account.
+  index('account_key_account', 'account_key', 'account_id'),
+  table(
     'waitlist',
     (is) => `
       id ${is.generatedId},

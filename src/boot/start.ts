@@ -11,6 +11,7 @@ import { type Config, readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 import { prepareSchema } from '../platform/database/migrator.js';
+import { WriteAheadLog } from '../platform/database/write-ahead-log.js';
 import { Lifecycle } from '../platform/health/lifecycle.js';
 import { createMetricsServer } from '../platform/health/monitoring.js';
 import { configureHttp } from '../platform/http/configure-http.js';
@@ -77,6 +78,9 @@ async function startService(): Promise<Stoppable> {
     log.error({ error: safeError(error) }, 'could not delete the records of a deleted waitlist yet');
   });
   app.get(Sweeper).watch((error) => log.error({ error: safeError(error) }, 'could not delete old rows yet'));
+  app
+    .get(WriteAheadLog)
+    .watch((error) => log.error({ error: safeError(error) }, 'could not empty the write-ahead log yet'));
   app
     .get(LoginAuditService)
     .watch((error) => log.error({ error: safeError(error) }, 'could not record a failed login'));

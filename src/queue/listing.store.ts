@@ -114,11 +114,15 @@ export class ListingStore {
     );
   }
 
-  /** The start of a page that follows this record, active or offboarded; null if the waitlist never had this id. */
+  /**
+   * The start of a page that follows this record: active, offboarded or erased. Null if the waitlist never had this id. Of
+   * an erased record, `emailKey` is null, and `rankKey` is the one at its erasure.
+   */
   findAfter(waitlistId: number, id: number): Query<PageStart | null> {
     return select<{ seq: number; rank_key: number; email_key: string | null }, PageStart | null>(
-      'SELECT seq, rank_key, email_key FROM waiter WHERE id = ? AND waitlist_id = ?',
-      [id, waitlistId],
+      `SELECT seq, rank_key, email_key FROM waiter WHERE id = ? AND waitlist_id = ?
+       UNION ALL SELECT seq, rank_key, NULL FROM erased_waiter WHERE id = ? AND waitlist_id = ?`,
+      [id, waitlistId, id, waitlistId],
       ([row]) => (row ? { seq: row.seq, rankKey: row.rank_key, emailKey: row.email_key, isAfter: true } : null),
     );
   }

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Batcher, type Outcome } from '../platform/limits/batcher.js';
 import { Database } from '../platform/database/database.js';
 import { chunksOf } from '../platform/database/dialect.js';
+import { isInternational } from '../platform/contract/phone.js';
 import { Problem } from '../platform/problems/problem.js';
+import { nonBlank } from './admission/contact.js';
 import { QueueStore } from './queue.store.js';
 import type { ContactKeys, Waiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
@@ -65,6 +67,12 @@ export class QueueReader {
   /** @throws Problem `WAITLIST_NOT_FOUND` */
   async getWaitlist(waitlistId: number): Promise<WaitlistEntity> {
     return this.database.one(this.queues.find(waitlistId));
+  }
+
+  /** The country of a phone number without a country code; null where none is needed. @throws Problem `WAITLIST_NOT_FOUND` */
+  async regionFor(waitlistId: number, phone: string | null): Promise<string | null> {
+    if (phone === null || nonBlank(phone) === null || isInternational(phone)) return null;
+    return (await this.getWaitlist(waitlistId)).defaultRegion;
   }
 
   /** Looks up the waitlists of a batch in parallel. The batch ends with the slowest. */

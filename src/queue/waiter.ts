@@ -24,6 +24,15 @@ export interface Applicant {
   readonly region: string | null;
 }
 
+/** Corrections of a record by the owner; what is undefined stays as it is, null removes it. */
+export interface PersonChanges extends Partial<
+  Pick<Applicant, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'>
+> {
+  readonly verified?: boolean;
+  /** Spots to grant in addition to those granted before; below 0, to take back. The sum is never below 0. */
+  readonly spotsToAdvance?: number;
+}
+
 /** The data that a new record takes from its applicant. */
 export interface Newcomer
   extends ContactKeys, Pick<Applicant, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'> {

@@ -26,6 +26,8 @@ export const AUDIT_ACTIONS = [
   'account_key_created',
   'account_key_revoked',
   'waiters_offboarded',
+  'waiter_corrected',
+  'waiters_erased',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

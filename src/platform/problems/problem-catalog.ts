@@ -106,8 +106,13 @@ const CATALOG = {
   },
   TOO_MANY_ACCOUNT_KEYS: {
     status: 409,
-    detail: 'This account has 100 keys, and cannot have more.',
+    detail: 'This account cannot have more account keys.',
     remedy: 'Revoke a key that is not needed. Expired keys count until they are revoked.',
+  },
+  CONTACT_TAKEN: {
+    status: 409,
+    detail: 'Another record of this waitlist has this email or phone.',
+    remedy: 'Find the record by it. One of the two must be erased or get other contact data first.',
   },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,

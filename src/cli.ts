@@ -80,7 +80,7 @@ apiKey
   .command('create')
   .description('create a key and show it; it cannot be shown again')
   .argument('<email>', 'the account that it belongs to')
-  .argument('<name>', 'what the key is for')
+  .argument('<name>', 'a name that tells the keys of the account apart')
   .addOption(new Option('--scope <scope>', 'read: reading only').choices(['read', 'manage']).default('read'))
   .option('--expires <time>', 'when it expires, such as 2027-01-31T00:00:00Z; never if omitted')
   .option(...JSON_OPTION)

@@ -104,15 +104,15 @@ const CATALOG = {
     detail: 'An account with this email already exists.',
     remedy: 'Returned by the CLI only. `npm run cli -- owner set-password <email>` sets a new password.',
   },
-  TOO_MANY_ACCOUNT_KEYS: {
-    status: 409,
-    detail: 'This account cannot have more account keys.',
-    remedy: 'Revoke a key that is not needed. Expired keys count until they are revoked.',
-  },
   CONTACT_TAKEN: {
     status: 409,
     detail: 'Another record of this waitlist has this email or phone.',
     remedy: 'Find the record by it. One of the two must be erased or get other contact data first.',
+  },
+  TOO_MANY_ACCOUNT_KEYS: {
+    status: 409,
+    detail: 'This account cannot have more account keys.',
+    remedy: 'Revoke a key that is not needed. Expired keys count until they are revoked.',
   },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,

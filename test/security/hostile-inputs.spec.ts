@@ -118,8 +118,7 @@ describe('hostile input', () => {
       collect();
       return process.memoryUsage().heapUsed;
     };
-    await used();
-
+    // What is kept once for all was kept by the tests above.
     const once = await used();
 
     expect((await used()) - once).toBeLessThan(MEMORY_GROWTH_MAX_BYTES);

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { repeatWhile } from '../support/repeat-while.js';
 import { CliHost, freshFolder, type Program, runCli, startCli, startMain } from '../support/program.js';
@@ -251,11 +253,27 @@ describe('the CLI', () => {
       { DATABASE_URL: 'mysql://u:p@127.0.0.1:9/waitlist' },
       'DATABASE_URL: the server cannot be reached (ECONNREFUSED).',
     ],
+    [
+      'a database on an unknown host',
+      ['migrate'],
+      { DATABASE_URL: 'mysql://u:p@no-such-host.invalid/waitlist' },
+      'DATABASE_URL: the server cannot be reached (ENOTFOUND).',
+    ],
   ])('fails for %s with a one-line message', async (_, args, options, line) => {
     const [first, ...rest] = (await fail(args, options)).split('\n').filter(Boolean);
 
     expect(first).toBe(line);
     expect(rest).toEqual(line.startsWith('error: ') ? ['(add --help for usage)'] : []);
+  });
+
+  it('fails in one line if the database server accepts connections but never answers', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port: silent } = server.address() as { port: number };
+    const reason = await fail(['migrate'], { DATABASE_URL: `mysql://u:p@127.0.0.1:${silent}/waitlist` });
+    server.close();
+
+    expect(reason).toBe('DATABASE_URL: the server cannot be reached (ETIMEDOUT).\n');
   });
 
   it('verifies and rebuilds a waitlist during signups without false findings and lost signups', async () => {

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MissLimit } from '../platform/limits/miss-limit.js';
 import { Problem } from '../platform/problems/problem.js';
-import { isInternational } from '../platform/contract/phone.js';
-import { contactFaults, contactKeys, nonBlank } from '../queue/admission/contact.js';
+import { contactFaults, contactKeys } from '../queue/admission/contact.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import { referrerTokens } from '../queue/referral-link.js';
@@ -45,23 +44,17 @@ export class SignupService {
 
   private async joinUnlimited(request: SignupRequest): Promise<Found> {
     const { waitlistId, referralLink, ...person } = request;
-    const region = await this.regionFor(waitlistId, person.phone);
+    const region = await this.reader.regionFor(waitlistId, person.phone);
     return this.writer.join(waitlistId, { ...person, referrerTokens: referrerTokens(referralLink ?? ''), region });
   }
 
   private async findUnlimited(waitlistId: number, contact: Pick<Applicant, 'email' | 'phone'>): Promise<Found> {
-    const region = await this.regionFor(waitlistId, contact.phone);
+    const region = await this.reader.regionFor(waitlistId, contact.phone);
     const keys = contactKeys(contact, region);
     const faults = contactFaults(contact, keys, region);
     if (faults.length > 0) throw Problem.invalid(faults);
     const { waiter, waitlist } = await this.reader.find(waitlistId, keys);
     if (!waiter) throw new Problem('NO_WAITER_FOUND');
     return { waiter, waitlist, keys, isNew: false, revealsRecord: true };
-  }
-
-  /** The country of a phone number without a country code. @throws Problem `WAITLIST_NOT_FOUND` */
-  private async regionFor(waitlistId: number, phone: string | null): Promise<string | null> {
-    if (phone === null || nonBlank(phone) === null || isInternational(phone)) return null;
-    return (await this.reader.getWaitlist(waitlistId)).defaultRegion;
   }
 }

@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { BackgroundTask } from '../../platform/background-task.js';
 import { Database } from '../../platform/database/database.js';
+import { WriteAheadLog } from '../../platform/database/write-ahead-log.js';
 import type { Query, Session } from '../../platform/database/session.js';
 import { BucketStore } from '../bucket.store.js';
 import { QueueStore } from '../queue.store.js';
@@ -24,6 +25,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
     private readonly queues: QueueStore,
     private readonly records: MaintenanceStore,
     private readonly buckets: BucketStore,
+    private readonly log: WriteAheadLog,
   ) {}
 
   /** Deleted waitlists that still have records. */
@@ -67,20 +69,22 @@ export class QueuePurger implements BeforeApplicationShutdown {
    * without); only audit events stay, and idempotency keys, without which a repeated request would be carried out again.
    */
   async purge(waitlistId: number): Promise<boolean> {
-    const { first, end } = await this.database.one(this.records.findSpan(waitlistId));
-    for (let seq = first; seq < end; seq += CHUNK_SIZE) {
-      const isDone = await this.step(waitlistId, this.records.deleteRange(waitlistId, seq, seq + CHUNK_SIZE));
-      if (!isDone) return false;
+    const nextSpan = () => this.database.one(this.records.findSpan(waitlistId));
+    // Reads the first number before each step, because an import can leave long gaps.
+    for (let { first, end } = await nextSpan(); first < end; { first, end } = await nextSpan()) {
+      if (!(await this.step(waitlistId, this.records.deleteBefore(waitlistId, first + CHUNK_SIZE)))) return false;
     }
     const nextFamily = () => this.database.one(this.buckets.findFamily(waitlistId));
     for (let family = await nextFamily(); family; family = await nextFamily()) {
       if (!(await this.step(waitlistId, this.buckets.deleteFamilies(waitlistId, family)))) return false;
     }
-    return this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
+    const isDone = await this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
+    this.log.empty();
+    return isDone;
   }
 
   /** One transaction; false if this process is stopping, another one has the lock, or nothing is left. */
-  private async step(waitlistId: number, deletion: Query<void>): Promise<boolean> {
+  private async step(waitlistId: number, deletion: Query<unknown>): Promise<boolean> {
     if (this.task.isStopped) return false;
     return this.database.pipelinedTransaction(async (session) => {
       const isLocked = await session.one(this.queues.lockDeleted(waitlistId));

@@ -58,6 +58,21 @@ const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 
 const SEARCHED_WITH = ['search', 'offset', 'order', 'limit', 'after_id'];
 const { CreateSignup, CreateTokens, CreateWaitlist, OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } =
   components.schemas;
+/** The settings that pages read. */
+const DISPLAYED = [
+  'title',
+  'success_title',
+  'signup_button_title',
+  'logo',
+  'configuration_style_json',
+  'uses_firstname_lastname',
+  'uses_leaderboard',
+  'leaderboard_length',
+  'remove_widget_headers',
+  'widget_shows_social_links',
+  'twitter_message',
+];
+const NAMES = ['id', 'public_key'];
 /** Rules about several values, which no schema states. */
 type MoreRules = (given: Given) => boolean;
 interface Given {
@@ -100,8 +115,11 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [UpdateWaiterDto, UpdateWaiter!],
   [OffboardSignupsDto, OffboardSignups!],
   [ListWaitlistsDto, queryOf('/api/v1/waitlist')],
-  [CreateWaitlistDto, CreateWaitlist!, isSound],
-  [UpdateWaitlistDto, UpdateWaitlist!, isSound],
+  [CreateWaitlistDto, [...DISPLAYED, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
+  [CreateWaitlistDto, pick(CreateWaitlist!, [...NAMES, 'waitlist_name'])],
+  [CreateWaitlistDto, pick(CreateWaitlist!, [...DISPLAYED, 'waitlist_name'])],
+  [UpdateWaitlistDto, DISPLAYED.reduce(omit, UpdateWaitlist!), isSound],
+  [UpdateWaitlistDto, pick(UpdateWaitlist!, DISPLAYED)],
 ];
 const formats = Object.fromEntries(
   [...text.matchAll(/"format": "([\w-]+)"/g)].map(([, name]) => [name!, true as const]),

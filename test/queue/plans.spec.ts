@@ -19,11 +19,12 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   sqlite_autoindex_queue_bucket_1: 4,
   sqlite_autoindex_audit_event_1: 1,
   sqlite_autoindex_audit_subject_1: 1,
-  sqlite_autoindex_erased_waiter_1: 1,
   waiter_uuid: 1,
   waiter_email: 2,
   waiter_phone: 2,
   waiter_token: 1,
+  waiter_seq: 2,
+  sqlite_autoindex_erased_waiter_1: 1,
   /** A narrowest bucket. */
   waiter_order: 3,
   /** The records that one record referred. */
@@ -98,6 +99,18 @@ describe('the plans of the frequent statements', () => {
       await offboard(crowd.id, await middle(crowd));
     }));
 
+  it('correct, advance and erase records', () =>
+    expectFlat(async (crowd) => {
+      const people = await middle(crowd);
+      await together((index) => {
+        const { uuid } = people[index]!;
+        const changes = { email: `${uuid}@example.com`, spotsToAdvance: 3 };
+        return index % 2 === 0
+          ? queue.writer.erase(crowd.id, [uuid], operatorWrite(1))
+          : queue.writer.correct(crowd.id, uuid, changes, operatorWrite(1));
+      });
+    }));
+
   it.each<[string, Partial<PageRequest>]>([
     ['active records', {}],
     ['active records in queue order', { order: 'queue' }],
@@ -156,12 +169,14 @@ describe('the plans of the frequent statements', () => {
   it.each([
     [1, 'joined'],
     [1, 'queue'],
-    [CALLERS, 'joined'],
-    [CALLERS, 'queue'],
+    [50, 'joined'],
+    [50, 'queue'],
   ] as const)('list the referrals of %d records, in the order %s', async (count, order) => {
     const tokens = new Map<Crowd, string[]>();
     for (const crowd of [small, large]) {
-      const referrers = (await middle(crowd)).slice(0, count).map(({ referralToken }) => referralToken);
+      const others = (await middle(crowd)).filter(({ amountReferred }) => amountReferred === 0);
+      const referrers = others.slice(0, count).map(({ referralToken }) => referralToken);
+      expect(referrers).toHaveLength(count);
       tokens.set(crowd, referrers);
       for (const token of [referrers[0], referrers[0], referrers.at(-1)])
         await queue.writer.join(crowd.id, applicant(token));
@@ -182,7 +197,7 @@ describe('the plans of the frequent statements', () => {
     expectFlat(async (crowd) => {
       const [{ uuid }] = (await middle(crowd)) as [Waiter];
       await queue.reader.findWaitlistId(1, uuid);
-      await queue.reader.findByUuid(crowd.id, uuid);
+      await queue.reader.findByUuids(crowd.id, [uuid]);
     }));
 
   /** A page at the start, one halfway and one after a record. */

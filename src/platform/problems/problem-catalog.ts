@@ -105,6 +105,18 @@ const CATALOG = {
     detail: 'An account with this email already exists.',
     remedy: 'Returned by the CLI only. `npm run cli -- owner set-password <email>` sets a new password.',
   },
+  ID_TAKEN: {
+    status: 409,
+    detail: 'This id belongs or belonged to another waitlist.',
+    remedy:
+      'Create the waitlist without `id`. Only the account that deleted the waitlist with this id may bring it again, once its records are deleted, which takes some seconds.',
+  },
+  PUBLIC_KEY_TAKEN: {
+    status: 409,
+    detail: 'This public key belongs or belonged to another waitlist.',
+    remedy:
+      'Create the waitlist without `public_key`. Only the account that deleted the waitlist with this key may bring it again, once its records are deleted, which takes some seconds.',
+  },
   CONTACT_TAKEN: {
     status: 409,
     detail: 'Another record of this waitlist has this email or phone.',

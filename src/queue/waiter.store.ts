@@ -93,6 +93,18 @@ export class WaiterStore {
     );
   }
 
+  /** The records that one of these keys matches, without `metadata` and `answers`. */
+  findKnown(waitlistId: number, contacts: readonly ContactKeys[]): Query<StoredWaiter[]> {
+    return this.byContacts(contacts, (column, keys, hint) =>
+      select<Row, StoredWaiter[]>(
+        `SELECT ${this.waiters.select('w', LARGE)} FROM waiter w ${hint}
+         WHERE w.waitlist_id = ? AND w.${column} IN (${placeholders(keys.length)})`,
+        [waitlistId, ...keys],
+        (rows) => rows.map((row) => this.waiters.read(row)),
+      ),
+    );
+  }
+
   /** The records that have one of these tokens, without `metadata` and `answers`. */
   findReferrers(waitlistId: number, tokens: readonly string[]): Query<StoredWaiter[]> {
     if (tokens.length === 0) return known([]);
@@ -102,6 +114,17 @@ export class WaiterStore {
        WHERE w.waitlist_id = ? AND w.referral_token IN (${placeholders(tokens.length)})`,
       [waitlistId, ...tokens],
       (rows) => rows.map((row) => this.waiters.read(row)),
+    );
+  }
+
+  /** Those of the tokens that records have. */
+  findTokens(waitlistId: number, tokens: readonly string[]): Query<ReadonlySet<string>> {
+    if (tokens.length === 0) return known(new Set());
+    return select<{ referral_token: string }, ReadonlySet<string>>(
+      `SELECT referral_token FROM waiter ${this.database.dialect.byIndex('waiter_token')}
+       WHERE waitlist_id = ? AND referral_token IN (${placeholders(tokens.length)})`,
+      [waitlistId, ...tokens],
+      (rows) => new Set(rows.map(({ referral_token }) => referral_token)),
     );
   }
 

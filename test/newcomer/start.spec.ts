@@ -172,9 +172,9 @@ it('is ready (/readyz) only once its first account exists', async () => {
   const base = `http://127.0.0.1:${port}`;
   const credentials = { email: 'ada@example.com', password: PASSWORD };
   const statusOf = (path: string) => callAt(base, 'GET', path).then(({ status }) => status, () => 0); // prettier-ignore
-  await runCli(['migrate'], { folder: folder.path, environment: { DATABASE_URL: url } });
   // While this holds the write lock, no account can be created.
   const other = await openDataSource(url);
+  await other.runMigrations();
   await other.query('BEGIN IMMEDIATE');
   const program = startMain({
     folder: folder.path,
@@ -200,7 +200,6 @@ describe('a start that cannot succeed', () => {
   let taken: Server;
   let takenPort: number;
   beforeAll(async () => {
-    // It also serves as a database server that accepts connections but never answers.
     taken = createServer().listen(0);
     await once(taken, 'listening');
     takenPort = (taken.address() as { port: number }).port;
@@ -248,13 +247,12 @@ describe('a start that cannot succeed', () => {
     await program.ended;
   });
 
-  it.each([
-    ['no server', async () => `127.0.0.1:${await freePort()}`, 'ECONNREFUSED'],
-    ['an unknown host', async () => 'no-such-host.invalid', 'ENOTFOUND'],
-    ['a server that never answers', async () => `127.0.0.1:${takenPort}`, 'ETIMEDOUT'],
-  ])('explains why the database is unreachable: %s', async (_, host, code) => {
-    expect(await failure({ JWT_SECRET: SECRET, DATABASE_URL: `mysql://u:p@${await host()}/waitlist` })).toBe(
-      `DATABASE_URL: the server cannot be reached (${code}).\n`,
+  // The CLI's suite has the other reasons.
+  it('explains why the database is unreachable', async () => {
+    const DATABASE_URL = `mysql://u:p@127.0.0.1:${await freePort()}/waitlist`;
+
+    expect(await failure({ JWT_SECRET: SECRET, DATABASE_URL })).toBe(
+      'DATABASE_URL: the server cannot be reached (ECONNREFUSED).\n',
     );
   });
 

@@ -26,13 +26,16 @@ schemathesis.openapi.format("plain-text", st.text(st.characters(exclude_categori
 schemathesis.openapi.format("http-url", st.builds("https://{}.example/join".format, _names))
 
 
-@schemathesis.auth().skip_for(path="/api/v1/auth/refresh_access_token")
 class AccessToken:
     def get(self, case, context):
         return os.environ["WAITLIST_TOKEN"]
 
     def set(self, case, token, context):
         case.headers["Authorization"] = f"Bearer {token}"
+
+
+if os.environ["WAITLIST_TOKEN"]:
+    schemathesis.auth().skip_for(path="/api/v1/auth/refresh_access_token")(AccessToken)
 
 
 @schemathesis.auth(refresh_interval=None).apply_to(path="/api/v1/auth/refresh_access_token")
@@ -130,6 +133,10 @@ def _is_kindness(case):
     sent_back = ("id", "api_key", "created_at", "statistics", "records_moved", "now")
     if _id_of(case) in ("createWaitlist", "updateWaitlist") and any(name in body for name in sent_back):
         return True
+    if _id_of(case) == "createAccountKey" and any(
+        name in body for name in ("id", "prefix", "created_at", "last_used_at", "key")
+    ):
+        return True
     # On a waitlist without questions `answers` does not matter, whatever it holds.
     return _id_of(case) == "createSignup" and "answers" in body and body["answers"] not in ([], None)
 
@@ -157,6 +164,9 @@ def _breaks_a_rule_between_fields(case):
     if _id_of(case) == "listWaiters" and "search" in query and ("order" in query or "offset" in query):
         return True
     if _id_of(case) == "offboardWaiters" and ("waiters" in body) == ("offboard_next" in body):
+        return True
+    # A time in the past conforms to the schema too.
+    if _id_of(case) == "createAccountKey" and re.match(r"\d{4}-\d\d-\d\d", str(body.get("expires_at"))):
         return True
     text = json.dumps(body)
     if "__proto__" in text or "\\u0000" in text:

@@ -159,9 +159,9 @@ function attempt(work: () => Result): Outcome<Result> {
 
 function carryOut(state: State, command: Command): Result {
   if (command.kind === 'join') return join(state, command);
-  const doneBefore = state.done.get(command.write.id);
-  if (doneBefore) return { uuids: doneBefore, active: state.waitlist.active };
-  if (command.kind === 'offboard') return offboard(state, command);
+  const uuids = state.done.get(command.write.id);
+  if (command.kind === 'offboard') return uuids ? { uuids, active: state.waitlist.active } : offboard(state, command);
+  if (uuids) return { uuids };
   return command.kind === 'erase' ? erase(state, command) : correctOne(state, command);
 }
 

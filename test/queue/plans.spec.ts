@@ -184,7 +184,7 @@ describe('the plans of the frequent statements', () => {
     expectFlat(async (crowd) => {
       const [{ uuid }] = (await middle(crowd)) as [Waiter];
       await queue.reader.findWaitlistId(1, uuid);
-      await queue.reader.findByUuid(crowd.id, uuid);
+      await queue.reader.findByUuids(crowd.id, [uuid]);
     }));
 
   /** A page at the start, one halfway and one after a record. */

@@ -15,7 +15,7 @@ import { rankKey, spotsAfter } from './rank-key.js';
 import { newReferralToken } from './referral-link.js';
 import type { Applicant, ContactKeys, Found, Newcomer, PersonChanges, StoredWaiter, Waiter } from './waiter.js';
 import type { Removal } from './waiter.store.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
+import type { LeanWaitlist } from './waitlist.table.js';
 
 export interface Join {
   readonly kind: 'join';
@@ -71,7 +71,7 @@ export type Result = Found | Duplicate | Changed | Offboarded;
 
 /** What is known under the lock about the waitlist and the records that the commands name. */
 export interface Facts {
-  readonly waitlist: WaitlistEntity;
+  readonly waitlist: LeanWaitlist;
   /** The records that owners' commands name by their ids or uuids. */
   readonly named: readonly Waiter[];
   /** The first records of the queue, as many as the offboardings may need. */
@@ -104,7 +104,7 @@ export interface Correction {
 /** What to store, and the outcome of each command. */
 export interface Decision {
   readonly outcomes: readonly Outcome<Result>[];
-  readonly waitlist: WaitlistEntity;
+  readonly waitlist: LeanWaitlist;
   readonly written: readonly Written[];
   readonly removals: readonly Removal[];
   /** The tombstones of the records to delete. */
@@ -268,7 +268,7 @@ function erase(state: State, { uuids, write }: Erase): Changed {
 function correctOne(state: State, { uuid, changes, keys, region, write }: Correct): Changed {
   const { records, ids, takenEmails, takenPhones } = state;
   const record = records.get(ids.get(uuid) ?? 0);
-  if (!record) throw new Problem('NO_WAITER_FOUND', { detail: 'This waitlist has no record with this uuid.' });
+  if (!record) throw new Problem('NO_WAITER_FOUND');
   const corrected = correct(record, changes, keys, region);
   const { emailKey, phoneKey } = { ...record, ...corrected };
   // No two records share a key, so a key that is taken and not the record's own is another's.
@@ -344,7 +344,7 @@ function countMoves({ records, moved, counters }: State): void {
   }
 }
 
-type Queue = Pick<WaitlistEntity, 'id' | 'nextSeq' | 'active' | 'spotsPerReferral'>;
+type Queue = Pick<LeanWaitlist, 'id' | 'nextSeq' | 'active' | 'spotsPerReferral'>;
 
 /** The newest record is behind all others: no active record can have a greater key, so its position is their number. */
 export function newWaiter(waitlist: Queue, newcomer: Newcomer, referredByToken: string | null): Waiter {

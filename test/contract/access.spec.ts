@@ -6,7 +6,7 @@ import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 /** Operations that anyone may call. A new one must be added here, where a reviewer sees it. */
-const PUBLIC_OPERATIONS = ['createSignup', 'createTokens', 'getSignup', 'getWaitlist'];
+const PUBLIC_OPERATIONS = ['createHeartbeat', 'createSignup', 'createTokens', 'getSignup', 'getWaitlist'];
 /** Every route, as Fastify prints them. A new one must be added here too. */
 const ROUTES = `
 ├── /openapi.json (GET, HEAD)
@@ -29,9 +29,14 @@ const ROUTES = `
 │   └── /:waitlist_id (PATCH, DELETE, GET)
 │       └── /api_key (POST)
 ├── /api/v1/waiter (GET, PATCH)
-├── /api/v1/signup (POST, GET)
+├── /api/v1/widget_heartbeats (POST)
+├── /api/v1/signup (POST, GET, PATCH, DELETE)
+│   ├── /waitlist/:waitlist_id (GET)
+│   └── /:uuid (GET, PATCH)
 └── * (OPTIONS)
 `;
+
+const NIL = '00000000-0000-0000-0000-000000000000';
 
 interface Operation {
   readonly operationId: string;
@@ -49,7 +54,10 @@ describe('the operations', () => {
     operations = Object.entries((body as OpenAPIObject).paths).flatMap(([path, methods]) =>
       Object.entries(methods as Record<string, Operation>).map(([method, operation]) => ({
         method: method.toUpperCase(),
-        path: path.replace('{waitlist_id}', String(waitlist.id)).replace(/\{\w+\}/, '1'),
+        path: path
+          .replace('{waitlist_id}', String(waitlist.id))
+          .replace('{uuid}', NIL)
+          .replace(/\{\w+\}/, '1'),
         operation,
       })),
     );

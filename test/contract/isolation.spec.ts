@@ -66,10 +66,10 @@ describe('the data of an owner', () => {
   /** Every way to name another owner's data, by operation. A new operation must be added here. */
   const CALLS: Readonly<Record<string, Readonly<Record<string, Call>>>> = {
     createWaitlist: {
-      'with an id of its own choice': ({ waitlistId }) =>
+      'with a key of its own choice': ({ apiKey }) =>
         service.api.post(
           '/api/v1/waitlist',
-          { id: waitlistId, waitlist_name: 'Mine', waitlist_url_location: 'https://example.com' },
+          { api_key: apiKey, waitlist_name: 'Mine', waitlist_url_location: 'https://example.com' },
           { token: stranger.token },
         ),
     },
@@ -115,6 +115,30 @@ describe('the data of an owner', () => {
         list({ api_key: strangers.api_key, referral_token: referralToken }),
       'after a person of another waitlist': ({ waiterId }) => list({ api_key: strangers.api_key, after_id: waiterId }),
     },
+    listSignups: {
+      'by the id of the waitlist': ({ waitlistId }) => listSignups(waitlistId),
+      'offboarded, by the id of the waitlist': ({ waitlistId }) =>
+        listSignups(waitlistId, { offboarded_request: true }),
+      'referred by a person of another waitlist': ({ referralToken }) =>
+        listSignups(strangers.id, { referral_tokens: referralToken, include_referrer: true }),
+      'after a person of another waitlist': ({ waiterId }) => listSignups(strangers.id, { after_id: waiterId }),
+    },
+    getWaiter: {
+      'by its uuid': ({ uuid }) => service.api.get(`/api/v1/signup/${uuid}`, { token: stranger.token }),
+    },
+    updateWaiter: {
+      'with a name': ({ uuid }) => correct(uuid, { first_name: 'Taken' }),
+      'with another position': ({ uuid }) => correct(uuid, { spots_to_advance: 1 }),
+      'without changes': ({ uuid }) => correct(uuid, {}),
+    },
+    offboardSignups: {
+      'by the id of the waitlist': ({ waitlistId, uuid }) => signups('PATCH', waitlistId, uuid),
+      'by the id of another waitlist': ({ uuid }) => signups('PATCH', strangers.id, uuid),
+    },
+    eraseSignups: {
+      'by the id of the waitlist': ({ waitlistId, uuid }) => signups('DELETE', waitlistId, uuid),
+      'by the id of another waitlist': ({ uuid }) => signups('DELETE', strangers.id, uuid),
+    },
     offboardWaiters: {
       'by the key': ({ apiKey, waiterId }) => offboard({ api_key: apiKey }, waiterId),
       'by the id of the waitlist': ({ waitlistId, waiterId }) => offboard({ waitlist_id: waitlistId }, waiterId),
@@ -122,8 +146,16 @@ describe('the data of an owner', () => {
     },
   };
 
+  const signups = (method: 'PATCH' | 'DELETE', waitlist_id: number, uuid: string) => {
+    const body = { waitlist_id, offboard_request: true, signups: [{ uuid }] };
+    return service.api.call(method, '/api/v1/signup', body, { token: stranger.token });
+  };
   const change = (waitlistId: number, body: object) =>
     service.api.patch(`/api/v1/waitlist/${waitlistId}`, body, { token: stranger.token });
+  const listSignups = (id: number, query: Record<string, string | number | boolean> = {}) =>
+    service.api.get(`/api/v1/signup/waitlist/${id}`, { token: stranger.token, query });
+  const correct = (uuid: string, body: object) =>
+    service.api.patch(`/api/v1/signup/${uuid}`, body, { token: stranger.token });
   const audit = (query: Record<string, string | number>) =>
     service.api.get('/api/v1/audit', { token: stranger.token, query });
   const list = (query: Record<string, string | number | boolean>, headers?: Record<string, string>) =>
@@ -149,7 +181,7 @@ describe('the data of an owner', () => {
   /** An answer without the parts that differ from call to call or repeat the caller's input. */
   function visible({ status, text, headers }: Answer) {
     const body = text.replace(
-      /"(instance|id|api_key|key|prefix|created_at|last_used_at)":("[^"]*"|\d+|null)/g,
+      /"(instance|id|public_key|api_key|key|prefix|created_at|last_used_at)":("[^"]*"|\d+|null)/g,
       '"$1":…',
     );
     return { status, body, authenticate: headers['www-authenticate'], total: headers['x-total-count'] };

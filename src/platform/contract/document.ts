@@ -24,7 +24,7 @@ export function createDocument(app: INestApplication, serverPath: string): OpenA
     .addTag('Auth', 'Log in with the email and password of an account, and renew the login.')
     .addTag('Waitlist', 'Configure waitlists. For owners, except for the public view.')
     .addTag('Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.')
-    .addTag('Waiter', 'List the Waiters of a waitlist and offboard them. For owners.')
+    .addTag('Waiter', 'List, correct, move, offboard and erase the Waiters of a waitlist. For owners.')
     .addTag('Account key', 'Keys for programs, in place of a login. For owners.')
     .addTag('Audit', 'List changes and security events. For owners.')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')

@@ -76,8 +76,9 @@ const CATALOG = {
   },
   NO_WAITER_FOUND: {
     status: 404,
-    detail: 'This waitlist has no record with this email or phone.',
-    remedy: 'Create a signup, or check the email, the phone and the waitlist.',
+    detail: 'There is no such record.',
+    remedy:
+      'Create a signup, or check the waitlist and the email, phone or uuid. Records of other owners are not found either.',
   },
   ACCOUNT_NOT_FOUND: {
     status: 404,
@@ -103,6 +104,18 @@ const CATALOG = {
     status: 409,
     detail: 'An account with this email already exists.',
     remedy: 'Returned by the CLI only. `npm run cli -- owner set-password <email>` sets a new password.',
+  },
+  ID_TAKEN: {
+    status: 409,
+    detail: 'This id belongs or belonged to another waitlist.',
+    remedy:
+      'Create the waitlist without `id`. Only the account that deleted the waitlist with this id may bring it again, once its records are deleted, which takes some seconds.',
+  },
+  PUBLIC_KEY_TAKEN: {
+    status: 409,
+    detail: 'This public key belongs or belonged to another waitlist.',
+    remedy:
+      'Create the waitlist without `public_key`. Only the account that deleted the waitlist with this key may bring it again, once its records are deleted, which takes some seconds.',
   },
   CONTACT_TAKEN: {
     status: 409,
@@ -132,7 +145,7 @@ const CATALOG = {
   BODY_TOO_LARGE: {
     status: 413,
     detail: 'The body is larger than this operation accepts.',
-    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding.',
+    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding or erasing.',
   },
   PATH_TOO_LONG: {
     status: 414,

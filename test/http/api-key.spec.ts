@@ -340,3 +340,22 @@ it('a revoked account key ends at once on every replica', async () => {
     await replicas.stop();
   }
 });
+
+it('a use of an account key is written before the service stops', async () => {
+  const { api, world, app, stop } = await startService();
+  try {
+    const { token } = await world.owner();
+    const use = async () => {
+      const { body } = await api.post(PATH, { name: 'Report', scope: 'read' }, { token });
+      await api.get(PATH, { headers: { 'api-key': (body as CreatedAccountKeyDto).key } });
+    };
+    await Promise.all(Array.from({ length: 10 }, use));
+
+    await app.get(AccountKeyService).beforeApplicationShutdown();
+
+    const keys = (await api.get(PATH, { token })).body as AccountKeyDto[];
+    expect(keys.map(({ last_used_at }) => last_used_at)).toEqual(Array.from({ length: 10 }, () => expect.any(String)));
+  } finally {
+    await stop();
+  }
+});

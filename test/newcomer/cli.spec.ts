@@ -72,7 +72,7 @@ describe('the CLI', () => {
   };
 
   /** Calls the running service. */
-  const call = (method: Method, path: string, sent?: { body?: object; token?: string }) =>
+  const call = (method: Method, path: string, sent?: { body?: object; token?: string; key?: string }) =>
     callAt(`http://127.0.0.1:${port}`, method, path, sent);
   const logIn = (email: string, password = PASSWORD) =>
     call('POST', '/api/v1/auth/create_tokens', { body: { email, password } });
@@ -160,6 +160,27 @@ describe('the CLI', () => {
     expect(await succeed(['audit', '--owner', 'maker@example.com'])).toMatch(
       /\twaitlist_created\t.*\n.*\taccount_created\t/,
     );
+  });
+
+  it('creates, lists and revokes account keys; a running service follows at once', async () => {
+    const email = 'twice@example.com';
+    const created = await succeed([
+      'api-key',
+      'create',
+      email,
+      'Report',
+      '--expires',
+      '2999-01-31T00:00:00Z',
+      '--json',
+    ]);
+    const [{ id, key }] = parseRows(created) as [{ id: number; key: string }];
+    const statusWithKey = async () => (await call('GET', '/api/v1/waitlist', { key })).status;
+    expect(await statusWithKey()).toBe(200);
+
+    const line = `${id}\t${key.slice(0, 6)}\tread\tReport\t2999-01-31T00:00:00.000Z\t`;
+    expect(await succeed(['api-key', 'list', email])).toContain(line);
+    expect(await succeed(['api-key', 'revoke', email, String(id)])).toBe(`Revoked the account key ${id}.\n`);
+    expect(await statusWithKey()).toBe(401);
   });
 
   it('prints the version of the package', async () => {

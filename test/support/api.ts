@@ -35,13 +35,14 @@ export async function callAt(
   base: string,
   method: Method,
   path: string,
-  { body, token }: { body?: object; token?: string } = {},
+  { body, token, key }: { body?: object; token?: string; key?: string } = {},
 ): Promise<Answer> {
   const response = await fetch(`${base}${path}`, {
     method,
     headers: {
       ...(body && { 'content-type': 'application/json' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(key !== undefined && { 'api-key': key }),
     },
     body: body && JSON.stringify(body),
   });

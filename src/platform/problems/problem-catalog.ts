@@ -124,7 +124,7 @@ const CATALOG = {
   },
   TOO_MANY_ACCOUNT_KEYS: {
     status: 409,
-    detail: 'This account has 100 keys, and cannot have more.',
+    detail: 'This account cannot have more account keys.',
     remedy: 'Revoke a key that is not needed. Expired keys count until they are revoked.',
   },
   IDEMPOTENCY_KEY_IN_USE: {

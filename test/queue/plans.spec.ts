@@ -101,14 +101,10 @@ describe('the plans of the frequent statements', () => {
 
   it('correct, advance and erase records', () =>
     expectFlat(async (crowd) => {
-      const people = await middle(crowd);
-      await together((index) => {
-        const { uuid } = people[index]!;
-        const changes = { email: `${uuid}@example.com`, spotsToAdvance: 3 };
-        return index % 2 === 0
-          ? queue.writer.erase(crowd.id, [uuid], operatorWrite(1))
-          : queue.writer.correct(crowd.id, uuid, changes, operatorWrite(1));
-      });
+      const [uuid = '', ...others] = (await middle(crowd)).map((waiter) => waiter.uuid);
+      const changes = { email: `${uuid}@example.com`, spotsToAdvance: 3 };
+      await queue.writer.correct(crowd.id, uuid, changes, operatorWrite(1));
+      await queue.writer.erase(crowd.id, others, operatorWrite(1));
     }));
 
   it.each<[string, Partial<PageRequest>]>([

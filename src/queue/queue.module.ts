@@ -19,6 +19,7 @@ import { QueueWriter } from './queue.writer.js';
 import { WaiterEntity } from './waiter.entity.js';
 import { WaiterStore } from './waiter.store.js';
 import { WaitlistEntity } from './waitlist.entity.js';
+import { WaitlistTable } from './waitlist.table.js';
 
 const ENTRY_POINTS = [
   QueueWriter,
@@ -37,6 +38,7 @@ const ENTRY_POINTS = [
   providers: [
     ...ENTRY_POINTS,
     QueueMetrics,
+    WaitlistTable,
     QueueStore,
     WaiterStore,
     ListingStore,
@@ -44,6 +46,6 @@ const ENTRY_POINTS = [
     MaintenanceStore,
     ImportRunStore,
   ],
-  exports: ENTRY_POINTS,
+  exports: [...ENTRY_POINTS, WaitlistTable],
 })
 export class QueueModule {}

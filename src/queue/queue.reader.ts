@@ -7,7 +7,7 @@ import { nonBlank } from './admission/contact.js';
 import { QueueStore } from './queue.store.js';
 import type { ContactKeys, Waiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
+import type { LeanWaitlist } from './waitlist.table.js';
 
 interface Lookup {
   readonly waitlistId: number;
@@ -15,8 +15,8 @@ interface Lookup {
 }
 
 /** A waitlist, and its record of these contact data; null if there is none. */
-export interface LookedUp {
-  readonly waitlist: WaitlistEntity;
+interface LookedUp {
+  readonly waitlist: LeanWaitlist;
   readonly waiter: Waiter | null;
 }
 
@@ -62,17 +62,8 @@ export class QueueReader {
     return this.database.one(this.waiters.findWaitlistId(accountId, uuid));
   }
 
-  /** A record by its uuid, and its waitlist. @throws Problem `WAITLIST_NOT_FOUND` */
-  async findByUuid(waitlistId: number, uuid: string): Promise<LookedUp> {
-    const [waitlist, [waiter = null]] = await this.database.all([
-      this.queues.find(waitlistId),
-      this.waiters.findByUuids(waitlistId, [uuid]),
-    ]);
-    return { waitlist, waiter };
-  }
-
   /** @throws Problem `WAITLIST_NOT_FOUND` */
-  async getWaitlist(waitlistId: number): Promise<WaitlistEntity> {
+  async getWaitlist(waitlistId: number): Promise<LeanWaitlist> {
     return this.database.one(this.queues.find(waitlistId));
   }
 

@@ -6,7 +6,7 @@ import { MaintenanceStore } from './maintenance/maintenance.store.js';
 import { QueueStore } from './queue.store.js';
 import type { StoredWaiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
+import type { WholeWaitlist } from './waitlist.table.js';
 
 /** Records in one statement: few, because to read and to convert them blocks the event loop for some milliseconds. */
 const CHUNK_SIZE = 250;
@@ -25,7 +25,7 @@ export interface ScannedWaiter {
 
 /** A waitlist and its records at one moment. */
 export interface Scan {
-  readonly waitlist: Readonly<WaitlistEntity>;
+  readonly waitlist: Readonly<WholeWaitlist>;
   /** In chunks: the active records in the order of the queue, then the offboarded ones in the order of joining. */
   readonly records: AsyncIterable<readonly ScannedWaiter[]>;
   /** Ends the connection. */
@@ -50,7 +50,7 @@ export class QueueScanner {
   async open(waitlistId: number): Promise<Scan> {
     const snapshot = await this.database.openSnapshot();
     try {
-      const waitlist = await snapshot.one(this.queues.find(waitlistId));
+      const waitlist = await snapshot.one(this.queues.findWhole(waitlistId));
       return { waitlist, records: this.read(snapshot, waitlistId), close: () => snapshot.close() };
     } catch (error) {
       await snapshot.close();

@@ -4,7 +4,7 @@ import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.
 import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { beforeInSql } from './bucket.store.js';
-import type { Correction } from './batch.js';
+import type { Corrected } from './admission/correct.js';
 import { QUEUE_AXIS } from './counters.js';
 import { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { RANK_BASE } from './rank-key.js';
@@ -18,6 +18,12 @@ type Without = typeof LARGE | readonly [];
 
 /** The columns that referrals change. */
 export type Standing = Pick<StoredWaiter, 'id' | 'amountReferred' | 'creditedReferrals' | 'rankKey'>;
+
+/** The columns to set in one record. */
+export interface Correction {
+  readonly id: number;
+  readonly columns: Corrected & Partial<Pick<StoredWaiter, 'spotsAdvanced' | 'rankKey'>>;
+}
 
 /** Records that one command offboards: the position of each at that moment, by id. */
 export interface Removal {

@@ -312,7 +312,7 @@ class CellReader {
   metadata(): JsonObject | null {
     const value = this.json('metadata');
     if (value === undefined) return null;
-    const found = metadataFault(value);
+    const found = metadataFault()(value);
     return found ? this.add('metadata', found) : (value as JsonObject);
   }
 

@@ -5,7 +5,7 @@ import { stringify } from 'csv-stringify/sync';
 import { Problem } from '../platform/problems/problem.js';
 import type { OnProgress } from '../queue/maintenance/auditor.js';
 import { QueueScanner, type Scan, type ScannedWaiter } from '../queue/queue.scanner.js';
-import type { WaitlistEntity } from '../queue/waitlist.entity.js';
+import type { WholeWaitlist } from '../queue/waitlist.table.js';
 import { COLUMNS, toCell, valuesOf } from './columns.js';
 import { Spool } from './spool.js';
 import { TransferFiles } from './transfer-files.js';
@@ -18,7 +18,7 @@ const NO_SPACE: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
 export const FORMATS = ['csv', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
 
-type Lines = (records: readonly ScannedWaiter[], waitlist: Readonly<WaitlistEntity>) => string;
+type Lines = (records: readonly ScannedWaiter[], waitlist: Readonly<WholeWaitlist>) => string;
 
 /** The text before the records, and that of some records. */
 const WRITERS: Readonly<Record<Format, { readonly head: string; readonly lines: Lines }>> = {

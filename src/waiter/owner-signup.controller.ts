@@ -74,14 +74,15 @@ export class OwnerSignupController {
   ): Promise<DetailedWaiterDto[] | StreamableFile> {
     const waitlist = await this.waitlists.get(account.id, id);
     const page = await this.pages.page(id, ListSignupsDto.toPage(query));
-    this.pageHeaders.set(reply, query, page);
     const { questions_request: withQuestions, include_referrer: withReferrers } = query;
     const view = { waitlist, ownerUuid: account.uuid, totalCurrently: page.active, withQuestions };
-    return jsonArray(page.waiters, async (some) => {
+    const answer = await jsonArray(page.waiters, async (some) => {
       const { waiters, referrers } = await this.pages.complete(id, some, withReferrers);
       const shown = { ...view, referrers: withReferrers ? referrers : undefined };
       return waiters.map((waiter) => DetailedWaiterDto.from(waiter, shown));
     });
+    this.pageHeaders.set(reply, query, page);
+    return answer;
   }
 
   @Get(':uuid')

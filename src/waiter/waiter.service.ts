@@ -6,7 +6,7 @@ import type { Offboarded, Selection } from '../queue/batch.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import type { PersonChanges, Waiter } from '../queue/waiter.js';
-import type { Waitlist } from '../waitlist/waitlist.service.js';
+import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 
 /** A record and its waitlist. */
 export interface FoundWaiter {
@@ -21,11 +21,12 @@ export class WaiterService {
     private readonly writes: OwnerWrites,
     private readonly writer: QueueWriter,
     private readonly reader: QueueReader,
+    private readonly waitlists: WaitlistService,
   ) {}
 
   /** A record of one of the account's waitlists. @throws Problem `NO_WAITER_FOUND` */
   async get(accountId: number, uuid: string): Promise<FoundWaiter> {
-    return this.read(await this.waitlistOf(accountId, uuid), uuid);
+    return this.read(accountId, await this.waitlistOf(accountId, uuid), uuid);
   }
 
   /**
@@ -52,7 +53,7 @@ export class WaiterService {
       () => this.writer.correct(waitlistId, uuid, changes, write),
       () => undefined,
     );
-    return this.read(waitlistId, uuid);
+    return this.read(write.accountId, waitlistId, uuid);
   }
 
   /**
@@ -73,8 +74,11 @@ export class WaiterService {
     return waitlistId;
   }
 
-  private async read(waitlistId: number, uuid: string): Promise<FoundWaiter> {
-    const { waiter, waitlist } = await this.reader.findByUuid(waitlistId, uuid);
+  private async read(accountId: number, waitlistId: number, uuid: string): Promise<FoundWaiter> {
+    const [waitlist, [waiter]] = await Promise.all([
+      this.waitlists.get(accountId, waitlistId),
+      this.reader.findByUuids(waitlistId, [uuid]),
+    ]);
     if (!waiter) throw new Problem('NO_WAITER_FOUND');
     return { waiter, waitlist };
   }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { Answer } from '../support/api.js';
+import type { Answer, Api } from '../support/api.js';
+import type { CreatedAccountKeyDto } from '../../src/auth/account-key.dto.js';
 import { type Service, startService } from '../support/service.js';
 import type { Owner, OwnedWaitlist, Person } from '../support/world.js';
 
@@ -11,6 +12,7 @@ interface Target {
   readonly waiterId: number;
   readonly referralToken: string;
   readonly uuid: string;
+  readonly keyId: number;
 }
 
 type Call = (target: Target) => Promise<Answer>;
@@ -21,6 +23,7 @@ const UNKNOWN: Target = {
   waiterId: Number.MAX_SAFE_INTEGER,
   referralToken: '000000000000',
   uuid: '00000000-0000-7000-8000-000000000000',
+  keyId: Number.MAX_SAFE_INTEGER,
 };
 
 describe('the data of an owner', () => {
@@ -31,6 +34,9 @@ describe('the data of an owner', () => {
   let strangers: OwnedWaitlist;
   let victims: Target;
   let contract: OpenAPIObject;
+  let key: CreatedAccountKeyDto;
+  /** The client of a stranger with a token, and of one with an account key. */
+  let apis: Api[];
   beforeAll(async () => {
     service = await startService();
     const { world, api } = service;
@@ -40,12 +46,18 @@ describe('the data of an owner', () => {
     stranger = await world.owner();
     strangers = await world.waitlist({}, stranger);
     await world.signups(strangers, 3);
+    const keyOf = async (name: string, { token }: Owner) =>
+      (await api.post('/api/v1/api_key', { name, scope: 'manage' }, { token })).body as CreatedAccountKeyDto;
+    key = await keyOf('Key of the first owner', waitlist.owner);
+    const strangersKey = await keyOf('Key of the stranger', stranger);
+    apis = [api, api.withAccountKeys(new Map([[stranger.token, strangersKey.key]]))];
     victims = {
       waitlistId: waitlist.id,
       apiKey: waitlist.api_key,
       waiterId: await world.idOf(waitlist, first),
       referralToken: first.referral_token,
       uuid: first.uuid,
+      keyId: key.id,
     };
     contract = (await api.get('/openapi.json')).body as OpenAPIObject;
   });
@@ -54,12 +66,22 @@ describe('the data of an owner', () => {
   /** Every way to name another owner's data, by operation. A new operation must be added here. */
   const CALLS: Readonly<Record<string, Readonly<Record<string, Call>>>> = {
     createWaitlist: {
-      'with an id of its own choice': ({ waitlistId }) =>
+      'with a key of its own choice': ({ apiKey }) =>
         service.api.post(
           '/api/v1/waitlist',
-          { id: waitlistId, waitlist_name: 'Mine', waitlist_url_location: 'https://example.com' },
+          { api_key: apiKey, waitlist_name: 'Mine', waitlist_url_location: 'https://example.com' },
           { token: stranger.token },
         ),
+    },
+    createAccountKey: {
+      'with an id of its own choice': ({ keyId }) =>
+        service.api.post('/api/v1/api_key', { id: keyId, name: 'Mine', scope: 'read' }, { token: stranger.token }),
+    },
+    listAccountKeys: {
+      'in the list of all': () => service.api.get('/api/v1/api_key', { token: stranger.token }),
+    },
+    revokeAccountKey: {
+      'by its id': ({ keyId }) => service.api.delete(`/api/v1/api_key/${keyId}`, { token: stranger.token }),
     },
     listAuditEvents: {
       'of the waitlist': ({ waitlistId }) => audit({ waitlist_id: waitlistId }),
@@ -153,6 +175,7 @@ describe('the data of an owner', () => {
   async function ownersView() {
     const { world, api } = service;
     return {
+      keys: (await api.get('/api/v1/api_key', { token: waitlist.owner.token })).body,
       waitlist: (await api.get(`/api/v1/waitlist/${waitlist.id}`, { token: waitlist.owner.token })).body,
       active: await world.list(waitlist, { questions_request: true, order: 'queue' }),
       offboarded: await world.list(waitlist, { offboarded_request: true }),
@@ -161,7 +184,10 @@ describe('the data of an owner', () => {
 
   /** An answer without the parts that differ from call to call or repeat the caller's input. */
   function visible({ status, text, headers }: Answer) {
-    const body = text.replace(/"(instance|id|api_key|created_at)":("[^"]*"|\d+)/g, '"$1":…');
+    const body = text.replace(
+      /"(instance|id|public_key|api_key|key|prefix|created_at|last_used_at)":("[^"]*"|\d+|null)/g,
+      '"$1":…',
+    );
     return { status, body, authenticate: headers['www-authenticate'], total: headers['x-total-count'] };
   }
 
@@ -187,14 +213,19 @@ describe('the data of an owner', () => {
       waitlist.waitlist_name,
       waitlist.api_key,
       waitlist.owner.email,
+      key.name,
+      key.key,
     ];
 
-    const foreign = await call(victims);
-    const unknown = await call(UNKNOWN);
+    for (const api of apis) {
+      service = { ...service, api };
+      const foreign = await call(victims);
+      const unknown = await call(UNKNOWN);
 
-    expect(foreign.status).toBeLessThan(500);
-    expect(visible(foreign)).toEqual(visible(unknown));
-    expect(secrets.filter((secret) => foreign.text.includes(secret))).toEqual([]);
+      expect(foreign.status).toBeLessThan(500);
+      expect(visible(foreign)).toEqual(visible(unknown));
+      expect(secrets.filter((secret) => foreign.text.includes(secret))).toEqual([]);
+    }
     expect(await ownersView()).toEqual(before);
   });
 });

@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { get as request, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import type { DetailedWaiterDto } from '../../src/waiter/detailed-waiter.dto.js';
 import type { CallOptions } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
@@ -182,6 +187,27 @@ describe('the records of a waitlist, by their uuids', () => {
       expect(page.headers).not.toHaveProperty('content-length');
       expect([page, rest, usual].map(({ headers }) => headers.link !== undefined)).toEqual([true, false, true]);
       expect([rest.body.length, usual.body.length]).toEqual([3, 100]);
+    });
+
+    it('are read as their reader takes them: who is erased meanwhile is not in the rest of a long page', async () => {
+      const { world, app } = service;
+      const long = await world.waitlist();
+      const { writer } = queueOf(app);
+      const metadata = { text: 'x'.repeat(16_000) };
+      await Promise.all(Array.from({ length: 1_000 }, () => writer.join(long.id, { ...applicant(), metadata })));
+      await app.listen(0, '127.0.0.1');
+      const { port } = app.getHttpServer().address() as AddressInfo;
+      const headers = { authorization: `Bearer ${long.owner.token}` };
+      const call = request({ port, path: `${pathOf(long)}?limit=1000`, headers, agent: false });
+      const [response] = (await once(call, 'response')) as [IncomingMessage];
+      const last = { offset: 999, limit: 1 };
+      const [{ uuid }] = (await list(long, last)) as [Waiter];
+
+      await writer.erase(long.id, [uuid], operatorWrite(1));
+      const body = JSON.parse(await text(response)) as Waiter[];
+
+      expect([response.headers['content-type'], body.length]).toEqual(['application/json; charset=utf-8', 999]);
+      expect(uuids(body)).not.toContain(uuid);
     });
   });
 
@@ -399,11 +425,11 @@ describe('the records of a waitlist, by their uuids', () => {
 
     it('may stand in a body of a mebibyte', async () => {
       const waitlist = await service.world.waitlist();
-      const metadata = 'x'.repeat(900);
+      const note = 'x'.repeat(900);
 
       const { status } = await send(waitlist, {
         waitlist_id: waitlist.id,
-        signups: Array.from({ length: 1_000 }, () => ({ uuid: UNKNOWN_UUID, metadata })),
+        signups: Array.from({ length: 1_000 }, () => ({ uuid: UNKNOWN_UUID, note })),
       });
 
       expect(status).toBeLessThan(300);

@@ -14,7 +14,8 @@ export async function jsonArray<Key, Item extends object>(
   keys: readonly Key[],
   read: (keys: readonly Key[]) => Promise<Item[]>,
 ): Promise<Item[] | StreamableFile> {
-  const [first = [], ...others] = chunksOf(keys, ITEMS_MAX);
+  const [first, ...others] = chunksOf(keys, ITEMS_MAX);
+  if (!first) return [];
   const items = await read(first);
   if (others.length === 0) return items;
   const text = Readable.from(textOf(partsOf(items, others, read)), { objectMode: false });

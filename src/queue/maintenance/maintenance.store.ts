@@ -110,6 +110,10 @@ export class MaintenanceStore {
     });
   }
 
+  deleteFrom(table: string, waitlistId: number): Query<void> {
+    return write(`DELETE FROM ${table} WHERE waitlist_id = ?`, [waitlistId]);
+  }
+
   /** Deletes the records and tombstones below a `seq`. */
   deleteBefore(waitlistId: number, seq: number): Query<unknown> {
     return together(

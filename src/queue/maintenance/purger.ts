@@ -20,6 +20,7 @@ const LOOK_MS = 5_000;
 @Injectable()
 export class QueuePurger implements BeforeApplicationShutdown {
   private readonly task = new BackgroundTask(() => this.purgeAll(), LOOK_MS);
+  private readonly tables: string[] = [];
 
   constructor(
     private readonly database: Database,
@@ -29,6 +30,11 @@ export class QueuePurger implements BeforeApplicationShutdown {
     private readonly log: WriteAheadLog,
     private readonly imports: ImportRunStore,
   ) {}
+
+  /** Adds another module's table, with so few rows of each waitlist that one transaction deletes them. */
+  add(table: string): void {
+    this.tables.push(table);
+  }
 
   /** Deleted waitlists that still have records. */
   async deletedIds(): Promise<number[]> {
@@ -68,7 +74,8 @@ export class QueuePurger implements BeforeApplicationShutdown {
   /**
    * Deletes what is left of a deleted waitlist, the mark last. False if this process stops, another process has the lock,
    * or nothing was left. Each table with a `waitlist_id` has its step here (test/operations/deletion.spec.ts finds one
-   * without); only audit events stay, and idempotency keys, without which a repeated request would be carried out again.
+   * without); only audit events stay, idempotency keys, without which a repeated request would be carried out again, and
+   * taken names, without which another owner could inherit the visitors.
    */
   async purge(waitlistId: number): Promise<boolean> {
     const nextSpan = () => this.database.one(this.records.findSpan(waitlistId));
@@ -79,6 +86,9 @@ export class QueuePurger implements BeforeApplicationShutdown {
     const nextFamily = () => this.database.one(this.buckets.findFamily(waitlistId));
     for (let family = await nextFamily(); family; family = await nextFamily()) {
       if (!(await this.step(waitlistId, this.buckets.deleteFamilies(waitlistId, family)))) return false;
+    }
+    for (const table of this.tables) {
+      if (!(await this.step(waitlistId, this.records.deleteFrom(table, waitlistId)))) return false;
     }
     if (!(await this.step(waitlistId, this.imports.deleteAll(waitlistId)))) return false;
     const isDone = await this.step(waitlistId, this.queues.forgetDeleted(waitlistId));

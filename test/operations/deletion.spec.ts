@@ -112,6 +112,7 @@ describe('a deletion', () => {
     await queue.seeder.seed(id, 2, () => undefined);
     const [person] = (await queue.pages.page(id, FIRST_PAGE)).waiters;
     await queue.writer.erase(id, [person!.uuid], operatorWrite(1));
+    await queue.importer.begin(id, 'a'.repeat(64));
     await observer.app.get(Database).transaction(async (manager, session) => {
       await manager.query('DELETE FROM waitlist WHERE id = ?', [id]);
       await queue.purger.mark(session, id);

@@ -13,13 +13,24 @@ import { QueueSeeder } from './maintenance/seeder.js';
 import { QueueMetrics } from './queue.metrics.js';
 import { QueuePages } from './queue.pages.js';
 import { QueueReader } from './queue.reader.js';
+import { QueueScanner } from './queue.scanner.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
 import { WaiterEntity } from './waiter.entity.js';
 import { WaiterStore } from './waiter.store.js';
 import { WaitlistEntity } from './waitlist.entity.js';
+import { WaitlistTable } from './waitlist.table.js';
 
-const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueAuditor, QueuePurger, QueueSeeder, QueueImporter];
+const ENTRY_POINTS = [
+  QueueWriter,
+  QueueReader,
+  QueuePages,
+  QueueScanner,
+  QueueAuditor,
+  QueuePurger,
+  QueueSeeder,
+  QueueImporter,
+];
 
 /** Who is before whom. It alone writes records and the state of a queue. */
 @Module({
@@ -27,6 +38,7 @@ const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueAuditor, QueueP
   providers: [
     ...ENTRY_POINTS,
     QueueMetrics,
+    WaitlistTable,
     QueueStore,
     WaiterStore,
     ListingStore,
@@ -34,6 +46,6 @@ const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueAuditor, QueueP
     MaintenanceStore,
     ImportRunStore,
   ],
-  exports: ENTRY_POINTS,
+  exports: [...ENTRY_POINTS, WaitlistTable],
 })
 export class QueueModule {}

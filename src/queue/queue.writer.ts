@@ -6,6 +6,7 @@ import { Batcher, type Outcome } from '../platform/limits/batcher.js';
 import { boundedQueue } from '../platform/limits/bounded-queue.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
+import { WriteAheadLog } from '../platform/database/write-ahead-log.js';
 import type { Session, Transaction } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
 import { contactKeys } from './admission/contact.js';
@@ -26,9 +27,9 @@ import { QueueMetrics } from './queue.metrics.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueStore } from './queue.store.js';
 import { type SettingChanges, withSettings } from './settings.js';
-import type { Applicant, ContactKeys, Found, PersonChanges } from './waiter.js';
-import { LARGE, WaiterStore } from './waiter.store.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
+import { type Applicant, type ContactKeys, type Found, LARGE, type PersonChanges } from './waiter.js';
+import { WaiterStore } from './waiter.store.js';
+import type { WholeWaitlist } from './waitlist.table.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 const BATCH_MAX = 500;
@@ -51,7 +52,7 @@ interface Configure {
 
 /** The changed waitlist, and how many active records got another rank key. */
 export interface Configured {
-  readonly waitlist: WaitlistEntity;
+  readonly waitlist: WholeWaitlist;
   readonly recordsMoved: number;
 }
 
@@ -81,6 +82,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly audit: AuditLog,
     private readonly writes: OwnerWrites,
     private readonly metrics: QueueMetrics,
+    private readonly log: WriteAheadLog,
   ) {
     metrics.countWaiting = () => [...this.batchers.values()].reduce((sum, batcher) => sum + batcher.length, 0);
   }
@@ -185,7 +187,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     let recordsMoved = 0;
     const waitlist = await this.database.pipelinedTransaction(
       async (session) => {
-        const [current, done] = await session.all([this.queues.lock(waitlistId), this.audit.findDone([write.id])]);
+        const [current, done] = await session.all([this.queues.lockWhole(waitlistId), this.audit.findDone([write.id])]);
         // A retry after a lost answer to the commit.
         if (done.has(write.id)) return current;
         const next = withSettings(current, changes);
@@ -206,7 +208,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /** Derives the rank keys anew, and moves the counters with them. Returns how many active records have another. */
-  private async reorder(session: Session, { id, spotsPerReferral, ...totals }: WaitlistEntity): Promise<number> {
+  private async reorder(session: Session, { id, spotsPerReferral, ...totals }: WholeWaitlist): Promise<number> {
     const moves = await session.one(this.waiters.countMoves(id, spotsPerReferral));
     const counters = new CounterChanges(totals);
     for (const { from, to, referred, amount } of moves)
@@ -253,6 +255,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
         { onRetry: (reason) => this.metrics.retries.inc({ reason }) },
       );
       this.metrics.committed(commands.length, performance.now() - start, decision);
+      if (decision.erased.length > 0) this.log.empty();
       return outcomes;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;

@@ -1,5 +1,5 @@
 import type { Answer, JsonObject, WaiterEntity } from './waiter.entity.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
+import type { LeanWaitlist } from './waitlist.table.js';
 
 export type { Answer, JsonObject };
 
@@ -39,6 +39,9 @@ export interface Newcomer
   readonly answers: readonly Answer[];
 }
 
+/** The columns that can hold kilobytes. Work under the lock of the queue does not read them. */
+export const LARGE = ['metadata', 'answers'] as const;
+
 /** A record without its position. */
 export type StoredWaiter = Readonly<WaiterEntity>;
 
@@ -51,7 +54,7 @@ export interface Waiter extends StoredWaiter {
 /** The answer to a signup or a lookup. */
 export interface Found {
   readonly waiter: Waiter;
-  readonly waitlist: Readonly<WaitlistEntity>;
+  readonly waitlist: Readonly<LeanWaitlist>;
   /** The contact data of the request: the answer may show only this. */
   readonly keys: ContactKeys;
   /** Whether this call created the record: only then may the answer show the given answers. */
@@ -75,8 +78,8 @@ export interface Search {
 /** Which records a page shows, and where it starts: after a record, or after a number of records. */
 export interface PageRequest {
   readonly offboarded: boolean;
-  /** Only records that this token's record referred, or that anyone referred. */
-  readonly referredBy: { readonly token: string } | 'anyone' | null;
+  /** Only records that the record of one of these tokens referred, or that anyone referred. */
+  readonly referredBy: { readonly tokens: readonly string[] } | 'anyone' | null;
   /** Only the record that has all of these keys; empty for no such limit. */
   readonly keys: readonly RecordKey[];
   /** Only the records that this finds, by email. Then `order` is ignored, and an offset too. */
@@ -84,8 +87,8 @@ export interface PageRequest {
   readonly order: 'joined' | 'queue';
   readonly start: { readonly offset: number } | { readonly afterId: number };
   readonly limit: number;
-  /** Answers can be long. Without this, they are null. */
-  readonly withAnswers: boolean;
+  /** The large columns that the page leaves out; they are null. */
+  readonly without: readonly (typeof LARGE)[number][];
 }
 
 export interface Page {

@@ -35,9 +35,8 @@ export class SignupController {
   })
   @ApiOkResponse({ description: 'The record.', type: SignupDto })
   @ApiProblems('WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND', 'TOO_MANY_MISSES')
-  async getSignup(@Query() { waitlist_id, email, phone }: GetSignupDto, @Ip() address: string): Promise<SignupDto> {
-    return SignupDto.from(
-      await this.signups.find(waitlist_id, { email: email ?? null, phone: phone ?? null }, address),
-    );
+  async getSignup(@Query() query: GetSignupDto, @Ip() address: string): Promise<SignupDto> {
+    const { email = null, phone = null, ...waitlist } = query;
+    return SignupDto.from(await this.signups.find(waitlist, { email, phone }, address));
   }
 }

@@ -6,10 +6,14 @@ import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import { referrerTokens } from '../queue/referral-link.js';
 import type { Applicant, Found } from '../queue/waiter.js';
+import type { WaitlistName } from '../waitlist/waitlist-name.js';
+import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
+
+type Contact = Pick<Applicant, 'email' | 'phone'>;
 
 /** A request to join, as it came. */
 export interface SignupRequest extends Omit<Applicant, 'referrerTokens' | 'region'> {
-  readonly waitlistId: number;
+  readonly waitlist: WaitlistName;
   /** The address of the page where the person signs up. */
   readonly referralLink: string | null;
 }
@@ -21,6 +25,7 @@ export class SignupService {
     private readonly writer: QueueWriter,
     private readonly reader: QueueReader,
     private readonly misses: MissLimit,
+    private readonly names: WaitlistNames,
   ) {}
 
   /**
@@ -38,17 +43,19 @@ export class SignupService {
    * @throws Problem `INVALID_REQUEST` for a phone number that is invalid in the waitlist's region, `WAITLIST_NOT_FOUND`,
    * `NO_WAITER_FOUND`, `TOO_MANY_MISSES`
    */
-  async find(waitlistId: number, contact: Pick<Applicant, 'email' | 'phone'>, address: string): Promise<Found> {
-    return this.misses.limit(address, this.findUnlimited(waitlistId, contact));
+  async find(waitlist: WaitlistName, contact: Contact, address: string): Promise<Found> {
+    return this.misses.limit(address, this.findUnlimited(waitlist, contact));
   }
 
   private async joinUnlimited(request: SignupRequest): Promise<Found> {
-    const { waitlistId, referralLink, ...person } = request;
+    const { waitlist, referralLink, ...person } = request;
+    const waitlistId = await this.names.idOf(waitlist);
     const region = await this.reader.regionFor(waitlistId, person.phone);
     return this.writer.join(waitlistId, { ...person, referrerTokens: referrerTokens(referralLink ?? ''), region });
   }
 
-  private async findUnlimited(waitlistId: number, contact: Pick<Applicant, 'email' | 'phone'>): Promise<Found> {
+  private async findUnlimited(name: WaitlistName, contact: Contact): Promise<Found> {
+    const waitlistId = await this.names.idOf(name);
     const region = await this.reader.regionFor(waitlistId, contact.phone);
     const keys = contactKeys(contact, region);
     const faults = contactFaults(contact, keys, region);

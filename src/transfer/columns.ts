@@ -11,6 +11,7 @@ import { EMAIL_SCHEMA, parseTime, PHONE_SCHEMA, TEXT_PATTERN, UUID_PATTERN } fro
 import type { FieldFault } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
 import { contactFaults, contactKeys, nonBlank } from '../queue/admission/contact.js';
+import type { ScannedWaiter } from '../queue/queue.scanner.js';
 import type { Questions } from '../queue/questions.js';
 import { isToken } from '../queue/referral-link.js';
 import type { ContactKeys, JsonObject, StoredWaiter } from '../queue/waiter.js';
@@ -67,17 +68,6 @@ type Value = string | number | boolean | null | JsonObject | readonly AnswerCell
 /** The values of one record by column. */
 export type Values = Readonly<Record<Column, Value>>;
 
-/** A record of an export. */
-export interface ExportedWaiter {
-  readonly waiter: StoredWaiter;
-  /** Active records ahead; null for an offboarded record. */
-  readonly position: number | null;
-  /** Counted from the first record of the list. */
-  readonly joinOrder: number;
-  /** Whether a record of the list has the token that referred this one. */
-  readonly hasReferrer: boolean;
-}
-
 /** An answer as the owner's listing shows it. */
 interface AnswerCell {
   readonly id: number;
@@ -88,7 +78,7 @@ interface AnswerCell {
 }
 
 /** The values of a record in an export: JSON in a line of NDJSON, and text in a row of CSV ({@link toCell}). */
-export function valuesOf({ waiter, position, joinOrder, hasReferrer }: ExportedWaiter, questions: Questions): Values {
+export function valuesOf({ waiter, position, joinOrder, hasReferrer }: ScannedWaiter, questions: Questions): Values {
   const answers = answersOf(waiter, questions);
   const [first, second, third] = answers.filter(({ soft_deleted }) => !soft_deleted);
   return {
@@ -322,7 +312,7 @@ class CellReader {
   metadata(): JsonObject | null {
     const value = this.json('metadata');
     if (value === undefined) return null;
-    const found = metadataFault(value);
+    const found = metadataFault()(value);
     return found ? this.add('metadata', found) : (value as JsonObject);
   }
 

@@ -40,8 +40,17 @@ export class TransferFiles implements OnApplicationBootstrap {
     const { transferDirectory } = this.config;
     for (const name of await readdir(transferDirectory)) {
       const [, owner] = NAME.exec(name) ?? [];
-      if (owner !== undefined && isGone(Number(owner))) await rm(join(transferDirectory, name), { force: true });
+      if (owner !== undefined && isGone(Number(owner))) await removeOwn(join(transferDirectory, name));
     }
+  }
+}
+
+/** Another user's service may share the system's temporary folder. */
+async function removeOwn(path: string): Promise<void> {
+  try {
+    await rm(path, { force: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }
 }
 

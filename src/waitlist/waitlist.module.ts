@@ -1,15 +1,19 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
+import { HeartbeatController } from './heartbeat.controller.js';
+import { PageViewStore } from './page-view.store.js';
+import { PageViewCounter } from './page-views.service.js';
 import { PublicWaitlistController } from './public-waitlist.controller.js';
+import { WaitlistNames } from './waitlist-names.service.js';
 import { WaitlistController } from './waitlist.controller.js';
 import { WaitlistService } from './waitlist.service.js';
 import { WaitlistStore } from './waitlist.store.js';
 
 @Module({
   imports: [AuthModule, QueueModule],
-  controllers: [WaitlistController, PublicWaitlistController],
-  providers: [WaitlistService, WaitlistStore],
-  exports: [WaitlistService],
+  controllers: [WaitlistController, PublicWaitlistController, HeartbeatController],
+  providers: [WaitlistService, WaitlistNames, PageViewCounter, WaitlistStore, PageViewStore],
+  exports: [WaitlistService, WaitlistNames],
 })
 export class WaitlistModule {}

@@ -26,6 +26,7 @@ const PUBLIC = [
   ['POST', '/api/v1/signup/'],
   ['POST', '//api/v1//signup'],
   ['GET', '/api/v1/waitlist/1'],
+  ['POST', '/api/v1/widget_heartbeats'],
 ] as const;
 const OWNER = [
   ['GET', '/api/v1/waiter'],

@@ -575,11 +575,12 @@ describe('an import', () => {
     it('is refused if it is not sent as plain CSV', async () => {
       const waitlist = await service.world.waitlist();
 
-      for (const headers of [
+      const refused: Record<string, string>[] = [
         { 'content-type': 'application/json' },
         { 'content-type': 'text/csv; charset=latin1' },
         { 'content-type': 'text/csv', 'content-encoding': 'gzip' },
-      ])
+      ];
+      for (const headers of refused)
         expect((await send(waitlist, 'email\n', { headers })).body.error_code).toBe('UNSUPPORTED_MEDIA_TYPE');
     });
 

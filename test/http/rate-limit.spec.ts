@@ -221,6 +221,19 @@ describe('the limit on lookups that find nobody', () => {
     expect((await signUp(email)).body.error_code).toBe('TOO_MANY_MISSES');
   });
 
+  it('counts names that no waitlist has, of lookups, signups and page views together', async () => {
+    const from = '192.0.2.16';
+    const email = 'ada@example.com';
+    const view = { location: '', referrer: '' };
+    const tries = [
+      () => service.api.get('/api/v1/signup', { query: { api_key: 'NOSUCHKEY', email }, from }),
+      () => service.api.post('/api/v1/signup', { api_key: 'f'.repeat(40), email }, { from }),
+      () => service.api.post('/api/v1/widget_heartbeats', { waitlist_id: 'NOSUCHKEY', ...view }, { from }),
+    ];
+
+    expect(await statuses(3, (index) => tries[index]!())).toEqual([404, 404, 429]);
+  });
+
   it('does not count successful lookups', async () => {
     const { email } = await service.world.signup(waitlist);
 

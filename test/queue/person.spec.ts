@@ -1,8 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
-import type { PersonChanges, Waiter } from '../../src/queue/waiter.js';
+import type { PageRequest, PersonChanges, Waiter } from '../../src/queue/waiter.js';
 import { applicant } from '../support/applicant.js';
 import { FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
+import { until } from '../support/service-process.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
@@ -150,6 +153,48 @@ describe('a person', () => {
       expect(late).toMatchObject({ referred: false, referredByToken: null });
       expect(await verify()).toMatchObject({ findings: [] });
       expect(await queue.auditor.rebuild(waitlist.id, () => undefined)).toBe(0);
+    });
+
+    it('and after_id goes on from where they were, but a search starts anew', async () => {
+      const people = await joinAll(6);
+      const [, , erased] = people as [Waiter, Waiter, Waiter];
+      await correct(people[5]!.uuid, { spotsToAdvance: 4 });
+      await erase(erased);
+      const start = { afterId: erased.id };
+      const page = async (request: Partial<PageRequest>) =>
+        (await queue.pages.page(waitlist.id, { ...FIRST_PAGE, start, ...request })).waiters.map(({ uuid }) => uuid);
+      const uuids = (...indexes: number[]) => indexes.map((index) => people[index]!.uuid);
+
+      expect(await page({})).toEqual(uuids(3, 4, 5));
+      expect(await page({ order: 'queue' })).toEqual(uuids(3, 4));
+      const search = { emailPrefix: '', keys: [] };
+      expect((await page({ search })).sort()).toEqual(uuids(0, 1, 3, 4, 5).sort());
+      expect(await page({ start: { afterId: erased.id + 1_000_000 } })).toEqual([]);
+    });
+
+    const onEmbedded = process.env.TEST_DATABASE_URL ? it.skip : it;
+
+    onEmbedded('and no byte of them stays in the files of the embedded database', async () => {
+      const canary = 'canary-7d3f';
+      const metadata = { note: canary.repeat(500) };
+      const answers = [{ question_value: 'Why?', answer_value: `${canary} answers` }];
+      await queue.writer.configure(waitlist.id, { questions: [{ id: null, text: 'Why?', optional: true, options: null, removed: false }] }, operatorWrite(1)); // prettier-ignore
+      await queue.seeder.seed((await service.world.waitlist()).id, 1_000, () => undefined);
+      const contact = { email: `${canary}@example.com`, phone: '+14155557777' };
+      const person = await join({ ...contact, firstName: canary, lastName: canary, metadata, answers });
+      await correct(person.uuid, { email: `other-${canary}@example.com`, metadata: { other: canary } });
+      await offboard(person);
+      const file = service.databaseUrl.slice('sqlite:'.length);
+      const hasTraces = async () => {
+        const contents = await Promise.all([readFile(file), readFile(`${file}-wal`)]);
+        return contents.some((bytes) => bytes.includes(canary) || bytes.includes(contact.phone));
+      };
+      expect(await hasTraces()).toBe(true);
+
+      await erase(person);
+
+      await until(async () => !(await hasTraces()));
+      await expect(service.app.get(DataSource).query('SELECT COUNT(*) AS total FROM erased_waiter WHERE uuid = ?', [person.uuid])).resolves.toEqual([{ total: 1 }]); // prettier-ignore
     });
 
     it('and sign up anew as somebody else', async () => {

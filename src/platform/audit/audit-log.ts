@@ -23,6 +23,8 @@ export const AUDIT_ACTIONS = [
   'waitlist_updated',
   'waitlist_deleted',
   'api_key_replaced',
+  'account_key_created',
+  'account_key_revoked',
   'waiters_offboarded',
   'waiters_imported',
   'waiter_corrected',

@@ -25,9 +25,14 @@ import {
   ID_RULE,
   ID_SCHEMA,
   isHttpUrl,
+  isUuid,
+  isId,
   parseId,
+  parseZonedTime,
   PHONE_SCHEMA,
   TEXT_PATTERN,
+  TIME_RULE,
+  TIME_SCHEMA,
   UUID_PATTERN,
   UUID_SCHEMA,
 } from './formats.js';
@@ -42,7 +47,7 @@ import type { PathPipe } from './request.interceptor.js';
  * document cannot promise what the service does not check; test/contract/rules.spec.ts compares the two.
  */
 
-interface FieldOptions {
+export interface FieldOptions {
   readonly description?: string;
   readonly example?: unknown;
   /** Makes the field optional and documents its default; the DTO or a service sets it. */
@@ -53,6 +58,8 @@ interface FieldOptions {
   readonly unless?: string;
   /** Accepts other notations of queries and existing clients: `"12"`, `True`, a space for an unencoded plus sign. */
   readonly lenient?: boolean;
+  /** Leaves the field out of the document. */
+  readonly isHidden?: boolean;
 }
 interface TextBounds {
   readonly minLength?: number;
@@ -67,6 +74,10 @@ interface NumberOptions extends FieldOptions {
   readonly format?: string;
   readonly minimum: number;
   readonly maximum: number;
+}
+interface KeyOptions {
+  readonly isKey: (text: string) => boolean;
+  readonly message: string;
 }
 interface ListOptions extends FieldOptions {
   readonly minItems?: number;
@@ -111,6 +122,16 @@ export function HttpUrl(options: TextOptions) {
   return applyDecorators(Text({ format: 'http-url', ...options }), Holds('httpUrl', urlFault));
 }
 
+/** A moment in the future, in ISO 8601. Its zone may be another than UTC, because some clients send their own. */
+export function FutureTime(options: FieldOptions) {
+  const timeFault = (value: string) => {
+    const moment = parseZonedTime(value);
+    if (moment === null) return broken('format', TIME_RULE);
+    return moment.getTime() > Date.now() ? null : broken('minimum', 'must be in the future');
+  };
+  return applyDecorators(Text({ ...TIME_SCHEMA, ...options }), Holds('future', timeFault));
+}
+
 export function WholeNumber(options: NumberOptions) {
   const rules = [
     IsInt(withFault('type', 'must be a whole number')),
@@ -122,6 +143,20 @@ export function WholeNumber(options: NumberOptions) {
 
 export function Id(options: FieldOptions) {
   return WholeNumber({ ...ID_SCHEMA, ...options });
+}
+
+/**
+ * An id, in digits too, or text that `isKey` accepts. The document has the id alone, so that the type of generated clients
+ * stays plain.
+ */
+export function IdOrKey({ isKey, message, ...options }: FieldOptions & KeyOptions) {
+  const nameFault = (value: unknown) => {
+    if (typeof value === 'string') return isKey(value) ? null : broken('format', message);
+    if (!Number.isInteger(value)) return broken('type', 'must be a whole number');
+    return isId(value as number) ? null : broken('format', ID_RULE);
+  };
+  const schema = { ...ID_SCHEMA, ...options, lenient: true };
+  return field(schema, [Holds('idOrKey', nameFault)], { read: numberOfText });
 }
 
 export function Count(options: FieldOptions) {
@@ -169,9 +204,9 @@ const METADATA_LEVELS_MAX = 8;
 const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 
 /** A JSON object of the caller's own, unchanged: at most 16 KiB of compact JSON and 8 levels, without NUL. */
-export function Metadata(options: FieldOptions) {
+export function Metadata({ maxBytes = METADATA_BYTES_MAX, ...options }: FieldOptions & { readonly maxBytes?: number }) {
   const schema = { ...options, type: 'object', additionalProperties: true };
-  return field(schema, [Holds('metadata', metadataFault), Unchanged()]);
+  return field(schema, [Holds('metadata', metadataFault(maxBytes)), Unchanged()]);
 }
 
 /** Documented here and checked by a service, because the rule depends on the waitlist. */
@@ -180,11 +215,11 @@ export function CheckedByService(options: FieldOptions & { readonly type: [Class
 }
 
 /** An id in the path. An operation that cannot be undone has no `example`, because `/docs` would fill it in. */
-export function IdParam(name: string, example?: number): ParameterDecorator {
+export function IdParam(name: string, example?: number, description = 'The id of the waitlist.'): ParameterDecorator {
   return (target, method, index) => {
     Param(name, idPipe(name))(target, method, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, method as string) as TypedPropertyDescriptor<unknown>;
-    const schema = { name, schema: { ...ID_SCHEMA, example }, description: 'The id of the waitlist.' };
+    const schema = { name, schema: { ...ID_SCHEMA, example }, description };
     ApiParam(schema)(target, method as string, descriptor);
   };
 }
@@ -196,6 +231,27 @@ function idPipe(name: string): PathPipe {
   };
 }
 
+/** A uuid in the path, without an example, which `/docs` would fill in. */
+export function UuidParam(name: string, description: string): ParameterDecorator {
+  return (target, method, index) => {
+    Param(name, uuidPipe(name))(target, method, index);
+    const descriptor = Object.getOwnPropertyDescriptor(target, method as string) as TypedPropertyDescriptor<unknown>;
+    const schema = {
+      name,
+      schema: { ...UUID_SCHEMA, type: 'string', pattern: UUID_PATTERN, example: undefined },
+      description,
+    };
+    ApiParam(schema)(target, method as string, descriptor);
+  };
+}
+
+function uuidPipe(name: string): PathPipe {
+  return {
+    faultOf: (text) => (isUuid(text) ? null : broken('format', 'must be a uuid', name)),
+    transform: (text) => text.toLowerCase(),
+  };
+}
+
 type Dto = Readonly<Record<string, unknown>>;
 type Reader = (value: unknown) => unknown;
 
@@ -204,7 +260,7 @@ function text(options: TextOptions & { readonly type?: Class }, read: Reader) {
 }
 
 function field(
-  { lenient, optional: isOptional, unless, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
+  { lenient, optional: isOptional, unless, isHidden, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
   rules: readonly PropertyDecorator[],
   { read: readNotation }: { readonly read?: Reader } = {},
 ) {
@@ -213,7 +269,7 @@ function field(
   const isSkipped = (value: unknown, dto: Dto) =>
     (optional && value === undefined && (!unless || !isBlank(dto[unless]))) || (schema.nullable && value === null);
   return applyDecorators(
-    ApiProperty({ ...schema, required: !optional }),
+    ...(isHidden ? [] : [ApiProperty({ ...schema, required: !optional })]),
     Expose(),
     Type(() => Opaque),
     ...(lenient && readNotation ? [Transform(({ value }: TransformFnParams) => readNotation(value))] : []),
@@ -337,16 +393,18 @@ function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaul
   ];
 }
 
-export const metadataFault: FindFaults<unknown> = (value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return broken('type', 'must be a JSON object');
-  if (countLevels(value) > METADATA_LEVELS_MAX)
-    return broken('max_levels', `must have at most ${METADATA_LEVELS_MAX} levels`);
-  const text = JSON.stringify(value);
-  if (JSON_NUL.test(text)) return broken('characters', 'must not contain NUL');
-  const isLarge = Buffer.byteLength(text) > METADATA_BYTES_MAX;
-  return isLarge ? broken('max_bytes', `must have at most ${METADATA_BYTES_MAX} bytes as compact JSON`) : null;
-};
+export const metadataFault =
+  (maxBytes = METADATA_BYTES_MAX): FindFaults<unknown> =>
+  (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return broken('type', 'must be a JSON object');
+    if (countLevels(value) > METADATA_LEVELS_MAX)
+      return broken('max_levels', `must have at most ${METADATA_LEVELS_MAX} levels`);
+    const text = JSON.stringify(value);
+    if (JSON_NUL.test(text)) return broken('characters', 'must not contain NUL');
+    const isLarge = Buffer.byteLength(text) > maxBytes;
+    return isLarge ? broken('max_bytes', `must have at most ${maxBytes} bytes as compact JSON`) : null;
+  };
 
 /** Stops one level past the limit, so that depth cannot exhaust the stack. */
 function countLevels(value: unknown, limit = METADATA_LEVELS_MAX + 1): number {

@@ -29,10 +29,20 @@ export const ID_RULE = 'must be a whole number from 1 to 2^53 − 1';
 /** The id that a path or an argument names, or null. */
 export function parseId(text: string): number | null {
   const id = Number(text);
-  return /^[1-9]\d*$/.test(text) && Number.isSafeInteger(id) ? id : null;
+  return /^[1-9]\d*$/.test(text) && isId(id) ? id : null;
+}
+
+export function isId(number: number): boolean {
+  return Number.isSafeInteger(number) && number > 0;
 }
 
 export const UUID_PATTERN = '^[\\dA-Fa-f]{8}(-[\\dA-Fa-f]{4}){3}-[\\dA-Fa-f]{12}$';
+const UUID = new RegExp(UUID_PATTERN);
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
 export const UUID_SCHEMA = {
   format: 'uuid',
   maxLength: 36,
@@ -76,6 +86,16 @@ function isDate(date: string): boolean {
 
 function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
+}
+
+/** RFC 3339, with the digits of the fraction that languages write. */
+const ZONED_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
+export const TIME_SCHEMA = { format: 'date-time', maxLength: 35 } as const;
+export const TIME_RULE = 'must be an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z';
+
+/** The moment that the text names by {@link TIME_SCHEMA}; null if there is none, or none that databases can store. */
+export function parseZonedTime(text: string): Date | null {
+  return ZONED_TIME.test(text) ? parseTime(text) : null;
 }
 
 /** ASCII without spaces and quotes, each `%` followed by two hex digits: a subset of RFC 3986 that every client parses. */

@@ -13,10 +13,11 @@ const EXPOSED_HEADERS = [
   'x-request-id',
 ];
 
-/** Operations that a page of any site may call: signing up, looking up, and the public view of a waitlist. */
+/** Operations that a page of any site may call: signing up, looking up, the public view of a waitlist, page views. */
 const ANY_ORIGIN: readonly { readonly methods: readonly string[]; readonly path: RegExp }[] = [
   { methods: ['GET', 'POST'], path: /^\/+api\/+v1\/+signup\/*$/ },
   { methods: ['GET'], path: /^\/+api\/+v1\/+waitlist\/+\d+\/*$/ },
+  { methods: ['POST'], path: /^\/+api\/+v1\/+widget_heartbeats\/*$/ },
 ];
 
 const COMMON: FastifyCorsOptions = {

@@ -18,7 +18,8 @@ const SWEEP_CHUNK = 500;
 /** What the transaction of a write stores about it. */
 export interface WriteRecord {
   readonly action: AuditAction;
-  readonly waitlistId: number;
+  /** Null for a write that concerns the account. */
+  readonly waitlistId: number | null;
   /** The people that it changed, in the order of the answer. */
   readonly uuids?: readonly string[];
   /** The numbers of the answer that change with time. */
@@ -81,8 +82,8 @@ export class OwnerWrites {
       const stored = await this.find(key);
       return stored ? await replay(await this.doneBy(stored, write, key)) : await attempt(work);
     } catch (error) {
-      // Another process may have stored the key meanwhile, and with it have deleted the waitlist.
-      const isDone = isDuplicateKey(error) || (error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND');
+      // Another process may have stored the key meanwhile, and its work be what is now missing or in the way.
+      const isDone = isDuplicateKey(error) || (error instanceof Problem && [404, 409].includes(error.status));
       const stored = isDone ? await this.find(key) : null;
       if (!stored) throw error;
       return await replay(await this.doneBy(stored, write, key));

@@ -12,7 +12,7 @@ import { CounterChanges } from '../counters.js';
 import { rankKey } from '../rank-key.js';
 import { newReferralToken } from '../referral-link.js';
 import type { ContactKeys, StoredWaiter } from '../waiter.js';
-import type { WaitlistEntity } from '../waitlist.entity.js';
+import type { LeanWaitlist } from '../waitlist.table.js';
 
 /** The facts of a record that a line brings as they are. */
 export type ImportedFacts = Pick<
@@ -60,7 +60,7 @@ export interface LineReferrer {
 }
 
 export interface ChunkFacts {
-  readonly waitlist: WaitlistEntity;
+  readonly waitlist: LeanWaitlist;
   /** The tokens of the records and tombstones that have the numbers of the chunk already. */
   readonly numbered: ReadonlyMap<number, string>;
   /** Tokens of lines that erased people of the waitlist had. */
@@ -90,7 +90,7 @@ export interface Matching {
 
 /** What to store. */
 export interface ChunkDecision {
-  readonly waitlist: WaitlistEntity;
+  readonly waitlist: LeanWaitlist;
   readonly records: readonly Omit<StoredWaiter, 'id'>[];
   /** Referrers with their new counts and rank keys. */
   readonly credited: readonly StoredWaiter[];

@@ -12,7 +12,7 @@ import { CounterChanges } from '../counters.js';
 import { QueueMetrics } from '../queue.metrics.js';
 import { QueueStore } from '../queue.store.js';
 import { WaiterStore } from '../waiter.store.js';
-import type { WaitlistEntity } from '../waitlist.entity.js';
+import type { WholeWaitlist } from '../waitlist.table.js';
 import {
   type ChunkDecision,
   type ChunkFacts,
@@ -87,7 +87,7 @@ export class QueueImporter {
   async begin(waitlistId: number, fileHash: string): Promise<Run> {
     const runner = uuidV4();
     return this.database.pipelinedTransaction(async (session) => {
-      const [waitlist, runs] = await session.all([this.queues.lock(waitlistId), this.runs.list(waitlistId)]);
+      const [waitlist, runs] = await session.all([this.queues.lockWhole(waitlistId), this.runs.list(waitlistId)]);
       if (runs.some((run) => run.runner !== runner && isAlive(run))) throw new Problem('IMPORT_RUNNING');
       const earlier = runs.find((run) => run.fileHash === fileHash);
       const now = new Date();
@@ -113,7 +113,7 @@ export class QueueImporter {
 
   /** A run that changes nothing and is not remembered. @throws Problem `WAITLIST_NOT_FOUND` */
   async rehearse(waitlistId: number, fileHash: string): Promise<Run> {
-    const [waitlist, runs] = await this.database.all([this.queues.find(waitlistId), this.runs.list(waitlistId)]);
+    const [waitlist, runs] = await this.database.all([this.queues.findWhole(waitlistId), this.runs.list(waitlistId)]);
     const earlier = runs.find((run) => run.fileHash === fileHash && run.rules !== null);
     return {
       id: '',
@@ -144,7 +144,7 @@ export class QueueImporter {
   async reserve(run: Run, rules: ImportRules, amount: number, write: OwnerWrite): Promise<Run> {
     return this.database.pipelinedTransaction(async (session) => {
       const [waitlist, current, done] = await session.all([
-        this.queues.lock(run.waitlistId),
+        this.queues.lockWhole(run.waitlistId),
         this.runs.get(run.id),
         this.audit.findDone([write.id]),
       ]);
@@ -275,7 +275,7 @@ function spanOf({ firstSeq, amount }: Run): [number, number] {
   return [firstSeq ?? 0, (firstSeq ?? 0) + amount];
 }
 
-function rulesOf({ defaultRegion, questions, removedQuestions }: WaitlistEntity): ImportRules {
+function rulesOf({ defaultRegion, questions, removedQuestions }: WholeWaitlist): ImportRules {
   return { region: defaultRegion, questions, removedQuestions };
 }
 

@@ -7,8 +7,8 @@ import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY_TOTALS, n
 import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
 import { WaiterStore } from '../waiter.store.js';
-import type { WaitlistEntity } from '../waitlist.entity.js';
-import { type AuditedFacts, MaintenanceStore } from './maintenance.store.js';
+import type { LeanWaitlist } from '../waitlist.table.js';
+import { type AuditedFacts, type AuditedTombstone, MaintenanceStore } from './maintenance.store.js';
 
 /** Records read by one statement: few enough for memory and for a progress bar that moves. */
 const CHUNK_SIZE = 5_000;
@@ -61,6 +61,7 @@ export class QueueAuditor {
           derived.add(facts);
         }
       });
+      await this.readTombstones(session, waitlistId, ({ id, damage }) => report(`record ${id}: ${damage}`));
       if (!isNextSeq(waitlist.nextSeq, end))
         report(`queue: nextSeq is ${waitlist.nextSeq}, but records go up to seq ${end - 1}`);
       for (const field of TOTALS) {
@@ -87,13 +88,14 @@ export class QueueAuditor {
       const waitlist = await session.one(this.queues.lock(waitlistId));
       const derived = new Derived(waitlist);
       const damaged = new Map<string, number[]>();
+      const note = ({ id, damage }: Damage) => {
+        if (!damaged.has(damage)) damaged.set(damage, []);
+        damaged.get(damage)?.push(id);
+      };
       let changed = 0;
       const end = await this.readFacts(session, waitlist, onProgress, async (chunk) => {
         for (const facts of chunk) {
-          for (const damage of damageOf(facts)) {
-            if (!damaged.has(damage)) damaged.set(damage, []);
-            damaged.get(damage)?.push(facts.id);
-          }
+          for (const damage of damageOf(facts)) note({ id: facts.id, damage });
           derived.add(facts);
         }
         const wrong = chunk.filter((facts) => differencesOf(facts, waitlist).length > 0);
@@ -101,6 +103,7 @@ export class QueueAuditor {
         const standings = wrong.map((facts) => ({ id: facts.id, ...derivedOf(facts, waitlist) }));
         await session.one(this.waiters.updateStandings(waitlistId, standings));
       });
+      await this.readTombstones(session, waitlistId, note);
       if (damaged.size > 0) throw refusal(waitlistId, Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`)); // prettier-ignore
       const nextSeq = isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end;
       derived.openEnd(nextSeq);
@@ -117,7 +120,7 @@ export class QueueAuditor {
   /** Passes on all records in join order; returns the `seq` after the last. */
   private async readFacts(
     session: Session,
-    { id }: WaitlistEntity,
+    { id }: LeanWaitlist,
     onProgress: OnProgress,
     onChunk: (chunk: readonly AuditedFacts[]) => void | Promise<void>,
   ): Promise<number> {
@@ -131,6 +134,27 @@ export class QueueAuditor {
       after = chunk.at(-1)?.seq ?? null;
     }
   }
+
+  /** Passes on the damage of all tombstones. */
+  private async readTombstones(session: Session, waitlistId: number, onDamage: (damage: Damage) => void) {
+    for (let after: number | null = null; ;) {
+      const chunk: readonly AuditedTombstone[] = await session.one(
+        this.records.findTombstones(waitlistId, after, CHUNK_SIZE),
+      );
+      for (const { id, seq, isRecord } of chunk) {
+        if (!isCount(seq)) onDamage({ id, damage: 'it was erased, but its seq is negative or too large' });
+        if (isRecord) onDamage({ id, damage: 'it was erased, but a record has its id, seq or token' });
+      }
+      if (chunk.length < CHUNK_SIZE) return;
+      after = chunk.at(-1)?.seq ?? null;
+    }
+  }
+}
+
+/** A contradiction in the facts of a record. */
+interface Damage {
+  readonly id: number;
+  readonly damage: string;
 }
 
 const TOTALS = ['active', 'offboarded', 'referredActive', 'referredOffboarded'] as const;
@@ -140,7 +164,7 @@ class Derived {
   readonly totals = { active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
   private readonly counters = new CounterChanges(EMPTY_TOTALS);
 
-  constructor(private readonly waitlist: WaitlistEntity) {}
+  constructor(private readonly waitlist: LeanWaitlist) {}
 
   get records(): number {
     return this.totals.active + this.totals.offboarded;
@@ -184,7 +208,7 @@ class Derived {
 /** The derived columns of a record. Every referral is credited: nothing withholds credit yet. */
 function derivedOf(
   { seq, referrals, importedReferrals, spotsAdvanced, referredByToken }: AuditedFacts,
-  { spotsPerReferral }: WaitlistEntity,
+  { spotsPerReferral }: LeanWaitlist,
 ) {
   const amountReferred = referrals + importedReferrals;
   return {
@@ -195,7 +219,7 @@ function derivedOf(
   };
 }
 
-function differencesOf(facts: AuditedFacts, waitlist: WaitlistEntity): string[] {
+function differencesOf(facts: AuditedFacts, waitlist: LeanWaitlist): string[] {
   const derived = derivedOf(facts, waitlist);
   const fields = ['amountReferred', 'creditedReferrals', 'rankKey', 'referred'] as const;
   return fields

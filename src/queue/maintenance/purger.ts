@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { BackgroundTask } from '../../platform/background-task.js';
 import { Database } from '../../platform/database/database.js';
+import { WriteAheadLog } from '../../platform/database/write-ahead-log.js';
 import type { Query, Session } from '../../platform/database/session.js';
 import { BucketStore } from '../bucket.store.js';
 import { ImportRunStore } from '../import/import-run.store.js';
@@ -19,14 +20,21 @@ const LOOK_MS = 5_000;
 @Injectable()
 export class QueuePurger implements BeforeApplicationShutdown {
   private readonly task = new BackgroundTask(() => this.purgeAll(), LOOK_MS);
+  private readonly tables: string[] = [];
 
   constructor(
     private readonly database: Database,
     private readonly queues: QueueStore,
     private readonly records: MaintenanceStore,
     private readonly buckets: BucketStore,
+    private readonly log: WriteAheadLog,
     private readonly imports: ImportRunStore,
   ) {}
+
+  /** Adds another module's table, with so few rows of each waitlist that one transaction deletes them. */
+  add(table: string): void {
+    this.tables.push(table);
+  }
 
   /** Deleted waitlists that still have records. */
   async deletedIds(): Promise<number[]> {
@@ -66,20 +74,26 @@ export class QueuePurger implements BeforeApplicationShutdown {
   /**
    * Deletes what is left of a deleted waitlist, the mark last. False if this process stops, another process has the lock,
    * or nothing was left. Each table with a `waitlist_id` has its step here (test/operations/deletion.spec.ts finds one
-   * without); only audit events stay, and idempotency keys, without which a repeated request would be carried out again.
+   * without); only audit events stay, idempotency keys, without which a repeated request would be carried out again, and
+   * taken names, without which another owner could inherit the visitors.
    */
   async purge(waitlistId: number): Promise<boolean> {
     const nextSpan = () => this.database.one(this.records.findSpan(waitlistId));
     // Reads the first number before each step, because an import can leave long gaps.
     for (let { first, end } = await nextSpan(); first < end; { first, end } = await nextSpan()) {
-      if (!(await this.step(waitlistId, this.records.deleteRange(waitlistId, first, first + CHUNK_SIZE)))) return false;
+      if (!(await this.step(waitlistId, this.records.deleteBefore(waitlistId, first + CHUNK_SIZE)))) return false;
     }
     const nextFamily = () => this.database.one(this.buckets.findFamily(waitlistId));
     for (let family = await nextFamily(); family; family = await nextFamily()) {
       if (!(await this.step(waitlistId, this.buckets.deleteFamilies(waitlistId, family)))) return false;
     }
+    for (const table of this.tables) {
+      if (!(await this.step(waitlistId, this.records.deleteFrom(table, waitlistId)))) return false;
+    }
     if (!(await this.step(waitlistId, this.imports.deleteAll(waitlistId)))) return false;
-    return this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
+    const isDone = await this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
+    this.log.empty();
+    return isDone;
   }
 
   /** One transaction; false if this process is stopping, another one has the lock, or nothing is left. */

@@ -236,14 +236,10 @@ waitlist
   .option('--dry-run', 'only report what the import would do')
   .option(...JSON_OPTION)
   .action((id: number, file: string, options: { dryRun?: true; json?: true }) =>
-    withServices(async ({ imports, waitlists, operatorWrite }) => {
-      const { accountId } = await waitlists.getAny(id);
+    withServices(async ({ imports }) => {
       const { dryRun: isDryRun = false } = options;
-      const write = operatorWrite(accountId);
       const report = await withProgress('Importing', (onProgress) =>
-        imports.importFile(file, { waitlistId: id, isDryRun, write }, ({ done, total }) =>
-          onProgress(done, total ?? 0),
-        ),
+        imports.importFile(file, { waitlistId: id, isDryRun }, ({ done, total }) => onProgress(done, total ?? 0)),
       );
       const { imported, skipped, rejected, unresolved_referrals: unresolved, ignored_columns: ignored } = report;
       const counts = `${imported} imported, ${skipped} skipped, ${rejected} rejected, ${unresolved} unresolved referrals`;

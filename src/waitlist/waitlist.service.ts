@@ -112,11 +112,6 @@ export class WaitlistService {
     return (await this.database.one(this.waitlists.findOwned(accountId, id))) ?? throwNotFound();
   }
 
-  /** A waitlist of any owner, for the operator. @throws Problem `WAITLIST_NOT_FOUND` */
-  async getAny(id: number): Promise<Waitlist> {
-    return this.reader.getWaitlist(id);
-  }
-
   /** A public waitlist of any owner. @throws Problem `WAITLIST_NOT_FOUND`, the same for one that is not public */
   async getPublic(id: number): Promise<Waitlist> {
     return (await this.database.one(this.waitlists.findPublic(id))) ?? throwNotFound();

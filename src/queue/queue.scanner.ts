@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { OwnSnapshot } from '../platform/database/connections.js';
 import { Database } from '../platform/database/database.js';
 import { type Listing, ListingStore, type PageStart, type Window } from './listing.store.js';
-import { MaintenanceStore } from './maintenance/maintenance.store.js';
 import { QueueStore } from './queue.store.js';
 import type { StoredWaiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
@@ -40,7 +39,6 @@ export class QueueScanner {
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
     private readonly listings: ListingStore,
-    private readonly maintenance: MaintenanceStore,
   ) {}
 
   /**
@@ -59,7 +57,7 @@ export class QueueScanner {
   }
 
   private async *read(snapshot: OwnSnapshot, waitlistId: number): AsyncGenerator<readonly ScannedWaiter[]> {
-    const { first } = await snapshot.one(this.maintenance.findSpan(waitlistId));
+    const first = await snapshot.one(this.waiters.findFirstSeq(waitlistId));
     let position = 0;
     for (const offboarded of [false, true]) {
       const listing: Listing = { ...EVERYONE, offboarded, order: offboarded ? 'joined' : 'queue' };

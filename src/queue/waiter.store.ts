@@ -123,6 +123,15 @@ export class WaiterStore {
     );
   }
 
+  /** The smallest `seq`; 0 without records. */
+  findFirstSeq(waitlistId: number): Query<number> {
+    return select<{ first: number | null }, number>(
+      `SELECT MIN(seq) AS first FROM waiter ${this.database.dialect.byIndex('waiter_seq')} WHERE waitlist_id = ?`,
+      [waitlistId],
+      ([row]) => row?.first ?? 0,
+    );
+  }
+
   /** Those of the tokens that records have. */
   findTokens(waitlistId: number, tokens: readonly string[]): Query<ReadonlySet<string>> {
     if (tokens.length === 0) return known(new Set());

@@ -28,6 +28,7 @@ const ROUTES = `
 ├── /api/v1/waitlist (POST, GET)
 │   └── /:waitlist_id (PATCH, DELETE, GET)
 │       ├── /api_key (POST)
+│       ├── /import (POST, GET)
 │       └── /export (GET)
 ├── /api/v1/waiter (GET, PATCH)
 ├── /api/v1/widget_heartbeats (POST)

@@ -57,16 +57,8 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
 const SEARCHED_WITH = ['search', 'offset', 'order', 'limit', 'after_id'];
-const {
-  CreateAccountKey,
-  CreateSignup,
-  CreateTokens,
-  CreateWaitlist,
-  OffboardSignups,
-  OffboardWaiters,
-  UpdateWaiter,
-  UpdateWaitlist,
-} = components.schemas;
+const { CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
+const { OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read. */
 const DISPLAYED = [
   'title',

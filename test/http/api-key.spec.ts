@@ -76,6 +76,7 @@ describe('an account key', () => {
 
   it('does not stand for the key of a waitlist', async () => {
     const waitlist = await service.world.waitlist();
+    await service.world.signup(waitlist);
     const { key } = await keyOf(waitlist.owner);
 
     const unnamed = await service.api.get('/api/v1/waiter', withKey(key));
@@ -88,7 +89,7 @@ describe('an account key', () => {
       [{ field: 'api_key', rule: 'required', message: 'is required without a waitlist_id' }],
     ]);
     expect(refusal(beside)).toEqual([403, 'WRONG_API_KEY']);
-    expect(named.status).toBe(200);
+    expect(named.body).toMatchObject([{ waitlist_id: waitlist.id, waitlist_api_key: null }]);
   });
 
   it('is not read beside a token: a bad token fails, and the key of a waitlist is a key of a waitlist', async () => {
@@ -119,7 +120,7 @@ describe('an account key', () => {
     expect((await get(waitlist.id, stranger.key)).status).toBe(404);
     for (const placeholder of [UNKNOWN, open.api_key, 'YOUR_API_KEY', '']) {
       const { status, body } = await get(open.id, placeholder);
-      expect([status, body.now, body.created_at]).toEqual([200, expect.any(String), undefined]);
+      expect([status, body.now, body.is_public]).toEqual([200, expect.any(String), undefined]);
     }
     const body = { waitlist_id: open.id, email: 'ada@example.com' };
     expect((await service.api.post('/api/v1/signup', body, withKey(UNKNOWN))).status).toBe(200);
@@ -342,7 +343,8 @@ it('a revoked account key ends at once on every replica', async () => {
 });
 
 it('a use of an account key is written before the service stops', async () => {
-  const { api, world, app, stop } = await startService();
+  const service = await startService();
+  const { api, world, app } = service;
   try {
     const { token } = await world.owner();
     const use = async () => {
@@ -356,6 +358,6 @@ it('a use of an account key is written before the service stops', async () => {
     const keys = (await api.get(PATH, { token })).body as AccountKeyDto[];
     expect(keys.map(({ last_used_at }) => last_used_at)).toEqual(Array.from({ length: 10 }, () => expect.any(String)));
   } finally {
-    await stop();
+    await service.stop();
   }
 });

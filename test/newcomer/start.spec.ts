@@ -42,7 +42,8 @@ describe('a first start', () => {
     const { email, password, key } = /email +(?<email>\S+)\n +password +(?<password>\S+)\n +api key +(?<key>\S+)/.exec(screen)?.groups ?? {}; // prettier-ignore
     return { email: email!, password: password!, key: key! };
   };
-  const sh = (command: string) => start(['sh', '-c', command], { folder: folder.path }).ended;
+  const sh = (command: string, input?: string) => start(['sh', '-c', command], { folder: folder.path, input }).ended;
+  const blocksOf = (text: string) => Array.from(text.matchAll(/^```sh\n(.*?)^```$/gms), ([, block]) => block!);
 
   beforeAll(async () => {
     folder = await freshFolder();
@@ -97,7 +98,7 @@ describe('a first start', () => {
 
   it('leads to a referral by the blocks of the README, pasted into a shell', async () => {
     const [, section = ''] = /^## Quick start\n(.*?)^## /ms.exec(await readFile('README.md', 'utf8')) ?? [];
-    const blocks = Array.from(section.matchAll(/^```sh\n(.*?)^```$/gms), ([, block]) => block!);
+    const blocks = blocksOf(section);
     expect(blocks.shift()).toBe('npm start\n');
 
     const { stdout, stderr } = await sh(['set -e', ...blocks].join('\n').replaceAll('http://localhost:3000', base));
@@ -111,14 +112,24 @@ describe('a first start', () => {
     expect(ada).toMatchObject({ amount_referred: 1 });
   });
 
-  it.each(['README.md', 'docs/tour.md'])(
+  it.each(['README.md', 'docs/tour.md', 'docs/migrating.md'])(
     'is explained by %s in blocks without comments, which zsh would run',
     async (page) => {
-      const blocks = (await readFile(page, 'utf8')).matchAll(/^```sh\n(.*?)^```$/gms);
-
-      expect(Array.from(blocks, ([block]) => block).join('')).not.toMatch(/^\s*#|\s#\s/m);
+      expect(blocksOf(await readFile(page, 'utf8')).join('')).not.toMatch(/^\s*#|\s#\s/m);
     },
   );
+
+  it('takes over a list with its order, tokens and referrals by the blocks of docs/migrating.md', async () => {
+    const blocks = blocksOf(await readFile('docs/migrating.md', 'utf8'));
+    const script = ['set -e', ...blocks].join('\n').replaceAll('http://localhost:3000', base);
+
+    const { stdout, stderr } = await sh(script, `${credentials().password}\n`);
+
+    expect(stderr).toBe('');
+    expect(stdout.match(/"imported": ?5/g)).toHaveLength(1);
+    expect(stdout).toContain('5 people\nada is at 0, referred 1\ngrace is at 1, referred 0\nbob is at 4, referred 0\n');
+    expect(stdout).toMatch(/^join_order,.+\n.+ada@example\.com.+\n.+grace@example\.com/m);
+  });
 
   it('creates an account and a key that give access to the waiters', async () => {
     const { email, password, key } = credentials();

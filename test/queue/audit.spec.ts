@@ -54,7 +54,7 @@ const FACTS: [string, string, string][] = [
   ['a negative sequence number', setRecord('seq = -7', 20), 'seq is negative or too large'],
   ['only negative sequence numbers', 'UPDATE waiter SET seq = -1 - seq', 'seq is negative or too large'],
   ...['4611686018427387905', '-4611686018427387905'].flatMap((seq) => [20, PEOPLE - 1].map((record): [string, string, string] => [`record ${record} with the sequence number ${seq}`, setRecord(`seq = ${seq}`, record), 'seq is negative or too large'])),
-  ...['NULL', '-5', PEOPLE + 1, HUGE].map((position): [string, string, string] => [`offboarded records with the last position ${position}`, setOffboarded(`removed_priority = ${position}`), NO_LAST_POSITION]),
+  ...['NULL', '-5', HUGE].map((position): [string, string, string] => [`offboarded records with the last position ${position}`, setOffboarded(`removed_priority = ${position}`), NO_LAST_POSITION]),
   ['a negative number of granted spots', setRecord('spots_advanced = -1'), 'spots_advanced is negative or too large'],
   ['imported referrals beyond 2^53', setRecord(`imported_referrals = ${HUGE}`), 'imported_referrals is negative or too large'],
   ['an erased record with a negative sequence number', 'UPDATE erased_waiter SET seq = -1', 'it was erased, but its seq is negative or too large'],

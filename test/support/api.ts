@@ -55,7 +55,7 @@ export async function callAt(
 
 /** Parses the body; throws if the answer breaks the contract. */
 export function held(method: string, path: string, raw: Omit<Answer, 'body'>): Answer {
-  const isJson = /json/.test(String(raw.headers['content-type']));
+  const isJson = /[/+]json/.test(String(raw.headers['content-type']));
   const answer: Answer = { ...raw, body: isJson && raw.text !== '' ? JSON.parse(raw.text) : undefined };
   holdToContract(method, path, answer);
   return answer;

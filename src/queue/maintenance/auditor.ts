@@ -54,9 +54,9 @@ export class QueueAuditor {
       };
       const waitlist = await session.one(this.queues.find(waitlistId));
       const derived = new Derived(waitlist);
-      const end = await this.readFacts(session, waitlist, onProgress, (chunk, seqEnd) => {
+      const end = await this.readFacts(session, waitlist, onProgress, (chunk) => {
         for (const facts of chunk) {
-          for (const finding of [...damageOf(facts, seqEnd), ...differencesOf(facts, waitlist)])
+          for (const finding of [...damageOf(facts), ...differencesOf(facts, waitlist)])
             report(`record ${facts.id}: ${finding}`);
           derived.add(facts);
         }
@@ -93,9 +93,9 @@ export class QueueAuditor {
         damaged.get(damage)?.push(id);
       };
       let changed = 0;
-      const end = await this.readFacts(session, waitlist, onProgress, async (chunk, seqEnd) => {
+      const end = await this.readFacts(session, waitlist, onProgress, async (chunk) => {
         for (const facts of chunk) {
-          for (const damage of damageOf(facts, seqEnd)) note({ id: facts.id, damage });
+          for (const damage of damageOf(facts)) note({ id: facts.id, damage });
           derived.add(facts);
         }
         const wrong = chunk.filter((facts) => differencesOf(facts, waitlist).length > 0);
@@ -117,21 +117,18 @@ export class QueueAuditor {
     }, NO_DEADLINE);
   }
 
-  /**
-   * Passes on all records in join order; returns the `seq` after the last. `seqEnd` is above every number ever given, as
-   * far as the stored data tells.
-   */
+  /** Passes on all records in join order; returns the `seq` after the last. */
   private async readFacts(
     session: Session,
-    { id, nextSeq }: LeanWaitlist,
+    { id }: LeanWaitlist,
     onProgress: OnProgress,
-    onChunk: (chunk: readonly AuditedFacts[], seqEnd: number) => void | Promise<void>,
+    onChunk: (chunk: readonly AuditedFacts[]) => void | Promise<void>,
   ): Promise<number> {
     const { end } = await session.one(this.records.findSpan(id));
     let done = 0;
     for (let after: number | null = null; ;) {
       const chunk: readonly AuditedFacts[] = await session.one(this.records.findFacts(id, after, CHUNK_SIZE));
-      await onChunk(chunk, Math.max(end, nextSeq));
+      await onChunk(chunk);
       onProgress((done += chunk.length), end);
       if (chunk.length < CHUNK_SIZE) return end;
       after = chunk.at(-1)?.seq ?? null;
@@ -231,9 +228,10 @@ function differencesOf(facts: AuditedFacts, waitlist: LeanWaitlist): string[] {
 }
 
 /** Contradictions in the facts of a record. That no two records share a `seq` is held by the unique index. */
-function damageOf(facts: AuditedFacts, seqEnd: number): string[] {
+function damageOf(facts: AuditedFacts): string[] {
   const { seq, active, removedPriority: position, isDated } = facts;
-  const isPosition = position !== null && position >= 0 && position < seqEnd;
+  // Of an imported record, the position in another queue, which may have been longer.
+  const isPosition = position !== null && isCount(position);
   const damage: [string, boolean][] = [
     ['seq is negative or too large', !isCount(seq)],
     ['spots_advanced is negative or too large', !isCount(facts.spotsAdvanced)],

@@ -211,7 +211,9 @@ describe('names that a waitlist brings along', () => {
     api.delete(`${PATH}/${id}`, { token: owner.token, headers });
   const codeOf = ({ status, body }: Answer) => [status, body?.error_code];
   let purger: Queue['purger'];
-  beforeAll(() => ({ purger } = queueOf(service.app)));
+  beforeAll(() => {
+    ({ purger } = queueOf(service.app));
+  });
 
   it('are its own from then on, and later ids are greater', async () => {
     const names = { id: someId(), public_key: someKey() };

@@ -79,7 +79,8 @@ func main() {
 	// Another waitlist, with questions; its key in the header
 	which, why := waitlist.NewQuestion("Which?"), waitlist.NewQuestion("Why?")
 	which.SetAnswerValue([]string{"One", "Two"})
-	settings := waitlist.NewCreateWaitlist("Launch", "https://example.com/join")
+	settings := waitlist.NewCreateWaitlist("Launch")
+	settings.SetWaitlistUrlLocation("https://example.com/join")
 	settings.SetQuestions([]waitlist.Question{*which, *why})
 	launch := must(client.WaitlistAPI.CreateWaitlist(owner).CreateWaitlist(*settings).Execute())
 	answer := waitlist.ArrayOfStringAsAnswerValue(&[]string{"One", "Two"})

@@ -4,6 +4,7 @@ import type { Config } from './platform/config/config.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { QueueModule } from './queue/queue.module.js';
 import { SignupModule } from './signup/signup.module.js';
+import { TransferModule } from './transfer/transfer.module.js';
 import { WaiterModule } from './waiter/waiter.module.js';
 import { WaitlistModule } from './waitlist/waitlist.module.js';
 
@@ -12,7 +13,15 @@ export class AppModule {
   static forRoot(config: Config): DynamicModule {
     return {
       module: AppModule,
-      imports: [PlatformModule.forRoot(config), AuthModule, QueueModule, WaitlistModule, SignupModule, WaiterModule],
+      imports: [
+        PlatformModule.forRoot(config),
+        AuthModule,
+        QueueModule,
+        WaitlistModule,
+        SignupModule,
+        WaiterModule,
+        TransferModule,
+      ],
     };
   }
 }

@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module.js';
+import { AccountKeyService } from '../auth/account-key.service.js';
 import { LoginAuditService } from '../auth/login-audit.service.js';
 import { prepareFirstStart } from './first-start.js';
 import { type Config, readConfig } from '../platform/config/config.js';
@@ -83,6 +84,9 @@ async function startService(): Promise<Stoppable> {
   app
     .get(LoginAuditService)
     .watch((error) => log.error({ error: safeError(error) }, 'could not record a failed login'));
+  app
+    .get(AccountKeyService)
+    .watch((error) => log.error({ error: safeError(error) }, 'could not record the use of an account key yet'));
   // Create the first account only after listening: its password is shown once, and a failed start would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
   app.get(Lifecycle).markStarted();

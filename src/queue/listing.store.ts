@@ -55,17 +55,27 @@ export class ListingStore {
     waitlistId: number,
     listing: Listing,
     { from, skip, leaves }: Window,
-    { limit, withAnswers }: Pick<PageRequest, 'limit' | 'withAnswers'>,
+    { limit, without }: Pick<PageRequest, 'limit' | 'without'>,
   ): Query<StoredWaiter[]> {
     const conditions: Condition[] = [filterOf(waitlistId, listing)];
     if (from) conditions.push(startOf(listing, from));
     if (leaves) conditions.push({ sql: `w.rank_bucket IN (${placeholders(leaves.length)})`, values: leaves });
     return select<Row, StoredWaiter[]>(
-      `SELECT ${this.waiters.select('w', withAnswers ? [] : ['answers'])}
+      `SELECT ${this.waiters.select('w', without)}
        FROM waiter w ${this.database.dialect.byIndex(indexOf(listing))}
        WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
        ORDER BY ${orderOf(listing)} LIMIT ? OFFSET ?`,
       [...conditions.flatMap(({ values }) => values), limit, skip],
+      (rows) => rows.map((row) => this.waiters.read(row)),
+    );
+  }
+
+  /** The records with these ids, whole. */
+  findByIds(waitlistId: number, ids: readonly number[]): Query<StoredWaiter[]> {
+    return select<Row, StoredWaiter[]>(
+      `SELECT ${this.waiters.select('w')} FROM waiter w ${this.database.dialect.byId()}
+       WHERE w.waitlist_id = ? AND w.id IN (${placeholders(ids.length)})`,
+      [waitlistId, ...ids],
       (rows) => rows.map((row) => this.waiters.read(row)),
     );
   }
@@ -143,7 +153,10 @@ function filterOf(waitlistId: number, { offboarded, referredBy, keys, emailPrefi
     ...keys.map(({ column, value }) => ({ sql: `w.${KEYS[column].column} = ?`, values: [value] })),
   ];
   if (referredBy === 'anyone') conditions.push({ sql: 'w.referred = 1', values: [] });
-  else if (referredBy !== null) conditions.push({ sql: 'w.referred_by_token = ?', values: [referredBy.token] });
+  else if (referredBy !== null) {
+    const { tokens } = referredBy;
+    conditions.push({ sql: `w.referred_by_token IN (${placeholders(tokens.length)})`, values: tokens });
+  }
   if (emailPrefix !== null) {
     // Not LIKE: a range needs no escaping, and its order is that of the column's binary collation.
     const range = [emailPrefix, `${emailPrefix}${LAST_CHARACTER}`];
@@ -155,7 +168,7 @@ function filterOf(waitlistId: number, { offboarded, referredBy, keys, emailPrefi
   };
 }
 
-/** The index that has a listing's records in its order. The referrals of one record are few enough to sort. */
+/** The index that has a listing's records in its order. The referrals of some records are few enough to sort. */
 function indexOf({ referredBy, keys: [key], emailPrefix, isSparse, order }: Listing): string {
   if (key) return KEYS[key.column].index;
   if (referredBy !== null && referredBy !== 'anyone') return 'waiter_referrer';

@@ -27,8 +27,8 @@ import { QueueMetrics } from './queue.metrics.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueStore } from './queue.store.js';
 import { type SettingChanges, withSettings } from './settings.js';
-import type { Applicant, ContactKeys, Found, PersonChanges } from './waiter.js';
-import { LARGE, WaiterStore } from './waiter.store.js';
+import { type Applicant, type ContactKeys, type Found, LARGE, type PersonChanges } from './waiter.js';
+import { WaiterStore } from './waiter.store.js';
 import type { WholeWaitlist } from './waitlist.table.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */

@@ -4,22 +4,26 @@ import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.
 import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { beforeInSql } from './bucket.store.js';
-import type { Correction } from './batch.js';
+import type { Corrected } from './admission/correct.js';
 import { QUEUE_AXIS } from './counters.js';
 import { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { RANK_BASE } from './rank-key.js';
-import type { ContactKeys, StoredWaiter, Waiter } from './waiter.js';
+import { type ContactKeys, LARGE, type StoredWaiter, type Waiter } from './waiter.js';
 import { WaiterEntity } from './waiter.entity.js';
 
 /** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
 
-/** The columns that can hold kilobytes. Work under the lock of the queue does not read them. */
-export const LARGE = ['metadata', 'answers'] as const;
 type Without = typeof LARGE | readonly [];
 
 /** The columns that referrals change. */
 export type Standing = Pick<StoredWaiter, 'id' | 'amountReferred' | 'creditedReferrals' | 'rankKey'>;
+
+/** The columns to set in one record. */
+export interface Correction {
+  readonly id: number;
+  readonly columns: Corrected & Partial<Pick<StoredWaiter, 'spotsAdvanced' | 'rankKey'>>;
+}
 
 /** Records that one command offboards: the position of each at that moment, by id. */
 export interface Removal {
@@ -34,7 +38,10 @@ export class MissingBucketError extends Error {
   }
 }
 
-/** Finds and changes records. Every statement names its waitlist: the sharding key, and the boundary between owners. */
+/**
+ * Finds and changes records. Every statement names its waitlist (the sharding key, and the boundary between owners), or the
+ * owner's account.
+ */
 @Injectable()
 export class WaiterStore {
   private readonly waiters: Table<WaiterEntity>;
@@ -52,6 +59,16 @@ export class WaiterStore {
 
   findByUuids(waitlistId: number, uuids: readonly string[], without: Without = []): Query<Waiter[]> {
     return this.findWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'), without);
+  }
+
+  /** The waitlist of an account that has the record with this uuid; null if none has. */
+  findWaitlistId(accountId: number, uuid: string): Query<number | null> {
+    return select<{ id: number }, number | null>(
+      `SELECT l.id FROM waiter w ${this.database.dialect.byIndex('waiter_uuid')} JOIN waitlist l ON l.id = w.waitlist_id
+       WHERE w.uuid = ? AND l.account_id = ?`,
+      [uuid, accountId],
+      ([row]) => row?.id ?? null,
+    );
   }
 
   /** The records with these ids, without `metadata` and `answers`. */
@@ -82,6 +99,18 @@ export class WaiterStore {
     );
   }
 
+  /** The records that one of these keys matches, without `metadata` and `answers`. */
+  findKnown(waitlistId: number, contacts: readonly ContactKeys[]): Query<StoredWaiter[]> {
+    return this.byContacts(contacts, (column, keys, hint) =>
+      select<Row, StoredWaiter[]>(
+        `SELECT ${this.waiters.select('w', LARGE)} FROM waiter w ${hint}
+         WHERE w.waitlist_id = ? AND w.${column} IN (${placeholders(keys.length)})`,
+        [waitlistId, ...keys],
+        (rows) => rows.map((row) => this.waiters.read(row)),
+      ),
+    );
+  }
+
   /** The records that have one of these tokens, without `metadata` and `answers`. */
   findReferrers(waitlistId: number, tokens: readonly string[]): Query<StoredWaiter[]> {
     if (tokens.length === 0) return known([]);
@@ -91,6 +120,17 @@ export class WaiterStore {
        WHERE w.waitlist_id = ? AND w.referral_token IN (${placeholders(tokens.length)})`,
       [waitlistId, ...tokens],
       (rows) => rows.map((row) => this.waiters.read(row)),
+    );
+  }
+
+  /** Those of the tokens that records have. */
+  findTokens(waitlistId: number, tokens: readonly string[]): Query<ReadonlySet<string>> {
+    if (tokens.length === 0) return known(new Set());
+    return select<{ referral_token: string }, ReadonlySet<string>>(
+      `SELECT referral_token FROM waiter ${this.database.dialect.byIndex('waiter_token')}
+       WHERE waitlist_id = ? AND referral_token IN (${placeholders(tokens.length)})`,
+      [waitlistId, ...tokens],
+      (rows) => new Set(rows.map(({ referral_token }) => referral_token)),
     );
   }
 

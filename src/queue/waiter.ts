@@ -39,6 +39,9 @@ export interface Newcomer
   readonly answers: readonly Answer[];
 }
 
+/** The columns that can hold kilobytes. Work under the lock of the queue does not read them. */
+export const LARGE = ['metadata', 'answers'] as const;
+
 /** A record without its position. */
 export type StoredWaiter = Readonly<WaiterEntity>;
 
@@ -75,8 +78,8 @@ export interface Search {
 /** Which records a page shows, and where it starts: after a record, or after a number of records. */
 export interface PageRequest {
   readonly offboarded: boolean;
-  /** Only records that this token's record referred, or that anyone referred. */
-  readonly referredBy: { readonly token: string } | 'anyone' | null;
+  /** Only records that the record of one of these tokens referred, or that anyone referred. */
+  readonly referredBy: { readonly tokens: readonly string[] } | 'anyone' | null;
   /** Only the record that has all of these keys; empty for no such limit. */
   readonly keys: readonly RecordKey[];
   /** Only the records that this finds, by email. Then `order` is ignored, and an offset too. */
@@ -84,8 +87,8 @@ export interface PageRequest {
   readonly order: 'joined' | 'queue';
   readonly start: { readonly offset: number } | { readonly afterId: number };
   readonly limit: number;
-  /** Answers can be long. Without this, they are null. */
-  readonly withAnswers: boolean;
+  /** The large columns that the page leaves out; they are null. */
+  readonly without: readonly (typeof LARGE)[number][];
 }
 
 export interface Page {

@@ -2,14 +2,19 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
+import { CreateAccountKeyDto } from '../../src/auth/account-key.dto.js';
 import { CreateTokensDto } from '../../src/auth/auth.dto.js';
 import { emailKey } from '../../src/platform/contract/email.js';
-import { isHttpUrl } from '../../src/platform/contract/formats.js';
+import { isHttpUrl, parseTime } from '../../src/platform/contract/formats.js';
 import { isPhoneAnywhere } from '../../src/platform/contract/phone.js';
 import { readRequest } from '../../src/platform/contract/request.js';
 import { Problem } from '../../src/platform/problems/problem.js';
 import { CreateSignupDto, GetSignupDto } from '../../src/signup/signup.dto.js';
-import { ListWaitersDto, OffboardWaitersDto } from '../../src/waiter/waiter.dto.js';
+import { ListSignupsDto } from '../../src/waiter/list-signups.dto.js';
+import { ListWaitersDto } from '../../src/waiter/list-waiters.dto.js';
+import { OffboardWaitersDto } from '../../src/waiter/offboard-waiters.dto.js';
+import { OffboardSignupsDto } from '../../src/waiter/named-signups.dto.js';
+import { UpdateWaiterDto } from '../../src/waiter/update-waiter.dto.js';
 import { CreateWaitlistDto, ListWaitlistsDto, UpdateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
 import type { Schema } from '../support/contract.js';
 import { SEED } from '../support/seed.js';
@@ -17,6 +22,7 @@ import { SEED } from '../support/seed.js';
 const RUNS = 1_000;
 
 interface Parameter {
+  readonly in: string;
   readonly name: string;
   readonly required: boolean;
   readonly schema: Schema;
@@ -30,7 +36,7 @@ const { components, paths } = JSON.parse(text) as {
 
 /** The schema of a query, which the document lists as parameters. */
 function queryOf(path: string): Schema {
-  const { parameters } = paths[path]!.get;
+  const parameters = paths[path]!.get.parameters.filter((parameter) => parameter.in === 'query');
   return {
     type: 'object',
     properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
@@ -51,6 +57,8 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
 const SEARCHED_WITH = ['search', 'offset', 'order', 'limit', 'after_id'];
+const { CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
+const { OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read. */
 const DISPLAYED = [
   'title',
@@ -66,7 +74,6 @@ const DISPLAYED = [
   'twitter_message',
 ];
 const NAMES = ['id', 'public_key'];
-const { CreateSignup, CreateTokens, CreateWaitlist, OffboardWaiters, UpdateWaitlist } = components.schemas;
 /** Rules about several values, which no schema states. */
 type MoreRules = (given: Given) => boolean;
 interface Given {
@@ -100,11 +107,15 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [CreateSignupDto, omit(CreateSignup!, 'answers')],
   [GetSignupDto, queryOf('/api/v1/signup'), isNamed],
   [CreateTokensDto, CreateTokens!],
+  [CreateAccountKeyDto, CreateAccountKey!],
   // In parts: of thirteen random parameters together, few requests have no fault.
   [ListWaitersDto, ['search', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), FILTERED_BY)],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), SEARCHED_WITH), isPageOfSearch],
   [OffboardWaitersDto, OffboardWaiters!, isOneSelection],
+  [ListSignupsDto, queryOf('/api/v1/signup/waitlist/{waitlist_id}')],
+  [UpdateWaiterDto, UpdateWaiter!],
+  [OffboardSignupsDto, OffboardSignups!],
   [ListWaitlistsDto, queryOf('/api/v1/waitlist')],
   [CreateWaitlistDto, [...DISPLAYED, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...NAMES, 'waitlist_name'])],
@@ -120,6 +131,8 @@ const formats = Object.fromEntries(
 const FORMATS = {
   'http-url': isHttpUrl,
   'country-code': (text: string) => text === 'US',
+  // Requests have no time but that of the end of a key, which is in the future.
+  'date-time': (text: string) => (parseTime(text)?.getTime() ?? 0) > Date.now(),
   'idn-email': (text: string) => text.trim() === '' || emailKey(text) !== null,
   phone: (text: string) => text.trim() === '' || isPhoneAnywhere(text),
 };
@@ -157,9 +170,11 @@ function accept(dto: new () => object, given: unknown): unknown {
 }
 
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  'date-time': ['2999-01-31T00:00:00Z', '2999-01-31T00:00:00.123456789+01:00', '2999-02-30T00:00:00Z', '2026-01-01T00:00:00Z'], // prettier-ignore
   'http-url': ['https://example.com/join'],
   'idn-email': ['ada@example.com', 'é😀@bücher.example', 'ada@\u200bexample.com', ' '],
   phone: ['+14155550123', '030 901820', '+1', ''],
+  uuid: ['0199f2a4-5b6c-7def-8a90-123456789abc', '0199F2A4-5B6C-7DEF-8A90-123456789ABC', '0199f2a4'],
 };
 const junk = fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 2 ** 53, '', '1', 'true', [], [[]], [null], {}, 'x'.repeat(5_000)); // prettier-ignore
 const letters = fc.oneof(

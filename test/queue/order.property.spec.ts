@@ -374,11 +374,16 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     const { seq, referrals, advanced, erasedAtSpots = spots } = person;
     return { person, seq, referrals, advanced: advanced + (erasedAtSpots - spots) * referrals };
   };
-  const [most] = [...people].sort((a, b) => b.referrals - a.referrals);
-  const filters: [PageRequest['referredBy'], (person: Person) => boolean][] = [
+  const mostReferring = [...people].sort((a, b) => b.referrals - a.referrals);
+  type Filter = [PageRequest['referredBy'], (person: Person) => boolean];
+  const filters: Filter[] = [
     [null, () => true],
     ['anyone', ({ referrer }) => referrer !== undefined],
-    [{ token: most?.waiter.referralToken ?? '' }, ({ referrer }) => referrer === most],
+    ...[1, 3].map((count): Filter => {
+      const some = mostReferring.slice(0, count);
+      const tokens = ['', ...some.map(({ waiter }) => waiter.referralToken)];
+      return [{ tokens }, ({ referrer }) => referrer !== undefined && some.includes(referrer)];
+    }),
   ];
   for (const [referredBy, isListed] of filters) {
     const listing = { ...FIRST_PAGE, limit: LIMIT, referredBy };

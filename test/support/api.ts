@@ -35,13 +35,14 @@ export async function callAt(
   base: string,
   method: Method,
   path: string,
-  { body, token }: { body?: object; token?: string } = {},
+  { body, token, key }: { body?: object; token?: string; key?: string } = {},
 ): Promise<Answer> {
   const response = await fetch(`${base}${path}`, {
     method,
     headers: {
       ...(body && { 'content-type': 'application/json' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(key !== undefined && { 'api-key': key }),
     },
     body: body && JSON.stringify(body),
   });
@@ -54,7 +55,7 @@ export async function callAt(
 
 /** Parses the body; throws if the answer breaks the contract. */
 export function held(method: string, path: string, raw: Omit<Answer, 'body'>): Answer {
-  const isJson = /json/.test(String(raw.headers['content-type']));
+  const isJson = /[/+]json/.test(String(raw.headers['content-type']));
   const answer: Answer = { ...raw, body: isJson && raw.text !== '' ? JSON.parse(raw.text) : undefined };
   holdToContract(method, path, answer);
   return answer;
@@ -65,7 +66,13 @@ export class Api {
   constructor(
     private readonly app: NestFastifyApplication,
     private readonly leaks: LeakDetector,
+    private readonly accountKeys: ReadonlyMap<string, string> = new Map(),
   ) {}
+
+  /** The same client, which sends these account keys in place of their tokens. */
+  withAccountKeys(byToken: ReadonlyMap<string, string>): Api {
+    return new Api(this.app, this.leaks, byToken);
+  }
 
   async get(path: string, options?: CallOptions): Promise<Answer> {
     return this.call('GET', path, undefined, options);
@@ -90,6 +97,7 @@ export class Api {
     { token, headers, query, from, raw }: CallOptions = {},
   ): Promise<Answer> {
     const search = query ? `?${new URLSearchParams(mapToText(query)).toString()}` : '';
+    const accountKey = headers?.['api-key'] === undefined ? this.accountKeys.get(token ?? '') : undefined;
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await this.app.inject({
       method: method as Exclude<Method, 'QUERY'>,
@@ -98,7 +106,9 @@ export class Api {
       remoteAddress: from,
       headers: {
         ...(payload !== undefined && { 'content-type': 'application/json' }),
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(accountKey !== undefined
+          ? { 'api-key': accountKey }
+          : token !== undefined && { authorization: `Bearer ${token}` }),
         ...headers,
       },
     });

@@ -33,6 +33,12 @@ export function parseId(text: string): number | null {
 }
 
 export const UUID_PATTERN = '^[\\dA-Fa-f]{8}(-[\\dA-Fa-f]{4}){3}-[\\dA-Fa-f]{12}$';
+const UUID = new RegExp(UUID_PATTERN);
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
 export const UUID_SCHEMA = {
   format: 'uuid',
   maxLength: 36,
@@ -53,8 +59,39 @@ export function timestamp(moment: Date): string {
   return `${date}_${time}`;
 }
 
+/** ISO 8601 with a date; without a time of day it means midnight, and without an offset UTC. */
+const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+const CONTRACT_TIME = /^(\d{4}-\d{2}-\d{2})_(\d{2})-(\d{2})-(\d{2})$/;
+/** 1970 to 9999. */
+const TIME_MAX_MS = 253_402_300_799_999;
+
+/** The moment that a text in ISO 8601 or in the form of {@link TIMESTAMP_SCHEMA} names, from 1970 on; otherwise null. */
+export function parseTime(text: string): Date | null {
+  const [, date, time = '00:00', offset = 'Z'] = ISO_TIME.exec(text.replace(CONTRACT_TIME, '$1T$2:$3:$4')) ?? [];
+  if (date === undefined || !isDate(date)) return null;
+  const zone = offset.toUpperCase().replace(/^(.\d{2})(\d{2})$/, '$1:$2');
+  const moment = new Date(`${date}T${time.replace(',', '.')}${zone}`);
+  return moment.getTime() >= 0 && moment.getTime() <= TIME_MAX_MS ? moment : null;
+}
+
+/** The engine reads February 30 as a day in March. */
+function isDate(date: string): boolean {
+  const midnight = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
+}
+
 function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
+}
+
+/** RFC 3339, with the digits of the fraction that languages write. */
+const ZONED_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
+export const TIME_SCHEMA = { format: 'date-time', maxLength: 35 } as const;
+export const TIME_RULE = 'must be an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z';
+
+/** The moment that the text names by {@link TIME_SCHEMA}; null if there is none, or none that databases can store. */
+export function parseZonedTime(text: string): Date | null {
+  return ZONED_TIME.test(text) ? parseTime(text) : null;
 }
 
 /** ASCII without spaces and quotes, each `%` followed by two hex digits: a subset of RFC 3986 that every client parses. */

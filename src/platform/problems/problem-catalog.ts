@@ -27,6 +27,12 @@ const CATALOG = {
     remedy: 'Send well-formed JSON, in UTF-8, of at most 64 levels and 20,000 values.',
     errors: [{ field: 'body', rule: 'format', message: 'must be JSON in UTF-8' }],
   },
+  INVALID_CSV: {
+    status: 400,
+    detail: 'The file must be CSV in UTF-8; email must be a column of the file unless phone is one.',
+    remedy: 'Send CSV in UTF-8 whose first line names the columns, each once. Nothing was imported.',
+    errors: [{ field: 'email', rule: 'required', message: 'must be a column of the file unless phone is one' }],
+  },
   MALFORMED_REQUEST: {
     status: 400,
     detail: 'The request is malformed.',
@@ -35,13 +41,19 @@ const CATALOG = {
   MISSING_TOKEN: {
     status: 401,
     detail: 'This operation needs a token, sent as `Authorization: Bearer <token>`.',
-    remedy: 'Create tokens and send `Authorization: Bearer <token>`.',
+    remedy:
+      'Create tokens and send `Authorization: Bearer <token>`. Owner operations also take an account key, in the header `api-key`.',
   },
   INVALID_TOKEN: {
     status: 401,
     detail: 'The token is invalid, expired or revoked; log in again.',
     remedy:
       'Refresh with the refresh token, or create new tokens. An access token cannot be used as a refresh token, or the reverse.',
+  },
+  INVALID_ACCOUNT_KEY: {
+    status: 401,
+    detail: 'The account key is unknown, expired or revoked.',
+    remedy: 'Log in, and create a new account key.',
   },
   WRONG_CREDENTIALS: {
     status: 401,
@@ -52,6 +64,11 @@ const CATALOG = {
     status: 403,
     detail: 'This API key does not belong to one of your waitlists.',
     remedy: 'Send the key of a waitlist that belongs to the account of the token.',
+  },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    detail: 'This account key does not allow this operation.',
+    remedy: 'Use a key with the scope `manage`, or an access token. Only an access token creates account keys.',
   },
   NOT_FOUND: {
     status: 404,
@@ -65,13 +82,24 @@ const CATALOG = {
   },
   NO_WAITER_FOUND: {
     status: 404,
-    detail: 'This waitlist has no record with this email or phone.',
-    remedy: 'Create a signup, or check the email, the phone and the waitlist.',
+    detail: 'There is no such record.',
+    remedy:
+      'Create a signup, or check the waitlist and the email, phone or uuid. Records of other owners are not found either.',
+  },
+  NO_IMPORT_FOUND: {
+    status: 404,
+    detail: 'Nothing was imported into this waitlist yet.',
+    remedy: 'Import a file first. Imports are remembered for 30 days.',
   },
   ACCOUNT_NOT_FOUND: {
     status: 404,
     detail: 'There is no account with this email.',
     remedy: 'Returned by the CLI only. Create the account with `npm run cli -- owner create <email>`.',
+  },
+  ACCOUNT_KEY_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such account key.',
+    remedy: 'Check the id. Revoked keys and keys of other accounts are not found either.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -100,10 +128,21 @@ const CATALOG = {
     remedy:
       'Create the waitlist without `public_key`. Only the account that deleted the waitlist with this key may bring it again, once its records are deleted, which takes some seconds.',
   },
+  IMPORT_RUNNING: {
+    status: 409,
+    detail: 'An import into this waitlist is running already.',
+    remedy:
+      'Wait until Get the latest import shows that it has ended. If its process ended, this takes at most a minute; then import the same file again.',
+  },
   CONTACT_TAKEN: {
     status: 409,
     detail: 'Another record of this waitlist has this email or phone.',
     remedy: 'Find the record by it. One of the two must be erased or get other contact data first.',
+  },
+  TOO_MANY_ACCOUNT_KEYS: {
+    status: 409,
+    detail: 'This account cannot have more account keys.',
+    remedy: 'Revoke a key that is not needed. Expired keys count until they are revoked.',
   },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
@@ -123,7 +162,7 @@ const CATALOG = {
   BODY_TOO_LARGE: {
     status: 413,
     detail: 'The body is larger than this operation accepts.',
-    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding.',
+    remedy: 'Send less: at most 256 KiB, 1 MiB when offboarding or erasing, or 1 GiB when importing.',
   },
   PATH_TOO_LONG: {
     status: 414,
@@ -193,6 +232,13 @@ const CATALOG = {
     retryAfterSeconds: 1,
     detail: 'Too many requests are waiting; try again.',
     remedy: REPEAT_LATER,
+  },
+  TRANSFERS_BUSY: {
+    status: 503,
+    retryAfterSeconds: 10,
+    detail: 'This instance is busy with other imports or exports; try again.',
+    remedy:
+      'Wait for the number of seconds in `Retry-After`. An instance carries out two imports and two exports at once; an export counts until its last byte is sent.',
   },
   STARTING: {
     status: 503,

@@ -30,6 +30,21 @@ export const initial = migrationsOf(1763683200000, [
   // Deleting expired logins.
   index('login_expiry', 'login', 'expires_at'),
   table(
+    'account_key',
+    (is) => `
+      id ${is.generatedId},
+      account_id ${is.id} NOT NULL,
+      key_hash ${is.code(64)} NOT NULL UNIQUE,
+      prefix ${is.code(6)} NOT NULL,
+      name ${is.text(100)} NOT NULL,
+      scope ${is.code(16)} NOT NULL,
+      created_at ${is.time} NOT NULL,
+      expires_at ${is.time} NULL,
+      last_used_at ${is.time} NULL`,
+  ),
+  // Listing, counting and ending the keys of an account.
+  index('account_key_account', 'account_key', 'account_id'),
+  table(
     'waitlist',
     (is) => `
       id ${is.generatedId},
@@ -194,6 +209,26 @@ export const initial = migrationsOf(1763683200000, [
   ),
   // Deleting old keys.
   index('idempotency_key_created', 'idempotency_key', 'created_at'),
+  table(
+    'import_run',
+    (is) => `
+      id ${is.code(36)} NOT NULL PRIMARY KEY,
+      waitlist_id ${is.id} NOT NULL,
+      file_hash ${is.code(64)} NOT NULL,
+      runner ${is.code(36)} NOT NULL,
+      state ${is.code(8)} NOT NULL,
+      first_seq ${is.id} NULL,
+      amount ${is.id} NULL,
+      rules ${is.json} NULL,
+      report ${is.json} NULL,
+      created_at ${is.time} NOT NULL,
+      started_at ${is.time} NOT NULL,
+      heartbeat_at ${is.time} NOT NULL`,
+  ),
+  // The runs of a waitlist, one per file.
+  index('import_run_file', 'import_run', 'waitlist_id, file_hash', 'UNIQUE INDEX'),
+  // Deleting old runs.
+  index('import_run_heartbeat', 'import_run', 'heartbeat_at'),
   table(
     'deleted_waitlist',
     (is) => `

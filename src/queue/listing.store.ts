@@ -70,6 +70,18 @@ export class ListingStore {
     );
   }
 
+  /** The active records with the most credited referrals, and among equals those that joined first. */
+  findLeaders(waitlistId: number, limit: number): Query<StoredWaiter[]> {
+    return select<Row, StoredWaiter[]>(
+      `SELECT ${this.waiters.select('w', ['metadata', 'answers'])}
+       FROM waiter w ${this.database.dialect.byIndex('waiter_credited')}
+       WHERE w.waitlist_id = ? AND w.active = 1 AND w.credited_referrals > 0
+       ORDER BY w.credited_referrals DESC, w.seq LIMIT ?`,
+      [waitlistId, limit],
+      (rows) => rows.map((row) => this.waiters.read(row)),
+    );
+  }
+
   /** The active records of narrowest buckets, in the order of the queue. */
   findNeighbors(waitlistId: number, buckets: readonly number[]): Query<readonly Neighbor[]> {
     if (buckets.length === 0) return known([]);

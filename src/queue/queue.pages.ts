@@ -44,6 +44,20 @@ export class QueuePages {
     );
   }
 
+  /**
+   * The active records with the most referrals, at least one, and among equals those that joined first; without `metadata`
+   * and `answers`.
+   * @throws Problem `QUEUE_FULL`
+   */
+  async leaders(waitlistId: number, limit: number): Promise<readonly Waiter[]> {
+    return this.enqueue(() =>
+      this.database.snapshot(async (session) => {
+        const records = await session.one(this.listings.findLeaders(waitlistId, limit));
+        return this.withPositions(session, waitlistId, records);
+      }),
+    );
+  }
+
   private async read(session: Transaction, waitlistId: number, request: PageRequest): Promise<Page> {
     const { offboarded, referredBy, keys, limit } = request;
     const order = offboarded ? 'joined' : request.order;

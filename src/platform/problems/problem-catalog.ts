@@ -65,8 +65,8 @@ const CATALOG = {
   },
   NO_WAITER_FOUND: {
     status: 404,
-    detail: 'This waitlist has no record with this email or phone.',
-    remedy: 'Create a signup, or check the email, the phone and the waitlist.',
+    detail: 'This waitlist has no record with this email, phone or uuid.',
+    remedy: 'Create a signup, or check the email, the phone, the uuid and the waitlist.',
   },
   ACCOUNT_NOT_FOUND: {
     status: 404,

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthModule } from './auth/auth.module.js';
+import { LegacyModule } from './legacy/legacy.module.js';
 import type { Config } from './platform/config/config.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { QueueModule } from './queue/queue.module.js';
@@ -12,7 +13,15 @@ export class AppModule {
   static forRoot(config: Config): DynamicModule {
     return {
       module: AppModule,
-      imports: [PlatformModule.forRoot(config), AuthModule, QueueModule, WaitlistModule, SignupModule, WaiterModule],
+      imports: [
+        PlatformModule.forRoot(config),
+        AuthModule,
+        QueueModule,
+        WaitlistModule,
+        SignupModule,
+        WaiterModule,
+        LegacyModule,
+      ],
     };
   }
 }

@@ -26,9 +26,10 @@ const PUBLIC = [
   ['POST', '/api/v1/signup/'],
   ['POST', '//api/v1//signup'],
   ['GET', '/api/v1/waitlist/1'],
+  ['POST', '/api/v1/waiter/'],
+  ['GET', '/api/v1/waiter'],
 ] as const;
 const OWNER = [
-  ['GET', '/api/v1/waiter'],
   ['PATCH', '/api/v1/waiter'],
   ['POST', '/api/v1/auth/create_tokens'],
   ['GET', '/api/v1/auth/refresh_access_token'],

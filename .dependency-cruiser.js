@@ -8,7 +8,7 @@ const ARROWS = {
   waitlist: ['queue', 'auth'],
   signup: ['queue'],
   waiter: ['waitlist', 'queue', 'auth'],
-  legacy: ['signup', 'waiter', 'waitlist', 'queue', 'auth'],
+  legacy: ['signup', 'waitlist', 'queue'],
 };
 const modules = Object.keys(ARROWS).join('|');
 const spec = '\\.spec\\.ts$';

@@ -1,17 +1,22 @@
 import { Body, Controller, Get, HttpCode, Ip, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { IdParam } from '../platform/contract/fields.js';
 import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { SignupService } from '../signup/signup.service.js';
+import { LeaderboardService } from '../waitlist/leaderboard.service.js';
 import { Superseded } from './deprecation.js';
 import { PublicLookup } from './public-queries.js';
-import { CreateWaiterDto, FoundWaiterDto, GetWaiterDto, PublicWaiterDto } from './second-generation.dto.js';
+import { CreateWaiterDto, FoundWaiterDto, GetWaiterDto, GetWaiterLeaderboardDto, PublicWaiterDto, WaiterLeaderboardDto } from './second-generation.dto.js';
 
 @ApiTags('Second generation')
 @Public()
 @Controller('api/v1/waiter')
 export class SecondGenerationController {
-  constructor(private readonly signups: SignupService) {}
+  constructor(
+    private readonly signups: SignupService,
+    private readonly leaderboards: LeaderboardService,
+  ) {}
 
   @Post()
   @HttpCode(200)
@@ -41,5 +46,21 @@ export class SecondGenerationController {
   @ApiProblems('WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND', 'TOO_MANY_MISSES')
   async getWaiter(@Query() query: GetWaiterDto, @Ip() address: string): Promise<FoundWaiterDto> {
     return FoundWaiterDto.from(await this.signups.find(query.waitlist_id, GetWaiterDto.toSought(query), address));
+  }
+
+  @Get(':waitlist_id/leaderboard')
+  @Superseded('/api/v1/waitlist/{waitlist_id}/leaderboard')
+  @ApiOperation({
+    deprecated: true,
+    summary: 'Get the leaderboard of a waitlist',
+    description: 'The same as `GET /api/v1/waitlist/{waitlist_id}/leaderboard`, with another name for the number.',
+  })
+  @ApiOkResponse({ description: 'The leaderboard.', type: WaiterLeaderboardDto })
+  @ApiProblems('WAITLIST_NOT_FOUND')
+  async getWaiterLeaderboard(
+    @IdParam('waitlist_id', 1) id: number,
+    @Query() { total_waiters: length }: GetWaiterLeaderboardDto,
+  ): Promise<WaiterLeaderboardDto> {
+    return WaiterLeaderboardDto.from(await this.leaderboards.list(id, length));
   }
 }

@@ -1,8 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { WholeNumber } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA } from '../platform/contract/formats.js';
 import type { Found } from '../queue/waiter.js';
 import { TOKEN_SCHEMA } from '../queue/referral-link.js';
 import { CreateSignupDto, GetSignupDto, SignupDto } from '../signup/signup.dto.js';
+import { LeaderboardDto, LENGTH } from '../waitlist/leaderboard.dto.js';
 
 export class CreateWaiterDto extends CreateSignupDto {}
 
@@ -36,3 +38,10 @@ export class FoundWaiterDto extends PublicWaiterDto {
     return Object.assign(PublicWaiterDto.from(found), { total_waiters_currently: hidesCounts ? null : active });
   }
 }
+
+export class GetWaiterLeaderboardDto {
+  @WholeNumber(LENGTH)
+  total_waiters?: number;
+}
+
+export class WaiterLeaderboardDto extends LeaderboardDto {}

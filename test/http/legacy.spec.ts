@@ -158,3 +158,154 @@ describe('GET /api/v1/waiter', () => {
     expect([status, headers.allow]).toEqual([405, 'GET, PATCH, POST']);
   });
 });
+
+describe('GET /api/v1/waitlist with the name of a waitlist', () => {
+  it('is the public view, by its id or its public key, whatever credentials stand beside it', async () => {
+    const { body: view } = await api.get(`/api/v1/waitlist/${waitlist.id}`);
+    const names = [
+      { waitlist_id: String(waitlist.id) },
+      { waitlist_id: waitlist.public_key },
+      { api_key: waitlist.public_key },
+      { api_key: waitlist.api_key },
+      { waitlist_id: waitlist.id, api_key: 'placeholder' },
+    ];
+
+    for (const query of names)
+      for (const options of [{}, { token: 'placeholder' }, { token: waitlist.owner.token }]) {
+        const { status, body } = await api.get('/api/v1/waitlist', { query, ...options });
+        expect([status, { ...body, now: view.now }]).toEqual([200, view]);
+      }
+  });
+
+  it('is refused in the form that existing clients read', async () => {
+    const hidden = await world.waitlist({ is_public: false });
+    const cases = [
+      [{ waitlist_id: hidden.id }, 404, 'WAITLIST_NOT_FOUND'],
+      [{ api_key: 'ZZZZZZZ9' }, 404, 'WAITLIST_NOT_FOUND'],
+      [{ waitlist_id: 'no name' }, 400, 'INVALID_REQUEST'],
+    ] as const;
+
+    for (const [query, status, code] of cases) {
+      const answer = await api.get('/api/v1/waitlist', { query });
+      expect([answer.status, answer.body.error_code]).toEqual([status, code]);
+    }
+  });
+
+  it("is the owner's list without a name", async () => {
+    expect((await api.get('/api/v1/waitlist')).status).toBe(401);
+    const { body } = await api.get('/api/v1/waitlist', { token: waitlist.owner.token, query: { limit: 100 } });
+    expect(body).toMatchObject([{ id: waitlist.id }]);
+  });
+});
+
+describe('GET /api/v1/waiter/{id}/leaderboard', () => {
+  it('is the leaderboard of the waitlist, and names its successor', async () => {
+    const list = await world.waitlist({ uses_leaderboard: true });
+    for (const { referral_link } of await world.signups(list, 2)) await world.signup(list, { referral_link });
+    const successor = `/api/v1/waitlist/${list.id}/leaderboard`;
+    const { body: leaderboard } = await api.get(successor, { query: { total_signups: 1 } });
+
+    const { headers, body } = await api.get(`/api/v1/waiter/${list.id}/leaderboard`, { query: { total_waiters: '1' } });
+
+    expect(body).toEqual(leaderboard);
+    expect(body.leaderboard).toHaveLength(1);
+    expect(headers.link).toBe(`<http://localhost:3000${successor}>; rel="successor-version"`);
+  });
+
+  it.each(['1%0d%0aX: y', '%F0%9F%98%80', 'x'.repeat(90)])(
+    'refuses the id %s, and writes it safely into the header',
+    async (id) => {
+      const { status, headers } = await api.get(`/api/v1/waiter/${id}/leaderboard`);
+
+      expect(status).toBe(400);
+      expect(headers.link).toMatch(
+        /^<http:\/\/localhost:3000\/api\/v1\/waitlist\/[\w%]+\/leaderboard>; rel="successor-version"$/,
+      );
+    },
+  );
+});
+
+describe('the first generation', () => {
+  const submit = (body: object, options = {}) => api.post('/api/v1/waitlists/submit', body, options);
+  const status = (body: object) => api.post('/api/v1/users/status', body);
+
+  it('submits a user to the waitlist of a key, and gives the status', async () => {
+    const list = await world.waitlist();
+    const [referrer] = await world.signups(list, 2);
+    const email = 'first@example.com';
+    const person = { api_key: list.public_key, email, first_name: 'Ada', referral_link: referrer.referral_link };
+
+    const { status: code, body: user } = await submit({ ...person, waitlist_id: 'ignored' }, { token: 'placeholder' });
+
+    const { body: signup } = await api.get('/api/v1/signup', { query: { waitlist_id: list.id, email } });
+    expect([code, user]).toEqual([
+      200,
+      {
+        registered_email: email,
+        current_priority: signup.priority,
+        total_users: 3,
+        total_referrals: 0,
+        referral_link: signup.referral_link,
+        user_id: signup.uuid,
+      },
+    ]);
+    expect(signup.referred_by_signup_token).toBe(referrer.referral_token);
+    for (const api_key of [list.public_key, list.api_key, String(list.id)])
+      expect((await status({ api_key, email })).body).toEqual(user);
+    expect((await submit(person)).body).toEqual(user);
+  });
+
+  it('has no priority of an offboarded record, and no counts of a waitlist that hides them', async () => {
+    const list = await world.waitlist({ hide_counts: true });
+    const person = await world.signup(list);
+    await world.offboard(list, [await world.idOf(list, person)]);
+
+    const { body } = await status({ api_key: list.public_key, email: person.email });
+
+    expect(body).toMatchObject({ user_id: person.uuid, current_priority: null, total_users: null });
+  });
+
+  it('shows the email only to a request that has it', async () => {
+    const list = await world.waitlist();
+    const phone = '+14155550123';
+    await world.signup(list, { phone });
+
+    const { body } = await submit({ api_key: list.public_key, email: 'another@example.com', phone });
+
+    expect(body).toMatchObject({ registered_email: null });
+  });
+
+  it('is refused as the current generation is, and names its successor', async () => {
+    const cases = [
+      [await status({ api_key: waitlist.public_key, email: 'nobody@example.com' }), 404, 'NO_WAITER_FOUND'],
+      [await status({ api_key: 'ZZZZZZZ9', email: 'nobody@example.com' }), 404, 'WAITLIST_NOT_FOUND'],
+      [await status({ api_key: waitlist.public_key }), 400, 'INVALID_REQUEST'],
+      [await status({ email: 'nobody@example.com' }), 400, 'INVALID_REQUEST'],
+      [await submit({ api_key: waitlist.public_key, first_name: 'Ada' }), 422, 'WAITLIST_RULE_BROKEN'],
+      [await submit({ api_key: '', email: 'nobody@example.com' }), 400, 'INVALID_REQUEST'],
+    ] as const;
+
+    for (const [answer, code, error] of cases) {
+      expect([answer.status, answer.body.error_code]).toEqual([code, error]);
+      expect(answer.headers.link).toBe('<http://localhost:3000/api/v1/signup>; rel="successor-version"');
+    }
+  });
+});
+
+describe('a deprecated operation', () => {
+  it('names its successor in refusals before its handler, too', async () => {
+    const limited = await startService({ environment: { RATE_LIMIT_PUBLIC: '1' } });
+    const call = (options: object) => limited.api.post('/api/v1/users/status', {}, options);
+    const refusals = [
+      await call({ raw: '{' }),
+      await call({ raw: '{' }),
+      await call({ raw: 'x=1', headers: { 'content-type': 'text/plain' }, from: '192.0.2.1' }),
+      await call({ raw: 'x'.repeat(300_000), from: '192.0.2.2' }),
+      await call({ headers: { expect: 'something' }, from: '192.0.2.3' }),
+    ];
+    await limited.stop();
+
+    expect(refusals.map(({ status }) => status)).toEqual([400, 429, 415, 413, 417]);
+    for (const answer of refusals) expect(isDeprecated(answer)).toBe(true);
+  });
+});

@@ -6,7 +6,7 @@ const ARROWS = {
   queue: [],
   auth: [],
   waitlist: ['queue', 'auth'],
-  signup: ['queue'],
+  signup: ['waitlist', 'queue'],
   waiter: ['waitlist', 'queue', 'auth'],
   legacy: ['signup', 'waitlist', 'queue'],
 };

@@ -45,7 +45,7 @@ async function createFirstWaitlist(app: INestApplicationContext, config: Config)
   const account = await createOwner(app, email, password);
   const { waitlist, apiKey } = await app
     .get(WaitlistService)
-    .create({ name: 'My waitlist', urlLocation: `${base}/` }, operatorWrite(account.id));
+    .create({ name: 'My waitlist' }, operatorWrite(account.id));
   const isGenerated = config.firstOwner.password === undefined;
   const examples = new URLSearchParams({ email: account.email, ...(isGenerated && { password }), api_key: apiKey });
   const docs = `or in a browser, where this link fills them into the examples:

@@ -7,7 +7,14 @@ import { SignupService } from '../signup/signup.service.js';
 import { LeaderboardService } from '../waitlist/leaderboard.service.js';
 import { Superseded } from './deprecation.js';
 import { PublicLookup } from './public-queries.js';
-import { CreateWaiterDto, FoundWaiterDto, GetWaiterDto, GetWaiterLeaderboardDto, PublicWaiterDto, WaiterLeaderboardDto } from './second-generation.dto.js';
+import {
+  CreateWaiterDto,
+  FoundWaiterDto,
+  GetWaiterDto,
+  GetWaiterLeaderboardDto,
+  PublicWaiterDto,
+  WaiterLeaderboardDto,
+} from './second-generation.dto.js';
 
 @ApiTags('Second generation')
 @Public()
@@ -45,7 +52,7 @@ export class SecondGenerationController {
   @ApiOkResponse({ description: 'The record.', type: FoundWaiterDto })
   @ApiProblems('WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND', 'TOO_MANY_MISSES')
   async getWaiter(@Query() query: GetWaiterDto, @Ip() address: string): Promise<FoundWaiterDto> {
-    return FoundWaiterDto.from(await this.signups.find(query.waitlist_id, GetWaiterDto.toSought(query), address));
+    return FoundWaiterDto.from(await this.signups.find(query, GetWaiterDto.toSought(query), address));
   }
 
   @Get(':waitlist_id/leaderboard')

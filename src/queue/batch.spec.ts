@@ -4,7 +4,8 @@ import { type Command, decide, type Decision, type Facts } from './batch.js';
 import { QUEUE_AXIS } from './counters.js';
 import { rankKey } from './rank-key.js';
 import type { Applicant, Waiter } from './waiter.js';
-import type { RequiredContact, WaitlistEntity } from './waitlist.entity.js';
+import type { RequiredContact } from './waitlist.entity.js';
+import type { LeanWaitlist } from './waitlist.table.js';
 
 const CONTACT: RequiredContact = {
   email: 'required',
@@ -12,7 +13,7 @@ const CONTACT: RequiredContact = {
   first_name: 'optional',
   last_name: 'optional',
 };
-const WAITLIST = { id: 1, requiredContact: CONTACT, questions: [], spotsPerReferral: 2, nextSeq: 10, active: 10, offboarded: 0, referredActive: 0, referredOffboarded: 0 } as unknown as WaitlistEntity; // prettier-ignore
+const WAITLIST = { id: 1, requiredContact: CONTACT, questions: [], spotsPerReferral: 2, nextSeq: 10, active: 10, offboarded: 0, referredActive: 0, referredOffboarded: 0 } as unknown as LeanWaitlist; // prettier-ignore
 
 /** The record with this number as its id, its `seq`, its position and its token. */
 function record(number: number, fields: Partial<Waiter> = {}): Waiter {

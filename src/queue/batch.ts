@@ -11,7 +11,7 @@ import { rankKey } from './rank-key.js';
 import { newReferralToken } from './referral-link.js';
 import type { Applicant, ContactKeys, Found, Newcomer, StoredWaiter, Waiter } from './waiter.js';
 import type { Removal } from './waiter.store.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
+import type { LeanWaitlist } from './waitlist.table.js';
 
 export interface Join {
   readonly kind: 'join';
@@ -45,7 +45,7 @@ export type Result = Found | Duplicate | Offboarded;
 
 /** What is known under the lock about the waitlist and the records that the commands name. */
 export interface Facts {
-  readonly waitlist: WaitlistEntity;
+  readonly waitlist: LeanWaitlist;
   /** The records that offboardings name by their ids. */
   readonly named: readonly Waiter[];
   /** The first records of the queue, as many as the offboardings may need. */
@@ -61,7 +61,7 @@ export interface Facts {
 /** What to store, and the outcome of each command. */
 export interface Decision {
   readonly outcomes: readonly Outcome<Result>[];
-  readonly waitlist: WaitlistEntity;
+  readonly waitlist: LeanWaitlist;
   readonly removals: readonly Removal[];
   /** The offboardings that this decision carries out. */
   readonly offboarded: readonly { readonly write: OwnerWrite; readonly result: Offboarded }[];
@@ -197,7 +197,7 @@ function moveReferrers({ named, referrers, credited, counters }: State): void {
   }
 }
 
-type Queue = Pick<WaitlistEntity, 'id' | 'nextSeq' | 'active' | 'spotsPerReferral'>;
+type Queue = Pick<LeanWaitlist, 'id' | 'nextSeq' | 'active' | 'spotsPerReferral'>;
 
 /** The newest record is behind all others: no active record can have a greater key, so its position is their number. */
 export function newWaiter(waitlist: Queue, newcomer: Newcomer, referredByToken: string | null): Waiter {

@@ -14,13 +14,23 @@ import { QueueWriter } from './queue.writer.js';
 import { WaiterEntity } from './waiter.entity.js';
 import { WaiterStore } from './waiter.store.js';
 import { WaitlistEntity } from './waitlist.entity.js';
+import { WaitlistTable } from './waitlist.table.js';
 
 const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueAuditor, QueuePurger, QueueSeeder];
 
 /** Who is before whom. It alone writes records and the state of a queue. */
 @Module({
   imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity])],
-  providers: [...ENTRY_POINTS, QueueMetrics, QueueStore, WaiterStore, ListingStore, BucketStore, MaintenanceStore],
-  exports: ENTRY_POINTS,
+  providers: [
+    ...ENTRY_POINTS,
+    QueueMetrics,
+    WaitlistTable,
+    QueueStore,
+    WaiterStore,
+    ListingStore,
+    BucketStore,
+    MaintenanceStore,
+  ],
+  exports: [...ENTRY_POINTS, WaitlistTable],
 })
 export class QueueModule {}

@@ -8,7 +8,7 @@ import { type Listing, ListingStore, type Window } from './listing.store.js';
 import { QueueStore } from './queue.store.js';
 import type { Page, PageRequest, Search, StoredWaiter, Waiter } from './waiter.js';
 import { MissingBucketError } from './waiter.store.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
+import type { LeanWaitlist } from './waitlist.table.js';
 
 /** More would exceed the deadline if each page listed the referrals of a record that has a hundred thousand. */
 const PAGES_WAITING_MAX = 64;
@@ -115,7 +115,7 @@ export class QueuePages {
   /** One record beyond `limit` shows that there is a next page. Ends the transaction. */
   private async pageOf(
     session: Transaction,
-    waitlist: WaitlistEntity,
+    waitlist: LeanWaitlist,
     records: readonly StoredWaiter[],
     limit: number,
     total?: number,
@@ -200,7 +200,7 @@ export class QueuePages {
   }
 
   /** How many of the referred records are in the queue up to this one, active or not; null for an unknown id. */
-  private async countReferredUpTo(session: Session, waitlist: WaitlistEntity, id: number): Promise<number | null> {
+  private async countReferredUpTo(session: Session, waitlist: LeanWaitlist, id: number): Promise<number | null> {
     const record = await session.one(this.listings.findAfter(waitlist.id, id));
     if (!record) return null;
     const leaf = leafOf(REFERRED_AXIS, record.rankKey);

@@ -6,7 +6,7 @@ import { Problem } from '../platform/problems/problem.js';
 import { QueueStore } from './queue.store.js';
 import { type ContactKeys, NO_CONTACT, type Waiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
+import type { LeanWaitlist } from './waitlist.table.js';
 
 interface Lookup {
   readonly waitlistId: number;
@@ -16,7 +16,7 @@ interface Lookup {
 
 /** A waitlist, and the record that was looked up; null if there is none. */
 interface LookedUp {
-  readonly waitlist: WaitlistEntity;
+  readonly waitlist: LeanWaitlist;
   readonly waiter: Waiter | null;
 }
 
@@ -69,7 +69,7 @@ export class QueueReader {
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND` */
-  async getWaitlist(waitlistId: number): Promise<WaitlistEntity> {
+  async getWaitlist(waitlistId: number): Promise<LeanWaitlist> {
     return this.database.one(this.queues.find(waitlistId));
   }
 

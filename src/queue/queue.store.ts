@@ -1,34 +1,39 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
-import type { Row, Table } from '../platform/database/table.js';
+import type { Row } from '../platform/database/table.js';
 import { type Query, select, type Statement, write } from '../platform/database/session.js';
 import { Problem } from '../platform/problems/problem.js';
 import { SETTINGS } from './settings.js';
 import type { ActiveRecords } from './waitlist.metrics.js';
-import { WaitlistEntity } from './waitlist.entity.js';
+import { LARGE_COLUMNS, type LeanWaitlist, WaitlistTable, type WholeWaitlist } from './waitlist.table.js';
+
+type Without = readonly (typeof LARGE_COLUMNS)[number][];
 
 /** The row of each waitlist: its lock, its rules and the state of its queue; and the marks of deleted waitlists. */
 @Injectable()
 export class QueueStore {
-  private readonly waitlists: Table<WaitlistEntity>;
-
-  constructor(private readonly database: Database) {
-    this.waitlists = database.table(WaitlistEntity);
-  }
+  constructor(
+    private readonly database: Database,
+    private readonly waitlists: WaitlistTable,
+  ) {}
 
   /** @throws Problem `WAITLIST_NOT_FOUND` */
-  find(waitlistId: number): Query<WaitlistEntity> {
-    return { statements: [this.selectOne(waitlistId)], read: ([rows]) => this.read(rows) };
+  find(waitlistId: number): Query<LeanWaitlist> {
+    return { statements: [this.selectOne(waitlistId, LARGE_COLUMNS)], read: ([rows]) => this.read(rows) };
   }
 
   /** Locks the queue until the transaction ends. @throws Problem `WAITLIST_NOT_FOUND` */
-  lock(waitlistId: number): Query<WaitlistEntity> {
-    const statements = this.database.dialect.lock('waitlist', 'id', this.selectOne(waitlistId));
-    return { statements, read: (answers) => this.read(answers.at(-1)) };
+  lock(waitlistId: number): Query<LeanWaitlist> {
+    return this.lockWith(waitlistId, LARGE_COLUMNS);
+  }
+
+  /** The same with all settings. @throws Problem `WAITLIST_NOT_FOUND` */
+  lockWhole(waitlistId: number): Query<WholeWaitlist> {
+    return this.lockWith(waitlistId, []);
   }
 
   /** Stores the state of the queue. */
-  update(waitlist: WaitlistEntity): Query<void> {
+  update(waitlist: LeanWaitlist): Query<void> {
     const { id, nextSeq, active, offboarded, referredActive, referredOffboarded } = waitlist;
     return write(
       `UPDATE waitlist SET next_seq = ?, active = ?, offboarded = ?, referred_active = ?, referred_offboarded = ?
@@ -37,7 +42,7 @@ export class QueueStore {
     );
   }
 
-  updateSettings(waitlist: WaitlistEntity): Query<void> {
+  updateSettings(waitlist: WholeWaitlist): Query<void> {
     return this.waitlists.update(waitlist.id, waitlist, SETTINGS);
   }
 
@@ -99,11 +104,19 @@ export class QueueStore {
     return write('DELETE FROM deleted_waitlist WHERE waitlist_id = ?', [waitlistId]);
   }
 
-  private selectOne(waitlistId: number): Statement {
-    return { sql: `SELECT ${this.waitlists.select('w')} FROM waitlist w WHERE w.id = ?`, values: [waitlistId] };
+  private lockWith(waitlistId: number, without: Without): Query<WholeWaitlist> {
+    const statements = this.database.dialect.lock('waitlist', 'id', this.selectOne(waitlistId, without));
+    return { statements, read: (answers) => this.read(answers.at(-1)) };
   }
 
-  private read(rows: unknown): WaitlistEntity {
+  private selectOne(waitlistId: number, without: Without): Statement {
+    return {
+      sql: `SELECT ${this.waitlists.select('w', without)} FROM waitlist w WHERE w.id = ?`,
+      values: [waitlistId],
+    };
+  }
+
+  private read(rows: unknown): WholeWaitlist {
     const [row] = rows as Row[];
     if (!row) throw new Problem('WAITLIST_NOT_FOUND');
     return this.waitlists.read(row);

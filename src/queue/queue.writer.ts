@@ -27,7 +27,7 @@ import { QueueStore } from './queue.store.js';
 import { type SettingChanges, withSettings } from './settings.js';
 import type { Applicant, Found } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
+import type { WholeWaitlist } from './waitlist.table.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 const BATCH_MAX = 500;
@@ -50,7 +50,7 @@ interface Configure {
 
 /** The changed waitlist, and how many active records got another rank key. */
 export interface Configured {
-  readonly waitlist: WaitlistEntity;
+  readonly waitlist: WholeWaitlist;
   readonly recordsMoved: number;
 }
 
@@ -161,7 +161,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     let recordsMoved = 0;
     const waitlist = await this.database.pipelinedTransaction(
       async (session) => {
-        const [current, done] = await session.all([this.queues.lock(waitlistId), this.audit.findDone([write.id])]);
+        const [current, done] = await session.all([this.queues.lockWhole(waitlistId), this.audit.findDone([write.id])]);
         // A retry after a lost answer to the commit.
         if (done.has(write.id)) return current;
         const next = withSettings(current, changes);
@@ -182,7 +182,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /** Derives the rank keys anew, and moves the counters with them. Returns how many active records have another. */
-  private async reorder(session: Session, { id, spotsPerReferral, ...totals }: WaitlistEntity): Promise<number> {
+  private async reorder(session: Session, { id, spotsPerReferral, ...totals }: WholeWaitlist): Promise<number> {
     const moves = await session.one(this.waiters.countMoves(id, spotsPerReferral));
     const counters = new CounterChanges(totals);
     for (const { from, to, referred, amount } of moves)

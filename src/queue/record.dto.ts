@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { COUNT_SCHEMA, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import type { Waiter } from './waiter.js';
-import { referralLink, TOKEN_SCHEMA } from './referral-link.js';
+import { referralLink, type SignupPage, signupPage, TOKEN_SCHEMA } from './referral-link.js';
 
 const STATUSES = ['waiting', 'offboarded'] as const;
 
@@ -62,11 +62,11 @@ export class RecordDto {
   verified!: boolean;
 }
 
-export function recordFields(waiter: Waiter, urlLocation: string): RecordDto {
+export function recordFields(waiter: Waiter, waitlist: SignupPage): RecordDto {
   return {
     amount_referred: waiter.amountReferred,
     created_at: timestamp(waiter.createdAt),
-    referral_link: referralLink(urlLocation, waiter.referralToken),
+    referral_link: referralLink(signupPage(waitlist), waiter.referralToken),
     referral_token: waiter.referralToken,
     removed_date: waiter.removedAt && timestamp(waiter.removedAt),
     removed_priority: waiter.removedPriority,

@@ -1,7 +1,7 @@
 import { customAlphabet } from 'nanoid';
 
 /** Crockford's base 32: no I, L, O, U. */
-const TOKEN_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+export const TOKEN_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TOKEN_LENGTH = 12;
 export const TOKEN_SCHEMA = {
   type: String,
@@ -22,6 +22,18 @@ export function isToken(text: string): boolean {
 const PARAMETER = 'ref_id';
 /** A link has one token; other parameters can look like one. */
 const TOKENS_MAX = 4;
+
+/** The parts of a waitlist that say where people sign up. */
+export interface SignupPage {
+  /** The owner's page, if there is one. */
+  readonly urlLocation: string | null;
+  readonly hostedPage: string;
+}
+
+/** The address where people sign up. */
+export function signupPage({ urlLocation, hostedPage }: SignupPage): string {
+  return urlLocation ?? hostedPage;
+}
 
 /** The signup page with a token as its last parameter. The page keeps its query and loses its fragment. */
 export function referralLink(urlLocation: string, token: string): string {

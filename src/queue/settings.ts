@@ -1,6 +1,6 @@
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { changeQuestions, type GivenQuestion } from './questions.js';
-import type { RequiredContact, WaitlistEntity } from './waitlist.entity.js';
+import type { Display, RequiredContact, WaitlistEntity } from './waitlist.entity.js';
 
 /** The columns of a waitlist that its owner sets. */
 export const SETTINGS = [
@@ -14,6 +14,7 @@ export const SETTINGS = [
   'isClosed',
   'isPublic',
   'hidesCounts',
+  'display',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 export type Settings = Pick<WaitlistEntity, (typeof SETTINGS)[number]>;
 
@@ -25,20 +26,23 @@ export const UNREACHABLE: FieldFault = {
 };
 
 /** Settings to change. An omitted one keeps its value. */
-export interface SettingChanges extends Partial<Omit<Settings, 'requiredContact' | 'questions' | 'removedQuestions'>> {
+export interface SettingChanges extends Partial<
+  Omit<Settings, 'requiredContact' | 'questions' | 'removedQuestions' | 'display'>
+> {
   readonly requiredContact?: Partial<RequiredContact>;
   /** All questions to ask from now on. */
   readonly questions?: readonly GivenQuestion[];
+  readonly display?: Partial<Display>;
 }
 
 /** The settings with the changes applied. @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
 export function withSettings<Current extends Settings>(current: Current, changes: SettingChanges): Current {
-  const { requiredContact, questions, ...others } = changes;
-  const given = Object.entries<unknown>(others).filter(([, value]) => value !== undefined);
+  const { requiredContact, questions, display, ...others } = changes;
   const changed = {
     ...current,
-    ...(Object.fromEntries(given) as Partial<Settings>),
+    ...(given(others) as Partial<Settings>),
     requiredContact: { ...current.requiredContact, ...requiredContact },
+    display: { ...current.display, ...given(display ?? {}) },
   };
   const { malformed, broken, ...newQuestions } = changeQuestions(current, questions);
   requireSound(changed, malformed);
@@ -56,4 +60,9 @@ export function requireSound(
     faults.push(UNREACHABLE);
   }
   if (faults.length > 0) throw Problem.invalid(faults);
+}
+
+/** The fields that have a value. */
+export function given<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
 }

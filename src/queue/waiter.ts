@@ -1,5 +1,5 @@
 import type { Answer, JsonObject, WaiterEntity } from './waiter.entity.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
+import type { LeanWaitlist } from './waitlist.table.js';
 
 export type { Answer, JsonObject };
 
@@ -44,7 +44,7 @@ export interface Waiter extends StoredWaiter {
 /** The answer to a signup or a lookup. */
 export interface Found {
   readonly waiter: Waiter;
-  readonly waitlist: Readonly<WaitlistEntity>;
+  readonly waitlist: Readonly<LeanWaitlist>;
   /** The contact data of the request: the answer may show only this. */
   readonly keys: ContactKeys;
   /** Whether this call created the record: only then may the answer show the given answers. */

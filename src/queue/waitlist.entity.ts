@@ -20,6 +20,21 @@ export interface Question {
   readonly options: readonly string[] | null;
 }
 
+/** What pages show, by the names of its fields in the API. */
+export interface Display {
+  readonly title: string | null;
+  readonly success_title: string | null;
+  readonly signup_button_title: string | null;
+  readonly logo: string | null;
+  readonly configuration_style_json: Readonly<Record<string, unknown>>;
+  readonly uses_firstname_lastname: boolean;
+  readonly uses_leaderboard: boolean;
+  readonly leaderboard_length: number;
+  readonly remove_widget_headers: boolean;
+  readonly widget_shows_social_links: boolean;
+  readonly twitter_message: string | null;
+}
+
 /**
  * The settings of a waitlist and the state of its queue. The row is the lock of the queue. After creation, only the queue
  * module changes the state.
@@ -36,11 +51,16 @@ export class WaitlistEntity {
   @Column({ name: 'api_key_hash', type: 'varchar' })
   apiKeyHash!: string;
 
+  /** Names the waitlist in pages, beside its id. It opens nothing that is not public. */
+  @Column({ name: 'public_key', type: 'varchar' })
+  publicKey!: string;
+
   @Column({ name: 'waitlist_name', type: 'varchar' })
   name!: string;
 
-  @Column({ name: 'waitlist_url_location', type: 'varchar' })
-  urlLocation!: string;
+  /** The page where people sign up; null for the hosted page of the service. */
+  @Column({ name: 'waitlist_url_location', type: 'varchar', nullable: true })
+  urlLocation!: string | null;
 
   @Column({ name: 'required_contact', type: 'simple-json' })
   requiredContact!: RequiredContact;
@@ -64,6 +84,10 @@ export class WaitlistEntity {
   /** Whether the public view exists. */
   @Column({ name: 'is_public', type: 'boolean' })
   isPublic!: boolean;
+
+  /** The settings that differ from their defaults, or did once. */
+  @Column({ type: 'simple-json' })
+  display!: Partial<Display>;
 
   /** Whether the public view leaves out the number of signups. */
   @Column({ name: 'hide_counts', type: 'boolean' })

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import type { Waiter } from './waiter.js';
 import { WAITLISTS_NAMED_MAX, WaitlistMetrics } from './waitlist.metrics.js';
-import type { WaitlistEntity } from './waitlist.entity.js';
+import type { LeanWaitlist } from './waitlist.table.js';
 
 it('name a bounded number of waitlists, and count all others together', async () => {
   const registry = new Registry();
@@ -13,7 +13,7 @@ it('name a bounded number of waitlists, and count all others together', async ()
   }));
 
   for (let id = 1; id <= WAITLISTS_NAMED_MAX + 5; id += 1) {
-    const waitlist = { id } as WaitlistEntity;
+    const waitlist = { id } as LeanWaitlist;
     metrics.committed({ waitlist, joined: [{ referred: id % 2 === 0 } as Waiter], offboarded: [] });
   }
 

@@ -36,6 +36,6 @@ export class SignupController {
   @ApiOkResponse({ description: 'The record.', type: SignupDto })
   @ApiProblems('WAITLIST_NOT_FOUND', 'NO_WAITER_FOUND', 'TOO_MANY_MISSES')
   async getSignup(@Query() query: GetSignupDto, @Ip() address: string): Promise<SignupDto> {
-    return SignupDto.from(await this.signups.find(query.waitlist_id, GetSignupDto.toSought(query), address));
+    return SignupDto.from(await this.signups.find(query, GetSignupDto.toSought(query), address));
   }
 }

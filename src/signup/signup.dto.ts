@@ -1,21 +1,15 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  AnyText,
-  CheckedByService,
-  Email,
-  Id,
-  Metadata,
-  PersonName,
-  Phone,
-  Uuid,
-} from '../platform/contract/fields.js';
+import { AnyText, CheckedByService, Email, Metadata, PersonName, Phone, Uuid } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, EMAIL_SCHEMA, ID_SCHEMA, PHONE_SCHEMA } from '../platform/contract/formats.js';
 import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { Found, JsonObject } from '../queue/waiter.js';
+import { WaitlistNameField } from '../waitlist/waitlist-name.js';
 import type { SignupRequest, Sought } from './signup.service.js';
 
 const ABSENT = { optional: true, nullable: true } as const;
+const OTHER_NAMES =
+  'Also accepted: the id as text, its public key, and either of them as `api_key` in place of `waitlist_id`.';
 const NAME = { ...ABSENT, description: 'Visible to the owner only.' } as const;
 
 /** One answer in a signup. The service checks it, so this only documents it. */
@@ -37,8 +31,11 @@ export class GivenAnswerDto extends AnswerDto {
 }
 
 export class CreateSignupDto {
-  @Id({ lenient: true, description: 'The waitlist to join. A numeric string is accepted too.', example: 1 })
-  waitlist_id!: number;
+  @WaitlistNameField({ description: `The waitlist to join. ${OTHER_NAMES}`, orIn: 'api_key', example: 1 })
+  waitlist_id?: number | string;
+
+  @WaitlistNameField({ isHidden: true, optional: true, unlessIn: 'waitlist_id' })
+  api_key?: number | string;
 
   @Email({ ...ABSENT, description: 'Required by default; the waitlist can change that.' })
   email?: string | null;
@@ -78,7 +75,7 @@ export class CreateSignupDto {
 
   static toRequest(body: CreateSignupDto): SignupRequest {
     return {
-      waitlistId: body.waitlist_id,
+      waitlist: { waitlist_id: body.waitlist_id, api_key: body.api_key },
       email: body.email ?? null,
       phone: body.phone ?? null,
       firstName: body.first_name ?? null,
@@ -91,8 +88,11 @@ export class CreateSignupDto {
 }
 
 export class GetSignupDto {
-  @Id({ lenient: true, description: 'The waitlist to search.', example: 1 })
-  waitlist_id!: number;
+  @WaitlistNameField({ description: `The waitlist to search. ${OTHER_NAMES}`, orIn: 'api_key', example: 1 })
+  waitlist_id?: number | string;
+
+  @WaitlistNameField({ isHidden: true, optional: true, unlessIn: 'waitlist_id' })
+  api_key?: number | string;
 
   @Email({
     unless: ['phone', 'uuid'],
@@ -151,7 +151,7 @@ export class SignupDto extends RecordDto {
   waitlist_id!: number;
 
   static from({ waiter, waitlist, keys, isNew }: Found): SignupDto {
-    return Object.assign(recordFields(waiter, waitlist.urlLocation), {
+    return Object.assign(recordFields(waiter, waitlist), {
       answers: waitlist.questions.map(({ id, text, optional }) => {
         const given = isNew && waiter.answers?.find(({ question_id }) => question_id === id);
         const value = given ? given.value : null;

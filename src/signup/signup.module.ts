@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
 import { QueueModule } from '../queue/queue.module.js';
+import { WaitlistModule } from '../waitlist/waitlist.module.js';
 import { SignupController } from './signup.controller.js';
 import { SignupService } from './signup.service.js';
 
 @Module({
-  imports: [QueueModule],
+  imports: [QueueModule, WaitlistModule],
   controllers: [SignupController],
   providers: [SignupService],
   exports: [SignupService],

@@ -7,16 +7,20 @@ import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import { referrerTokens } from '../queue/referral-link.js';
 import { type Applicant, type ContactKeys, type Found, NO_CONTACT } from '../queue/waiter.js';
+import type { WaitlistName } from '../waitlist/waitlist-name.js';
+import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
+
+type Contact = Pick<Applicant, 'email' | 'phone'>;
 
 /** A request to join, as it came. */
 export interface SignupRequest extends Omit<Applicant, 'referrerTokens' | 'region'> {
-  readonly waitlistId: number;
+  readonly waitlist: WaitlistName;
   /** The address of the page where the person signs up. */
   readonly referralLink: string | null;
 }
 
 /** The person of a lookup. A uuid decides alone, so that beside it nobody can test an email that is not theirs. */
-export interface Sought extends Pick<Applicant, 'email' | 'phone'> {
+export interface Sought extends Contact {
   readonly uuid: string | null;
 }
 
@@ -27,6 +31,7 @@ export class SignupService {
     private readonly writer: QueueWriter,
     private readonly reader: QueueReader,
     private readonly misses: MissLimit,
+    private readonly names: WaitlistNames,
   ) {}
 
   /**
@@ -44,17 +49,19 @@ export class SignupService {
    * @throws Problem `INVALID_REQUEST` for a phone number that is invalid in the waitlist's region, `WAITLIST_NOT_FOUND`,
    * `NO_WAITER_FOUND`, `TOO_MANY_MISSES`
    */
-  async find(waitlistId: number, sought: Sought, address: string): Promise<Found> {
-    return this.misses.limit(address, this.findUnlimited(waitlistId, sought));
+  async find(waitlist: WaitlistName, sought: Sought, address: string): Promise<Found> {
+    return this.misses.limit(address, this.findUnlimited(waitlist, sought));
   }
 
   private async joinUnlimited(request: SignupRequest): Promise<Found> {
-    const { waitlistId, referralLink, ...person } = request;
+    const { waitlist, referralLink, ...person } = request;
+    const waitlistId = await this.names.idOf(waitlist);
     const region = await this.regionFor(waitlistId, person.phone);
     return this.writer.join(waitlistId, { ...person, referrerTokens: referrerTokens(referralLink ?? ''), region });
   }
 
-  private async findUnlimited(waitlistId: number, { uuid, ...contact }: Sought): Promise<Found> {
+  private async findUnlimited(name: WaitlistName, { uuid, ...contact }: Sought): Promise<Found> {
+    const waitlistId = await this.names.idOf(name);
     const keys = uuid === null ? await this.keysOf(waitlistId, contact) : NO_CONTACT;
     const { waiter, waitlist } = await (uuid === null
       ? this.reader.find(waitlistId, keys)
@@ -64,7 +71,7 @@ export class SignupService {
   }
 
   /** @throws Problem `INVALID_REQUEST`, `WAITLIST_NOT_FOUND` */
-  private async keysOf(waitlistId: number, contact: Pick<Applicant, 'email' | 'phone'>): Promise<ContactKeys> {
+  private async keysOf(waitlistId: number, contact: Contact): Promise<ContactKeys> {
     const region = await this.regionFor(waitlistId, contact.phone);
     const keys = contactKeys(contact, region);
     const faults = contactFaults(contact, keys, region);

@@ -297,7 +297,7 @@ export class WaiterDto extends RecordDto {
   answers?: OwnerAnswerDto[];
 
   static from(waiter: Waiter, { waitlist, ownerUuid, totalCurrently, withQuestions = false }: WaiterView): WaiterDto {
-    return Object.assign(recordFields(waiter, waitlist.urlLocation), {
+    return Object.assign(recordFields(waiter, waitlist), {
       email: waiter.email,
       first_name: waiter.firstName ?? '',
       id: waiter.id,

@@ -57,12 +57,14 @@ export class WaitlistController {
   @Repeatable()
   @ApiOperation({
     summary: 'Create a waitlist',
-    description: 'Returns the waitlist and its API key. The key is shown only once; the service stores a hash of it.',
+    description:
+      'Returns the waitlist and its API key. The key is shown only once; the service stores a hash of it. A waitlist that moves here from the hosted product may bring its `id` and `public_key`, unless another waitlist has or ever had them.',
   })
   @ApiCreatedResponse({ description: 'The new waitlist, with its API key.', type: CreatedWaitlistDto, links: LINKS })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', ...REPEAT_PROBLEMS)
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'ID_TAKEN', 'PUBLIC_KEY_TAKEN', ...REPEAT_PROBLEMS)
   async createWaitlist(@Write() write: OwnerWrite, @Body() body: CreateWaitlistDto): Promise<CreatedWaitlistDto> {
-    const { waitlist, apiKey } = await this.waitlists.create(CreateWaitlistDto.toSettings(body), write);
+    const [settings, names] = [CreateWaitlistDto.toSettings(body), CreateWaitlistDto.toNames(body)];
+    const { waitlist, apiKey } = await this.waitlists.create(settings, write, names);
     return CreatedWaitlistDto.withKey(waitlist, apiKey);
   }
 

@@ -10,15 +10,24 @@ import {
   NestedList,
   OneOf,
   Text,
-  TextList,
   WholeNumber,
 } from '../platform/contract/fields.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
-import { COUNT_SCHEMA, ID_SCHEMA, TEXT_PATTERN, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
-import { type Question, REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
-import type { GivenQuestion } from '../queue/questions.js';
+import { COUNT_SCHEMA, ID_SCHEMA, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
+import { signupPage } from '../queue/referral-link.js';
 import { type SettingChanges, UNREACHABLE } from '../queue/settings.js';
-import { DEFAULTS, type PageRequest, type Waitlist } from './waitlist.service.js';
+import { REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
+import { DERIVED_DISPLAY, DisplayDto, DisplaySettingsDto } from './display.dto.js';
+import {
+  ConfiguredQuestionDto,
+  LIVE_QUESTIONS_MAX,
+  QuestionDto,
+  questionFaults,
+  QUESTIONS,
+  QUESTIONS_BYTES_MAX,
+} from './question.dto.js';
+import { PUBLIC_KEY_SCHEMA } from './waitlist-keys.js';
+import { DEFAULTS, type Names, type PageRequest, type Waitlist } from './waitlist.service.js';
 
 const PAGE_SIZE_MAX = 100;
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
@@ -30,26 +39,11 @@ const REGION = {
   description: 'Country of phone numbers without a country code (ISO 3166-1 alpha-2).',
   example: 'US',
 } as const;
-/** The specification's own bound: a listing has three question columns. */
-const LIVE_QUESTIONS_MAX = 3;
-/** Compact JSON: a page of waitlists holds the questions of each. */
-const QUESTIONS_BYTES_MAX = 16 * 1024;
-const QUESTIONS = { maxItems: 30 } as const;
-const QUESTION = {
-  maxLength: 500,
-  description: 'The question. The answers in a signup refer to it by this text.',
-  example: 'How did you hear of us?',
-} as const;
-const OPTIONAL = { description: 'Whether the question may be left unanswered.' } as const;
-const OPTIONS = {
-  maxItems: 100,
-  nullable: true,
-  description: 'The options to choose from; null asks for free text.',
-  example: ['A friend', 'The news', 'Elsewhere'],
-};
 const REQUIREMENT = { enum: REQUIREMENTS, enumName: 'Requirement' } as const;
 /** The fields of a response that cannot be set. */
-const SENT_BACK = ['id', 'api_key', 'created_at', 'statistics', 'records_moved', 'now'] as const;
+const SENT_BACK = ['api_key', 'created_at', 'statistics', 'records_moved', 'now', ...DERIVED_DISPLAY] as const;
+/** The greatest id of the hosted product. */
+const BROUGHT_ID_MAX = 2_147_483_647;
 const IS_CLOSED = {
   description: 'Whether new signups are refused with 422 `WAITLIST_CLOSED`. Existing records are found as before.',
 } as const;
@@ -65,69 +59,6 @@ const STATISTIC = {
   total_signups: { ...COUNT_SCHEMA, description: 'Number of all records, active and offboarded.', example: 42 },
   referred_signups: { ...COUNT_SCHEMA, description: 'Number of records that another record referred.', example: 12 },
 } as const;
-
-@KnownFieldsOnly()
-export class QuestionDto {
-  @Id({
-    optional: true,
-    description:
-      'The `id` of a question of this waitlist, which keeps its answers even if its text changes. Omit it for a new question. Without it, a question with the text of an existing one keeps the `id` of that one.',
-  })
-  id?: number;
-
-  @Text({ ...QUESTION, minLength: 1 })
-  question_value!: string;
-
-  @Flag({ ...OPTIONAL, default: true })
-  optional?: boolean;
-
-  @TextList({
-    ...OPTIONS,
-    default: null,
-    minItems: 1,
-    items: { minLength: 1, maxLength: QUESTION.maxLength, pattern: TEXT_PATTERN },
-  })
-  answer_value?: string[] | null;
-
-  @Flag({ default: false, description: 'True for a removed question that is sent back; it is ignored.' })
-  soft_deleted?: boolean;
-
-  static toQuestion({ id, question_value, optional, answer_value, soft_deleted }: QuestionDto): GivenQuestion {
-    return {
-      id: id ?? null,
-      text: question_value,
-      optional: optional ?? true,
-      options: answer_value ?? null,
-      removed: soft_deleted ?? false,
-    };
-  }
-}
-
-/** A question as the waitlist has it. */
-export class ConfiguredQuestionDto {
-  @ApiProperty({
-    ...ID_SCHEMA,
-    description: 'Identifies the question within the waitlist, whatever its text. Never reused.',
-    example: 1,
-  })
-  id!: number;
-
-  @ApiProperty(QUESTION)
-  question_value!: string;
-
-  @ApiProperty({ ...OPTIONAL, example: true })
-  optional!: boolean;
-
-  @ApiProperty({ ...OPTIONS, type: 'array', items: { type: 'string', maxLength: QUESTION.maxLength } })
-  answer_value!: readonly string[] | null;
-
-  @ApiProperty({ description: 'Whether the question was removed. Its answers remain.', example: false })
-  soft_deleted!: boolean;
-
-  static from({ id, text, optional, options }: Question, soft_deleted = false): ConfiguredQuestionDto {
-    return { id, question_value: text, optional, answer_value: options, soft_deleted };
-  }
-}
 
 @KnownFieldsOnly()
 export class RequiredContactDto {
@@ -154,20 +85,6 @@ function regionFault(region: string) {
   return isSupportedCountry(region) ? null : broken('known', 'must be a country that has phone numbers, such as US');
 }
 
-function questionFaults(questions: readonly QuestionDto[]) {
-  const live = questions.filter(({ soft_deleted }) => !soft_deleted);
-  if (live.length > LIVE_QUESTIONS_MAX)
-    return broken('max_items', `must have at most ${LIVE_QUESTIONS_MAX} items that are not removed`);
-  if (Buffer.byteLength(JSON.stringify(live)) > QUESTIONS_BYTES_MAX)
-    return broken('max_bytes', `must have at most ${QUESTIONS_BYTES_MAX} bytes as compact JSON`);
-  const texts = live.map(({ question_value }) => question_value);
-  return live.flatMap((question, index) =>
-    texts.indexOf(question.question_value) === index
-      ? []
-      : broken('unique', 'must differ from other questions', `[${questions.indexOf(question)}].question_value`),
-  );
-}
-
 /** The contact data that the waitlist asks for. */
 export class ConfiguredContactDto {
   @ApiProperty({ ...REQUIREMENT, example: 'required' })
@@ -184,12 +101,37 @@ export class ConfiguredContactDto {
 }
 
 @KnownFieldsOnly(...SENT_BACK)
-export class CreateWaitlistDto {
+export class CreateWaitlistDto extends DisplaySettingsDto {
+  @WholeNumber({
+    format: 'int64',
+    minimum: 1,
+    maximum: BROUGHT_ID_MAX,
+    optional: true,
+    description:
+      'The id that the waitlist had in the hosted product, so that pages in use keep working. Generated if omitted.',
+  })
+  id?: number;
+
+  @Text({
+    ...PUBLIC_KEY_SCHEMA,
+    example: undefined,
+    optional: true,
+    description: 'The public key that the waitlist had in the hosted product. Generated if omitted.',
+  })
+  public_key?: string;
+
   @Text({ ...NAME, minLength: 1 })
   waitlist_name!: string;
 
-  @HttpUrl({ ...URL_LOCATION, minLength: 1, description: 'URL of the signup page. Referral links lead there.' })
-  waitlist_url_location!: string;
+  @HttpUrl({
+    ...URL_LOCATION,
+    minLength: 1,
+    optional: true,
+    nullable: true,
+    description:
+      'URL of the signup page. Referral links lead there. Null, or none in a new waitlist, stands for the page `/waitlist/{id}` of this service.',
+  })
+  waitlist_url_location?: string | null;
 
   @WholeNumber({
     ...SPOTS,
@@ -228,10 +170,14 @@ export class CreateWaitlistDto {
   @Flag({ ...HIDE_COUNTS, default: DEFAULTS.hidesCounts })
   hide_counts?: boolean;
 
-  static toSettings<Body extends Partial<CreateWaitlistDto>>(body: Body) {
+  static toNames({ id, public_key: publicKey }: CreateWaitlistDto): Names {
+    return { id, publicKey };
+  }
+
+  static toSettings<Body extends Omit<Partial<CreateWaitlistDto>, 'id' | 'public_key'>>(body: Body) {
     return {
       name: body.waitlist_name as Body['waitlist_name'],
-      urlLocation: body.waitlist_url_location as Body['waitlist_url_location'],
+      urlLocation: body.waitlist_url_location,
       spotsPerReferral: body.spots_to_move_upon_referral,
       requiredContact: body.required_contact,
       defaultRegion: body.default_region,
@@ -239,13 +185,16 @@ export class CreateWaitlistDto {
       isClosed: body.is_closed,
       isPublic: body.is_public,
       hidesCounts: body.hide_counts,
+      display: DisplaySettingsDto.toDisplay(body),
     } satisfies SettingChanges;
   }
 }
 
 /** An omitted field is unchanged. A null is refused as in {@link CreateWaitlistDto}. */
-@KnownFieldsOnly(...SENT_BACK)
-export class UpdateWaitlistDto extends PartialType(CreateWaitlistDto, { skipNullProperties: false }) {}
+@KnownFieldsOnly('id', 'public_key', ...SENT_BACK)
+export class UpdateWaitlistDto extends PartialType(OmitType(CreateWaitlistDto, ['id', 'public_key']), {
+  skipNullProperties: false,
+}) {}
 
 export class ListWaitlistsDto {
   @WholeNumber({ default: PAGE_SIZE_MAX, minimum: 1, maximum: PAGE_SIZE_MAX, lenient: true, description: 'Page size.' })
@@ -274,14 +223,24 @@ export class StatisticsDto {
 }
 
 /** A waitlist as its owner sees it. */
-export class WaitlistDto {
+export class WaitlistDto extends DisplayDto {
   @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the waitlist.', example: 1 })
   id!: number;
+
+  @ApiProperty({
+    ...PUBLIC_KEY_SCHEMA,
+    description: 'Names the waitlist in pages, in place of the id. It is safe to show: it opens nothing of the owner.',
+  })
+  public_key!: string;
 
   @ApiProperty(NAME)
   waitlist_name!: string;
 
-  @ApiProperty({ ...URL_LOCATION, format: 'uri', description: 'URL of the signup page.' })
+  @ApiProperty({
+    ...URL_LOCATION,
+    format: 'uri',
+    description: "URL of the signup page: the owner's, or that of this service.",
+  })
   waitlist_url_location!: string;
 
   @ApiProperty({ description: 'The contact data that a signup asks for.', type: ConfiguredContactDto })
@@ -324,9 +283,11 @@ export class WaitlistDto {
   static from(waitlist: Waitlist): WaitlistDto {
     const { active, offboarded, referredActive, referredOffboarded } = waitlist;
     return {
+      ...DisplayDto.of(waitlist),
       id: waitlist.id,
+      public_key: waitlist.publicKey,
       waitlist_name: waitlist.name,
-      waitlist_url_location: waitlist.urlLocation,
+      waitlist_url_location: signupPage(waitlist),
       required_contact: waitlist.requiredContact,
       questions: [
         ...waitlist.questions.map((question) => ConfiguredQuestionDto.from(question)),
@@ -348,7 +309,7 @@ export class WaitlistDto {
   }
 }
 
-const OWNER_ONLY = ['spots_to_move_upon_referral', 'default_region', 'created_at', 'is_public', 'hide_counts'] as const;
+const OWNER_ONLY = ['default_region', 'is_public'] as const;
 
 /** The owner's and the public view as one type: generated clients have no good name for "one or the other". */
 export class WaitlistViewDto extends IntersectionType(
@@ -360,12 +321,12 @@ export class WaitlistViewDto extends IntersectionType(
     type: 'object',
     nullable: true,
     properties: STATISTIC,
-    required: ['total_signups'],
+    required: ['total_signups', 'current_signups'],
     // The property itself is required.
     selfRequired: true,
     description: 'The number of records on the waitlist. Null in the public view of a waitlist that hides its counts.',
   })
-  statistics!: (Pick<StatisticsDto, 'total_signups'> & Partial<StatisticsDto>) | null;
+  statistics!: (Pick<StatisticsDto, 'total_signups' | 'current_signups'> & Partial<StatisticsDto>) | null;
 
   @ApiPropertyOptional({
     format: 'date-time',
@@ -377,16 +338,21 @@ export class WaitlistViewDto extends IntersectionType(
 
   /** The fields that a signup page needs. */
   static fromPublic(waitlist: Waitlist): WaitlistViewDto {
-    const { id, waitlist_name, waitlist_url_location, required_contact, questions, is_closed, statistics } =
-      WaitlistDto.from({ ...waitlist, removedQuestions: [] });
+    const { statistics, ...view } = WaitlistDto.from({ ...waitlist, removedQuestions: [] });
+    const { total_signups, current_signups } = statistics;
     return {
-      id,
-      waitlist_name,
-      waitlist_url_location,
-      required_contact,
-      questions,
-      is_closed,
-      statistics: waitlist.hidesCounts ? null : { total_signups: statistics.total_signups },
+      ...DisplayDto.of(waitlist),
+      id: view.id,
+      public_key: view.public_key,
+      waitlist_name: view.waitlist_name,
+      waitlist_url_location: view.waitlist_url_location,
+      required_contact: view.required_contact,
+      questions: view.questions,
+      is_closed: view.is_closed,
+      hide_counts: view.hide_counts,
+      spots_to_move_upon_referral: view.spots_to_move_upon_referral,
+      created_at: view.created_at,
+      statistics: waitlist.hidesCounts ? null : { total_signups, current_signups },
       now: new Date().toISOString(),
     };
   }

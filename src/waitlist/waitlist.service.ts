@@ -1,19 +1,21 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
+import type { Session } from '../platform/database/session.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
 import { Problem } from '../platform/problems/problem.js';
 import { EMPTY_TOTALS } from '../queue/counters.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
-import { QueueReader } from '../queue/queue.reader.js';
 import { changeQuestions, NO_QUESTIONS } from '../queue/questions.js';
 import { type Configured, QueueWriter } from '../queue/queue.writer.js';
 import { requireSound, type SettingChanges } from '../queue/settings.js';
-import type { WaitlistEntity } from '../queue/waitlist.entity.js';
-import { WaitlistStore } from './waitlist.store.js';
+import type { Display } from '../queue/waitlist.entity.js';
+import type { WholeWaitlist } from '../queue/waitlist.table.js';
+import { hashApiKey, newApiKey, newPublicKey } from './waitlist-keys.js';
+import { type NewWaitlist, WaitlistStore } from './waitlist.store.js';
 
-const API_KEY_BYTES = 20;
 /** The values of omitted settings in a new waitlist. */
 export const DEFAULTS = {
   spotsPerReferral: 3,
@@ -21,11 +23,30 @@ export const DEFAULTS = {
   isClosed: false,
   isPublic: true,
   hidesCounts: false,
+  display: {
+    title: null,
+    success_title: null,
+    signup_button_title: null,
+    logo: null,
+    configuration_style_json: {},
+    uses_firstname_lastname: false,
+    uses_leaderboard: false,
+    leaderboard_length: 10,
+    remove_widget_headers: false,
+    widget_shows_social_links: false,
+    twitter_message: null,
+  } satisfies Display as Display,
 } as const;
 
-export type Waitlist = Readonly<WaitlistEntity>;
+export type Waitlist = Readonly<WholeWaitlist>;
 
-type NewSettings = SettingChanges & { readonly name: string; readonly urlLocation: string };
+type NewSettings = SettingChanges & { readonly name: string };
+
+/** The names that a new waitlist brings along. The others are generated. */
+export interface Names {
+  readonly id?: number | undefined;
+  readonly publicKey?: string | undefined;
+}
 
 /** A new waitlist, with the key that cannot be shown again. */
 export interface Created {
@@ -56,17 +77,21 @@ export class WaitlistService {
   constructor(
     private readonly database: Database,
     private readonly waitlists: WaitlistStore,
-    private readonly reader: QueueReader,
     private readonly writer: QueueWriter,
     private readonly purger: QueuePurger,
     private readonly writes: OwnerWrites,
   ) {}
 
-  /** Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again. */
-  async create(settings: NewSettings, write: OwnerWrite): Promise<Created> {
+  /**
+   * Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again.
+   * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN` for a name that a waitlist has or had. Only the account that had it may
+   * bring it again, once the records of the deleted waitlist are gone
+   */
+  async create(settings: NewSettings, write: OwnerWrite, brought: Names = {}): Promise<Created> {
+    const apiKey = newApiKey();
     return this.writes.once(
       write,
-      () => this.insert(settings, write),
+      () => this.insert(settings, apiKey, write, brought),
       ({ secretAnswer }) => {
         const { waitlist, apiKey } = secretAnswer as Created;
         return { waitlist: { ...waitlist, createdAt: new Date(waitlist.createdAt) }, apiKey };
@@ -77,29 +102,33 @@ export class WaitlistService {
   /** A page of the owner's waitlists, oldest first. */
   async list(accountId: number, { afterId, limit }: PageRequest): Promise<Page> {
     // One waitlist beyond the page shows that there is a next page.
-    const found = await this.waitlists.listOwned(accountId, { afterId, limit: limit + 1 });
+    const found = await this.database.one(this.waitlists.listOwned(accountId, { afterId, limit: limit + 1 }));
     const waitlists = found.slice(0, limit);
     return { waitlists, nextAfterId: found.length > limit ? (waitlists.at(-1)?.id ?? null) : null };
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND`, also for another owner's waitlist */
   async get(accountId: number, id: number): Promise<Waitlist> {
-    return (await this.waitlists.findOwned(accountId, id)) ?? throwNotFound();
+    return (await this.database.one(this.waitlists.findOwned(accountId, id))) ?? throwNotFound();
   }
 
   /** A public waitlist of any owner. @throws Problem `WAITLIST_NOT_FOUND`, the same for one that is not public */
   async getPublic(id: number): Promise<Waitlist> {
-    const waitlist = await this.reader.getWaitlist(id);
-    return waitlist.isPublic ? waitlist : throwNotFound();
+    return (await this.database.one(this.waitlists.findPublic(id))) ?? throwNotFound();
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
   async update(id: number, settings: SettingChanges, write: OwnerWrite): Promise<Configured> {
     // This checks the owner, who never changes.
     const waitlist = await this.get(write.accountId, id);
-    // A client may send back the whole waitlist. Only a change of the order waits for other reorderings.
-    const isReordering = settings.spotsPerReferral !== waitlist.spotsPerReferral;
-    const changes = isReordering ? settings : { ...settings, spotsPerReferral: undefined };
+    // A client may send back the whole waitlist. Only a change of the order waits for other reorderings, and the address of
+    // the hosted page must go on to follow `PUBLIC_BASE_URL`.
+    const { spotsPerReferral, urlLocation } = settings;
+    const changes = {
+      ...settings,
+      spotsPerReferral: spotsPerReferral === waitlist.spotsPerReferral ? undefined : spotsPerReferral,
+      urlLocation: urlLocation === waitlist.hostedPage ? null : urlLocation,
+    };
     return this.writes.once<Configured>(
       write,
       () => this.writer.configure(id, changes, write),
@@ -112,6 +141,7 @@ export class WaitlistService {
     const work = () =>
       this.database.transaction(async (manager, session) => {
         if (!(await this.writes.isNew(session, write))) return;
+        await session.one(this.waitlists.keepNames(write.accountId, id));
         if (!(await this.waitlists.delete(manager, write.accountId, id))) {
           // It waited for the lock of an attempt that was still being committed.
           if (await this.writes.isNew(session, write)) throwNotFound();
@@ -145,48 +175,77 @@ export class WaitlistService {
     return waitlist && { ...waitlist, apiKey };
   }
 
-  private async insert(settings: NewSettings, write: OwnerWrite): Promise<Created> {
+  private async insert(settings: NewSettings, apiKey: string, write: OwnerWrite, brought: Names): Promise<Created> {
     const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
     const { questions, removedQuestions, malformed } = changeQuestions(NO_QUESTIONS, settings.questions);
     requireSound({ requiredContact }, malformed);
-    const apiKey = newApiKey();
     const apiKeyHash = hashApiKey(apiKey);
+    const row: NewWaitlist = {
+      id: brought.id,
+      publicKey: brought.publicKey ?? newPublicKey(),
+      accountId: write.accountId,
+      apiKeyHash,
+      name: settings.name,
+      urlLocation: settings.urlLocation ?? null,
+      requiredContact,
+      defaultRegion: settings.defaultRegion ?? null,
+      questions,
+      removedQuestions,
+      createdAt: new Date(),
+      spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
+      isClosed: settings.isClosed ?? DEFAULTS.isClosed,
+      isPublic: settings.isPublic ?? DEFAULTS.isPublic,
+      hidesCounts: settings.hidesCounts ?? DEFAULTS.hidesCounts,
+      display: settings.display ?? {},
+      ...EMPTY_TOTALS,
+    };
     return this.database.transaction(async (manager, session) => {
-      const isNew = await this.writes.isNew(session, write);
-      if (isNew)
-        await this.waitlists.insert(manager, {
-          accountId: write.accountId,
-          apiKeyHash,
-          name: settings.name,
-          urlLocation: settings.urlLocation,
-          requiredContact,
-          defaultRegion: settings.defaultRegion ?? null,
-          questions,
-          removedQuestions,
-          createdAt: new Date(),
-          spotsPerReferral: settings.spotsPerReferral ?? DEFAULTS.spotsPerReferral,
-          isClosed: settings.isClosed ?? DEFAULTS.isClosed,
-          isPublic: settings.isPublic ?? DEFAULTS.isPublic,
-          hidesCounts: settings.hidesCounts ?? DEFAULTS.hidesCounts,
-          ...EMPTY_TOTALS,
-        });
-      const waitlist = await session.one(this.waitlists.findOwnedByKey(write.accountId, apiKeyHash));
-      const secretAnswer: Created = { waitlist: waitlist ?? throwNotFound(), apiKey };
-      const waitlistId = secretAnswer.waitlist.id;
-      if (isNew) await session.one(this.writes.record(write, { action: 'waitlist_created', waitlistId, secretAnswer }));
+      const isNew =
+        (await this.writes.isNew(session, write)) && (await this.insertRow(manager, session, row, write, brought));
+      const waitlist =
+        (await session.one(this.waitlists.findOwnedByKey(write.accountId, apiKeyHash))) ?? throwNotFound();
+      const secretAnswer: Created = { waitlist, apiKey };
+      if (!isNew) return secretAnswer;
+      await this.requireNoFormer(session, waitlist);
+      const event = { action: 'waitlist_created', waitlistId: waitlist.id, secretAnswer } as const;
+      await session.one(this.writes.record(write, event));
       return secretAnswer;
     });
+  }
+
+  /** Returns whether the row is new: an earlier attempt may have been committed meanwhile. */
+  private async insertRow(
+    manager: EntityManager,
+    session: Session,
+    row: NewWaitlist,
+    write: OwnerWrite,
+    brought: Names,
+  ): Promise<boolean> {
+    try {
+      await this.waitlists.insert(manager, row);
+      return true;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      if (!(await this.writes.isNew(session, write))) return false;
+      if (brought.id !== undefined && (await session.one(this.waitlists.hasId(brought.id))))
+        throw new Problem('ID_TAKEN');
+      // Another attempt generates another key.
+      throw brought.publicKey === undefined ? error : new Problem('PUBLIC_KEY_TAKEN');
+    }
+  }
+
+  /**
+   * Names outlive their waitlist, so that nobody inherits another list's visitors. The row is inserted before, so that this
+   * sees a deletion that had the names locked.
+   * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN`
+   */
+  private async requireNoFormer(session: Session, { id, publicKey, accountId }: Waitlist): Promise<void> {
+    for (const former of await session.one(this.waitlists.findFormer([String(id), publicKey])))
+      if (former.accountId !== accountId || former.isBeingDeleted)
+        throw new Problem(former.name === publicKey ? 'PUBLIC_KEY_TAKEN' : 'ID_TAKEN');
   }
 }
 
 function throwNotFound(): never {
   throw new Problem('WAITLIST_NOT_FOUND');
-}
-
-function newApiKey(): string {
-  return randomBytes(API_KEY_BYTES).toString('hex');
-}
-
-function hashApiKey(apiKey: string): string {
-  return createHash('sha256').update(apiKey).digest('hex');
 }

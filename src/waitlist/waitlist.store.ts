@@ -1,47 +1,96 @@
 import { Injectable } from '@nestjs/common';
-import { type EntityManager, MoreThan } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { Database } from '../platform/database/database.js';
-import { type Query, select } from '../platform/database/session.js';
-import type { Row, Table } from '../platform/database/table.js';
+import { type Query, select, together, write } from '../platform/database/session.js';
+import type { Row } from '../platform/database/table.js';
 import { WaitlistEntity } from '../queue/waitlist.entity.js';
+import { WaitlistTable, type WholeWaitlist } from '../queue/waitlist.table.js';
 
-/** Owners' queries. Each names the owner, so that it cannot find another owner's waitlist. */
+/** A name that a deleted waitlist had. */
+export interface FormerName {
+  readonly name: string;
+  readonly accountId: number;
+  /** Whether records of that waitlist are left. */
+  readonly isBeingDeleted: boolean;
+}
+
+export type NewWaitlist = Omit<WaitlistEntity, 'id'> & { readonly id: number | undefined };
+
+/** Owners' queries name the owner, so that they cannot find another owner's waitlist. */
 @Injectable()
 export class WaitlistStore {
-  private readonly waitlists: Table<WaitlistEntity>;
+  constructor(
+    private readonly database: Database,
+    private readonly waitlists: WaitlistTable,
+  ) {}
 
-  constructor(private readonly database: Database) {
-    this.waitlists = database.table(WaitlistEntity);
+  findOwned(accountId: number, id: number): Query<WholeWaitlist | null> {
+    return this.findOne('w.id = ? AND w.account_id = ?', [id, accountId]);
   }
 
-  async findOwned(accountId: number, id: number): Promise<WaitlistEntity | null> {
-    return this.database.read((manager) => manager.findOneBy(WaitlistEntity, { id, accountId }));
+  findOwnedByKey(accountId: number, apiKeyHash: string): Query<WholeWaitlist | null> {
+    return this.findOne('w.api_key_hash = ? AND w.account_id = ?', [apiKeyHash, accountId]);
   }
 
-  findOwnedByKey(accountId: number, apiKeyHash: string): Query<WaitlistEntity | null> {
-    return select<Row, WaitlistEntity | null>(
-      `SELECT ${this.waitlists.select('w')} FROM waitlist w WHERE w.api_key_hash = ? AND w.account_id = ?`,
-      [apiKeyHash, accountId],
-      ([row]) => (row ? this.waitlists.read(row) : null),
-    );
+  /** A waitlist of any owner that has a public view. */
+  findPublic(id: number): Query<WholeWaitlist | null> {
+    return this.findOne('w.id = ? AND w.is_public = 1', [id]);
   }
 
   /** At most `limit` waitlists, in the order of their ids. */
-  async listOwned(
+  listOwned(
     accountId: number,
     { afterId, limit }: { readonly afterId: number | null; readonly limit: number },
-  ): Promise<WaitlistEntity[]> {
-    return this.database.read((manager) =>
-      manager.find(WaitlistEntity, {
-        where: { accountId, id: MoreThan(afterId ?? 0) },
-        order: { id: 'ASC' },
-        take: limit,
-      }),
+  ): Query<WholeWaitlist[]> {
+    return select<Row, WholeWaitlist[]>(
+      `SELECT ${this.waitlists.select('w')} FROM waitlist w WHERE w.account_id = ? AND w.id > ? ORDER BY w.id LIMIT ?`,
+      [accountId, afterId ?? 0, limit],
+      (rows) => rows.map((row) => this.waitlists.read(row)),
     );
   }
 
-  async insert(manager: EntityManager, waitlist: Omit<WaitlistEntity, 'id'>): Promise<WaitlistEntity> {
-    return manager.save(manager.create(WaitlistEntity, waitlist));
+  /** The id of the waitlist of any owner that has this public key, or this hash of its secret key. */
+  findId(key: { readonly publicKey: string } | { readonly apiKeyHash: string }): Query<number | null> {
+    const [column, value] = 'publicKey' in key ? ['public_key', key.publicKey] : ['api_key_hash', key.apiKeyHash];
+    return select<{ id: number }, number | null>(
+      `SELECT id FROM waitlist WHERE ${column} = ?`,
+      [value],
+      ([row]) => row?.id ?? null,
+    );
+  }
+
+  /** Whether a waitlist of any owner has this id now. */
+  hasId(id: number): Query<boolean> {
+    return select('SELECT id FROM waitlist WHERE id = ?', [id], (rows) => rows.length > 0);
+  }
+
+  /** Generates the id if there is none. */
+  async insert(manager: EntityManager, waitlist: NewWaitlist): Promise<void> {
+    // Not `save`, which would overwrite the waitlist that has the id.
+    await manager.insert(WaitlistEntity, waitlist as object);
+  }
+
+  /** Those of the names that a deleted waitlist of any owner had. */
+  findFormer(names: readonly [id: string, publicKey: string]): Query<FormerName[]> {
+    return select<{ name: string; account_id: number; left_id: number | null }, FormerName[]>(
+      `SELECT t.name, t.account_id, d.waitlist_id AS left_id
+       FROM taken_name t LEFT JOIN deleted_waitlist d ON d.waitlist_id = t.waitlist_id WHERE t.name IN (?, ?)`,
+      names,
+      (rows) =>
+        rows.map(({ name, account_id: accountId, left_id }) => ({ name, accountId, isBeingDeleted: left_id !== null })),
+    );
+  }
+
+  /** Keeps the names of a waitlist for its owner. Send it before the deletion. */
+  keepNames(accountId: number, id: number): Query<unknown> {
+    const upsert = this.database.dialect.upsert(['name'], ['account_id', 'waitlist_id']);
+    const keep = (name: string) =>
+      write(
+        `INSERT INTO taken_name (name, account_id, waitlist_id)
+         SELECT ${name}, account_id, id FROM waitlist WHERE id = ? AND account_id = ? ${upsert}`,
+        [id, accountId],
+      );
+    return together([keep('CAST(id AS CHAR)'), keep('public_key')]);
   }
 
   /** Returns whether the waitlist exists. */
@@ -54,5 +103,13 @@ export class WaitlistStore {
   async delete(manager: EntityManager, accountId: number, id: number): Promise<boolean> {
     const { affected } = await manager.delete(WaitlistEntity, { id, accountId });
     return affected === 1;
+  }
+
+  private findOne(condition: string, values: readonly unknown[]): Query<WholeWaitlist | null> {
+    return select<Row, WholeWaitlist | null>(
+      `SELECT ${this.waitlists.select('w')} FROM waitlist w WHERE ${condition}`,
+      values,
+      ([row]) => (row ? this.waitlists.read(row) : null),
+    );
   }
 }

@@ -6,7 +6,20 @@ import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 /** Operations that anyone may call. A new one must be added here, where a reviewer sees it. */
-const PUBLIC_OPERATIONS = ['createSignup', 'createTokens', 'createWaiter', 'getSignup', 'getWaiter', 'getWaitlist'];
+const PUBLIC_OPERATIONS = [
+  'createHeartbeat',
+  'createSignup',
+  'createTokens',
+  'createWaiter',
+  'getLeaderboard',
+  'getSignup',
+  'getUserStatus',
+  'getWaiter',
+  'getWaiterLeaderboard',
+  'getWaitlist',
+  'submitUser',
+  'viewWaitlist',
+];
 /** Every route, as Fastify prints them. A new one must be added here too. */
 const ROUTES = `
 ├── /openapi.json (GET, HEAD)
@@ -26,11 +39,17 @@ const ROUTES = `
 ├── /api/v1/auth/refresh_access_token (GET)
 ├── /api/v1/audit (GET)
 ├── /api/v1/waitlist (POST, GET)
-│   └── /:waitlist_id (PATCH, DELETE, GET)
-│       └── /api_key (POST)
+│   /api/v1/waitlist (GET) {"isOfNamedWaitlist":"fulfilled"}
+│   ├── /:waitlist_id (PATCH, DELETE, GET)
+│   │   ├── /api_key (POST)
+│   │   └── /leaderboard (GET)
+│   └── s/submit (POST)
 ├── /api/v1/waiter (GET, PATCH, POST)
 │   /api/v1/waiter (GET) {"isPublicLookup":"fulfilled"}
+│   └── /:waitlist_id/leaderboard (GET)
+├── /api/v1/widget_heartbeats (POST)
 ├── /api/v1/signup (POST, GET)
+├── /api/v1/users/status (POST)
 └── * (OPTIONS)
 `;
 

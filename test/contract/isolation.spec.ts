@@ -54,10 +54,10 @@ describe('the data of an owner', () => {
   /** Every way to name another owner's data, by operation. A new operation must be added here. */
   const CALLS: Readonly<Record<string, Readonly<Record<string, Call>>>> = {
     createWaitlist: {
-      'with an id of its own choice': ({ waitlistId }) =>
+      'with a key of its own choice': ({ apiKey }) =>
         service.api.post(
           '/api/v1/waitlist',
-          { id: waitlistId, waitlist_name: 'Mine', waitlist_url_location: 'https://example.com' },
+          { api_key: apiKey, waitlist_name: 'Mine', waitlist_url_location: 'https://example.com' },
           { token: stranger.token },
         ),
     },
@@ -125,7 +125,7 @@ describe('the data of an owner', () => {
 
   /** An answer without the parts that differ from call to call or repeat the caller's input. */
   function visible({ status, text, headers }: Answer) {
-    const body = text.replace(/"(instance|id|api_key|created_at)":("[^"]*"|\d+)/g, '"$1":…');
+    const body = text.replace(/"(instance|id|public_key|api_key|created_at)":("[^"]*"|\d+)/g, '"$1":…');
     return { status, body, authenticate: headers['www-authenticate'], total: headers['x-total-count'] };
   }
 

@@ -51,6 +51,21 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
 const SEARCHED_WITH = ['search', 'offset', 'order', 'limit', 'after_id'];
+/** The settings that pages read. */
+const DISPLAYED = [
+  'title',
+  'success_title',
+  'signup_button_title',
+  'logo',
+  'configuration_style_json',
+  'uses_firstname_lastname',
+  'uses_leaderboard',
+  'leaderboard_length',
+  'remove_widget_headers',
+  'widget_shows_social_links',
+  'twitter_message',
+];
+const NAMES = ['id', 'public_key'];
 const { CreateSignup, CreateTokens, CreateWaitlist, OffboardWaiters, UpdateWaitlist } = components.schemas;
 /** Rules about several values, which no schema states. */
 type MoreRules = (given: Given) => boolean;
@@ -92,8 +107,11 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), SEARCHED_WITH), isPageOfSearch],
   [OffboardWaitersDto, OffboardWaiters!, isOneSelection],
   [ListWaitlistsDto, queryOf('/api/v1/waitlist')],
-  [CreateWaitlistDto, CreateWaitlist!, isSound],
-  [UpdateWaitlistDto, UpdateWaitlist!, isSound],
+  [CreateWaitlistDto, [...DISPLAYED, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
+  [CreateWaitlistDto, pick(CreateWaitlist!, [...NAMES, 'waitlist_name'])],
+  [CreateWaitlistDto, pick(CreateWaitlist!, [...DISPLAYED, 'waitlist_name'])],
+  [UpdateWaitlistDto, DISPLAYED.reduce(omit, UpdateWaitlist!), isSound],
+  [UpdateWaitlistDto, pick(UpdateWaitlist!, DISPLAYED)],
 ];
 const formats = Object.fromEntries(
   [...text.matchAll(/"format": "([\w-]+)"/g)].map(([, name]) => [name!, true as const]),

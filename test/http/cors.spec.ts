@@ -28,12 +28,16 @@ const PUBLIC = [
   ['GET', '/api/v1/waitlist/1'],
   ['POST', '/api/v1/waiter/'],
   ['GET', '/api/v1/waiter'],
+  ['GET', '/api/v1/waiter/1/leaderboard'],
+  ['GET', '/api/v1/waitlist/1/leaderboard'],
+  ['GET', '/api/v1/waitlist'],
+  ['POST', '/api/v1/waitlists/submit'],
+  ['POST', '/api/v1/users/status'],
 ] as const;
 const OWNER = [
   ['PATCH', '/api/v1/waiter'],
   ['POST', '/api/v1/auth/create_tokens'],
   ['GET', '/api/v1/auth/refresh_access_token'],
-  ['GET', '/api/v1/waitlist'],
   ['POST', '/api/v1/waitlist'],
   ['PATCH', '/api/v1/waitlist/1'],
   ['DELETE', '/api/v1/waitlist/1'],

@@ -162,7 +162,7 @@ describe('GET /api/v1/waiter', () => {
 describe('GET /api/v1/waitlist with the name of a waitlist', () => {
   it('is the public view, by its id or its public key, whatever credentials stand beside it', async () => {
     const { body: view } = await api.get(`/api/v1/waitlist/${waitlist.id}`);
-    const names = [
+    const names: Record<string, string | number>[] = [
       { waitlist_id: String(waitlist.id) },
       { waitlist_id: waitlist.public_key },
       { api_key: waitlist.public_key },
@@ -300,12 +300,11 @@ describe('a deprecated operation', () => {
       await call({ raw: '{' }),
       await call({ raw: '{' }),
       await call({ raw: 'x=1', headers: { 'content-type': 'text/plain' }, from: '192.0.2.1' }),
-      await call({ raw: 'x'.repeat(300_000), from: '192.0.2.2' }),
-      await call({ headers: { expect: 'something' }, from: '192.0.2.3' }),
+      await call({ raw: ' '.repeat(300_000), from: '192.0.2.2' }),
     ];
     await limited.stop();
 
-    expect(refusals.map(({ status }) => status)).toEqual([400, 429, 415, 413, 417]);
+    expect(refusals.map(({ status }) => status)).toEqual([400, 429, 415, 413]);
     for (const answer of refusals) expect(isDeprecated(answer)).toBe(true);
   });
 });

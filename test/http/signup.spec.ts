@@ -468,7 +468,7 @@ describe('a lookup', () => {
     expect(status).toBe(400);
     expect(body.errors).toMatchObject([
       { field: 'x', rule: 'format' },
-      { field: 'waitlist_id', rule: 'type' },
+      { field: 'waitlist_id', rule: 'format' },
       { field: 'email', rule: 'required' },
     ]);
   });

@@ -6,6 +6,27 @@ import type { OwnedWaitlist, Owner, World } from '../support/world.js';
 
 const PATH = '/api/v1/waitlist';
 const SETTINGS = { waitlist_name: 'Launch', waitlist_url_location: 'https://example.com/join' };
+/** The settings of pages in a new waitlist, with what follows from its other settings. */
+const DISPLAY = {
+  title: null,
+  success_title: null,
+  signup_button_title: null,
+  logo: null,
+  configuration_style_json: {},
+  uses_firstname_lastname: false,
+  uses_leaderboard: false,
+  leaderboard_length: 10,
+  remove_widget_headers: false,
+  widget_shows_social_links: false,
+  twitter_message: null,
+  required_contact_detail: 'EMAIL',
+  uses_signup_verification: false,
+  uses_waiter_verification: false,
+  redirects_to_status_page: false,
+  organization_uuid_fk: null,
+};
+/** Crockford's base 32, with a letter. */
+const PUBLIC_KEY = /^(?=.*[A-Z])[0-9A-HJKMNP-TV-Z]{8}$/;
 const PAGE_SIZE_MAX = 100;
 /** Pairs of changes sent at the same moment: without a lock, most of them lose one change. */
 const PAIRS = 20;
@@ -37,7 +58,9 @@ describe('a new waitlist', () => {
     expect(status).toBe(201);
     expect(body).toEqual({
       ...SETTINGS,
+      ...DISPLAY,
       id: expect.any(Number),
+      public_key: expect.stringMatching(PUBLIC_KEY),
       spots_to_move_upon_referral: 3,
       required_contact: { email: 'required', phone: 'optional', first_name: 'optional', last_name: 'optional' },
       default_region: null,
@@ -105,6 +128,7 @@ describe('a change', () => {
       records_moved: 0,
       waitlist_name: 'Other',
       required_contact: { ...before.required_contact, phone: 'required' },
+      required_contact_detail: 'EMAIL_AND_PHONE',
     });
     const { records_moved, ...now } = body;
     expect(records_moved).toBe(0);
@@ -410,13 +434,18 @@ describe('the public view', () => {
     const waitlist = await world.waitlist({ questions: [{ question_value: 'Why?' }], default_region: 'US' }, owner);
     await world.signups(waitlist, 2);
     const view = {
+      ...DISPLAY,
       id: waitlist.id,
+      public_key: waitlist.public_key,
       waitlist_name: waitlist.waitlist_name,
       waitlist_url_location: waitlist.waitlist_url_location,
       required_contact: waitlist.required_contact,
       questions: [{ id: 1, question_value: 'Why?', optional: true, answer_value: null, soft_deleted: false }],
       is_closed: false,
-      statistics: { total_signups: 2 },
+      hide_counts: false,
+      spots_to_move_upon_referral: 3,
+      created_at: waitlist.created_at,
+      statistics: { total_signups: 2, current_signups: 2 },
       now: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
     };
 

@@ -25,6 +25,7 @@ import {
   ID_RULE,
   ID_SCHEMA,
   isHttpUrl,
+  isId,
   parseId,
   PHONE_SCHEMA,
   TEXT_PATTERN,
@@ -42,7 +43,7 @@ import type { PathPipe } from './request.interceptor.js';
  * document cannot promise what the service does not check; test/contract/rules.spec.ts compares the two.
  */
 
-interface FieldOptions {
+export interface FieldOptions {
   readonly description?: string;
   readonly example?: unknown;
   /** Makes the field optional and documents its default; the DTO or a service sets it. */
@@ -53,6 +54,8 @@ interface FieldOptions {
   readonly unless?: readonly string[];
   /** Accepts other notations of queries and existing clients: `"12"`, `True`, a space for an unencoded plus sign. */
   readonly lenient?: boolean;
+  /** Leaves the field out of the document. */
+  readonly isHidden?: boolean;
 }
 interface TextBounds {
   readonly minLength?: number;
@@ -67,6 +70,10 @@ interface NumberOptions extends FieldOptions {
   readonly format?: string;
   readonly minimum: number;
   readonly maximum: number;
+}
+interface KeyOptions {
+  readonly isKey: (text: string) => boolean;
+  readonly message: string;
 }
 interface ListOptions extends FieldOptions {
   readonly minItems?: number;
@@ -124,6 +131,20 @@ export function Id(options: FieldOptions) {
   return WholeNumber({ ...ID_SCHEMA, ...options });
 }
 
+/**
+ * An id, in digits too, or text that `isKey` accepts. The document has the id alone, so that the type of generated clients
+ * stays plain.
+ */
+export function IdOrKey({ isKey, message, ...options }: FieldOptions & KeyOptions) {
+  const nameFault = (value: unknown) => {
+    if (typeof value === 'string') return isKey(value) ? null : broken('format', message);
+    if (!Number.isInteger(value)) return broken('type', 'must be a whole number');
+    return isId(value as number) ? null : broken('format', ID_RULE);
+  };
+  const schema = { ...ID_SCHEMA, ...options, lenient: true };
+  return field(schema, [Holds('idOrKey', nameFault)], { read: numberOfText });
+}
+
 export function Count(options: FieldOptions) {
   return WholeNumber({ ...COUNT_SCHEMA, ...options });
 }
@@ -169,9 +190,9 @@ const METADATA_LEVELS_MAX = 8;
 const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 
 /** A JSON object of the caller's own, unchanged: at most 16 KiB of compact JSON and 8 levels, without NUL. */
-export function Metadata(options: FieldOptions) {
+export function Metadata({ maxBytes = METADATA_BYTES_MAX, ...options }: FieldOptions & { readonly maxBytes?: number }) {
   const schema = { ...options, type: 'object', additionalProperties: true };
-  return field(schema, [Holds('metadata', metadataFault), Unchanged()]);
+  return field(schema, [Holds('metadata', metadataFault(maxBytes)), Unchanged()]);
 }
 
 /** Documented here and checked by a service, because the rule depends on the waitlist. */
@@ -204,7 +225,7 @@ function text(options: TextOptions & { readonly type?: Class }, read: Reader) {
 }
 
 function field(
-  { lenient, optional: isOptional, unless, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
+  { lenient, optional: isOptional, unless, isHidden, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
   rules: readonly PropertyDecorator[],
   { read: readNotation }: { readonly read?: Reader } = {},
 ) {
@@ -213,7 +234,7 @@ function field(
   const isSkipped = (value: unknown, dto: Dto) =>
     (optional && value === undefined && (!unless || isOneGiven(dto, unless))) || (schema.nullable && value === null);
   return applyDecorators(
-    ApiProperty({ ...schema, required: !optional }),
+    ...(isHidden ? [] : [ApiProperty({ ...schema, required: !optional })]),
     Expose(),
     Type(() => Opaque),
     ...(lenient && readNotation ? [Transform(({ value }: TransformFnParams) => readNotation(value))] : []),
@@ -341,16 +362,18 @@ function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaul
   ];
 }
 
-const metadataFault: FindFaults<unknown> = (value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return broken('type', 'must be a JSON object');
-  if (countLevels(value) > METADATA_LEVELS_MAX)
-    return broken('max_levels', `must have at most ${METADATA_LEVELS_MAX} levels`);
-  const text = JSON.stringify(value);
-  if (JSON_NUL.test(text)) return broken('characters', 'must not contain NUL');
-  const isLarge = Buffer.byteLength(text) > METADATA_BYTES_MAX;
-  return isLarge ? broken('max_bytes', `must have at most ${METADATA_BYTES_MAX} bytes as compact JSON`) : null;
-};
+const metadataFault =
+  (maxBytes: number): FindFaults<unknown> =>
+  (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return broken('type', 'must be a JSON object');
+    if (countLevels(value) > METADATA_LEVELS_MAX)
+      return broken('max_levels', `must have at most ${METADATA_LEVELS_MAX} levels`);
+    const text = JSON.stringify(value);
+    if (JSON_NUL.test(text)) return broken('characters', 'must not contain NUL');
+    const isLarge = Buffer.byteLength(text) > maxBytes;
+    return isLarge ? broken('max_bytes', `must have at most ${maxBytes} bytes as compact JSON`) : null;
+  };
 
 /** Stops one level past the limit, so that depth cannot exhaust the stack. */
 function countLevels(value: unknown, limit = METADATA_LEVELS_MAX + 1): number {

@@ -64,6 +64,13 @@ export class Dialect {
       : `ON DUPLICATE KEY UPDATE ${columns.map((column) => `${column} = VALUES(${column})`).join(', ')}`;
   }
 
+  /** The end of an INSERT that adds to `column` of a row that has the same `key`. */
+  upsertSum(key: readonly string[], column: string): string {
+    return this.isEmbedded
+      ? `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${column} = ${column} + excluded.${column}`
+      : `ON DUPLICATE KEY UPDATE ${column} = ${column} + VALUES(${column})`;
+  }
+
   /** After a table's alias: use this index, where the optimizer's statistics mislead it. */
   byIndex(index: string): string {
     return this.isEmbedded ? `INDEXED BY ${index}` : `FORCE INDEX (${index})`;

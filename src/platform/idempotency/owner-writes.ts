@@ -81,8 +81,8 @@ export class OwnerWrites {
       const stored = await this.find(key);
       return stored ? await replay(await this.doneBy(stored, write, key)) : await attempt(work);
     } catch (error) {
-      // Another process may have stored the key meanwhile, and with it have deleted the waitlist.
-      const isDone = isDuplicateKey(error) || (error instanceof Problem && error.code === 'WAITLIST_NOT_FOUND');
+      // Another process may have stored the key meanwhile, and its work be what is now missing or in the way.
+      const isDone = isDuplicateKey(error) || (error instanceof Problem && [404, 409].includes(error.status));
       const stored = isDone ? await this.find(key) : null;
       if (!stored) throw error;
       return await replay(await this.doneBy(stored, write, key));

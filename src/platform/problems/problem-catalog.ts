@@ -88,6 +88,18 @@ const CATALOG = {
     detail: 'An account with this email already exists.',
     remedy: 'Returned by the CLI only. `npm run cli -- owner set-password <email>` sets a new password.',
   },
+  ID_TAKEN: {
+    status: 409,
+    detail: 'This id belongs or belonged to another waitlist.',
+    remedy:
+      'Create the waitlist without `id`. Only the account that deleted the waitlist with this id may bring it again, once its records are deleted, which takes some seconds.',
+  },
+  PUBLIC_KEY_TAKEN: {
+    status: 409,
+    detail: 'This public key belongs or belonged to another waitlist.',
+    remedy:
+      'Create the waitlist without `public_key`. Only the account that deleted the waitlist with this key may bring it again, once its records are deleted, which takes some seconds.',
+  },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     detail: 'The first request with this Idempotency-Key is still under way.',

@@ -7,7 +7,7 @@ import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY_TOTALS, n
 import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
 import { WaiterStore } from '../waiter.store.js';
-import type { WaitlistEntity } from '../waitlist.entity.js';
+import type { LeanWaitlist } from '../waitlist.table.js';
 import { type AuditedFacts, MaintenanceStore } from './maintenance.store.js';
 
 /** Records read by one statement: few enough for memory and for a progress bar that moves. */
@@ -120,7 +120,7 @@ export class QueueAuditor {
    */
   private async readFacts(
     session: Session,
-    { id, nextSeq }: WaitlistEntity,
+    { id, nextSeq }: LeanWaitlist,
     onProgress: OnProgress,
     onChunk: (chunk: readonly AuditedFacts[], seqEnd: number) => void | Promise<void>,
   ): Promise<number> {
@@ -143,7 +143,7 @@ class Derived {
   readonly totals = { active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
   private readonly counters = new CounterChanges(EMPTY_TOTALS);
 
-  constructor(private readonly waitlist: WaitlistEntity) {}
+  constructor(private readonly waitlist: LeanWaitlist) {}
 
   get records(): number {
     return this.totals.active + this.totals.offboarded;
@@ -187,7 +187,7 @@ class Derived {
 /** The derived columns of a record. Every referral is credited: nothing withholds credit yet. */
 function derivedOf(
   { seq, referrals, spotsAdvanced, referredByToken }: AuditedFacts,
-  { spotsPerReferral }: WaitlistEntity,
+  { spotsPerReferral }: LeanWaitlist,
 ) {
   return {
     amountReferred: referrals,
@@ -197,7 +197,7 @@ function derivedOf(
   };
 }
 
-function differencesOf(facts: AuditedFacts, waitlist: WaitlistEntity): string[] {
+function differencesOf(facts: AuditedFacts, waitlist: LeanWaitlist): string[] {
   const derived = derivedOf(facts, waitlist);
   const fields = ['amountReferred', 'creditedReferrals', 'rankKey', 'referred'] as const;
   return fields

@@ -72,6 +72,10 @@ export class MaintenanceStore {
     );
   }
 
+  deleteFrom(table: string, waitlistId: number): Query<void> {
+    return write(`DELETE FROM ${table} WHERE waitlist_id = ?`, [waitlistId]);
+  }
+
   deleteRange(waitlistId: number, fromSeq: number, toSeq: number): Query<void> {
     return write('DELETE FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ?', [waitlistId, fromSeq, toSeq]);
   }

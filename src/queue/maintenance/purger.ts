@@ -18,6 +18,7 @@ const LOOK_MS = 5_000;
 @Injectable()
 export class QueuePurger implements BeforeApplicationShutdown {
   private readonly task = new BackgroundTask(() => this.purgeAll(), LOOK_MS);
+  private readonly tables: string[] = [];
 
   constructor(
     private readonly database: Database,
@@ -25,6 +26,11 @@ export class QueuePurger implements BeforeApplicationShutdown {
     private readonly records: MaintenanceStore,
     private readonly buckets: BucketStore,
   ) {}
+
+  /** Adds another module's table, with so few rows of each waitlist that one transaction deletes them. */
+  add(table: string): void {
+    this.tables.push(table);
+  }
 
   /** Deleted waitlists that still have records. */
   async deletedIds(): Promise<number[]> {
@@ -64,7 +70,8 @@ export class QueuePurger implements BeforeApplicationShutdown {
   /**
    * Deletes what is left of a deleted waitlist, the mark last. False if this process stops, another process has the lock,
    * or nothing was left. Each table with a `waitlist_id` has its step here (test/operations/deletion.spec.ts finds one
-   * without); only audit events stay, and idempotency keys, without which a repeated request would be carried out again.
+   * without); only audit events stay, idempotency keys, without which a repeated request would be carried out again, and the taken
+   * names, without which another owner could inherit the visitors.
    */
   async purge(waitlistId: number): Promise<boolean> {
     const { first, end } = await this.database.one(this.records.findSpan(waitlistId));
@@ -75,6 +82,9 @@ export class QueuePurger implements BeforeApplicationShutdown {
     const nextFamily = () => this.database.one(this.buckets.findFamily(waitlistId));
     for (let family = await nextFamily(); family; family = await nextFamily()) {
       if (!(await this.step(waitlistId, this.buckets.deleteFamilies(waitlistId, family)))) return false;
+    }
+    for (const table of this.tables) {
+      if (!(await this.step(waitlistId, this.records.deleteFrom(table, waitlistId)))) return false;
     }
     return this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
   }

@@ -35,8 +35,9 @@ export const initial = migrationsOf(1763683200000, [
       id ${is.generatedId},
       account_id ${is.id} NOT NULL,
       api_key_hash ${is.code(64)} NOT NULL UNIQUE,
+      public_key ${is.code(12)} NOT NULL UNIQUE,
       waitlist_name ${is.text(200)} NOT NULL,
-      waitlist_url_location ${is.text(2048)} NOT NULL,
+      waitlist_url_location ${is.text(2048)} NULL,
       required_contact ${is.json} NOT NULL,
       default_region ${is.code(2)} NULL,
       questions ${is.json} NOT NULL,
@@ -44,6 +45,7 @@ export const initial = migrationsOf(1763683200000, [
       is_closed ${is.flag} NOT NULL,
       is_public ${is.flag} NOT NULL,
       hide_counts ${is.flag} NOT NULL,
+      display ${is.json} NOT NULL,
       created_at ${is.time} NOT NULL,
       spots_per_referral INT NOT NULL,
       next_seq ${is.id} NOT NULL,
@@ -54,6 +56,23 @@ export const initial = migrationsOf(1763683200000, [
   ),
   // Listing an owner's waitlists.
   index('waitlist_account', 'waitlist', 'account_id'),
+  table(
+    'taken_name',
+    (is) => `
+      name ${is.code(20)} NOT NULL PRIMARY KEY,
+      account_id ${is.id} NOT NULL,
+      waitlist_id ${is.id} NOT NULL`,
+  ),
+  table(
+    'page_view',
+    (is) => `
+      waitlist_id ${is.id} NOT NULL,
+      day ${is.code(10)} NOT NULL,
+      views ${is.id} NOT NULL,
+      PRIMARY KEY (waitlist_id, day)`,
+  ),
+  // Deleting old days.
+  index('page_view_day', 'page_view', 'day'),
   table(
     'waiter',
     (is) => `

@@ -1,0 +1,193 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Flag, HttpUrl, Metadata, Text, WholeNumber } from '../platform/contract/fields.js';
+import type { JsonObject } from '../queue/waiter.js';
+import type { Display, RequiredContact } from '../queue/waitlist.entity.js';
+import { given } from '../queue/settings.js';
+import { DEFAULTS, type Waitlist } from './waitlist.service.js';
+
+const { display: UNSET } = DEFAULTS;
+/** Every view of a waitlist holds it. */
+const STYLE_BYTES_MAX = 8 * 1024;
+const CONTACT_DETAILS = ['EMAIL', 'PHONE', 'EMAIL_AND_PHONE'] as const;
+type ContactDetail = (typeof CONTACT_DETAILS)[number];
+
+const TITLE = {
+  maxLength: 200,
+  nullable: true,
+  description: 'Heading of the signup form.',
+  example: 'Join us',
+} as const;
+const SUCCESS_TITLE = { ...TITLE, description: 'Heading after a signup.', example: 'You are in' } as const;
+const BUTTON_TITLE = { ...TITLE, maxLength: 100, description: 'Text of the button.', example: 'Sign up' } as const;
+const TWITTER_MESSAGE = {
+  maxLength: 500,
+  nullable: true,
+  description: 'Text that a person may post, before the referral link.',
+  example: 'I am on the list. Join me:',
+} as const;
+const LOGO = {
+  maxLength: 2048,
+  nullable: true,
+  description: 'Address of an image, an https URL.',
+  example: 'https://example.com/logo.png',
+} as const;
+const STYLE = {
+  description: `Colors and other looks, under names of the page's own: a JSON object of at most ${STYLE_BYTES_MAX} bytes as compact JSON.`,
+  example: { widget_background_color: '#4937e7' },
+};
+const LEADERBOARD_LENGTH = { minimum: 1, maximum: 100 } as const;
+const LEADERBOARD_LENGTH_TEXT = { description: 'How many people the leaderboard shows.' } as const;
+const USES_NAMES = { description: 'Whether the form asks for first and last name.' } as const;
+const USES_LEADERBOARD = { description: 'Whether the public may see the leaderboard.' } as const;
+const REMOVES_HEADERS = { description: 'Whether the widget leaves out its headings.' } as const;
+const SHOWS_LINKS = { description: 'Whether the widget shows links to social networks.' } as const;
+
+/** The fields of a request that only pages and widgets read. */
+export class DisplaySettingsDto {
+  @Text({ ...TITLE, default: UNSET.title })
+  title?: string | null;
+
+  @Text({ ...SUCCESS_TITLE, default: UNSET.success_title })
+  success_title?: string | null;
+
+  @Text({ ...BUTTON_TITLE, default: UNSET.signup_button_title })
+  signup_button_title?: string | null;
+
+  @HttpUrl({ ...LOGO, default: UNSET.logo, pattern: '^https://' })
+  logo?: string | null;
+
+  @Metadata({ ...STYLE, default: UNSET.configuration_style_json, maxBytes: STYLE_BYTES_MAX })
+  configuration_style_json?: JsonObject;
+
+  @Flag({ ...USES_NAMES, default: UNSET.uses_firstname_lastname })
+  uses_firstname_lastname?: boolean;
+
+  @Flag({ ...USES_LEADERBOARD, default: UNSET.uses_leaderboard })
+  uses_leaderboard?: boolean;
+
+  @WholeNumber({ ...LEADERBOARD_LENGTH, ...LEADERBOARD_LENGTH_TEXT, default: UNSET.leaderboard_length })
+  leaderboard_length?: number;
+
+  @Flag({ ...REMOVES_HEADERS, default: UNSET.remove_widget_headers })
+  remove_widget_headers?: boolean;
+
+  @Flag({ ...SHOWS_LINKS, default: UNSET.widget_shows_social_links })
+  widget_shows_social_links?: boolean;
+
+  @Text({ ...TWITTER_MESSAGE, default: UNSET.twitter_message })
+  twitter_message?: string | null;
+
+  static toDisplay(body: DisplaySettingsDto): Partial<Display> {
+    return given({
+      title: body.title,
+      success_title: body.success_title,
+      signup_button_title: body.signup_button_title,
+      logo: body.logo,
+      configuration_style_json: body.configuration_style_json,
+      uses_firstname_lastname: body.uses_firstname_lastname,
+      uses_leaderboard: body.uses_leaderboard,
+      leaderboard_length: body.leaderboard_length,
+      remove_widget_headers: body.remove_widget_headers,
+      widget_shows_social_links: body.widget_shows_social_links,
+      twitter_message: body.twitter_message,
+    } satisfies Record<keyof Display, unknown>);
+  }
+}
+
+/** The fields of a waitlist that only pages and widgets read. */
+export class DisplayDto {
+  @ApiProperty({ ...TITLE, type: String })
+  title!: string | null;
+
+  @ApiProperty({ ...SUCCESS_TITLE, type: String })
+  success_title!: string | null;
+
+  @ApiProperty({ ...BUTTON_TITLE, type: String })
+  signup_button_title!: string | null;
+
+  @ApiProperty({ ...LOGO, type: String, format: 'uri' })
+  logo!: string | null;
+
+  @ApiProperty({ ...STYLE, type: 'object', additionalProperties: true })
+  configuration_style_json!: JsonObject;
+
+  @ApiProperty({ ...USES_NAMES, example: false })
+  uses_firstname_lastname!: boolean;
+
+  @ApiProperty({ ...USES_LEADERBOARD, example: false })
+  uses_leaderboard!: boolean;
+
+  @ApiProperty({ ...LEADERBOARD_LENGTH, ...LEADERBOARD_LENGTH_TEXT, type: 'integer', format: 'int32', example: 10 })
+  leaderboard_length!: number;
+
+  @ApiProperty({ ...REMOVES_HEADERS, example: false })
+  remove_widget_headers!: boolean;
+
+  @ApiProperty({ ...SHOWS_LINKS, example: false })
+  widget_shows_social_links!: boolean;
+
+  @ApiProperty({ ...TWITTER_MESSAGE, type: String })
+  twitter_message!: string | null;
+
+  @ApiProperty({
+    enum: CONTACT_DETAILS,
+    enumName: 'RequiredContactDetail',
+    description: 'The contact data that a signup must have, from `required_contact`.',
+    example: 'EMAIL',
+  })
+  required_contact_detail!: ContactDetail;
+
+  @ApiProperty({ description: 'Whether people verify their email; false in this version.', example: false })
+  uses_signup_verification!: boolean;
+
+  @ApiProperty({ description: 'The same as `uses_signup_verification`.', example: false })
+  uses_waiter_verification!: boolean;
+
+  @ApiProperty({ description: 'Always false. Existing pages read it.', example: false })
+  redirects_to_status_page!: boolean;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 36,
+    description: 'Always null. Existing pages read it.',
+    example: null,
+  })
+  organization_uuid_fk!: string | null;
+
+  static of({ display, requiredContact }: Waitlist): DisplayDto {
+    const shown: Display = { ...UNSET, ...display };
+    return {
+      title: shown.title,
+      success_title: shown.success_title,
+      signup_button_title: shown.signup_button_title,
+      logo: shown.logo,
+      configuration_style_json: shown.configuration_style_json,
+      uses_firstname_lastname: shown.uses_firstname_lastname,
+      uses_leaderboard: shown.uses_leaderboard,
+      leaderboard_length: shown.leaderboard_length,
+      remove_widget_headers: shown.remove_widget_headers,
+      widget_shows_social_links: shown.widget_shows_social_links,
+      twitter_message: shown.twitter_message,
+      required_contact_detail: contactDetail(requiredContact),
+      uses_signup_verification: false,
+      uses_waiter_verification: false,
+      redirects_to_status_page: false,
+      organization_uuid_fk: null,
+    };
+  }
+}
+
+/** The fields of {@link DisplayDto} that follow from others or never change. */
+export const DERIVED_DISPLAY = [
+  'required_contact_detail',
+  'uses_signup_verification',
+  'uses_waiter_verification',
+  'redirects_to_status_page',
+  'organization_uuid_fk',
+] as const satisfies readonly (keyof DisplayDto)[];
+
+function contactDetail({ email, phone }: RequiredContact): ContactDetail {
+  if (phone === 'required') return email === 'required' ? 'EMAIL_AND_PHONE' : 'PHONE';
+  return email === 'off' ? 'PHONE' : 'EMAIL';
+}

@@ -1,0 +1,37 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { customAlphabet } from 'nanoid';
+import { TOKEN_ALPHABET } from '../queue/referral-link.js';
+
+const API_KEY_BYTES = 20;
+const API_KEY = new RegExp(`^[0-9a-f]{${2 * API_KEY_BYTES}}$`);
+/** A letter tells it from an id. */
+export const PUBLIC_KEY_SCHEMA = {
+  minLength: 6,
+  maxLength: 12,
+  pattern: '^[0-9]*[A-Z][0-9A-Z]*$',
+  example: '4T7WX0QK',
+} as const;
+const PUBLIC_KEY = new RegExp(PUBLIC_KEY_SCHEMA.pattern);
+const randomKey = customAlphabet(TOKEN_ALPHABET, 8);
+
+export function newPublicKey(): string {
+  const key = randomKey();
+  return PUBLIC_KEY.test(key) ? key : newPublicKey();
+}
+
+export function isPublicKey(text: string): boolean {
+  return text.length >= PUBLIC_KEY_SCHEMA.minLength && text.length <= PUBLIC_KEY_SCHEMA.maxLength && PUBLIC_KEY.test(text); // prettier-ignore
+}
+
+export function newApiKey(): string {
+  return randomBytes(API_KEY_BYTES).toString('hex');
+}
+
+export function isApiKey(text: string): boolean {
+  return API_KEY.test(text);
+}
+
+/** SHA-256 in hexadecimal: a key is random, so it needs no slow hash. */
+export function hashApiKey(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('hex');
+}

@@ -268,7 +268,7 @@ export async function listWaiters(
 /** The active people in the specified order. Ids rise as people join. */
 function line(active: readonly Waiter[], all: readonly Waiter[], spots: number): Waiter[] {
   const seqs = new Map(all.map(({ id }) => id).sort((a, b) => a - b).map((id, seq) => [id, seq])); // prettier-ignore
-  const earned = active.map((waiter) => ({ waiter, seq: seqs.get(waiter.id) as number, referrals: waiter.amount_referred })); // prettier-ignore
+  const earned = active.map((waiter) => ({ waiter, seq: seqs.get(waiter.id) as number, referrals: waiter.amount_referred, advanced: 0 })); // prettier-ignore
   return inOrder(earned, spots).map(({ waiter }) => waiter);
 }
 

@@ -10,74 +10,127 @@ import {
 } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import { ApiBearerAuth, ApiSecurity } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { WHO_MAY_CALL, type WhoMayCall } from '../platform/http/public.js';
 import { Problem } from '../platform/problems/problem.js';
-import { type Caller, TokenService, type TokenUse } from './token.service.js';
+import { AccountKeyService } from './account-key.service.js';
+import { ACCOUNT_KEY, accountKeyOf, type KeyRequest } from './account-key.strategy.js';
+import { type Caller, TokenService } from './token.service.js';
 import type { TokenRequest } from './token.strategy.js';
 
-/** Passes requests with a valid token of one kind, and sets `request.user` to its {@link Caller}. */
-function tokenGuard(use: TokenUse) {
-  @Injectable()
-  class TokenGuard extends AuthGuard(use) {
-    constructor(private readonly tokens: TokenService) {
-      super();
-    }
-
-    /** Passport registers strategies for the whole process, so the request carries the keys of its own service. */
-    override getRequest(context: ExecutionContext): TokenRequest {
-      return Object.assign(context.switchToHttp().getRequest<TokenRequest>(), { tokens: this.tokens });
-    }
-
-    override handleRequest<User = Caller | null>(
-      error: Error | null,
-      caller: User | false,
-      _info: unknown,
-      context: ExecutionContext,
-    ): User {
-      if (error) throw error;
-      if (caller) return caller;
-      const { authorization = '' } = this.getRequest(context).headers;
-      throw new Problem(/^Bearer /i.test(authorization) ? 'INVALID_TOKEN' : 'MISSING_TOKEN');
-    }
+/** Passes requests with a valid refresh token, used or not, and sets `request.user` to its caller. */
+@Injectable()
+class RefreshTokenGuard extends AuthGuard('refresh') {
+  constructor(private readonly tokens: TokenService) {
+    super();
   }
-  return TokenGuard;
+
+  /** Passport registers strategies for the whole process, so the request carries the keys of its own service. */
+  override getRequest(context: ExecutionContext): TokenRequest {
+    return Object.assign(context.switchToHttp().getRequest<TokenRequest>(), { tokens: this.tokens });
+  }
+
+  override handleRequest<User = Caller | null>(
+    error: Error | null,
+    caller: User | false,
+    _info: unknown,
+    context: ExecutionContext,
+  ): User {
+    if (error) throw error;
+    if (caller) return caller;
+    throw new Problem(tokenProblem(this.getRequest(context)));
+  }
 }
 
+/** Passes requests with a valid access token, or without one with an account key whose scope allows the operation. */
 @Injectable()
-export class AccessTokenGuard extends tokenGuard('access') {}
+export class OwnerGuard extends AuthGuard(['access', ACCOUNT_KEY]) {
+  constructor(
+    private readonly tokens: TokenService,
+    private readonly accountKeys: AccountKeyService,
+  ) {
+    super();
+  }
 
-/** Passes requests with a valid refresh token, used or not. */
+  /** As in {@link RefreshTokenGuard}. */
+  override getRequest(context: ExecutionContext): TokenRequest & KeyRequest {
+    const services = { tokens: this.tokens, accountKeys: this.accountKeys };
+    return Object.assign(context.switchToHttp().getRequest<TokenRequest & KeyRequest>(), services);
+  }
+
+  override handleRequest<User = Caller | null>(
+    error: Error | null,
+    caller: User | false,
+    _info: unknown,
+    context: ExecutionContext,
+  ): User {
+    if (error) throw error;
+    const request = this.getRequest(context);
+    if (!caller)
+      throw new Problem(accountKeyOf(request.headers) === null ? tokenProblem(request) : 'INVALID_ACCOUNT_KEY');
+    if (!this.isAllowed(caller as User & Caller, request)) throw new Problem('INSUFFICIENT_SCOPE');
+    return caller;
+  }
+
+  protected isAllowed({ keyScope }: Caller, { method }: FastifyRequest): boolean {
+    return keyScope !== 'read' || method === 'GET';
+  }
+}
+
+/** Passes requests with a valid access token. */
 @Injectable()
-class RefreshTokenGuard extends tokenGuard('refresh') {}
+class AccessTokenGuard extends OwnerGuard {
+  protected override isAllowed({ keyScope }: Caller): boolean {
+    return keyScope === null;
+  }
+}
 
 /**
- * Passes all requests; `request.user` is null without a valid access token. Pages send placeholders in the header, so an
- * unknown token counts as none. An expired one of ours is refused, so that its owner logs in again.
+ * Passes all requests; `request.user` is null without a valid access token or account key. Pages send placeholders in the
+ * headers, so what is unknown counts as none. An expired token of ours is refused, so that its owner logs in again.
  */
 @Injectable()
-class OptionalAccessTokenGuard extends AccessTokenGuard {
-  override handleRequest<User = Caller | null>(error: Error | null, caller: User | false, info: unknown): User {
+class OptionalOwnerGuard extends OwnerGuard {
+  override handleRequest<User = Caller | null>(error: Error | null, caller: User | false, infos: unknown): User {
     if (error) throw error;
-    if (info instanceof Error && info.name === 'TokenExpiredError') throw new Problem('INVALID_TOKEN');
+    const isExpired = (info: unknown) => info instanceof Error && info.name === 'TokenExpiredError';
+    if (!caller && [infos].flat().some(isExpired)) throw new Problem('INVALID_TOKEN');
     return (caller || null) as User;
   }
 }
 
-/** Only the bearer of an access token may call, and only past these guards. */
+function tokenProblem({ headers }: FastifyRequest) {
+  return /^Bearer /i.test(headers.authorization ?? '') ? 'INVALID_TOKEN' : 'MISSING_TOKEN';
+}
+
+/**
+ * Only the bearer of an access token or of an account key may call, and only past these guards. An account key with the
+ * scope `read` may only read.
+ */
 export const OwnerOnly = (...guards: Type<CanActivate>[]) =>
   applyDecorators(
     SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'owner'),
-    UseGuards(AccessTokenGuard, ...guards),
+    UseGuards(OwnerGuard, ...guards),
+    ApiBearerAuth('access_token'),
+    ApiSecurity(ACCOUNT_KEY),
+  );
+
+/** Only the bearer of an access token may call. */
+export const TokenOnly = () =>
+  applyDecorators(
+    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'owner'),
+    UseGuards(AccessTokenGuard),
     ApiBearerAuth('access_token'),
   );
 
-/** Anyone may call; the bearer of an access token sees more. */
+/** Anyone may call; the bearer of an access token or of an account key sees more. */
 export const OwnerOrPublic = () =>
   applyDecorators(
     SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'public'),
-    UseGuards(OptionalAccessTokenGuard),
+    UseGuards(OptionalOwnerGuard),
     ApiSecurity({}),
     ApiBearerAuth('access_token'),
+    ApiSecurity(ACCOUNT_KEY),
   );
 
 /** Only the bearer of a refresh token may call. */

@@ -3,6 +3,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { type AuditAction, AuditLog, FROM_CLI } from '../platform/audit/audit-log.js';
 import { Database } from '../platform/database/database.js';
 import { AccountEntity } from './account.entity.js';
+import { AccountKeyEntity } from './account-key.entity.js';
 
 @Injectable()
 export class AccountStore {
@@ -36,7 +37,7 @@ export class AccountStore {
     });
   }
 
-  /** Changes an account and ends all its logins. */
+  /** Changes an account and ends all its logins; if it is disabled, its keys too. */
   async change(
     id: number,
     action: AuditAction,
@@ -48,6 +49,7 @@ export class AccountStore {
       // A repeat after a lost answer to COMMIT finds the event of the first run.
       if ((await session.one(this.audit.findDone([event.id]))).size > 0) return;
       await manager.update(AccountEntity, { id }, { ...change, tokenVersion });
+      if (change.disabledAt) await manager.delete(AccountKeyEntity, { accountId: id });
       await session.one(this.audit.record(event));
     });
   }

@@ -7,7 +7,7 @@ import { RateLimited } from '../platform/limits/rate-limits.js';
 import { CurrentCaller, RefreshTokenOnly } from './access.js';
 import { CreateTokensDto, TokenPairDto } from './auth.dto.js';
 import { AuthService } from './auth.service.js';
-import { type Caller, TokenService } from './token.service.js';
+import { type TokenCaller, TokenService } from './token.service.js';
 
 @ApiTags('Auth')
 @Controller('api/v1/auth')
@@ -41,7 +41,10 @@ export class AuthController {
   })
   @ApiOkResponse({ description: 'The next pair of tokens.', type: TokenPairDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN')
-  async refreshAccessToken(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<TokenPairDto> {
+  async refreshAccessToken(
+    @CurrentCaller() caller: TokenCaller,
+    @Req() request: FastifyRequest,
+  ): Promise<TokenPairDto> {
     return TokenPairDto.from(await this.tokens.renew(caller, request));
   }
 }

@@ -3,6 +3,11 @@ import { JwtModule } from '@nestjs/jwt';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountEntity } from './account.entity.js';
 import { AccountStore } from './account.store.js';
+import { AccountKeyController } from './account-key.controller.js';
+import { AccountKeyEntity } from './account-key.entity.js';
+import { AccountKeyService } from './account-key.service.js';
+import { AccountKeyStore } from './account-key.store.js';
+import { AccountKeyStrategy } from './account-key.strategy.js';
 import { AuditController } from './audit.controller.js';
 import { AuthController } from './auth.controller.js';
 import { AuthMetrics } from './auth.metrics.js';
@@ -15,22 +20,25 @@ import { PasswordHasher } from './password-hasher.js';
 import { TokenService } from './token.service.js';
 import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
 
-/** Who is calling: accounts, passwords and tokens. */
+/** Who is calling: accounts, passwords, tokens and account keys. */
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity, LoginEntity]), JwtModule],
-  controllers: [AuthController, AuditController],
+  imports: [TypeOrmModule.forFeature([AccountEntity, LoginEntity, AccountKeyEntity]), JwtModule],
+  controllers: [AuthController, AccountKeyController, AuditController],
   providers: [
     AuthService,
     AuthMetrics,
     TokenService,
+    AccountKeyService,
     LoginThrottle,
     LoginAuditService,
     PasswordHasher,
     AccountStore,
     LoginStore,
+    AccountKeyStore,
     AccessTokenStrategy,
     RefreshTokenStrategy,
+    AccountKeyStrategy,
   ],
-  exports: [AuthService, TokenService, LoginAuditService],
+  exports: [AuthService, TokenService, AccountKeyService, LoginAuditService],
 })
 export class AuthModule {}

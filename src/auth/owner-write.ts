@@ -52,7 +52,7 @@ export const Repeatable = () =>
     }),
   );
 
-/** Makes an {@link OwnerWrite} from a request. Needs AccessTokenGuard before it. */
+/** Makes an {@link OwnerWrite} from a request. Needs OwnerGuard before it. */
 @Injectable()
 class OwnerWritePipe implements PipeTransform<Call, OwnerWrite> {
   constructor(private readonly audit: AuditLog) {}
@@ -63,7 +63,7 @@ class OwnerWritePipe implements PipeTransform<Call, OwnerWrite> {
       id: uuidV7(),
       accountId: account.id,
       ...this.audit.originOf(request),
-      key: keyOf(request, account.id),
+      key: keyOf(request),
       markReplayed: () => void reply.header('Idempotent-Replayed', 'true'),
     };
   }
@@ -85,14 +85,14 @@ function keyFault(request: FastifyRequest): Omit<FieldFault, 'field'> | null {
   return { rule: 'max_length', message: `must have at most ${KEY_LENGTH_MAX} characters` };
 }
 
-function keyOf(request: FastifyRequest, accountId: number): RepeatKey | null {
-  const { method, routeOptions, params, body, headers } = request;
+function keyOf({ user, method, routeOptions, params, body, headers }: Call['request']): RepeatKey | null {
+  const { account, keyScope } = user;
   const given = headers[KEY_HEADER];
   if (given === undefined) return null;
   return {
-    id: hash([accountId, method, routeOptions.url, params, given]),
-    // The header can name the waitlist in place of the body.
-    bodyHash: hash([headers['api-key'] ?? null, body ?? null]),
+    id: hash([account.id, method, routeOptions.url, params, given]),
+    // Beside a token, the header can name the waitlist in place of the body.
+    bodyHash: hash([keyScope === null ? (headers['api-key'] ?? null) : null, body ?? null]),
   };
 }
 

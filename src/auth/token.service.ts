@@ -8,6 +8,7 @@ import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problems/problem.js';
 import { secretId } from '../platform/secrets/secrets.js';
 import type { AccountEntity } from './account.entity.js';
+import type { KeyScope } from './account-key.entity.js';
 import { AuthMetrics } from './auth.metrics.js';
 import type { LoginEntity } from './login.entity.js';
 import { type LiveLogin, LoginStore } from './login.store.js';
@@ -34,8 +35,15 @@ export interface TokenClaims {
   readonly token_use: TokenUse;
 }
 
+/** The owner that a request speaks for. */
+export interface Caller {
+  readonly account: Pick<AccountEntity, 'id' | 'uuid'>;
+  /** The scope of the caller's account key; null with a token. */
+  readonly keyScope: KeyScope | null;
+}
+
 /** The account and the login of a verified token. */
-export interface Caller extends LiveLogin {
+export interface TokenCaller extends Caller, LiveLogin {
   readonly claims: TokenClaims;
 }
 
@@ -84,7 +92,7 @@ export class TokenService {
    * same pair within the grace period; any other second use ends the login.
    * @throws Problem `INVALID_TOKEN`
    */
-  async renew({ account, claims: { sid, jti } }: Caller, request: Sender): Promise<TokenPair> {
+  async renew({ account, claims: { sid, jti } }: TokenCaller, request: Sender): Promise<TokenPair> {
     const now = new Date();
     const nextJti = randomUUID();
     const event = { accountId: account.id, action: 'refresh_token_reused', ...this.audit.originOf(request) } as const;
@@ -103,9 +111,9 @@ export class TokenService {
   }
 
   /** The caller that a verified token belongs to; null if its login has ended. */
-  async findCaller(claims: TokenClaims): Promise<Caller | null> {
+  async findCaller(claims: TokenClaims): Promise<TokenCaller | null> {
     const live = await this.database.one(this.logins.findLive(claims.sid, Number(claims.sub), new Date()));
-    return live && { ...live, claims };
+    return live && { ...live, claims, keyScope: null };
   }
 
   /** The key with this id, undefined if there is none. */

@@ -6,11 +6,11 @@ import { type SecretOrKeyProvider, Strategy, type StrategyOptionsWithRequest } f
 import { isRepeated } from '../platform/http/headers.js';
 import { Problem } from '../platform/problems/problem.js';
 import {
-  type Caller,
   TOKEN_ALGORITHM,
   TOKEN_AUDIENCE,
   TOKEN_ISSUER,
   TOKEN_TYPES,
+  type TokenCaller,
   type TokenClaims,
   type TokenService,
   type TokenUse,
@@ -42,7 +42,7 @@ function tokenStrategy(use: TokenUse) {
       super(options);
     }
 
-    async validate({ tokens }: TokenRequest, claims: TokenClaims): Promise<Caller | null> {
+    async validate({ tokens }: TokenRequest, claims: TokenClaims): Promise<TokenCaller | null> {
       return claims.token_use === use && isComplete(claims) ? tokens.findCaller(claims) : null;
     }
   }

@@ -4,12 +4,14 @@ import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module.js';
+import { AccountKeyService } from '../auth/account-key.service.js';
 import { LoginAuditService } from '../auth/login-audit.service.js';
 import { prepareFirstStart } from './first-start.js';
 import { type Config, readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 import { prepareSchema } from '../platform/database/migrator.js';
+import { WriteAheadLog } from '../platform/database/write-ahead-log.js';
 import { Lifecycle } from '../platform/health/lifecycle.js';
 import { createMetricsServer } from '../platform/health/monitoring.js';
 import { configureHttp } from '../platform/http/configure-http.js';
@@ -77,8 +79,14 @@ async function startService(): Promise<Stoppable> {
   });
   app.get(Sweeper).watch((error) => log.error({ error: safeError(error) }, 'could not delete old rows yet'));
   app
+    .get(WriteAheadLog)
+    .watch((error) => log.error({ error: safeError(error) }, 'could not empty the write-ahead log yet'));
+  app
     .get(LoginAuditService)
     .watch((error) => log.error({ error: safeError(error) }, 'could not record a failed login'));
+  app
+    .get(AccountKeyService)
+    .watch((error) => log.error({ error: safeError(error) }, 'could not record the use of an account key yet'));
   // Create the first account only after listening: its password is shown once, and a failed start would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
   app.get(Lifecycle).markStarted();

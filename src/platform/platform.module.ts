@@ -6,6 +6,7 @@ import { type Config, CONFIG } from './config/config.js';
 import { dataSourceOptions } from './database/data-source-options.js';
 import { Database } from './database/database.js';
 import { Sweeper } from './database/sweeper.js';
+import { WriteAheadLog } from './database/write-ahead-log.js';
 import { Lifecycle } from './health/lifecycle.js';
 import { PageHeaders } from './http/page-headers.js';
 import { IdempotencyKeyEntity } from './idempotency/idempotency-key.entity.js';
@@ -20,6 +21,7 @@ import { Metrics } from './telemetry/metrics.js';
 const SHARED = [
   Database,
   Sweeper,
+  WriteAheadLog,
   Secrets,
   SealedColumns,
   AuditLog,

@@ -68,7 +68,7 @@ describe('a batch', () => {
 
     expect(results(decision)).toEqual([{ uuids: ['u5', 'u1'], active: 8 }, { uuids: ['u7', 'u2'], active: 6 }]); // prettier-ignore
     expect(removed(decision)).toEqual([[[5, 5], [1, 1]], [[7, 5], [2, 1]]]); // prettier-ignore
-    expect(decision.offboarded.map(({ write }) => write.id)).toEqual(['x', 'y']);
+    expect(decision.written.map(({ write }) => write.id)).toEqual(['x', 'y']);
   });
 
   it('offboards the first of the queue, each command after the one before', () => {
@@ -84,7 +84,7 @@ describe('a batch', () => {
     const decision = decideWith({ done, first: [record(5)] }, offboardNext('x', 1));
 
     expect(results(decision)).toEqual([{ uuids: ['u4'], active: 10 }]);
-    expect(decision).toMatchObject({ removals: [], offboarded: [], waitlist: WAITLIST });
+    expect(decision).toMatchObject({ removals: [], written: [], waitlist: WAITLIST });
   });
 
   it.each([

@@ -3,13 +3,17 @@
  * waitlist's row and stores the decision in the same transaction.
  */
 import { v7 as uuidV7 } from 'uuid';
+import type { AuditAction } from '../platform/audit/audit-log.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { Outcome } from '../platform/limits/batcher.js';
+import { Problem } from '../platform/problems/problem.js';
 import { admit } from './admission/admit.js';
+import { type Corrected, correct } from './admission/correct.js';
 import { CounterChanges } from './counters.js';
-import { rankKey } from './rank-key.js';
+import type { ErasedWaiterEntity } from './erased-waiter.entity.js';
+import { rankKey, spotsAfter } from './rank-key.js';
 import { newReferralToken } from './referral-link.js';
-import type { Applicant, ContactKeys, Found, Newcomer, StoredWaiter, Waiter } from './waiter.js';
+import type { Applicant, ContactKeys, Found, Newcomer, PersonChanges, StoredWaiter, Waiter } from './waiter.js';
 import type { Removal } from './waiter.store.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
@@ -26,45 +30,87 @@ export interface Offboard {
   readonly selection: Selection;
 }
 
-/** The records with these ids, or the first ones of the queue. */
-export type Selection = { readonly ids: readonly number[] } | { readonly next: number };
+export interface Erase {
+  readonly kind: 'erase';
+  readonly write: OwnerWrite;
+  readonly uuids: readonly string[];
+}
 
-export type Command = Join | Offboard;
+export interface Correct {
+  readonly kind: 'correct';
+  readonly write: OwnerWrite;
+  readonly uuid: string;
+  readonly changes: PersonChanges;
+  /** The country of a phone number without a country code; null if there is none. */
+  readonly region: string | null;
+  /** The normal forms of the changed contact data. */
+  readonly keys: ContactKeys;
+}
+
+/** The records with these ids or uuids, or the first ones of the queue. */
+export type Selection =
+  { readonly ids: readonly number[] } | { readonly uuids: readonly string[] } | { readonly next: number };
+
+export type Command = Offboard | Erase | Correct | Join;
 
 /** The waitlist has a record with this contact data already. */
 export type Duplicate = Omit<Found, 'waiter' | 'waitlist'>;
 
-/** The records that an offboarding removed, in its order. */
-export interface Offboarded {
+/** The records that an owner's command changed, in its order. */
+export interface Changed {
   readonly uuids: readonly string[];
+}
+
+/** The records that an offboarding removed. */
+export interface Offboarded extends Changed {
   /** Active records of the waitlist after it. */
   readonly active: number;
 }
 
-export type Result = Found | Duplicate | Offboarded;
+export type Result = Found | Duplicate | Changed | Offboarded;
 
 /** What is known under the lock about the waitlist and the records that the commands name. */
 export interface Facts {
   readonly waitlist: LeanWaitlist;
-  /** The records that offboardings name by their ids. */
+  /** The records that owners' commands name by their ids or uuids. */
   readonly named: readonly Waiter[];
   /** The first records of the queue, as many as the offboardings may need. */
   readonly first: readonly Waiter[];
-  /** The offboardings that an earlier attempt carried out, each with the uuids of the records that it removed. */
+  /** The owners' commands that an earlier attempt carried out, each with the uuids of the records that it changed. */
   readonly done: ReadonlyMap<string, readonly string[]>;
-  /** Both keys of each existing record that matches a join. */
+  /** Both keys of each existing record that matches a join or the contact data of a correction. */
   readonly taken: readonly ContactKeys[];
   /** The records whose tokens the joins carry. */
   readonly referrers: readonly StoredWaiter[];
+}
+
+/** An owner's command that a decision carries out. */
+export interface Written {
+  readonly write: OwnerWrite;
+  readonly action: AuditAction;
+  readonly uuids: readonly string[];
+  /** The numbers of the answer that change with time. */
+  readonly counts?: { readonly active: number };
+}
+
+type Standing = Partial<Pick<StoredWaiter, 'spotsAdvanced' | 'rankKey'>>;
+
+/** The columns to set in one record. */
+export interface Correction {
+  readonly id: number;
+  readonly columns: Corrected & Standing;
 }
 
 /** What to store, and the outcome of each command. */
 export interface Decision {
   readonly outcomes: readonly Outcome<Result>[];
   readonly waitlist: LeanWaitlist;
+  readonly written: readonly Written[];
   readonly removals: readonly Removal[];
-  /** The offboardings that this decision carries out. */
-  readonly offboarded: readonly { readonly write: OwnerWrite; readonly result: Offboarded }[];
+  /** The tombstones of the records to delete. */
+  readonly erased: readonly ErasedWaiterEntity[];
+  /** In this order, because one can take an email that the one before gave up. */
+  readonly corrections: readonly Correction[];
   readonly joined: readonly Waiter[];
   /** Referrers with their new counts and rank keys. */
   readonly credited: readonly StoredWaiter[];
@@ -72,91 +118,183 @@ export interface Decision {
 }
 
 /**
- * Carries out offboardings first, so that signups of the same batch do not change the positions they report. A command that
- * fails changes nothing.
+ * Carries out the commands as if one after the other: first all offboardings, because they report positions as they were
+ * before the batch; then all erasures, corrections and joins, so that a contact that is given up can be taken. A command
+ * that fails changes nothing.
  */
 export function decide(facts: Facts, commands: readonly Command[]): Decision {
   const state = stateOf(facts);
-  const offboarded = offboardAll(state, commands);
-  const outcomes = commands.map((command): Outcome<Result> => {
-    if (command.kind === 'offboard') return { result: offboarded.get(command.write.id) as Offboarded };
-    try {
-      return { result: join(state, command) };
-    } catch (error) {
-      return { error };
-    }
-  });
-  moveReferrers(state);
-  const { waitlist, removals, written, joined, credited, counters } = state;
-  return { outcomes, waitlist, removals, offboarded: written, joined, credited: [...credited.values()], counters };
+  const outcomes = new Map<Command, Outcome<Result>>();
+  for (const kind of ORDER)
+    for (const command of commands)
+      if (command.kind === kind)
+        outcomes.set(
+          command,
+          attempt(() => carryOut(state, command)),
+        );
+  countMoves(state);
+  const { waitlist, written, removals, erased, corrections, joined, records, credited, counters } = state;
+  return {
+    outcomes: commands.map((command) => outcomes.get(command) as Outcome<Result>),
+    waitlist,
+    written,
+    removals,
+    erased,
+    corrections,
+    joined,
+    credited: [...credited].map((id) => records.get(id) as StoredWaiter),
+    counters,
+  };
+}
+
+const ORDER = ['offboard', 'erase', 'correct', 'join'] as const satisfies readonly Command['kind'][];
+
+function attempt(work: () => Result): Outcome<Result> {
+  try {
+    return { result: work() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function carryOut(state: State, command: Command): Result {
+  if (command.kind === 'join') return join(state, command);
+  const doneBefore = state.done.get(command.write.id);
+  if (doneBefore) return { uuids: doneBefore, active: state.waitlist.active };
+  if (command.kind === 'offboard') return offboard(state, command);
+  return command.kind === 'erase' ? erase(state, command) : correctOne(state, command);
 }
 
 type State = ReturnType<typeof stateOf>;
 
 /** The facts, which the commands then change one after the other. */
 function stateOf({ waitlist, named, first, done, taken, referrers }: Facts) {
+  const known: readonly StoredWaiter[] = [...referrers, ...first, ...named];
   return {
+    at: new Date(),
     waitlist: { ...waitlist },
-    named: new Map([...named, ...first].map((waiter) => [waiter.id, waiter])),
+    /** The records by id, as the commands leave them; without those that are erased. */
+    records: new Map(known.map((record) => [record.id, record])),
+    ids: new Map(named.map(({ uuid, id }) => [uuid, id])),
     first: first.map(({ id }) => id),
+    /** The positions before the batch. */
+    priorities: new Map([...named, ...first].map(({ id, priority }) => [id, priority])),
+    /** The positions, before the batch, of the records that it offboards. */
+    gone: [] as number[],
+    /** The rank keys before the batch of the records that it moves. */
+    moved: new Map<number, number>(),
     done,
-    takenEmails: new Set(taken.map(({ emailKey }) => emailKey)),
-    takenPhones: new Set(taken.map(({ phoneKey }) => phoneKey)),
-    referrers: new Map(referrers.map((referrer) => [referrer.referralToken, referrer])),
-    credited: new Map<string, StoredWaiter>(),
+    takenEmails: new Set<string | null>(taken.flatMap(({ emailKey }) => emailKey ?? [])),
+    takenPhones: new Set<string | null>(taken.flatMap(({ phoneKey }) => phoneKey ?? [])),
+    referrers: new Map(referrers.map(({ referralToken, id }) => [referralToken, id])),
+    credited: new Set<number>(),
     counters: new CounterChanges(waitlist),
+    written: [] as Written[],
     removals: [] as Removal[],
-    written: [] as { write: OwnerWrite; result: Offboarded }[],
+    erased: [] as ErasedWaiterEntity[],
+    corrections: [] as Correction[],
     joined: [] as Waiter[],
   };
 }
 
 /**
- * One command after the other: a record's position at its removal is the one before the batch, less the records ahead of
- * it that earlier commands removed. Returns the result of each command.
+ * A record's position at its removal is the one before the batch, less the records ahead of it that earlier commands
+ * removed.
  */
-function offboardAll(state: State, commands: readonly Command[]): Map<string, Offboarded> {
-  const { waitlist, named, counters, removals, written, done } = state;
-  const results = new Map<string, Offboarded>();
-  const gone: number[] = [];
-  const at = new Date();
-  for (const command of commands) {
-    if (command.kind !== 'offboard') continue;
-    const { write } = command;
-    const removedBefore = done.get(write.id);
-    if (removedBefore) {
-      results.set(write.id, { uuids: removedBefore, active: waitlist.active });
-      continue;
-    }
-    const leaving = select(state, command.selection);
-    const removed = leaving.map((waiter): Waiter => {
-      const priority = waiter.priority - gone.filter((position) => position < waiter.priority).length;
-      return { ...waiter, active: false, removedAt: at, removedPriority: priority, priority };
-    });
-    gone.push(...leaving.map(({ priority }) => priority));
-    const priorities = new Map(removed.map(({ id, priority }) => [id, priority]));
-    if (removed.length > 0) removals.push({ at, priorities });
-    for (const waiter of removed) {
-      named.set(waiter.id, waiter);
-      waitlist.active -= 1;
-      waitlist.offboarded += 1;
-      counters.leave(waiter);
-      if (!waiter.referred) continue;
-      waitlist.referredActive -= 1;
-      waitlist.referredOffboarded += 1;
-    }
-    const result = { uuids: removed.map(({ uuid }) => uuid), active: waitlist.active };
-    results.set(write.id, result);
-    written.push({ write, result });
+function offboard(state: State, { selection, write }: Offboard): Offboarded {
+  const { at, waitlist, records, priorities, gone, counters } = state;
+  const leaving = select(state, selection);
+  const positions = leaving.map(({ id }) => priorities.get(id) as number);
+  const left = positions.map((position) => position - gone.filter((other) => other < position).length);
+  gone.push(...positions);
+  if (leaving.length > 0)
+    state.removals.push({ at, priorities: new Map(leaving.map(({ id }, index) => [id, left[index] as number])) });
+  for (const [index, record] of leaving.entries()) {
+    records.set(record.id, { ...record, active: false, removedAt: at, removedPriority: left[index] as number });
+    waitlist.active -= 1;
+    waitlist.offboarded += 1;
+    counters.leave(record);
+    if (!record.referred) continue;
+    waitlist.referredActive -= 1;
+    waitlist.referredOffboarded += 1;
   }
-  return results;
+  const result = { uuids: leaving.map(({ uuid }) => uuid), active: waitlist.active };
+  state.written.push({ write, action: 'waiters_offboarded', uuids: result.uuids, counts: { active: result.active } });
+  return result;
 }
 
 /** The active records of a selection, each once. */
-function select({ named, first }: State, selection: Selection): Waiter[] {
-  const ids = 'ids' in selection ? new Set(selection.ids) : first;
-  const active = [...ids].flatMap((id) => named.get(id) ?? []).filter((waiter) => waiter.active);
-  return 'ids' in selection ? active : active.slice(0, selection.next);
+function select({ records, ids, first }: State, selection: Selection): StoredWaiter[] {
+  const selected = 'ids' in selection ? selection.ids : 'uuids' in selection ? idsOf(ids, selection.uuids) : first;
+  const active = [...new Set(selected)].flatMap((id) => records.get(id) ?? []).filter((record) => record.active);
+  return 'next' in selection ? active.slice(0, selection.next) : active;
+}
+
+function idsOf(ids: ReadonlyMap<string, number>, uuids: readonly string[]): number[] {
+  return uuids.flatMap((uuid) => ids.get(uuid) ?? []);
+}
+
+/** Deletes records, active or offboarded, each once. Their referrers keep the credit. */
+function erase(state: State, { uuids, write }: Erase): Changed {
+  const { at, waitlist, records, ids, takenEmails, takenPhones, referrers, counters } = state;
+  const leaving = [...new Set(idsOf(ids, uuids))].flatMap((id) => records.get(id) ?? []);
+  for (const record of leaving) {
+    const { id, waitlistId, seq, uuid, referralToken, referredByToken, rankKey: key, createdAt } = record;
+    state.erased.push({
+      id,
+      waitlistId,
+      seq,
+      uuid,
+      referralToken,
+      referredByToken,
+      rankKey: key,
+      createdAt,
+      erasedAt: at,
+    });
+    records.delete(id);
+    referrers.delete(referralToken);
+    takenEmails.delete(record.emailKey);
+    takenPhones.delete(record.phoneKey);
+    waitlist[record.active ? 'active' : 'offboarded'] -= 1;
+    if (record.referred) waitlist[record.active ? 'referredActive' : 'referredOffboarded'] -= 1;
+    counters.count(record, record.active, -1);
+  }
+  const changed = { uuids: leaving.map(({ uuid }) => uuid) };
+  state.written.push({ write, action: 'waiters_erased', ...changed });
+  return changed;
+}
+
+/** @throws Problem `NO_WAITER_FOUND`, `CONTACT_TAKEN`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
+function correctOne(state: State, { uuid, changes, keys, region, write }: Correct): Changed {
+  const { records, ids, takenEmails, takenPhones } = state;
+  const record = records.get(ids.get(uuid) ?? 0);
+  if (!record) throw new Problem('NO_WAITER_FOUND');
+  const corrected = correct(record, changes, keys, region);
+  const { emailKey, phoneKey } = { ...record, ...corrected };
+  // No two records share a key, so a key that is taken and not the record's own is another's.
+  if (emailKey !== record.emailKey && takenEmails.has(emailKey)) throw new Problem('CONTACT_TAKEN');
+  if (phoneKey !== record.phoneKey && takenPhones.has(phoneKey)) throw new Problem('CONTACT_TAKEN');
+  replace(takenEmails, record.emailKey, emailKey);
+  replace(takenPhones, record.phoneKey, phoneKey);
+  records.set(record.id, { ...record, ...corrected });
+  const columns = { ...corrected, ...advance(state, record.id, changes.spotsToAdvance) };
+  if (Object.keys(columns).length > 0) state.corrections.push({ id: record.id, columns });
+  const changed = { uuids: [uuid] };
+  state.written.push({ write, action: 'waiter_corrected', ...changed });
+  return changed;
+}
+
+/** Grants a record more spots, or takes some back. Returns the columns that change. */
+function advance(state: State, id: number, spots: number | undefined): Standing {
+  if (spots === undefined) return {};
+  const record = state.records.get(id) as StoredWaiter;
+  const spotsAdvanced = spotsAfter(record.spotsAdvanced, spots);
+  return { spotsAdvanced, rankKey: moveTo(state, { ...record, spotsAdvanced }) };
+}
+
+function replace(taken: Set<string | null>, from: string | null, to: string | null): void {
+  taken.delete(from);
+  if (to !== null) taken.add(to);
 }
 
 /** @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_CLOSED` */
@@ -179,21 +317,30 @@ function join(state: State, { applicant }: Join): Found | Duplicate {
 }
 
 /** Credits the first known referrer with one more referral and returns its token; null if none is known. */
-function credit({ waitlist, referrers, credited }: State, tokens: readonly string[]): string | null {
-  const token = tokens.find((candidate) => referrers.has(candidate)) ?? null;
-  const referrer = token === null ? undefined : (credited.get(token) ?? referrers.get(token));
-  if (token === null || !referrer) return null;
-  const { amountReferred, creditedReferrals } = referrer;
-  const facts = { ...referrer, amountReferred: amountReferred + 1, creditedReferrals: creditedReferrals + 1 };
-  credited.set(token, { ...facts, rankKey: rankKey(facts, waitlist.spotsPerReferral) });
+function credit(state: State, tokens: readonly string[]): string | null {
+  const { records, referrers, credited } = state;
+  const token = tokens.find((candidate) => referrers.has(candidate));
+  if (token === undefined) return null;
+  const referrer = records.get(referrers.get(token) as number) as StoredWaiter;
+  const { id, amountReferred, creditedReferrals } = referrer;
+  moveTo(state, { ...referrer, amountReferred: amountReferred + 1, creditedReferrals: creditedReferrals + 1 });
+  credited.add(id);
   return token;
 }
 
-function moveReferrers({ named, referrers, credited, counters }: State): void {
-  for (const [token, { id, active, referred, rankKey: to }] of credited) {
-    const isOffboarded = !active || named.get(id)?.active === false;
-    const from = referrers.get(token)?.rankKey;
-    if (!isOffboarded && from !== undefined) counters.move(from, to, referred);
+/** Changes the facts that decide a record's position, and returns its new rank key. */
+function moveTo({ waitlist, records, moved }: State, changed: StoredWaiter): number {
+  const key = rankKey(changed, waitlist.spotsPerReferral);
+  if (!moved.has(changed.id)) moved.set(changed.id, changed.rankKey);
+  records.set(changed.id, { ...changed, rankKey: key });
+  return key;
+}
+
+/** The moves come last: the offboardings and erasures before them counted the keys as they were stored. */
+function countMoves({ records, moved, counters }: State): void {
+  for (const [id, from] of moved) {
+    const record = records.get(id);
+    if (record?.active) counters.move(from, record.rankKey, record.referred);
   }
 }
 
@@ -213,6 +360,7 @@ export function newWaiter(waitlist: Queue, newcomer: Newcomer, referredByToken: 
     referredByToken,
     referred: referredByToken !== null,
     amountReferred: 0,
+    importedReferrals: 0,
     rankKey: rankKey(facts, waitlist.spotsPerReferral),
     active: true,
     verified: false,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { chunksOf, placeholders } from '../platform/database/dialect.js';
-import { known, mapped, type Query, select, type Session, together, write } from '../platform/database/session.js';
+import { mapped, type Query, select, type Session, together, write } from '../platform/database/session.js';
 import {
   type Axis,
   type Bucket,
@@ -106,22 +106,8 @@ export class BucketStore {
 
   /** How many records come before narrowest buckets, by bucket; leaves out buckets of which a row on the path is missing. */
   findBefore(waitlistId: number, axis: Axis, leaves: readonly number[]): Query<ReadonlyMap<number, number>> {
-    if (leaves.length === 0) return known(new Map());
-    const paths = leaves.map((leaf) => pathOf(axis, firstKeyOf(axis, leaf)));
-    const refs = new Map(paths.flat().map((ref) => [bucketId(ref), ref]));
-    return select<BucketRow, ReadonlyMap<number, number>>(
-      // MySQL takes two thirds of the time that terms of an OR would take.
-      `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
-       WHERE waitlist_id = ? AND axis = ? AND (level, parent, slot) IN (${Array.from(refs, () => '(?, ?, ?)').join(', ')})`,
-      [waitlistId, axis.code, ...[...refs.values()].flatMap(({ level, parent, slot }) => [level, parent, slot])],
-      (rows) => {
-        const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
-        const total = (path: readonly BucketRef[]) =>
-          path.reduce((sum, ref) => sum + (before.get(bucketId(ref)) ?? NaN), 0);
-        const sums = leaves.map((leaf, index) => [leaf, total(paths[index] ?? [])] as const);
-        return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
-      },
-    );
+    const chunks = together(chunksOf(leaves, FAMILIES_MAX).map((some) => this.findSomeBefore(waitlistId, axis, some)));
+    return mapped(chunks, (found) => new Map(found.flatMap((before) => [...before])));
   }
 
   save(waitlistId: number, buckets: readonly Bucket[]): Query<unknown> {
@@ -155,6 +141,28 @@ export class BucketStore {
     return write(
       'DELETE FROM queue_bucket WHERE waitlist_id = ? AND axis = ? AND level = ? AND parent >= ? AND parent < ?',
       [waitlistId, axis, level, parent, parent + FAMILIES_DELETED_MAX],
+    );
+  }
+
+  private findSomeBefore(
+    waitlistId: number,
+    axis: Axis,
+    leaves: readonly number[],
+  ): Query<ReadonlyMap<number, number>> {
+    const paths = leaves.map((leaf) => pathOf(axis, firstKeyOf(axis, leaf)));
+    const refs = new Map(paths.flat().map((ref) => [bucketId(ref), ref]));
+    return select<BucketRow, ReadonlyMap<number, number>>(
+      // MySQL takes two thirds of the time that terms of an OR would take.
+      `SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket
+       WHERE waitlist_id = ? AND axis = ? AND (level, parent, slot) IN (${Array.from(refs, () => '(?, ?, ?)').join(', ')})`,
+      [waitlistId, axis.code, ...[...refs.values()].flatMap(({ level, parent, slot }) => [level, parent, slot])],
+      (rows) => {
+        const before = new Map(rows.map((row) => [bucketId(row), row.before_in_parent]));
+        const total = (path: readonly BucketRef[]) =>
+          path.reduce((sum, ref) => sum + (before.get(bucketId(ref)) ?? NaN), 0);
+        const sums = leaves.map((leaf, index) => [leaf, total(paths[index] ?? [])] as const);
+        return new Map(sums.filter(([, sum]) => !Number.isNaN(sum)));
+      },
     );
   }
 

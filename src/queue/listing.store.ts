@@ -4,7 +4,7 @@ import { placeholders } from '../platform/database/dialect.js';
 import { known, type Query, select } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { leafOf, QUEUE_AXIS } from './counters.js';
-import type { PageRequest, RecordKey, StoredWaiter } from './waiter.js';
+import { LARGE, type PageRequest, type RecordKey, type StoredWaiter } from './waiter.js';
 import { WaiterEntity } from './waiter.entity.js';
 
 /** Which records a listing has, and in which order. Offboarded records are listed in the order of joining. */
@@ -55,13 +55,13 @@ export class ListingStore {
     waitlistId: number,
     listing: Listing,
     { from, skip, leaves }: Window,
-    { limit, withAnswers }: Pick<PageRequest, 'limit' | 'withAnswers'>,
+    { limit, without }: Pick<PageRequest, 'limit' | 'without'>,
   ): Query<StoredWaiter[]> {
     const conditions: Condition[] = [filterOf(waitlistId, listing)];
     if (from) conditions.push(startOf(listing, from));
     if (leaves) conditions.push({ sql: `w.rank_bucket IN (${placeholders(leaves.length)})`, values: leaves });
     return select<Row, StoredWaiter[]>(
-      `SELECT ${this.waiters.select('w', withAnswers ? [] : ['answers'])}
+      `SELECT ${this.waiters.select('w', without)}
        FROM waiter w ${this.database.dialect.byIndex(indexOf(listing))}
        WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
        ORDER BY ${orderOf(listing)} LIMIT ? OFFSET ?`,
@@ -73,11 +73,21 @@ export class ListingStore {
   /** The active records with the most credited referrals, and among equals those that joined first. */
   findLeaders(waitlistId: number, limit: number): Query<StoredWaiter[]> {
     return select<Row, StoredWaiter[]>(
-      `SELECT ${this.waiters.select('w', ['metadata', 'answers'])}
+      `SELECT ${this.waiters.select('w', LARGE)}
        FROM waiter w ${this.database.dialect.byIndex('waiter_credited')}
        WHERE w.waitlist_id = ? AND w.active = 1 AND w.credited_referrals > 0
        ORDER BY w.credited_referrals DESC, w.seq LIMIT ?`,
       [waitlistId, limit],
+      (rows) => rows.map((row) => this.waiters.read(row)),
+    );
+  }
+
+  /** The records with these ids, whole. */
+  findByIds(waitlistId: number, ids: readonly number[]): Query<StoredWaiter[]> {
+    return select<Row, StoredWaiter[]>(
+      `SELECT ${this.waiters.select('w')} FROM waiter w ${this.database.dialect.byId()}
+       WHERE w.waitlist_id = ? AND w.id IN (${placeholders(ids.length)})`,
+      [waitlistId, ...ids],
       (rows) => rows.map((row) => this.waiters.read(row)),
     );
   }
@@ -126,11 +136,15 @@ export class ListingStore {
     );
   }
 
-  /** The start of a page that follows this record, active or offboarded; null if the waitlist never had this id. */
+  /**
+   * The start of a page that follows this record: active, offboarded or erased. Null if the waitlist never had this id. Of
+   * an erased record, `emailKey` is null, and `rankKey` is the one at its erasure.
+   */
   findAfter(waitlistId: number, id: number): Query<PageStart | null> {
     return select<{ seq: number; rank_key: number; email_key: string | null }, PageStart | null>(
-      'SELECT seq, rank_key, email_key FROM waiter WHERE id = ? AND waitlist_id = ?',
-      [id, waitlistId],
+      `SELECT seq, rank_key, email_key FROM waiter WHERE id = ? AND waitlist_id = ?
+       UNION ALL SELECT seq, rank_key, NULL FROM erased_waiter WHERE id = ? AND waitlist_id = ?`,
+      [id, waitlistId, id, waitlistId],
       ([row]) => (row ? { seq: row.seq, rankKey: row.rank_key, emailKey: row.email_key, isAfter: true } : null),
     );
   }
@@ -151,7 +165,10 @@ function filterOf(waitlistId: number, { offboarded, referredBy, keys, emailPrefi
     ...keys.map(({ column, value }) => ({ sql: `w.${KEYS[column].column} = ?`, values: [value] })),
   ];
   if (referredBy === 'anyone') conditions.push({ sql: 'w.referred = 1', values: [] });
-  else if (referredBy !== null) conditions.push({ sql: 'w.referred_by_token = ?', values: [referredBy.token] });
+  else if (referredBy !== null) {
+    const { tokens } = referredBy;
+    conditions.push({ sql: `w.referred_by_token IN (${placeholders(tokens.length)})`, values: tokens });
+  }
   if (emailPrefix !== null) {
     // Not LIKE: a range needs no escaping, and its order is that of the column's binary collation.
     const range = [emailPrefix, `${emailPrefix}${LAST_CHARACTER}`];
@@ -163,7 +180,7 @@ function filterOf(waitlistId: number, { offboarded, referredBy, keys, emailPrefi
   };
 }
 
-/** The index that has a listing's records in its order. The referrals of one record are few enough to sort. */
+/** The index that has a listing's records in its order. The referrals of some records are few enough to sort. */
 function indexOf({ referredBy, keys: [key], emailPrefix, isSparse, order }: Listing): string {
   if (key) return KEYS[key.column].index;
   if (referredBy !== null && referredBy !== 'anyone') return 'waiter_referrer';

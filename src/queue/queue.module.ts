@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BucketStore } from './bucket.store.js';
+import { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { ListingStore } from './listing.store.js';
 import { MaintenanceStore } from './maintenance/maintenance.store.js';
 import { QueueAuditor } from './maintenance/auditor.js';
@@ -20,7 +21,7 @@ const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueAuditor, QueueP
 
 /** Who is before whom. It alone writes records and the state of a queue. */
 @Module({
-  imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity])],
+  imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity, ErasedWaiterEntity])],
   providers: [
     ...ENTRY_POINTS,
     QueueMetrics,

@@ -7,7 +7,7 @@ import { type Axis, firstKeyOf, JOINED_AXES, leafOf, QUEUE_AXIS, REFERRED_AXIS, 
 import { type Listing, ListingStore, type Window } from './listing.store.js';
 import { QueueStore } from './queue.store.js';
 import type { Page, PageRequest, Search, StoredWaiter, Waiter } from './waiter.js';
-import { MissingBucketError } from './waiter.store.js';
+import { MissingBucketError, WaiterStore } from './waiter.store.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
 /** More would exceed the deadline if each page listed the referrals of a record that has a hundred thousand. */
@@ -25,6 +25,7 @@ export class QueuePages {
     private readonly queues: QueueStore,
     private readonly listings: ListingStore,
     private readonly buckets: BucketStore,
+    private readonly waiters: WaiterStore,
   ) {
     // Pages take at most half of the connections, so that slow ones do not delay signups and lookups.
     const runsMax = Math.ceil(database.connectionsMax / 2);
@@ -56,6 +57,33 @@ export class QueuePages {
         return this.withPositions(session, waitlistId, records);
       }),
     );
+  }
+
+  /**
+   * Records of a page with the large columns that it left out, and on request the records that referred them, by their
+   * tokens. Records that were deleted since then are left out.
+   */
+  async complete(
+    waitlistId: number,
+    waiters: readonly Waiter[],
+    withReferrers: boolean,
+  ): Promise<{ readonly waiters: Waiter[]; readonly referrers: ReadonlyMap<string, StoredWaiter> }> {
+    const tokens = new Set(withReferrers ? waiters.flatMap(({ referredByToken }) => referredByToken ?? []) : []);
+    const [whole, referrers] = await this.database.all([
+      this.listings.findByIds(
+        waitlistId,
+        waiters.map(({ id }) => id),
+      ),
+      this.waiters.findReferrers(waitlistId, [...tokens]),
+    ]);
+    const byId = new Map(whole.map((record) => [record.id, record]));
+    return {
+      waiters: waiters.flatMap((waiter) => {
+        const record = byId.get(waiter.id);
+        return record ? { ...waiter, metadata: record.metadata, answers: record.answers } : [];
+      }),
+      referrers: new Map(referrers.map((referrer) => [referrer.referralToken, referrer])),
+    };
   }
 
   private async read(session: Transaction, waitlistId: number, request: PageRequest): Promise<Page> {
@@ -212,7 +240,7 @@ export class QueuePages {
   }
 }
 
-/** The axis that counts a listing; null for the referrals of one record, and for the record of a key. */
+/** The axis that counts a listing; null for the referrals of some records, and for the record of a key. */
 function axisOf({ offboarded, referredBy, keys, order }: Listing): Axis | null {
   if (keys.length > 0) return null;
   if (referredBy === null)

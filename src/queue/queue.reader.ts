@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Batcher, type Outcome } from '../platform/limits/batcher.js';
 import { Database } from '../platform/database/database.js';
-import { chunksOf } from '../platform/database/dialect.js';
+import { isInternational } from '../platform/contract/phone.js';
 import { Problem } from '../platform/problems/problem.js';
+import { nonBlank } from './admission/contact.js';
 import { QueueStore } from './queue.store.js';
 import { type ContactKeys, NO_CONTACT, type Waiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
@@ -25,8 +26,6 @@ const LOOKUPS_MAX = 64;
 const LOOKUPS_WAITING_MAX = 10_000;
 /** One batch at a time makes the batches largest, and so the round trips fewest. */
 const LOOKUP_RUNS_MAX = 1;
-/** Records read in one statement: with 16 KiB of metadata each, 1.6 MiB. */
-const RECORDS_MAX = 100;
 
 /** Finds records with their positions at the time of reading. Lookups that arrive together share a round trip. */
 @Injectable()
@@ -59,18 +58,25 @@ export class QueueReader {
 
   /** The records with these uuids, whole, in the order of `uuids`; those that the waitlist does not have are left out. */
   async findByUuids(waitlistId: number, uuids: readonly string[]): Promise<Waiter[]> {
-    const waiters: Waiter[] = [];
-    for (const some of chunksOf(uuids, RECORDS_MAX)) {
-      const found = await this.database.one(this.waiters.findByUuids(waitlistId, some));
-      const byUuid = new Map(found.map((waiter) => [waiter.uuid, waiter]));
-      waiters.push(...some.flatMap((uuid) => byUuid.get(uuid) ?? []));
-    }
-    return waiters;
+    const found = await this.database.one(this.waiters.findByUuids(waitlistId, uuids));
+    const byUuid = new Map(found.map((waiter) => [waiter.uuid, waiter]));
+    return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
+  }
+
+  /** The waitlist of an account that has the record with this uuid; null if none has. */
+  async findWaitlistId(accountId: number, uuid: string): Promise<number | null> {
+    return this.database.one(this.waiters.findWaitlistId(accountId, uuid));
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND` */
   async getWaitlist(waitlistId: number): Promise<LeanWaitlist> {
     return this.database.one(this.queues.find(waitlistId));
+  }
+
+  /** The country of a phone number without a country code; null where none is needed. @throws Problem `WAITLIST_NOT_FOUND` */
+  async regionFor(waitlistId: number, phone: string | null): Promise<string | null> {
+    if (phone === null || nonBlank(phone) === null || isInternational(phone)) return null;
+    return (await this.getWaitlist(waitlistId)).defaultRegion;
   }
 
   /** Looks up the waitlists of a batch in parallel. The batch ends with the slowest. */

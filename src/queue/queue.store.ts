@@ -43,7 +43,8 @@ export class QueueStore {
   }
 
   updateSettings(waitlist: WholeWaitlist): Query<void> {
-    return this.waitlists.update(waitlist.id, waitlist, SETTINGS);
+    const settings = Object.fromEntries(SETTINGS.map((setting) => [setting, waitlist[setting]]));
+    return this.waitlists.update({ id: waitlist.id }, settings);
   }
 
   listIds(): Query<number[]> {
@@ -73,6 +74,7 @@ export class QueueStore {
       // MySQL and MariaDB skip from one waitlist to the next in each index.
       `SELECT waitlist_id FROM (
          SELECT DISTINCT waitlist_id FROM queue_bucket UNION SELECT DISTINCT waitlist_id FROM waiter
+         UNION SELECT DISTINCT waitlist_id FROM erased_waiter
        ) held
        WHERE waitlist_id NOT IN (SELECT id FROM waitlist) AND waitlist_id NOT IN (SELECT waitlist_id FROM deleted_waitlist)
        ORDER BY waitlist_id`,

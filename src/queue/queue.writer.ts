@@ -6,10 +6,12 @@ import { Batcher, type Outcome } from '../platform/limits/batcher.js';
 import { boundedQueue } from '../platform/limits/bounded-queue.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
+import { WriteAheadLog } from '../platform/database/write-ahead-log.js';
 import type { Session, Transaction } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
 import { contactKeys } from './admission/contact.js';
 import {
+  type Changed,
   type Command,
   decide,
   type Decision,
@@ -25,7 +27,7 @@ import { QueueMetrics } from './queue.metrics.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueStore } from './queue.store.js';
 import { type SettingChanges, withSettings } from './settings.js';
-import type { Applicant, Found } from './waiter.js';
+import { type Applicant, type ContactKeys, type Found, LARGE, type PersonChanges } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
 import type { WholeWaitlist } from './waitlist.table.js';
 
@@ -61,8 +63,8 @@ export interface Configured {
  *
  * A batch is one transaction: lock the row and read the facts, decide (batch.ts), store the decision and commit. That is
  * two round trips, or three where counters change that must be read first. Each caller is answered after the commit. All
- * commands are safe to repeat: a join finds its own record by its contact data; an offboarding recognizes its own work by
- * its audit event, which has the command's id.
+ * commands are safe to repeat: a join finds its own record by its contact data; an owner's command recognizes its own work
+ * by its audit event, which has the command's id.
  */
 @Injectable()
 export class QueueWriter implements BeforeApplicationShutdown {
@@ -80,6 +82,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly audit: AuditLog,
     private readonly writes: OwnerWrites,
     private readonly metrics: QueueMetrics,
+    private readonly log: WriteAheadLog,
   ) {
     metrics.countWaiting = () => [...this.batchers.values()].reduce((sum, batcher) => sum + batcher.length, 0);
   }
@@ -95,9 +98,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
     const joined = (await this.submit(waitlistId, { kind: 'join', applicant, keys })) as Found | Duplicate;
     if ('waiter' in joined) return joined;
     const { waiter, waitlist } = await this.reader.find(waitlistId, joined.keys);
-    // An existing record disappears only with its waitlist.
-    if (!waiter) throw new Problem('WAITLIST_NOT_FOUND');
-    return { waiter, waitlist, ...joined };
+    // Meanwhile, the record was erased or got other contact data.
+    return waiter ? { waiter, waitlist, ...joined } : this.join(waitlistId, applicant);
   }
 
   /**
@@ -107,6 +109,30 @@ export class QueueWriter implements BeforeApplicationShutdown {
    */
   async offboard(waitlistId: number, selection: Selection, write: OwnerWrite): Promise<Offboarded> {
     return (await this.submit(waitlistId, { kind: 'offboard', selection, write })) as Offboarded;
+  }
+
+  /**
+   * Corrects a record, active or offboarded, and moves it forward or back by spots. An offboarded record keeps its last
+   * position. Returns the uuid; read the record after it.
+   * @throws Problem `NO_WAITER_FOUND`, `CONTACT_TAKEN` for an email or a phone of another record, `INVALID_REQUEST` for
+   * contact data without a normal form, `WAITLIST_RULE_BROKEN` if neither email nor phone would be left,
+   * `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
+   */
+  async correct(waitlistId: number, uuid: string, changes: PersonChanges, write: OwnerWrite): Promise<Changed> {
+    const { email = null, phone = null } = changes;
+    const region = await this.reader.regionFor(waitlistId, phone);
+    const keys = contactKeys({ email, phone }, region);
+    return (await this.submit(waitlistId, { kind: 'correct', uuid, changes, region, keys, write })) as Changed;
+  }
+
+  /**
+   * Deletes records, active or offboarded, all or none, and leaves tombstones without personal data. The queue closes up;
+   * referrals keep counting for others. Returns the uuids of the records that this call erased, in their order; unknown
+   * ones are left out.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
+   */
+  async erase(waitlistId: number, uuids: readonly string[], write: OwnerWrite): Promise<Changed> {
+    return (await this.submit(waitlistId, { kind: 'erase', uuids, write })) as Changed;
   }
 
   /**
@@ -229,6 +255,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
         { onRetry: (reason) => this.metrics.retries.inc({ reason }) },
       );
       this.metrics.committed(commands.length, performance.now() - start, decision);
+      if (decision.erased.length > 0) this.log.empty();
       return outcomes;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
@@ -239,38 +266,49 @@ export class QueueWriter implements BeforeApplicationShutdown {
 
   /** Takes the lock and reads the facts, in one round trip. */
   private async readFacts(session: Session, waitlistId: number, commands: readonly Command[]): Promise<Facts> {
-    const joins = commands.flatMap((command) => (command.kind === 'join' ? command : []));
-    const offboards = commands.flatMap((command) => (command.kind === 'offboard' ? command : []));
-    const ids = offboards.flatMap(({ selection }) => ('ids' in selection ? selection.ids : []));
-    const next = offboards.reduce((sum, { selection }) => sum + ('next' in selection ? selection.next : 0), 0);
-    const tokens = joins.flatMap(({ applicant }) => applicant.referrerTokens);
-    const [waitlist, named, first, done, taken, referrers] = await session.all([
+    const ids: number[] = [];
+    const uuids: string[] = [];
+    let next = 0;
+    const tokens: string[] = [];
+    const writeIds: string[] = [];
+    const contacts: ContactKeys[] = [];
+    for (const command of commands) {
+      if (command.kind === 'join') tokens.push(...command.applicant.referrerTokens);
+      else writeIds.push(command.write.id);
+      if (command.kind === 'join' || command.kind === 'correct') contacts.push(command.keys);
+      if (command.kind === 'correct') uuids.push(command.uuid);
+      if (command.kind === 'erase') uuids.push(...command.uuids);
+      if (command.kind !== 'offboard') continue;
+      const { selection } = command;
+      if ('ids' in selection) ids.push(...selection.ids);
+      else if ('uuids' in selection) uuids.push(...selection.uuids);
+      else next += selection.next;
+    }
+    const [waitlist, byId, byUuid, first, done, taken, referrers] = await session.all([
       this.queues.lock(waitlistId),
       this.waiters.findByIds(waitlistId, [...new Set(ids)]),
-      // Offboardings of the same batch can remove some of the first by their ids.
-      this.waiters.findFirst(waitlistId, next === 0 ? 0 : next + ids.length),
-      this.audit.findDone(offboards.map(({ write }) => write.id)),
-      this.waiters.findTaken(
-        waitlistId,
-        joins.map(({ keys }) => keys),
-      ),
+      this.waiters.findByUuids(waitlistId, [...new Set(uuids)], LARGE),
+      // Offboardings of the same batch can remove some of the first by their ids or uuids.
+      this.waiters.findFirst(waitlistId, next === 0 ? 0 : next + ids.length + uuids.length),
+      this.audit.findDone(writeIds),
+      this.waiters.findTaken(waitlistId, contacts),
       this.waiters.findReferrers(waitlistId, [...new Set(tokens)]),
     ]);
-    return { waitlist, named, first, done, taken, referrers };
+    return { waitlist, named: [...byId, ...byUuid], first, done, taken, referrers };
   }
 
   /** Stores a decision; writes nothing, and so waits for no disk, if nothing changes. */
   private async store(
     session: Transaction,
-    { waitlist, removals, offboarded, joined, credited, counters }: Decision,
+    { waitlist, written, removals, erased, corrections, joined, credited, counters }: Decision,
   ): Promise<void> {
-    if (offboarded.length === 0 && joined.length === 0) return;
+    if (written.length === 0 && joined.length === 0) return;
     const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));
     await session.commit([
       ...removals.map((removal) => this.waiters.remove(waitlist.id, removal)),
-      ...offboarded.map(({ write, result: { uuids, active } }) =>
-        this.writes.record(write, { action: 'waiters_offboarded', waitlistId: waitlist.id, uuids, counts: { active } }),
-      ),
+      this.waiters.erase(waitlist.id, erased),
+      ...corrections.map((correction) => this.waiters.correct(waitlist.id, correction)),
+      ...written.map(({ write, ...record }) => this.writes.record(write, { waitlistId: waitlist.id, ...record })),
       this.waiters.insert(joined),
       this.waiters.updateStandings(waitlist.id, credited),
       this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
@@ -282,9 +320,14 @@ export class QueueWriter implements BeforeApplicationShutdown {
 /** Records that a command changes, where large text counts for more: a batch must fit in one packet of the database. */
 function weightOf(command: Command | Configure): number {
   if (command.kind === 'configure') return BATCH_MAX + 1;
-  if (command.kind === 'offboard')
-    return 'ids' in command.selection ? command.selection.ids.length : command.selection.next;
-  const { metadata, answers = null } = command.applicant;
+  if (command.kind === 'erase') return command.uuids.length;
+  if (command.kind === 'offboard') {
+    const { selection } = command;
+    if ('next' in selection) return selection.next;
+    return 'ids' in selection ? selection.ids.length : selection.uuids.length;
+  }
+  const { metadata = null } = command.kind === 'join' ? command.applicant : command.changes;
+  const answers = command.kind === 'join' ? (command.applicant.answers ?? null) : null;
   if (metadata === null && answers === null) return 1;
   return 1 + Math.floor(Buffer.byteLength(JSON.stringify([metadata, answers])) / WEIGHTY_TEXT_BYTES);
 }

@@ -1,6 +1,9 @@
 /** Keys start here, so that a record can move forward by all it may ever earn without going below 0. */
 export const RANK_BASE = 2 ** 40;
 
+/** Spots that the owner may grant a record in all: beyond any queue, and little enough to add up exactly. */
+const SPOTS_ADVANCED_MAX = 1_000_000_000;
+
 /** The facts that decide a position. */
 export interface RankFacts {
   readonly seq: number;
@@ -14,4 +17,9 @@ export interface RankFacts {
  */
 export function rankKey(facts: RankFacts, spotsPerReferral: number): number {
   return Math.max(0, RANK_BASE + facts.seq - spotsPerReferral * facts.creditedReferrals - facts.spotsAdvanced);
+}
+
+/** The granted spots of a record after more are granted, or some taken back. */
+export function spotsAfter(spotsAdvanced: number, spotsToAdvance: number): number {
+  return Math.min(SPOTS_ADVANCED_MAX, Math.max(0, spotsAdvanced + spotsToAdvance));
 }

@@ -58,7 +58,7 @@ export class RecordDto {
   @ApiProperty({ ...UUID_SCHEMA, description: 'Permanent id of the record in every view.' })
   uuid!: string;
 
-  @ApiProperty({ description: 'Whether the contact data was verified; false in this version.', example: false })
+  @ApiProperty({ description: 'Whether the contact data is verified: the owner sets it.', example: false })
   verified!: boolean;
 }
 

@@ -43,6 +43,12 @@ describe('the tokens in the address of a page', () => {
       `https://example.com/?x=${OTHER}#?ref_id=${TOKEN}`,
       [TOKEN, OTHER],
     ],
+    ['of another product', 'https://example.com/?ref_id=a-1_Bc', ['a-1_Bc']],
+    [
+      'in a generated form before other values',
+      `https://example.com/?utm_source=google&gclid=a1b2c3d4&referrer=${TOKEN}`,
+      [TOKEN, 'google', 'a1b2c3d4'],
+    ],
     ['the query before the fragment', `https://example.com/?ref_id=${TOKEN}#?ref_id=${OTHER}`, [TOKEN, OTHER]],
   ])('are found %s', (_, link, tokens) => {
     expect(referrerTokens(link)).toEqual(tokens);
@@ -59,8 +65,9 @@ describe('the tokens in the address of a page', () => {
     'https://example.com/?ref_id=null',
     'https://example.com/?ref_id=%',
     'https://example.com/?ref_id=%ff%00',
-    `https://example.com/?ref_id=${TOKEN.toLowerCase()}`,
-    `https://example.com/?ref_id=${TOKEN}X`,
+    'https://example.com/?ref_id=12345',
+    `https://example.com/?ref_id=${'x'.repeat(33)}`,
+    `https://example.com/?ref_id=${TOKEN}!`,
     `https://example.com/${TOKEN}`,
     '???###&&&===',
     '\ud800?ref_id=\udfff',

@@ -3,13 +3,15 @@ import { customAlphabet } from 'nanoid';
 /** Crockford's base 32: no I, L, O, U. */
 export const TOKEN_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TOKEN_LENGTH = 12;
+/** Wider than the tokens that this service generates: an import keeps those of another product. */
 export const TOKEN_SCHEMA = {
   type: String,
-  pattern: `^[0-9A-HJKMNP-TV-Z]{${TOKEN_LENGTH}}$`,
-  maxLength: TOKEN_LENGTH,
+  pattern: '^[0-9A-Za-z_-]{6,32}$',
+  maxLength: 32,
   example: '7ZZ0K3M9QXVB',
 } as const;
 const TOKEN = new RegExp(TOKEN_SCHEMA.pattern);
+const GENERATED_TOKEN = new RegExp(`^[${TOKEN_ALPHABET}]{${TOKEN_LENGTH}}$`);
 
 /** 60 random bits. */
 export const newReferralToken = customAlphabet(TOKEN_ALPHABET, TOKEN_LENGTH);
@@ -45,14 +47,15 @@ export function referralLink(urlLocation: string, token: string): string {
 
 /**
  * The values that may be a token in the address of a signup page, likeliest first: `ref_id` in the query, then in the
- * fragment's query, then any other value. Text of any form is accepted.
+ * fragment's query, then any other value in the form of a generated token, then the rest. Text of any form is accepted.
  */
 export function referrerTokens(link: string): string[] {
   const [page = '', fragment = ''] = splitOnce(link, '#');
   const [query, fragmentQuery] = [page, fragment].map((part) => new URLSearchParams(splitOnce(part, '?')[1]));
   const parameters = [...(query ?? []), ...(fragmentQuery ?? [])];
   const named = parameters.filter(([name]) => name === PARAMETER);
-  const values = [...named, ...parameters].map(([, value]) => value);
+  const generated = parameters.filter(([, value]) => GENERATED_TOKEN.test(value));
+  const values = [...named, ...generated, ...parameters].map(([, value]) => value);
   return [...new Set(values.filter((value) => isToken(value)))].slice(0, TOKENS_MAX);
 }
 

@@ -61,15 +61,19 @@ export class WaiterEntity {
   @Column({ type: 'boolean' })
   referred!: boolean;
 
-  /** Records that this one referred, offboarded ones included. */
+  /** People whom this one referred: records, offboarded ones included, erased people and `importedReferrals`. */
   @Column({ name: 'amount_referred', type: 'bigint' })
   amountReferred!: number;
+
+  /** Referrals of people who were erased before the waitlist was exported; set by its import. */
+  @Column({ name: 'imported_referrals', type: 'bigint' })
+  importedReferrals!: number;
 
   /** The referrals that count toward the rank key; in this version, all. */
   @Column({ name: 'credited_referrals', type: 'bigint' })
   creditedReferrals!: number;
 
-  /** Positions granted by the owner; always 0 in this version. */
+  /** Positions granted by the owner; never below 0. */
   @Column({ name: 'spots_advanced', type: 'bigint' })
   spotsAdvanced!: number;
 

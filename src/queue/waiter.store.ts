@@ -4,16 +4,17 @@ import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.
 import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { beforeInSql } from './bucket.store.js';
+import type { Correction } from './batch.js';
 import { QUEUE_AXIS } from './counters.js';
+import { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { RANK_BASE } from './rank-key.js';
-import type { ContactKeys, StoredWaiter, Waiter } from './waiter.js';
+import { type ContactKeys, LARGE, type StoredWaiter, type Waiter } from './waiter.js';
 import { WaiterEntity } from './waiter.entity.js';
 
 /** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
 
-/** The columns that can hold kilobytes. Work under the lock of the queue does not read them. */
-const LARGE = ['metadata', 'answers'] as const;
+type Without = typeof LARGE | readonly [];
 
 /** The columns that referrals change. */
 export type Standing = Pick<StoredWaiter, 'id' | 'amountReferred' | 'creditedReferrals' | 'rankKey'>;
@@ -31,13 +32,18 @@ export class MissingBucketError extends Error {
   }
 }
 
-/** Finds and changes records. Every statement names its waitlist: the sharding key, and the boundary between owners. */
+/**
+ * Finds and changes records. Every statement names its waitlist (the sharding key, and the boundary between owners), or the
+ * owner's account.
+ */
 @Injectable()
 export class WaiterStore {
   private readonly waiters: Table<WaiterEntity>;
+  private readonly tombstones: Table<ErasedWaiterEntity>;
 
   constructor(private readonly database: Database) {
     this.waiters = database.table(WaiterEntity);
+    this.tombstones = database.table(ErasedWaiterEntity);
   }
 
   /** Each record that one of the keys matches. */
@@ -45,8 +51,18 @@ export class WaiterStore {
     return this.byContacts(contacts, (column, keys, hint) => this.findWhere(waitlistId, `w.${column}`, keys, hint));
   }
 
-  findByUuids(waitlistId: number, uuids: readonly string[]): Query<Waiter[]> {
-    return this.findWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'));
+  findByUuids(waitlistId: number, uuids: readonly string[], without: Without = []): Query<Waiter[]> {
+    return this.findWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'), without);
+  }
+
+  /** The waitlist of an account that has the record with this uuid; null if none has. */
+  findWaitlistId(accountId: number, uuid: string): Query<number | null> {
+    return select<{ id: number }, number | null>(
+      `SELECT l.id FROM waiter w ${this.database.dialect.byIndex('waiter_uuid')} JOIN waitlist l ON l.id = w.waitlist_id
+       WHERE w.uuid = ? AND l.account_id = ?`,
+      [uuid, accountId],
+      ([row]) => row?.id ?? null,
+    );
   }
 
   /** The records with these ids, without `metadata` and `answers`. */
@@ -126,6 +142,24 @@ export class WaiterStore {
     );
   }
 
+  /** Changes columns of one record. */
+  correct(waitlistId: number, { id, columns }: Correction): Query<void> {
+    return this.waiters.update({ id, waitlistId }, columns);
+  }
+
+  /** Deletes records and leaves their tombstones. */
+  erase(waitlistId: number, tombstones: readonly ErasedWaiterEntity[]): Query<unknown> {
+    return together(
+      chunksOf(tombstones, UPDATES_MAX).flatMap((some) => [
+        this.tombstones.insert(some),
+        write(`DELETE FROM waiter WHERE waitlist_id = ? AND seq IN (${placeholders(some.length)})`, [
+          waitlistId,
+          ...some.map(({ seq }) => seq),
+        ]),
+      ]),
+    );
+  }
+
   /** Derives the rank key of each record with credit anew. */
   rekey(waitlistId: number, spotsPerReferral: number): Query<void> {
     const key = keySql(spotsPerReferral);
@@ -175,7 +209,7 @@ export class WaiterStore {
     column: string,
     values: readonly (string | number)[],
     hint: string,
-    without: typeof LARGE | readonly [] = [],
+    without: Without = [],
   ): Query<Waiter[]> {
     if (values.length === 0) return known([]);
     return select<Row, Waiter[]>(

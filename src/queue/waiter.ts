@@ -26,11 +26,23 @@ export interface Applicant {
   readonly region: string | null;
 }
 
+/** Corrections of a record by the owner; what is undefined stays as it is, null removes it. */
+export interface PersonChanges extends Partial<
+  Pick<Applicant, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'>
+> {
+  readonly verified?: boolean;
+  /** Spots to grant in addition to those granted before; below 0, to take back. The sum is never below 0. */
+  readonly spotsToAdvance?: number;
+}
+
 /** The data that a new record takes from its applicant. */
 export interface Newcomer
   extends ContactKeys, Pick<Applicant, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'> {
   readonly answers: readonly Answer[];
 }
+
+/** The columns that can hold kilobytes. Work under the lock of the queue does not read them. */
+export const LARGE = ['metadata', 'answers'] as const;
 
 /** A record without its position. */
 export type StoredWaiter = Readonly<WaiterEntity>;
@@ -68,8 +80,8 @@ export interface Search {
 /** Which records a page shows, and where it starts: after a record, or after a number of records. */
 export interface PageRequest {
   readonly offboarded: boolean;
-  /** Only records that this token's record referred, or that anyone referred. */
-  readonly referredBy: { readonly token: string } | 'anyone' | null;
+  /** Only records that the record of one of these tokens referred, or that anyone referred. */
+  readonly referredBy: { readonly tokens: readonly string[] } | 'anyone' | null;
   /** Only the record that has all of these keys; empty for no such limit. */
   readonly keys: readonly RecordKey[];
   /** Only the records that this finds, by email. Then `order` is ignored, and an offset too. */
@@ -77,8 +89,8 @@ export interface PageRequest {
   readonly order: 'joined' | 'queue';
   readonly start: { readonly offset: number } | { readonly afterId: number };
   readonly limit: number;
-  /** Answers can be long. Without this, they are null. */
-  readonly withAnswers: boolean;
+  /** The large columns that the page leaves out; they are null. */
+  readonly without: readonly (typeof LARGE)[number][];
 }
 
 export interface Page {

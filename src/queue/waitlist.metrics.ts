@@ -53,11 +53,11 @@ export class WaitlistMetrics {
   }
 
   /** Counts what a transaction has committed. */
-  committed({ waitlist, joined, offboarded }: Pick<Decision, 'waitlist' | 'joined' | 'offboarded'>): void {
+  committed({ waitlist, joined, removals }: Pick<Decision, 'waitlist' | 'joined' | 'removals'>): void {
     const label = { waitlist_id: this.labelOf(waitlist.id) };
     this.signups.inc(label, joined.length);
     this.referred.inc(label, joined.filter(({ referred }) => referred).length);
-    this.offboarded.inc(label, offboarded.reduce((sum, { result }) => sum + result.uuids.length, 0)); // prettier-ignore
+    this.offboarded.inc(label, removals.reduce((sum, { priorities }) => sum + priorities.size, 0)); // prettier-ignore
   }
 
   private labelOf(waitlistId: number): string {

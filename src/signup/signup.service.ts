@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MissLimit } from '../platform/limits/miss-limit.js';
 import { Problem } from '../platform/problems/problem.js';
-import { isInternational } from '../platform/contract/phone.js';
-import { contactFaults, contactKeys, nonBlank } from '../queue/admission/contact.js';
+import { contactFaults, contactKeys } from '../queue/admission/contact.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import { referrerTokens } from '../queue/referral-link.js';
@@ -56,7 +55,7 @@ export class SignupService {
   private async joinUnlimited(request: SignupRequest): Promise<Found> {
     const { waitlist, referralLink, ...person } = request;
     const waitlistId = await this.names.idOf(waitlist);
-    const region = await this.regionFor(waitlistId, person.phone);
+    const region = await this.reader.regionFor(waitlistId, person.phone);
     return this.writer.join(waitlistId, { ...person, referrerTokens: referrerTokens(referralLink ?? ''), region });
   }
 
@@ -72,16 +71,10 @@ export class SignupService {
 
   /** @throws Problem `INVALID_REQUEST`, `WAITLIST_NOT_FOUND` */
   private async keysOf(waitlistId: number, contact: Contact): Promise<ContactKeys> {
-    const region = await this.regionFor(waitlistId, contact.phone);
+    const region = await this.reader.regionFor(waitlistId, contact.phone);
     const keys = contactKeys(contact, region);
     const faults = contactFaults(contact, keys, region);
     if (faults.length > 0) throw Problem.invalid(faults);
     return keys;
-  }
-
-  /** The country of a phone number without a country code. @throws Problem `WAITLIST_NOT_FOUND` */
-  private async regionFor(waitlistId: number, phone: string | null): Promise<string | null> {
-    if (phone === null || nonBlank(phone) === null || isInternational(phone)) return null;
-    return (await this.reader.getWaitlist(waitlistId)).defaultRegion;
   }
 }

@@ -5,11 +5,11 @@ import { Malformed, read } from '../platform/contract/request.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
 import { type OwnedWaitlist as Owned, WaitlistService } from '../waitlist/waitlist.service.js';
-import { NamedWaitlistDto } from './waiter.dto.js';
+import { NamedWaitlistDto } from './named-waitlist.dto.js';
 
 type Request = FastifyRequest & { user: Caller; ownedWaitlist: Owned };
 
-/** Passes requests that name one of the caller's waitlists, by its API key or its id. Needs AccessTokenGuard before it. */
+/** Passes requests that name one of the caller's waitlists, by its API key or its id. Needs OwnerGuard before it. */
 @Injectable()
 export class OwnedWaitlistGuard implements CanActivate {
   constructor(private readonly waitlists: WaitlistService) {}
@@ -24,13 +24,19 @@ export class OwnedWaitlistGuard implements CanActivate {
   }
 
   /** @throws Problem `WRONG_API_KEY`, `WAITLIST_NOT_FOUND` */
-  private async find({ user: { account }, method, query, body, headers }: Request): Promise<Owned | Malformed> {
+  private async find({
+    user: { account, keyScope },
+    method,
+    query,
+    body,
+    headers,
+  }: Request): Promise<Owned | Malformed> {
     const parameters = (method === 'GET' ? query : body) as Readonly<Record<string, unknown>> | null | undefined;
     const { api_key, waitlist_id } = parameters ?? {};
     const named = read(NamedWaitlistDto, { api_key, waitlist_id });
     if (named instanceof Malformed) return named;
-    // The explicit parameter takes precedence over the header.
-    const apiKey = named.api_key ?? headers['api-key'];
+    // The explicit parameter takes precedence over the header, which can also hold an account key.
+    const apiKey = named.api_key ?? (keyScope === null ? headers['api-key'] : undefined);
     const id = named.waitlist_id;
     if (typeof apiKey === 'string' && apiKey !== '') {
       const waitlist = await this.waitlists.findByKey(account.id, apiKey);

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Patch, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Patch, Query, Res, type StreamableFile } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import {
   ApiBody,
@@ -15,22 +15,18 @@ import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
 import type { Caller } from '../auth/token.service.js';
 import { ID_SCHEMA } from '../platform/contract/formats.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
+import { jsonArray } from '../platform/http/json-array.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import { QueuePages } from '../queue/queue.pages.js';
+import { QueueReader } from '../queue/queue.reader.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
-import {
-  API_KEY_EXAMPLE,
-  ListWaitersDto,
-  OFFBOARD_MAX,
-  OffboardWaitersDto,
-  PAGE_SIZE_MAX,
-  WaiterDto,
-} from './waiter.dto.js';
+import { ListWaitersDto, PAGE_SIZE_MAX } from './list-waiters.dto.js';
+import { API_KEY_EXAMPLE } from './named-waitlist.dto.js';
+import { OFFBOARD_BODY_MAX_BYTES, OFFBOARD_MAX, OffboardWaitersDto } from './offboard-waiters.dto.js';
+import { WaiterDto } from './waiter.dto.js';
 import { WaiterService } from './waiter.service.js';
-
-const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 
 /** `/docs` fills it in. Offboarding cannot be undone, so no Waiter has this id. */
 const OFFBOARDING = {
@@ -48,6 +44,7 @@ const OFFBOARDING = {
 export class WaiterController {
   constructor(
     private readonly pages: QueuePages,
+    private readonly reader: QueueReader,
     private readonly waiters: WaiterService,
     private readonly pageHeaders: PageHeaders,
   ) {}
@@ -100,9 +97,12 @@ export class WaiterController {
     @CurrentCaller() { account }: Caller,
     @Write() write: OwnerWrite,
     @Body() body: OffboardWaitersDto,
-  ): Promise<WaiterDto[]> {
-    const { waiters, active } = await this.waiters.offboard(waitlist.id, OffboardWaitersDto.toSelection(body), write);
+  ): Promise<WaiterDto[] | StreamableFile> {
+    const { uuids, active } = await this.waiters.offboard(waitlist.id, OffboardWaitersDto.toSelection(body), write);
     const view = { waitlist, ownerUuid: account.uuid, totalCurrently: active };
-    return waiters.map((waiter) => WaiterDto.from(waiter, view));
+    return jsonArray(uuids, async (some) => {
+      const waiters = await this.reader.findByUuids(waitlist.id, some);
+      return waiters.map((waiter) => WaiterDto.from(waiter, view));
+    });
   }
 }

@@ -2,12 +2,13 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { WaitlistModule } from '../waitlist/waitlist.module.js';
+import { OwnerSignupController } from './owner-signup.controller.js';
 import { WaiterController } from './waiter.controller.js';
 import { WaiterService } from './waiter.service.js';
 
 @Module({
   imports: [AuthModule, WaitlistModule, QueueModule],
-  controllers: [WaiterController],
+  controllers: [WaiterController, OwnerSignupController],
   providers: [WaiterService],
 })
 export class WaiterModule {}

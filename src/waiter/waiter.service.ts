@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
-import type { Selection } from '../queue/batch.js';
+import { Problem } from '../platform/problems/problem.js';
+import type { Offboarded, Selection } from '../queue/batch.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
-import type { Waiter } from '../queue/waiter.js';
+import type { PersonChanges, Waiter } from '../queue/waiter.js';
+import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 
-/** Records that an offboarding removed, and the number of active records after it. */
-export interface OffboardedWaiters {
-  readonly waiters: readonly Waiter[];
-  readonly active: number;
+/** A record and its waitlist. */
+export interface FoundWaiter {
+  readonly waiter: Waiter;
+  readonly waitlist: Waitlist;
 }
 
 /** Owners' operations on the records of their waitlists. */
@@ -19,19 +21,65 @@ export class WaiterService {
     private readonly writes: OwnerWrites,
     private readonly writer: QueueWriter,
     private readonly reader: QueueReader,
+    private readonly waitlists: WaitlistService,
   ) {}
 
+  /** A record of one of the account's waitlists. @throws Problem `NO_WAITER_FOUND` */
+  async get(accountId: number, uuid: string): Promise<FoundWaiter> {
+    return this.read(accountId, await this.waitlistOf(accountId, uuid), uuid);
+  }
+
   /**
-   * Offboards the active records of a selection, all or none, and returns those that this call removed.
+   * Offboards the active records of a selection, all or none, and returns the uuids of those that this call removed. Read
+   * the records after it, because whole ones can be large and the lock of the queue must be short.
    * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWrites.once}
    */
-  async offboard(waitlistId: number, selection: Selection, write: OwnerWrite): Promise<OffboardedWaiters> {
-    const { uuids, active } = await this.writes.once(
+  async offboard(waitlistId: number, selection: Selection, write: OwnerWrite): Promise<Offboarded> {
+    return this.writes.once(
       write,
       () => this.writer.offboard(waitlistId, selection, write),
       (done) => ({ uuids: done.uuids, active: done.counts.active as number }),
     );
-    // Read after the commit, because whole records can be large and the lock of the queue must be short.
-    return { waiters: await this.reader.findByUuids(waitlistId, uuids), active };
+  }
+
+  /**
+   * Corrects or moves a record of one of the account's waitlists, and returns it as it is after that.
+   * @throws Problem `NO_WAITER_FOUND`, and those of {@link QueueWriter.correct} and {@link OwnerWrites.once}
+   */
+  async update(uuid: string, changes: PersonChanges, write: OwnerWrite): Promise<FoundWaiter> {
+    const waitlistId = await this.waitlistOf(write.accountId, uuid);
+    await this.writes.once<unknown>(
+      write,
+      () => this.writer.correct(waitlistId, uuid, changes, write),
+      () => undefined,
+    );
+    return this.read(write.accountId, waitlistId, uuid);
+  }
+
+  /**
+   * Erases records of one of the account's waitlists, all or none; ignores unknown uuids.
+   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWrites.once}
+   */
+  async erase(waitlistId: number, uuids: readonly string[], write: OwnerWrite): Promise<void> {
+    await this.writes.once<unknown>(
+      write,
+      () => this.writer.erase(waitlistId, uuids, write),
+      () => undefined,
+    );
+  }
+
+  private async waitlistOf(accountId: number, uuid: string): Promise<number> {
+    const waitlistId = await this.reader.findWaitlistId(accountId, uuid);
+    if (waitlistId === null) throw new Problem('NO_WAITER_FOUND');
+    return waitlistId;
+  }
+
+  private async read(accountId: number, waitlistId: number, uuid: string): Promise<FoundWaiter> {
+    const [waitlist, [waiter]] = await Promise.all([
+      this.waitlists.get(accountId, waitlistId),
+      this.reader.findByUuids(waitlistId, [uuid]),
+    ]);
+    if (!waiter) throw new Problem('NO_WAITER_FOUND');
+    return { waiter, waitlist };
   }
 }

@@ -38,6 +38,8 @@ const ROUTES = `
 ├── /api/v1/auth/create_tokens (POST)
 ├── /api/v1/auth/refresh_access_token (GET)
 ├── /api/v1/audit (GET)
+├── /api/v1/api_key (POST, GET)
+│   └── /:id (DELETE)
 ├── /api/v1/waitlist (POST, GET)
 │   /api/v1/waitlist (GET) {"isOfNamedWaitlist":"fulfilled"}
 │   ├── /:waitlist_id (PATCH, DELETE, GET)
@@ -48,7 +50,9 @@ const ROUTES = `
 │   /api/v1/waiter (GET) {"isPublicLookup":"fulfilled"}
 │   └── /:waitlist_id/leaderboard (GET)
 ├── /api/v1/widget_heartbeats (POST)
-├── /api/v1/signup (POST, GET)
+├── /api/v1/signup (POST, GET, PATCH, DELETE)
+│   ├── /waitlist/:waitlist_id (GET)
+│   └── /:uuid (GET, PATCH)
 ├── /api/v1/users/status (POST)
 └── * (OPTIONS)
 `;
@@ -86,6 +90,44 @@ describe('the operations', () => {
       expect([operation.operationId, status]).toEqual([operation.operationId, 401]);
       expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
     }
+  });
+
+  it.each([
+    ['the key of a waitlist', () => waitlist.api_key, 'MISSING_TOKEN'],
+    ['an unknown account key', () => 'f'.repeat(64), 'INVALID_ACCOUNT_KEY'],
+  ])('refuse %s in place of a token unless they are public', async (_, key, code) => {
+    for (const { method, path, operation } of operations) {
+      if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
+      const answer = await service.api.call(method as 'GET', path, undefined, { headers: { 'api-key': key() } });
+      const takesKeys = operation.operationId !== 'refreshAccessToken';
+      expect([operation.operationId, answer.status, (answer.body as { error_code: string }).error_code]).toEqual([
+        operation.operationId,
+        401,
+        takesKeys ? code : 'MISSING_TOKEN',
+      ]);
+      expect(answer.headers['www-authenticate']).toBe('Bearer');
+    }
+  });
+
+  it('accept an account key where the contract says so, with the scope read for reading only', async () => {
+    const body = { name: 'Reader', scope: 'read' };
+    const { key } = (await service.api.post('/api/v1/api_key', body, { token: waitlist.owner.token })).body;
+    const refused = [];
+    for (const called of operations) {
+      const { method, path } = called;
+      const { status } = await service.api.call(method as 'GET', path, undefined, { headers: { 'api-key': key } });
+      if (status === 401 || status === 403) refused.push({ ...called, status });
+    }
+
+    const takesKeys = ({ operation: { security = [] } }: (typeof operations)[number]) =>
+      security.some((scheme) => 'account_key' in scheme);
+    const forbidden = refused.filter(({ status }) => status === 403);
+    const writes = operations.filter((called) => takesKeys(called) && called.method !== 'GET');
+    expect(idsOf(forbidden)).toEqual([...idsOf(writes), 'createAccountKey'].sort());
+    expect(idsOf(refused.filter(({ status }) => status === 401))).toEqual(['refreshAccessToken']);
+    const withoutKeys = operations.filter((called) => !takesKeys(called));
+    const others = PUBLIC_OPERATIONS.filter((id) => id !== 'getWaitlist');
+    expect(idsOf(withoutKeys)).toEqual([...others, 'createAccountKey', 'refreshAccessToken'].sort());
   });
 
   it('require a token in the contract unless they are public', () => {

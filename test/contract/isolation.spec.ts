@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { Answer } from '../support/api.js';
+import type { Answer, Api } from '../support/api.js';
+import type { CreatedAccountKeyDto } from '../../src/auth/account-key.dto.js';
 import { type Service, startService } from '../support/service.js';
 import type { Owner, OwnedWaitlist, Person } from '../support/world.js';
 
@@ -11,6 +12,7 @@ interface Target {
   readonly waiterId: number;
   readonly referralToken: string;
   readonly uuid: string;
+  readonly keyId: number;
 }
 
 type Call = (target: Target) => Promise<Answer>;
@@ -21,6 +23,7 @@ const UNKNOWN: Target = {
   waiterId: Number.MAX_SAFE_INTEGER,
   referralToken: '000000000000',
   uuid: '00000000-0000-7000-8000-000000000000',
+  keyId: Number.MAX_SAFE_INTEGER,
 };
 
 describe('the data of an owner', () => {
@@ -31,6 +34,9 @@ describe('the data of an owner', () => {
   let strangers: OwnedWaitlist;
   let victims: Target;
   let contract: OpenAPIObject;
+  let key: CreatedAccountKeyDto;
+  /** The client of a stranger with a token, and of one with an account key. */
+  let apis: Api[];
   beforeAll(async () => {
     service = await startService();
     const { world, api } = service;
@@ -40,12 +46,18 @@ describe('the data of an owner', () => {
     stranger = await world.owner();
     strangers = await world.waitlist({}, stranger);
     await world.signups(strangers, 3);
+    const keyOf = async (name: string, { token }: Owner) =>
+      (await api.post('/api/v1/api_key', { name, scope: 'manage' }, { token })).body as CreatedAccountKeyDto;
+    key = await keyOf('Key of the first owner', waitlist.owner);
+    const strangersKey = await keyOf('Key of the stranger', stranger);
+    apis = [api, api.withAccountKeys(new Map([[stranger.token, strangersKey.key]]))];
     victims = {
       waitlistId: waitlist.id,
       apiKey: waitlist.api_key,
       waiterId: await world.idOf(waitlist, first),
       referralToken: first.referral_token,
       uuid: first.uuid,
+      keyId: key.id,
     };
     contract = (await api.get('/openapi.json')).body as OpenAPIObject;
   });
@@ -60,6 +72,16 @@ describe('the data of an owner', () => {
           { api_key: apiKey, waitlist_name: 'Mine', waitlist_url_location: 'https://example.com' },
           { token: stranger.token },
         ),
+    },
+    createAccountKey: {
+      'with an id of its own choice': ({ keyId }) =>
+        service.api.post('/api/v1/api_key', { id: keyId, name: 'Mine', scope: 'read' }, { token: stranger.token }),
+    },
+    listAccountKeys: {
+      'in the list of all': () => service.api.get('/api/v1/api_key', { token: stranger.token }),
+    },
+    revokeAccountKey: {
+      'by its id': ({ keyId }) => service.api.delete(`/api/v1/api_key/${keyId}`, { token: stranger.token }),
     },
     listAuditEvents: {
       'of the waitlist': ({ waitlistId }) => audit({ waitlist_id: waitlistId }),
@@ -93,6 +115,30 @@ describe('the data of an owner', () => {
         list({ api_key: strangers.api_key, referral_token: referralToken }),
       'after a person of another waitlist': ({ waiterId }) => list({ api_key: strangers.api_key, after_id: waiterId }),
     },
+    listSignups: {
+      'by the id of the waitlist': ({ waitlistId }) => listSignups(waitlistId),
+      'offboarded, by the id of the waitlist': ({ waitlistId }) =>
+        listSignups(waitlistId, { offboarded_request: true }),
+      'referred by a person of another waitlist': ({ referralToken }) =>
+        listSignups(strangers.id, { referral_tokens: referralToken, include_referrer: true }),
+      'after a person of another waitlist': ({ waiterId }) => listSignups(strangers.id, { after_id: waiterId }),
+    },
+    getWaiter: {
+      'by its uuid': ({ uuid }) => service.api.get(`/api/v1/signup/${uuid}`, { token: stranger.token }),
+    },
+    updateWaiter: {
+      'with a name': ({ uuid }) => correct(uuid, { first_name: 'Taken' }),
+      'with another position': ({ uuid }) => correct(uuid, { spots_to_advance: 1 }),
+      'without changes': ({ uuid }) => correct(uuid, {}),
+    },
+    offboardSignups: {
+      'by the id of the waitlist': ({ waitlistId, uuid }) => signups('PATCH', waitlistId, uuid),
+      'by the id of another waitlist': ({ uuid }) => signups('PATCH', strangers.id, uuid),
+    },
+    eraseSignups: {
+      'by the id of the waitlist': ({ waitlistId, uuid }) => signups('DELETE', waitlistId, uuid),
+      'by the id of another waitlist': ({ uuid }) => signups('DELETE', strangers.id, uuid),
+    },
     offboardWaiters: {
       'by the key': ({ apiKey, waiterId }) => offboard({ api_key: apiKey }, waiterId),
       'by the id of the waitlist': ({ waitlistId, waiterId }) => offboard({ waitlist_id: waitlistId }, waiterId),
@@ -100,8 +146,16 @@ describe('the data of an owner', () => {
     },
   };
 
+  const signups = (method: 'PATCH' | 'DELETE', waitlist_id: number, uuid: string) => {
+    const body = { waitlist_id, offboard_request: true, signups: [{ uuid }] };
+    return service.api.call(method, '/api/v1/signup', body, { token: stranger.token });
+  };
   const change = (waitlistId: number, body: object) =>
     service.api.patch(`/api/v1/waitlist/${waitlistId}`, body, { token: stranger.token });
+  const listSignups = (id: number, query: Record<string, string | number | boolean> = {}) =>
+    service.api.get(`/api/v1/signup/waitlist/${id}`, { token: stranger.token, query });
+  const correct = (uuid: string, body: object) =>
+    service.api.patch(`/api/v1/signup/${uuid}`, body, { token: stranger.token });
   const audit = (query: Record<string, string | number>) =>
     service.api.get('/api/v1/audit', { token: stranger.token, query });
   const list = (query: Record<string, string | number | boolean>, headers?: Record<string, string>) =>
@@ -117,6 +171,7 @@ describe('the data of an owner', () => {
   async function ownersView() {
     const { world, api } = service;
     return {
+      keys: (await api.get('/api/v1/api_key', { token: waitlist.owner.token })).body,
       waitlist: (await api.get(`/api/v1/waitlist/${waitlist.id}`, { token: waitlist.owner.token })).body,
       active: await world.list(waitlist, { questions_request: true, order: 'queue' }),
       offboarded: await world.list(waitlist, { offboarded_request: true }),
@@ -125,7 +180,10 @@ describe('the data of an owner', () => {
 
   /** An answer without the parts that differ from call to call or repeat the caller's input. */
   function visible({ status, text, headers }: Answer) {
-    const body = text.replace(/"(instance|id|public_key|api_key|created_at)":("[^"]*"|\d+)/g, '"$1":…');
+    const body = text.replace(
+      /"(instance|id|public_key|api_key|key|prefix|created_at|last_used_at)":("[^"]*"|\d+|null)/g,
+      '"$1":…',
+    );
     return { status, body, authenticate: headers['www-authenticate'], total: headers['x-total-count'] };
   }
 
@@ -151,14 +209,19 @@ describe('the data of an owner', () => {
       waitlist.waitlist_name,
       waitlist.api_key,
       waitlist.owner.email,
+      key.name,
+      key.key,
     ];
 
-    const foreign = await call(victims);
-    const unknown = await call(UNKNOWN);
+    for (const api of apis) {
+      service = { ...service, api };
+      const foreign = await call(victims);
+      const unknown = await call(UNKNOWN);
 
-    expect(foreign.status).toBeLessThan(500);
-    expect(visible(foreign)).toEqual(visible(unknown));
-    expect(secrets.filter((secret) => foreign.text.includes(secret))).toEqual([]);
+      expect(foreign.status).toBeLessThan(500);
+      expect(visible(foreign)).toEqual(visible(unknown));
+      expect(secrets.filter((secret) => foreign.text.includes(secret))).toEqual([]);
+    }
     expect(await ownersView()).toEqual(before);
   });
 });

@@ -9,7 +9,11 @@ import { isPhoneAnywhere } from '../../src/platform/contract/phone.js';
 import { readRequest } from '../../src/platform/contract/request.js';
 import { Problem } from '../../src/platform/problems/problem.js';
 import { CreateSignupDto, GetSignupDto } from '../../src/signup/signup.dto.js';
-import { ListWaitersDto, OffboardWaitersDto } from '../../src/waiter/waiter.dto.js';
+import { ListSignupsDto } from '../../src/waiter/list-signups.dto.js';
+import { ListWaitersDto } from '../../src/waiter/list-waiters.dto.js';
+import { OffboardWaitersDto } from '../../src/waiter/offboard-waiters.dto.js';
+import { OffboardSignupsDto } from '../../src/waiter/named-signups.dto.js';
+import { UpdateWaiterDto } from '../../src/waiter/update-waiter.dto.js';
 import { CreateWaitlistDto, ListWaitlistsDto, UpdateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
 import type { Schema } from '../support/contract.js';
 import { SEED } from '../support/seed.js';
@@ -17,6 +21,7 @@ import { SEED } from '../support/seed.js';
 const RUNS = 1_000;
 
 interface Parameter {
+  readonly in: string;
   readonly name: string;
   readonly required: boolean;
   readonly schema: Schema;
@@ -30,7 +35,7 @@ const { components, paths } = JSON.parse(text) as {
 
 /** The schema of a query, which the document lists as parameters. */
 function queryOf(path: string): Schema {
-  const { parameters } = paths[path]!.get;
+  const parameters = paths[path]!.get.parameters.filter((parameter) => parameter.in === 'query');
   return {
     type: 'object',
     properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
@@ -51,6 +56,8 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
 const SEARCHED_WITH = ['search', 'offset', 'order', 'limit', 'after_id'];
+const { CreateSignup, CreateTokens, CreateWaitlist, OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } =
+  components.schemas;
 /** The settings that pages read. */
 const DISPLAYED = [
   'title',
@@ -66,7 +73,6 @@ const DISPLAYED = [
   'twitter_message',
 ];
 const NAMES = ['id', 'public_key'];
-const { CreateSignup, CreateTokens, CreateWaitlist, OffboardWaiters, UpdateWaitlist } = components.schemas;
 /** Rules about several values, which no schema states. */
 type MoreRules = (given: Given) => boolean;
 interface Given {
@@ -106,6 +112,9 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), FILTERED_BY)],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), SEARCHED_WITH), isPageOfSearch],
   [OffboardWaitersDto, OffboardWaiters!, isOneSelection],
+  [ListSignupsDto, queryOf('/api/v1/signup/waitlist/{waitlist_id}')],
+  [UpdateWaiterDto, UpdateWaiter!],
+  [OffboardSignupsDto, OffboardSignups!],
   [ListWaitlistsDto, queryOf('/api/v1/waitlist')],
   [CreateWaitlistDto, [...DISPLAYED, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...NAMES, 'waitlist_name'])],
@@ -161,6 +170,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'http-url': ['https://example.com/join'],
   'idn-email': ['ada@example.com', 'é😀@bücher.example', 'ada@\u200bexample.com', ' '],
   phone: ['+14155550123', '030 901820', '+1', ''],
+  uuid: ['0199f2a4-5b6c-7def-8a90-123456789abc', '0199F2A4-5B6C-7DEF-8A90-123456789ABC', '0199f2a4'],
 };
 const junk = fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 2 ** 53, '', '1', 'true', [], [[]], [null], {}, 'x'.repeat(5_000)); // prettier-ignore
 const letters = fc.oneof(

@@ -33,6 +33,7 @@ const PUBLIC = [
   ['GET', '/api/v1/waitlist'],
   ['POST', '/api/v1/waitlists/submit'],
   ['POST', '/api/v1/users/status'],
+  ['POST', '/api/v1/widget_heartbeats'],
 ] as const;
 const OWNER = [
   ['PATCH', '/api/v1/waiter'],

@@ -8,11 +8,14 @@ let api: Api;
 let world: World;
 let waitlist: OwnedWaitlist;
 let ada: Person;
+let accountKey: string;
 beforeAll(async () => {
   service = await startService();
   ({ api, world } = service);
   waitlist = await world.waitlist();
   ada = await world.signup(waitlist, { phone: '+14155550123' });
+  const { token } = waitlist.owner;
+  ({ key: accountKey } = (await api.post('/api/v1/api_key', { name: 'Script', scope: 'read' }, { token })).body);
 });
 afterAll(() => service.stop());
 
@@ -77,6 +80,15 @@ describe('GET /api/v1/waiter', () => {
     ['an email and the key of a waitlist', { 'api-key': 'WAITLIST_KEY' }, 'email=ADA', LOOKUP, 200],
     ['an email and a placeholder for a key', { 'api-key': 'YOUR_API_KEY' }, 'email=ADA', LOOKUP, 200],
     ['an email and what may be an account key', { 'api-key': key }, 'email=ADA', LISTING, 401],
+    ['an email and an account key', { 'api-key': 'ACCOUNT' }, 'email=ADA', LISTING, 200],
+    ['no person, with an account key', { 'api-key': 'ACCOUNT' }, 'offset=0', LISTING, 200],
+    [
+      'a bad Authorization header beside an account key',
+      { authorization: 'Bearer undefined', 'api-key': 'ACCOUNT' },
+      'email=ADA',
+      LISTING,
+      401,
+    ],
     ['an email and a placeholder for a token', { authorization: 'Bearer undefined' }, 'email=ADA', LISTING, 401],
     ['an email and an empty Authorization header', { authorization: '' }, 'email=ADA', LISTING, 401],
     ['an email and a token', { authorization: 'TOKEN' }, 'email=ADA', LISTING, 200],
@@ -93,6 +105,7 @@ describe('GET /api/v1/waiter', () => {
           .replace('ADA', encodeURIComponent(ada.email))
           .replace('UUID', ada.uuid)
           .replace('WAITLIST_KEY', waitlist.api_key)
+          .replace('ACCOUNT', accountKey)
           .replace('TOKEN', `Bearer ${waitlist.owner.token}`);
       const answer = await api.get(`/api/v1/waiter?waitlist_id=${waitlist.id}&${filled(query)}`, {
         headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, filled(value)])),

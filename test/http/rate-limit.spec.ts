@@ -165,8 +165,8 @@ describe('the limit on lookups that find nobody', () => {
     const query = { waitlist_id: waitlist.id, uuid: randomUUID() };
 
     for (const [path, from] of [
-      ['/api/v1/signup', '192.0.2.16'],
-      ['/api/v1/waiter', '192.0.2.17'],
+      ['/api/v1/signup', '192.0.2.26'],
+      ['/api/v1/waiter', '192.0.2.27'],
     ] as const) {
       expect(await statuses(3, () => service.api.get(path, { query, from }))).toEqual([404, 404, 429]);
     }
@@ -231,6 +231,19 @@ describe('the limit on lookups that find nobody', () => {
     expect(await statuses(3, (index) => signUp(`guess${index}@example.com`))).toEqual([422, 422, 429]);
 
     expect((await signUp(email)).body.error_code).toBe('TOO_MANY_MISSES');
+  });
+
+  it('counts names that no waitlist has, of lookups, signups and page views together', async () => {
+    const from = '192.0.2.16';
+    const email = 'ada@example.com';
+    const view = { location: '', referrer: '' };
+    const tries = [
+      () => service.api.get('/api/v1/signup', { query: { api_key: 'NOSUCHKEY', email }, from }),
+      () => service.api.post('/api/v1/signup', { api_key: 'f'.repeat(40), email }, { from }),
+      () => service.api.post('/api/v1/widget_heartbeats', { waitlist_id: 'NOSUCHKEY', ...view }, { from }),
+    ];
+
+    expect(await statuses(3, (index) => tries[index]!())).toEqual([404, 404, 429]);
   });
 
   it('does not count successful lookups', async () => {

@@ -519,3 +519,58 @@ describe('a lookup', () => {
         expect([status, body.error_code]).toEqual([404, 'WAITLIST_NOT_FOUND']);
   });
 });
+
+describe('a waitlist is named', () => {
+  let named: OwnedWaitlist;
+  let other: OwnedWaitlist;
+  beforeAll(async () => {
+    [named, other] = [await newWaitlist(), await newWaitlist()];
+  });
+  const call = async (name: Record<string, unknown>, email: string) => {
+    const query = { ...name, email } as Record<string, string>;
+    return [await api.post(PATH, { ...name, email }), await api.get(PATH, { query })] as const;
+  };
+
+  it('by its id, its public key or its API key, in waitlist_id and in api_key, by signups and lookups', async () => {
+    const names = [named.id, String(named.id), named.public_key, named.api_key];
+
+    for (const name of names) {
+      for (const field of ['waitlist_id', 'api_key']) {
+        const answers = await call({ [field]: name }, someEmail());
+        expect(answers.map(({ status, body }) => [status, body.waitlist_id])).toEqual(
+          answers.map(() => [200, named.id]),
+        );
+      }
+    }
+  });
+
+  it.each([() => other.api_key, () => 'a b', () => '', () => ({ a: [1] }), () => 1.5])(
+    'by waitlist_id alone, whatever api_key holds (%#)',
+    async (api_key) => {
+      const answers = await call({ waitlist_id: named.public_key, api_key: api_key() }, someEmail());
+
+      expect(answers.map(({ status, body }) => [status, body.waitlist_id])).toEqual(answers.map(() => [200, named.id]));
+    },
+  );
+
+  it.each<[Record<string, unknown>, string, string]>([
+    [{}, 'waitlist_id', 'required'],
+    [{ waitlist_id: 'a b', api_key: '1' }, 'waitlist_id', 'format'],
+    [{ waitlist_id: '9'.repeat(16) }, 'waitlist_id', 'format'],
+    [{ waitlist_id: '12345678901234567' }, 'waitlist_id', 'format'],
+    [{ waitlist_id: '-1' }, 'waitlist_id', 'format'],
+    [{ api_key: 'abcdefgh' }, 'api_key', 'format'],
+    [{ api_key: 'K1234' }, 'api_key', 'format'],
+    [{ api_key: 'f'.repeat(41) }, 'api_key', 'format'],
+  ])('wrongly by %j, which is refused with 400', async (name, field, rule) => {
+    for (const { status, body } of await call(name, someEmail()))
+      expect([status, body.errors]).toMatchObject([400, [{ field, rule }]]);
+  });
+
+  it('wrongly by an unknown key, which is answered with 404', async () => {
+    for (const key of ['NOSUCHKEY', 'f'.repeat(40)]) {
+      for (const { status, body } of await call({ api_key: key }, someEmail()))
+        expect([status, body.error_code]).toEqual([404, 'WAITLIST_NOT_FOUND']);
+    }
+  });
+});

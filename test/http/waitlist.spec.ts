@@ -1,6 +1,9 @@
 import { JwtService } from '@nestjs/jwt';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, Api, CallOptions } from '../support/api.js';
+import { Database } from '../../src/platform/database/database.js';
+import { Sweeper } from '../../src/platform/database/sweeper.js';
+import { type Queue, queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist, Owner, World } from '../support/world.js';
 
@@ -195,6 +198,292 @@ describe('a change', () => {
 
     const { body } = await api.get('/api/v1/signup', { query: { email, waitlist_id: waitlist.id } });
     expect(body.referral_link).toBe(`https://example.org/?a=1&ref_id=${referral_token}`);
+  });
+});
+
+describe('names that a waitlist brings along', () => {
+  let lastId = 2_000_000_000 + Math.floor(Math.random() * 100_000_000);
+  const someId = () => (lastId += 1);
+  const someKey = () => `K${someId()}`;
+  const bring = (names: object, { token } = owner, headers?: CallOptions['headers']) =>
+    api.post(PATH, { waitlist_name: 'Moved', ...names }, { token, headers });
+  const remove = ({ id }: { id: number }, headers?: CallOptions['headers']) =>
+    api.delete(`${PATH}/${id}`, { token: owner.token, headers });
+  const codeOf = ({ status, body }: Answer) => [status, body?.error_code];
+  let purger: Queue['purger'];
+  beforeAll(() => {
+    ({ purger } = queueOf(service.app));
+  });
+
+  it('are its own from then on, and later ids are greater', async () => {
+    const names = { id: someId(), public_key: someKey() };
+
+    const { status, body } = await bring(names);
+    const next = (await bring({})).body;
+
+    expect([status, body]).toMatchObject([201, names]);
+    expect((await api.get(`${PATH}/${names.id}`)).body).toMatchObject(names);
+    expect(next.id).toBeGreaterThan(names.id);
+    lastId = next.id;
+  });
+
+  it.each([
+    ['id', 0],
+    ['id', 2_147_483_648],
+    ['id', 1.5],
+    ['id', '5'],
+    ['public_key', '12345678'],
+    ['public_key', 'abcdefgh'],
+    ['public_key', 'K1234'],
+    ['public_key', 'K123456789012'],
+    ['public_key', null],
+  ])('are refused with 400 for %s: %j', async (name, value) => {
+    const answer = await bring({ [name]: value });
+
+    expect([answer.status, fieldsOf(answer)]).toEqual([400, [name]]);
+  });
+
+  it('are refused with 409 if another waitlist has one, and only one of two at the same moment gets them', async () => {
+    const names = { id: someId(), public_key: someKey() };
+
+    const statuses = (await Promise.all([bring(names), bring(names, stranger)])).map(({ status }) => status);
+
+    expect(statuses.sort()).toEqual([201, 409]);
+    for (const caller of [owner, stranger]) {
+      expect(codeOf(await bring(names, caller))).toEqual([409, 'ID_TAKEN']);
+      expect(codeOf(await bring({ public_key: names.public_key }, caller))).toEqual([409, 'PUBLIC_KEY_TAKEN']);
+    }
+  });
+
+  it('stay with the account after a deletion, which may bring them again once the records are gone', async () => {
+    const first = (await bring({ id: someId(), public_key: someKey() })).body;
+    const names = { id: first.id, public_key: first.public_key };
+    await world.signup(first);
+    await remove(first);
+    while ((await purger.deletedIds()).includes(first.id)) await purger.purge(first.id);
+
+    expect(codeOf(await bring(names, stranger))).toEqual([409, 'ID_TAKEN']);
+    expect(codeOf(await bring({ public_key: names.public_key }, stranger))).toEqual([409, 'PUBLIC_KEY_TAKEN']);
+    await service.app.get(Database).pipelinedTransaction((session) => purger.mark(session, first.id));
+    expect(codeOf(await bring(names))).toEqual([409, 'ID_TAKEN']);
+    expect(codeOf(await bring({ public_key: names.public_key }))).toEqual([409, 'PUBLIC_KEY_TAKEN']);
+    await purger.purge(first.id);
+
+    const { status, body } = await bring(names);
+    expect([status, body]).toMatchObject([201, names]);
+    expect(body.statistics.total_signups).toBe(0);
+    expect(body.api_key).not.toBe(first.api_key);
+  });
+
+  it('are not given to a later waitlist by chance', async () => {
+    const { id } = (await bring({ id: someId() })).body;
+    await remove({ id });
+
+    const next = (await bring({})).body;
+
+    expect(next.id).toBeGreaterThan(id);
+    lastId = next.id;
+  });
+
+  it('can be deleted and brought again with Idempotency-Keys, and each repeat gets its first answer', async () => {
+    const key = (name: string) => ({ 'idempotency-key': `${name} ${lastId}` });
+    const names = { id: someId(), public_key: someKey() };
+    const first = await bring(names, owner, key('first'));
+    await remove(names, key('deletion'));
+    while ((await purger.deletedIds()).includes(names.id)) await purger.purge(names.id);
+    const second = await bring(names, owner, key('second'));
+    expect([first.status, second.status]).toEqual([201, 201]);
+
+    expect((await bring(names, owner, key('first'))).body).toEqual(first.body);
+    expect((await remove(names, key('deletion'))).headers['idempotent-replayed']).toBe('true');
+    expect((await bring(names, owner, key('second'))).body).toEqual(second.body);
+
+    expect((await api.get(`${PATH}/${names.id}`, { token: owner.token })).status).toBe(200);
+  });
+});
+
+describe('the public key', () => {
+  it('opens nothing of the owner', async () => {
+    const waitlist = await world.waitlist({}, owner);
+    const named = { api_key: waitlist.public_key };
+
+    for (const answer of [
+      await api.get('/api/v1/waiter', { token: owner.token, query: named }),
+      await api.get('/api/v1/waiter', { token: owner.token, headers: { 'api-key': waitlist.public_key } }),
+      await api.patch('/api/v1/waiter', { ...named, offboard_request: true, offboard_next: 1 }, { token: owner.token }),
+    ])
+      expect([answer.status, answer.body.error_code]).toEqual([403, 'WRONG_API_KEY']);
+  });
+
+  it('stays as it is when another one or an id is sent in a change', async () => {
+    const waitlist = await world.waitlist({}, owner);
+
+    const { status, body } = await change(waitlist, { id: 1, public_key: 'OTHERKEY' });
+
+    expect([status, body.id, body.public_key]).toEqual([200, waitlist.id, waitlist.public_key]);
+  });
+});
+
+describe('a waitlist without a page of its own', () => {
+  it('has its page in the service, at whatever address that is, and so do its referral links', async () => {
+    const waitlist = await world.waitlist({ waitlist_url_location: null }, owner);
+    const { email, referral_link } = await world.signup(waitlist);
+    const path = `/waitlist/${waitlist.id}`;
+    expect(waitlist.waitlist_url_location).toBe(`http://localhost:3000${path}`);
+    expect(referral_link).toMatch(new RegExp(`^http://localhost:3000${path}\\?ref_id=`));
+    // Sent back, the address must not become the owner's.
+    await change(waitlist, (await read(waitlist)).body);
+
+    const environment = { DATABASE_URL: service.databaseUrl, PUBLIC_BASE_URL: 'https://lists.example' };
+    const moved = await startService({ environment });
+    const view = await moved.api.get(`${PATH}/${waitlist.id}`);
+    const record = await moved.api.get('/api/v1/signup', { query: { waitlist_id: waitlist.id, email } });
+    await moved.stop();
+
+    expect(view.body.waitlist_url_location).toBe(`https://lists.example${path}`);
+    expect(record.body.referral_link).toContain(`https://lists.example${path}?ref_id=`);
+  });
+
+  it('is what null makes of it, and an address ends it', async () => {
+    const waitlist = await world.waitlist({}, owner);
+
+    const { body } = await change(waitlist, { waitlist_url_location: null });
+    expect(body.waitlist_url_location).toBe(`http://localhost:3000/waitlist/${waitlist.id}`);
+
+    const own = await change(waitlist, { waitlist_url_location: 'https://example.com/own' });
+    expect(own.body.waitlist_url_location).toBe('https://example.com/own');
+  });
+});
+
+describe('display settings', () => {
+  const SET = {
+    title: 'Straße 😀',
+    success_title: 'Done',
+    signup_button_title: 'Go',
+    logo: 'https://example.com/logo.png',
+    configuration_style_json: { widget_background_color: '#4937E7', nested: { z: [1], a: null } },
+    uses_firstname_lastname: true,
+    uses_leaderboard: true,
+    leaderboard_length: 100,
+    remove_widget_headers: true,
+    widget_shows_social_links: true,
+    twitter_message: 'Join me',
+  };
+
+  it('are stored as they were sent, shown to the owner and the public, and changed one by one', async () => {
+    const { body: created } = await create(SET);
+    expect(created).toMatchObject(SET);
+
+    const { body: changed } = await change(created, { title: null, configuration_style_json: { b: 1 } });
+
+    const now = { ...SET, title: null, configuration_style_json: { b: 1 } };
+    for (const view of [changed, (await read(created)).body, (await api.get(`${PATH}/${created.id}`)).body])
+      expect(view).toEqual(expect.objectContaining(now));
+  });
+
+  it('are kept beside a change of another one at the same moment', async () => {
+    for (let pair = 0; pair < PAIRS; pair += 1) {
+      const waitlist = await world.waitlist({}, owner);
+
+      await Promise.all([change(waitlist, { title: 'One' }), change(waitlist, { success_title: 'Two' })]);
+
+      expect((await read(waitlist)).body).toMatchObject({ title: 'One', success_title: 'Two' });
+    }
+  });
+
+  it('that follow from others or are not there yet are ignored, whatever is sent', async () => {
+    const derived = { required_contact_detail: 'PHONE', uses_signup_verification: true, uses_waiter_verification: true, redirects_to_status_page: true, organization_uuid_fk: 'x' }; // prettier-ignore
+
+    const { status, body } = await create(derived);
+
+    expect([status, body]).toMatchObject([201, DISPLAY]);
+    expect((await change(body, derived)).body).toMatchObject(DISPLAY);
+  });
+
+  it.each([
+    ['title', 'x'.repeat(201), 'max_length'],
+    ['success_title', 'a\nb', 'characters'],
+    ['signup_button_title', 'x'.repeat(101), 'max_length'],
+    ['twitter_message', 'x'.repeat(501), 'max_length'],
+    ['logo', 'http://example.com/logo.png', 'format'],
+    ['logo', 'https://exa mple.com', 'format'],
+    ['leaderboard_length', 0, 'minimum'],
+    ['leaderboard_length', 101, 'maximum'],
+    ['uses_leaderboard', 'true', 'type'],
+    ['configuration_style_json', [], 'type'],
+    ['configuration_style_json', null, 'type'],
+    ['configuration_style_json', { a: 'x'.repeat(8_185) }, 'max_bytes'],
+  ])('are refused with 400 for %s: %j (%s)', async (field, value, rule) => {
+    const { status, body } = await create({ [field]: value });
+
+    expect([status, body.errors]).toMatchObject([400, [{ field, rule }]]);
+  });
+
+  it.each([
+    [{ email: 'required', phone: 'optional' }, 'EMAIL'],
+    [{ email: 'optional', phone: 'optional' }, 'EMAIL'],
+    [{ email: 'required', phone: 'required' }, 'EMAIL_AND_PHONE'],
+    [{ email: 'optional', phone: 'required' }, 'PHONE'],
+    [{ email: 'off', phone: 'optional' }, 'PHONE'],
+  ] as const)('say of required_contact %j: %s', async (required_contact, detail) => {
+    const { body } = await create({ required_contact });
+
+    expect(body.required_contact_detail).toBe(detail);
+  });
+});
+
+describe('a page view', () => {
+  const HEARTBEATS = '/api/v1/widget_heartbeats';
+  const VIEW = { location: 'https://example.com/join?ref_id=x', referrer: '', widget_type: 'WIDGET_1' };
+  const view = (fields: object) => api.post(HEARTBEATS, { ...VIEW, ...fields });
+  const viewsOf = ({ id }: OwnedWaitlist) =>
+    service.app
+      .get(Database)
+      .read((manager) => manager.query('SELECT day, views FROM page_view WHERE waitlist_id = ? ORDER BY day', [id]));
+
+  it('is answered with a new UUID and counted for its day, however many come at once', async () => {
+    const waitlist = await world.waitlist({}, owner);
+    const names = [waitlist.id, String(waitlist.id), waitlist.public_key];
+
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => view({ waitlist_id: names[index % names.length] })),
+    );
+
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(new Set(answers.map(({ body }) => body.uuid)).size).toBe(30);
+    const days: { day: string; views: number }[] = await viewsOf(waitlist);
+    expect(days.every(({ day }) => /^\d{4}-\d{2}-\d{2}$/.test(day))).toBe(true);
+    expect(days.reduce((sum, { views }) => sum + Number(views), 0)).toBe(30);
+  });
+
+  it('of an unknown waitlist, or of one that is not public, is answered with 404 beside views that count', async () => {
+    const [hidden, other] = [await world.waitlist({ is_public: false }, owner), await world.waitlist({}, owner)];
+
+    const answers = await Promise.all(
+      [hidden.id, Number.MAX_SAFE_INTEGER, 'NOSUCHKEY', other.id].map((waitlist_id) => view({ waitlist_id })),
+    );
+
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 200]);
+    expect(await viewsOf(hidden)).toEqual([]);
+    expect(await viewsOf(other)).toHaveLength(1);
+  });
+
+  it('is refused with 400 for all its faults at once', async () => {
+    const answer = await api.post(HEARTBEATS, { waitlist_id: 'a b', location: 1 });
+
+    expect([answer.status, fieldsOf(answer)]).toEqual([400, ['waitlist_id', 'location', 'referrer']]);
+  });
+
+  it('is kept for 366 days', async () => {
+    const waitlist = await world.waitlist({}, owner);
+    const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+    const insert = 'INSERT INTO page_view (waitlist_id, day, views) VALUES (?, ?, 1)';
+    for (const days of [365, 367])
+      await service.app.get(Database).read((manager) => manager.query(insert, [waitlist.id, dayBefore(days)]));
+
+    await service.app.get(Sweeper).sweepAll();
+
+    expect(await viewsOf(waitlist)).toEqual([{ day: dayBefore(365), views: 1 }]);
   });
 });
 

@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { isEmbedded } from '../../src/platform/database/dialect.js';
+import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { type Service, startService } from '../support/service.js';
-import { queueOf } from '../support/queue.js';
+import { FIRST_PAGE, queueOf } from '../support/queue.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 
 /** The deletion takes many transactions, so a kill interrupts it. */
@@ -111,7 +112,9 @@ describe('a deletion', () => {
   async function closed(): Promise<number> {
     const queue = queueOf(observer.app);
     const { id } = await observer.world.waitlist();
-    await queue.seeder.seed(id, 1, () => undefined);
+    await queue.seeder.seed(id, 2, () => undefined);
+    const [person] = (await queue.pages.page(id, FIRST_PAGE)).waiters;
+    await queue.writer.erase(id, [person!.uuid], operatorWrite(1));
     await observer.api.post('/api/v1/widget_heartbeats', { waitlist_id: id, location: '', referrer: '' });
     await observer.app.get(Database).transaction(async (manager, session) => {
       await manager.query('DELETE FROM waitlist WHERE id = ?', [id]);

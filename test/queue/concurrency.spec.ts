@@ -29,7 +29,7 @@ async function expectExact(service: Service, waitlist: OwnedWaitlist, total: num
   for (const { referredByToken: token } of everyone) referrals.set(token, (referrals.get(token) ?? 0) + 1);
   for (const { amountReferred, referralToken } of everyone)
     expect(amountReferred).toBe(referrals.get(referralToken) ?? 0);
-  const earned = active.map((waiter) => ({ ...waiter, referrals: waiter.amountReferred }));
+  const earned = active.map((waiter) => ({ ...waiter, referrals: waiter.amountReferred, advanced: waiter.spotsAdvanced })); // prettier-ignore
   expect(active.map(({ uuid, priority }) => [uuid, priority])).toEqual(
     inOrder(earned, waitlist.spots_to_move_upon_referral).map(({ uuid }, position) => [uuid, position]),
   );

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -30,8 +31,12 @@ const KILLED_CROWD_MIN = 20;
 
 /** People are named by number; numbers that nobody has yet are skipped. */
 type Command =
-  | { readonly kind: 'join'; readonly referrers: readonly number[] }
+  /** `isReturn`: erased people sign up anew. */
+  | { readonly kind: 'join'; readonly referrers: readonly number[]; readonly isReturn: boolean }
   | { readonly kind: 'offboard'; readonly people: readonly number[] }
+  | { readonly kind: 'correct'; readonly people: readonly number[] }
+  | { readonly kind: 'erase'; readonly people: readonly number[] }
+  | { readonly kind: 'advance'; readonly people: readonly number[]; readonly spots: number }
   | { readonly kind: 'spots'; readonly spots: number };
 
 /** A command, during which a process may be killed. */
@@ -44,11 +49,15 @@ interface Kill {
   readonly afterMs: number;
 }
 
+type Correction = { readonly email: string } | { readonly spotsToAdvance: number };
+
 /** Carries out commands. An answer of null means that the command may or may not have been carried out. */
 interface EntryPoint {
   join(waitlist: OwnedWaitlist, guest: Applicant): Promise<Pick<Waiter, 'uuid' | 'priority'> | null>;
   /** Returns the last positions. */
   offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<readonly (number | null)[] | null>;
+  correct(waitlist: OwnedWaitlist, uuid: string, changes: Correction): Promise<true | null>;
+  erase(waitlist: OwnedWaitlist, uuids: readonly string[]): Promise<true | null>;
   setSpots(waitlist: OwnedWaitlist, spots: number): Promise<true | null>;
 }
 
@@ -63,10 +72,14 @@ interface Setup {
 interface Person extends Earned {
   readonly waiter: Waiter;
   readonly referrer: Person | undefined;
+  email: string;
   referrals: number;
+  advanced: number;
   active: boolean;
   /** The position of an offboarded person. */
   lastPosition?: number;
+  /** The value of a referral when the person was erased: their tombstone does not move any more. */
+  erasedAtSpots?: number;
 }
 
 /** Often one of the first few, whom several then name at the same moment. */
@@ -75,9 +88,11 @@ const commandOf = (crowdMin: number): fc.Arbitrary<Command> => {
   const referrers = fc.array(someone, { minLength: crowdMin, maxLength: 60 });
   const people = fc.array(someone, { minLength: crowdMin, maxLength: 30 });
   const spots = fc.constantFrom(0, 1, 3, 50, 10_000);
+  const granted = fc.oneof(fc.integer({ min: -20, max: 60 }), fc.constantFrom(-1_000_000, 1_000_000));
   return fc.oneof<fc.WeightedArbitrary<Command>[]>(
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant('join'), referrers }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('offboard'), people }) },
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('join'), referrers, isReturn: fc.boolean() }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('offboard', 'correct', 'erase'), people }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance'), people, spots: granted }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('spots'), spots }) },
   );
 };
@@ -192,6 +207,14 @@ function queueModule(next: () => Service): EntryPoint {
       const removed = await queueOf(next().app).reader.findByUuids(id, uuids);
       return removed.map(({ removedPriority }) => removedPriority);
     },
+    correct: async ({ id }, uuid, changes) => {
+      expect(await writer().correct(id, uuid, changes, operatorWrite(1))).toEqual({ uuids: [uuid] });
+      return true;
+    },
+    erase: async ({ id }, uuids) => {
+      expect(await writer().erase(id, uuids, operatorWrite(1))).toEqual({ uuids });
+      return true;
+    },
     setSpots: async ({ id }, spots) => {
       await writer().configure(id, { spotsPerReferral: spots }, operatorWrite(1));
       return true;
@@ -203,8 +226,9 @@ function http(
   call: (method: Method, path: string, body: object, token?: string) => Promise<Answer | null>,
 ): EntryPoint {
   const ask: typeof call = async (...request) => {
+    const [method] = request;
     const answer = await call(...request);
-    if (answer) expect(answer.status).toBe(200);
+    if (answer) expect(answer.status).toBe(method === 'DELETE' ? 204 : 200);
     return answer;
   };
   return {
@@ -217,6 +241,17 @@ function http(
       const body = { api_key, offboard_request: true, waiters: ids.map((id) => ({ id })) };
       const answer = await ask('PATCH', '/api/v1/waiter', body, token);
       return answer && answer.body.map(({ removed_priority }: { removed_priority: number }) => removed_priority);
+    },
+    correct: async ({ owner: { token } }, uuid, changes) => {
+      const body = 'email' in changes ? changes : { spots_to_advance: changes.spotsToAdvance };
+      const answer = await ask('PATCH', `/api/v1/signup/${uuid}`, body, token);
+      if (answer) expect(answer.body).toMatchObject({ uuid });
+      return answer && true;
+    },
+    erase: async ({ id, owner: { token } }, uuids) => {
+      const body = { waitlist_id: id, signups: uuids.map((uuid) => ({ uuid })) };
+      const answer = await ask('DELETE', '/api/v1/signup', body, token);
+      return answer && true;
     },
     setSpots: async ({ id, owner: { token } }, spots) => {
       const answer = await ask('PATCH', `/api/v1/waitlist/${id}`, { spots_to_move_upon_referral: spots }, token);
@@ -235,6 +270,10 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     (await queue().reader.find(id, { emailKey: email, phoneKey: null })).waiter;
   const people: Person[] = [];
   const active = () => inOrder(people.filter((person) => person.active), spots); // prettier-ignore
+  const isErased = ({ erasedAtSpots }: Person) => erasedAtSpots !== undefined;
+  /** Those of the numbered people who are not erased, each once. */
+  const named = (numbers: readonly number[]) =>
+    [...new Set(numbers)].flatMap((number) => people[number] ?? []).filter((person) => !isErased(person));
 
   for (const { command, kill: planned } of steps) {
     const killing = planned && kill?.(planned);
@@ -244,29 +283,36 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       await queue().writer.offboard(id, { ids: [] }, operatorWrite(1));
     };
     if (command.kind === 'join') {
+      const taken = new Set(people.filter((person) => !isErased(person)).map(({ email }) => email));
+      const gone = new Set(command.isReturn ? people.map(({ email }) => email).filter((email) => !taken.has(email)) : []); // prettier-ignore
       const calls = command.referrers.map(async (number) => {
         const referrer = people[number];
         const guest = applicant(referrer?.waiter.referralToken);
-        return { referrer, guest, answer: await entryPoint.join(waitlist, guest) };
+        const [email = guest.email] = gone;
+        gone.delete(email!);
+        const answer = await entryPoint.join(waitlist, { ...guest, email });
+        // The token of an erased person refers nobody.
+        return { referrer: referrer && !isErased(referrer) ? referrer : undefined, email: email!, answer };
       });
       const answered = await Promise.all(calls);
       await settle();
-      const found = await Promise.all(answered.map(async (call) => ({ ...call, waiter: await find(call.guest) })));
+      const found = await Promise.all(answered.map(async (call) => ({ ...call, waiter: await find(call) })));
       expect(found.filter(({ answer, waiter }) => answer && !waiter)).toEqual([]);
       const joined = found.flatMap(({ waiter, ...call }) => (waiter ? { ...call, waiter } : []));
-      for (const { referrer, answer, waiter } of joined.sort((a, b) => a.waiter.seq - b.waiter.seq)) {
+      for (const { referrer, email, answer, waiter } of joined.sort((a, b) => a.waiter.seq - b.waiter.seq)) {
         // Nobody is behind the newest record.
         if (answer) expect(answer).toMatchObject({ uuid: waiter.uuid, priority: active().length });
         if (referrer) referrer.referrals += 1;
-        people.push({ seq: waiter.seq, waiter, referrer, referrals: 0, active: true });
+        expect(waiter.referredByToken).toBe(referrer?.waiter.referralToken ?? null);
+        people.push({ seq: waiter.seq, waiter, email, referrer, referrals: 0, advanced: 0, active: true });
       }
     } else if (command.kind === 'offboard') {
       const before = active();
-      const leaving = [...new Set(command.people)].flatMap((number) => people[number] ?? []).filter((person) => person.active); // prettier-ignore
+      const leaving = named(command.people).filter((person) => person.active);
       const positions = leaving.map((person) => before.indexOf(person));
       const removed = leaving.length > 0 ? await entryPoint.offboard(waitlist, leaving.map(({ waiter }) => waiter.id)) : []; // prettier-ignore
       await settle();
-      const found = await Promise.all(leaving.map(({ waiter }) => find(waiter)));
+      const found = await Promise.all(leaving.map(find));
       const isDone = removed !== null || found.some((waiter) => !waiter?.active);
       if (removed !== null) expect(removed).toEqual(positions);
       // All of them or none.
@@ -274,6 +320,32 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       if (!isDone) continue;
       for (const [index, person] of leaving.entries())
         Object.assign(person, { active: false, lastPosition: positions[index] });
+    } else if (command.kind === 'correct' || command.kind === 'advance') {
+      const corrected = await Promise.all(
+        named(command.people).map(async (person) => {
+          const email = `${randomUUID()}@example.com`;
+          const changes = command.kind === 'correct' ? { email } : { spotsToAdvance: command.spots };
+          return { person, email, answer: await entryPoint.correct(waitlist, person.waiter.uuid, changes) };
+        }),
+      );
+      await settle();
+      for (const { person, email, answer } of corrected) {
+        const [waiter] = await queue().reader.findByUuids(id, [person.waiter.uuid]);
+        const { email: before, advanced } = person;
+        person.email = waiter!.email!;
+        person.advanced = waiter!.spotsAdvanced;
+        const after = command.kind === 'correct' ? [email, advanced] : [before, Math.max(0, advanced + command.spots)];
+        expect(answer ? [after] : [after, [before, advanced]]).toContainEqual([person.email, person.advanced]);
+      }
+    } else if (command.kind === 'erase') {
+      const leaving = named(command.people);
+      const answer = leaving.length > 0 ? await entryPoint.erase(waitlist, leaving.map(({ waiter }) => waiter.uuid)) : true; // prettier-ignore
+      await settle();
+      const left = await queue().reader.findByUuids(id, leaving.map(({ waiter }) => waiter.uuid)); // prettier-ignore
+      // All of them or none.
+      expect(answer ? [0] : [0, leaving.length]).toContain(left.length);
+      if (left.length > 0) continue;
+      for (const person of leaving) Object.assign(person, { active: false, erasedAtSpots: spots });
     } else {
       const answer = await entryPoint.setSpots(waitlist, command.spots);
       await settle();
@@ -286,31 +358,45 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
   // Numbers may be missing, but each is above all that were given before.
   expect(people.map(({ seq }) => seq)).toEqual([...new Set(people.map(({ seq }) => seq))].sort((a, b) => a - b));
   const ordered = active();
+  const remaining = people.filter((person) => !isErased(person));
   const positionOf = (person: Person) => person.lastPosition ?? ordered.indexOf(person);
   await Promise.all(
-    people.map(async (person) => {
-      const { uuid, email } = person.waiter;
-      const again = { ...applicant(people[0]?.waiter.referralToken), email: email!.toUpperCase() };
+    remaining.map(async (person) => {
+      const again = { ...applicant(people[0]?.waiter.referralToken), email: person.email.toUpperCase() };
       const answer = await entryPoint.join(waitlist, again);
-      if (answer) expect(answer).toMatchObject({ uuid, priority: positionOf(person) });
+      if (answer) expect(answer).toMatchObject({ uuid: person.waiter.uuid, priority: positionOf(person) });
     }),
   );
-  expect(await queue().auditor.verify(id, () => undefined)).toMatchObject({ records: people.length, findings: [] });
+  expect(await queue().auditor.verify(id, () => undefined)).toMatchObject({ records: remaining.length, findings: [] });
 
-  const [most] = [...people].sort((a, b) => b.referrals - a.referrals);
-  const filters: [PageRequest['referredBy'], (person: Person) => boolean][] = [
+  /** The tombstone of an erased person stays where they were, whatever a referral is worth now. */
+  const asEarned = (person: Person) => {
+    const { seq, referrals, advanced, erasedAtSpots = spots } = person;
+    return { person, seq, referrals, advanced: advanced + (erasedAtSpots - spots) * referrals };
+  };
+  const mostReferring = [...people].sort((a, b) => b.referrals - a.referrals);
+  type Filter = [PageRequest['referredBy'], (person: Person) => boolean];
+  const filters: Filter[] = [
     [null, () => true],
     ['anyone', ({ referrer }) => referrer !== undefined],
-    [{ token: most?.waiter.referralToken ?? '' }, ({ referrer }) => referrer === most],
+    ...[1, 3].map((count): Filter => {
+      const some = mostReferring.slice(0, count);
+      const tokens = some.map(({ waiter }) => waiter.referralToken);
+      return [{ tokens }, ({ referrer }) => referrer !== undefined && some.includes(referrer)];
+    }),
   ];
   for (const [referredBy, isListed] of filters) {
     const listing = { ...FIRST_PAGE, limit: LIMIT, referredBy };
     for (const [everyone, order] of [
-      [inOrder(people, spots), 'queue'],
+      [inOrder(people.map(asEarned), spots).map(({ person }) => person), 'queue'],
       [people, 'joined'],
     ] as const)
       await expectListing({ ...listing, order }, everyone, (person) => person.active && isListed(person));
-    await expectListing({ ...listing, offboarded: true }, people, (person) => !person.active && isListed(person));
+    await expectListing(
+      { ...listing, offboarded: true },
+      people,
+      (person) => !person.active && !isErased(person) && isListed(person),
+    );
   }
 
   /** Compares all pages by offset, and pages after some of the records, whether the listing has them or not. */

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type Logger, type QueryRunner } from 'typeorm';
 import { STATEMENT_END } from '../../src/platform/database/connections.js';
-import type { Page, PageRequest, Waiter } from '../../src/queue/waiter.js';
+import { LARGE, type Page, type PageRequest, type Waiter } from '../../src/queue/waiter.js';
 import { applicant } from '../support/applicant.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
 
-const SMALL = 1_000;
-const LARGE = 8_000;
+const SMALL_CROWD = 1_000;
+const LARGE_CROWD = 8_000;
 /** Rows that an operation may read in a large waitlist beyond those in a small one: more levels and siblings of counters. */
 const MORE_ROWS_MAX = 600;
 /** How many columns of an index a search must fix by equality, so that it finds few rows in a waitlist of any size. */
@@ -19,6 +19,7 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   sqlite_autoindex_queue_bucket_1: 4,
   sqlite_autoindex_audit_event_1: 1,
   sqlite_autoindex_audit_subject_1: 1,
+  sqlite_autoindex_erased_waiter_1: 1,
   waiter_uuid: 1,
   waiter_email: 2,
   waiter_phone: 2,
@@ -62,8 +63,8 @@ describe('the plans of the frequent statements', () => {
     if (url.protocol === 'mysql:') url.searchParams.set('connectionLimit', '2');
     service = await startService({ environment: { DATABASE_URL: url.href } });
     queue = queueOf(service.app);
-    small = await seed(SMALL);
-    large = await seed(LARGE);
+    small = await seed(SMALL_CROWD);
+    large = await seed(LARGE_CROWD);
     if (!isMySql()) return;
     held = service.app.get(DataSource).createQueryRunner();
     await held.connect();
@@ -154,16 +155,23 @@ describe('the plans of the frequent statements', () => {
     await expectFlat((crowd) => readPages(sparse.get(crowd)!, request));
   });
 
-  it.each(['joined', 'queue'] as const)('list the referrals of one record, in the order %s', async (order) => {
-    const tokens = new Map<Crowd, string>();
+  it.each([
+    [1, 'joined'],
+    [1, 'queue'],
+    [50, 'joined'],
+    [50, 'queue'],
+  ] as const)('list the referrals of %d records, in the order %s', async (count, order) => {
+    const tokens = new Map<Crowd, string[]>();
     for (const crowd of [small, large]) {
-      const [referrer] = await middle(crowd);
-      const token = referrer!.referralToken;
-      tokens.set(crowd, token);
-      for (let count = 0; count < 3; count += 1) await queue.writer.join(crowd.id, applicant(token));
+      const others = (await middle(crowd)).filter(({ amountReferred }) => amountReferred === 0);
+      const referrers = others.slice(0, count).map(({ referralToken }) => referralToken);
+      expect(referrers).toHaveLength(count);
+      tokens.set(crowd, referrers);
+      for (const token of [referrers[0], referrers[0], referrers.at(-1)])
+        await queue.writer.join(crowd.id, applicant(token));
     }
     await expectFlat((crowd) =>
-      readPages(crowd.id, { ...FIRST_PAGE, order, referredBy: { token: tokens.get(crowd)! } }),
+      readPages(crowd.id, { ...FIRST_PAGE, order, referredBy: { tokens: tokens.get(crowd)! } }),
     );
   });
 
@@ -175,13 +183,27 @@ describe('the plans of the frequent statements', () => {
 
   it('reorder the records with credit, after a change of what a referral earns', async () => {
     const { id } = await service.world.waitlist();
-    await queue.seeder.seed(id, SMALL, () => undefined);
+    await queue.seeder.seed(id, SMALL_CROWD, () => undefined);
     const configure = () => queue.writer.configure(id, { spotsPerReferral: 5 }, operatorWrite(1));
 
     const statements = await expectIndexed(configure);
 
     expect(statements.filter(({ sql }) => sql.includes('waiter_credited'))).toHaveLength(2);
   });
+
+  it('read the large columns of a page later, with the records that referred others', () =>
+    expectFlat(async ({ id }) => {
+      const request: PageRequest = { ...FIRST_PAGE, referredBy: 'anyone', limit: CALLERS, without: LARGE };
+      const { waiters } = await queue.pages.page(id, request);
+      await queue.pages.complete(id, waiters, true);
+    }));
+
+  it('find one record by its uuid', () =>
+    expectFlat(async (crowd) => {
+      const [{ uuid }] = (await middle(crowd)) as [Waiter];
+      await queue.reader.findWaitlistId(1, uuid);
+      await queue.reader.findByUuid(crowd.id, uuid);
+    }));
 
   /** A page at the start, one halfway and one after a record. */
   async function readPages(id: number, request: PageRequest): Promise<void> {

@@ -65,7 +65,13 @@ export class Api {
   constructor(
     private readonly app: NestFastifyApplication,
     private readonly leaks: LeakDetector,
+    private readonly accountKeys: ReadonlyMap<string, string> = new Map(),
   ) {}
+
+  /** The same client, which sends these account keys in place of their tokens. */
+  withAccountKeys(byToken: ReadonlyMap<string, string>): Api {
+    return new Api(this.app, this.leaks, byToken);
+  }
 
   async get(path: string, options?: CallOptions): Promise<Answer> {
     return this.call('GET', path, undefined, options);
@@ -90,6 +96,7 @@ export class Api {
     { token, headers, query, from, raw }: CallOptions = {},
   ): Promise<Answer> {
     const search = query ? `?${new URLSearchParams(mapToText(query)).toString()}` : '';
+    const accountKey = headers?.['api-key'] === undefined ? this.accountKeys.get(token ?? '') : undefined;
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await this.app.inject({
       method: method as Exclude<Method, 'QUERY'>,
@@ -98,7 +105,9 @@ export class Api {
       remoteAddress: from,
       headers: {
         ...(payload !== undefined && { 'content-type': 'application/json' }),
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(accountKey !== undefined
+          ? { 'api-key': accountKey }
+          : token !== undefined && { authorization: `Bearer ${token}` }),
         ...headers,
       },
     });

@@ -13,6 +13,7 @@ const PRIVATE: ReadonlySet<string> = new Set([
   'authorization',
   'email',
   'first_name',
+  'key',
   'last_name',
   'metadata',
   'password',

@@ -18,8 +18,10 @@ export interface CallableOperation {
   readonly operation: Operation;
 }
 
-/** The operations of all documents. `id` stands in place of each parameter in a path. */
-export async function operationsOf(api: Api, id: number): Promise<CallableOperation[]> {
+const NIL = '00000000-0000-0000-0000-000000000000';
+
+/** The operations of all documents, with this waitlist in their paths, and a uuid and an id that nothing has. */
+export async function operationsOf(api: Api, waitlistId: number): Promise<CallableOperation[]> {
   const operations: CallableOperation[] = [];
   for (const document of ['/openapi.json', '/openapi-legacy.json']) {
     const { paths } = (await api.get(document)).body as OpenAPIObject;
@@ -27,11 +29,18 @@ export async function operationsOf(api: Api, id: number): Promise<CallableOperat
       for (const [method, operation] of Object.entries(methods as Record<string, Operation>))
         operations.push({
           method: method.toUpperCase() as Method,
-          path: `${path.replaceAll(/\{\w+\}/g, String(id))}${queryOf(operation)}`,
+          path: `${filled(path, waitlistId)}${queryOf(operation)}`,
           operation,
         });
   }
   return operations;
+}
+
+function filled(path: string, waitlistId: number): string {
+  return path
+    .replace('{waitlist_id}', String(waitlistId))
+    .replace('{uuid}', NIL)
+    .replace(/\{\w+\}/, '1');
 }
 
 /** The examples of its query: the router tells some operations apart by them. */

@@ -37,5 +37,5 @@ export const FIRST_PAGE: PageRequest = {
   order: 'joined',
   start: { offset: 0 },
   limit: 20,
-  withAnswers: false,
+  without: ['answers'],
 };

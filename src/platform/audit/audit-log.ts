@@ -23,7 +23,11 @@ export const AUDIT_ACTIONS = [
   'waitlist_updated',
   'waitlist_deleted',
   'api_key_replaced',
+  'account_key_created',
+  'account_key_revoked',
   'waiters_offboarded',
+  'waiter_corrected',
+  'waiters_erased',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

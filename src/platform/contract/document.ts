@@ -27,7 +27,8 @@ export const DOCUMENTS = {
       ['Auth', 'Log in with the email and password of an account, and renew the login.'],
       ['Waitlist', 'Configure waitlists. For owners, except for the public view.'],
       ['Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.'],
-      ['Waiter', 'List the Waiters of a waitlist and offboard them. For owners.'],
+      ['Waiter', 'List, correct, move, offboard and erase the Waiters of a waitlist. For owners.'],
+      ['Account key', 'Keys for programs, in place of a login. For owners.'],
       ['Audit', 'List changes and security events. For owners.'],
     ],
     moreHeaders: [],
@@ -62,6 +63,7 @@ export function createDocument(app: INestApplication, serverPath: string, name: 
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(serverPath, 'The service that published this document.')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: ACCOUNT_KEY }, 'account_key')
     .addBearerAuth(bearer('The refresh token. It can be exchanged once for a new pair of tokens.'), 'refresh_token')
     // Last, because Swagger UI focuses the last field.
     .addBearerAuth(bearer('The access token, for the owner operations. It is valid for an hour.'), 'access_token');
@@ -79,7 +81,11 @@ export function createDocument(app: INestApplication, serverPath: string, name: 
   for (const name of strictSchemas())
     Object.assign(document.components.schemas?.[name] ?? {}, { additionalProperties: false });
   document.paths = inOrderOfUse(document);
-  for (const operation of operationsOf(document)) complete(operation, commonHeaders);
+  for (const { get, ...writes } of Object.values(document.paths)) {
+    if (get) complete(get, [], commonHeaders);
+    for (const operation of [writes.post, writes.patch, writes.delete])
+      if (operation) complete(operation, WRITE_PROBLEMS, commonHeaders);
+  }
   return document;
 }
 
@@ -96,7 +102,7 @@ function readDescription(name: string, serverPath: string): string {
 /** Orders the operations by tag, and those of a path by use: tools show them in the order of the document. */
 function inOrderOfUse({ paths, tags = [] }: OpenAPIObject): OpenAPIObject['paths'] {
   const names = tags.map(({ name }) => name);
-  const rank = ({ get, post }: PathItem) => names.indexOf((post ?? get)?.tags?.[0] ?? '');
+  const rank = ({ get, post, delete: remove }: PathItem) => names.indexOf((post ?? get ?? remove)?.tags?.[0] ?? '');
   return Object.fromEntries(
     Object.entries(paths)
       .sort(([, one], [, other]) => rank(one) - rank(other))
@@ -122,19 +128,23 @@ export function publishable(document: OpenAPIObject): OpenAPIObject {
   ) as OpenAPIObject;
 }
 
-function operationsOf(document: OpenAPIObject): Operation[] {
-  return Object.values(document.paths).flatMap(({ get, post, patch, delete: remove }) =>
-    [get, post, patch, remove].filter((operation) => operation !== undefined),
-  );
-}
-
-/** Adds the error responses, the response headers, and an empty `security` to public operations. */
-function complete(operation: Operation, commonHeaders: readonly string[]): void {
+/**
+ * Adds the error responses, the response headers, and an empty `security` to public operations. `keyProblems` are the
+ * failures of an account key that is valid.
+ */
+function complete(operation: Operation, keyProblems: readonly ProblemCode[], commonHeaders: readonly string[]): void {
   const marks = operation as unknown as Record<string, unknown>;
   const hasIdInPath = operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === 'path');
-  const codes = [...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]), ...(hasIdInPath ? [PATH_TOO_LONG] : [])];
-  delete marks[PROBLEM_CODES];
   operation.security ??= [];
+  const { security } = operation;
+  const isPublic = security.some((scheme) => Object.keys(scheme).length === 0);
+  const needsKey = !isPublic && security.some((scheme) => 'account_key' in scheme);
+  const codes = [
+    ...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]),
+    ...(hasIdInPath ? [PATH_TOO_LONG] : []),
+    ...(needsKey ? [INVALID_KEY, ...keyProblems] : []),
+  ];
+  delete marks[PROBLEM_CODES];
   Object.assign(operation.responses, problemResponses(codes));
   const isRepeatable = operation.parameters?.some(
     (parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key',
@@ -160,7 +170,11 @@ function bearer(description: string) {
 
 const API_KEY =
   'The API key of a waitlist, in place of `api_key`. It is sent together with the access token, and stays out of URLs and logs.';
+const ACCOUNT_KEY =
+  'An account key, in place of an access token. Leave `access_token` empty: beside a token, the header is for the API key of a waitlist.';
 const PATH_TOO_LONG: ProblemCode = 'PATH_TOO_LONG';
+const INVALID_KEY: ProblemCode = 'INVALID_ACCOUNT_KEY';
+const WRITE_PROBLEMS: readonly ProblemCode[] = ['INSUFFICIENT_SCOPE'];
 const SECONDS = { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400, example: 30 } as const;
 const REQUESTS = { type: 'integer', format: 'int32', minimum: 0, maximum: 10_000_000, example: 599 } as const;
 const REPLAYED = { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } };
@@ -182,7 +196,7 @@ const HEADERS: Components['headers'] = {
   },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', required: true, schema: SECONDS },
   'WWW-Authenticate': {
-    description: 'RFC 6750: `Bearer` if no token was sent, `Bearer error="invalid_token"` if it is invalid.',
+    description: 'RFC 6750: `Bearer error="invalid_token"` if a token was sent that is invalid; otherwise `Bearer`.',
     required: true,
     schema: { type: 'string', enum: ['Bearer', 'Bearer error="invalid_token"'] },
   },

@@ -25,10 +25,14 @@ import {
   ID_RULE,
   ID_SCHEMA,
   isHttpUrl,
+  isUuid,
   isId,
   parseId,
+  parseTime,
   PHONE_SCHEMA,
   TEXT_PATTERN,
+  TIME_RULE,
+  TIME_SCHEMA,
   UUID_PATTERN,
   UUID_SCHEMA,
 } from './formats.js';
@@ -118,6 +122,16 @@ export function HttpUrl(options: TextOptions) {
   return applyDecorators(Text({ format: 'http-url', ...options }), Holds('httpUrl', urlFault));
 }
 
+/** A moment in the future, in ISO 8601. Its zone may be another than UTC, because some clients send their own. */
+export function FutureTime(options: FieldOptions) {
+  const timeFault = (value: string) => {
+    const moment = parseTime(value);
+    if (moment === null) return broken('format', TIME_RULE);
+    return moment.getTime() > Date.now() ? null : broken('minimum', 'must be in the future');
+  };
+  return applyDecorators(Text({ ...TIME_SCHEMA, ...options }), Holds('future', timeFault));
+}
+
 export function WholeNumber(options: NumberOptions) {
   const rules = [
     IsInt(withFault('type', 'must be a whole number')),
@@ -201,11 +215,11 @@ export function CheckedByService(options: FieldOptions & { readonly type: [Class
 }
 
 /** An id in the path. An operation that cannot be undone has no `example`, because `/docs` would fill it in. */
-export function IdParam(name: string, example?: number): ParameterDecorator {
+export function IdParam(name: string, example?: number, description = 'The id of the waitlist.'): ParameterDecorator {
   return (target, method, index) => {
     Param(name, idPipe(name))(target, method, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, method as string) as TypedPropertyDescriptor<unknown>;
-    const schema = { name, schema: { ...ID_SCHEMA, example }, description: 'The id of the waitlist.' };
+    const schema = { name, schema: { ...ID_SCHEMA, example }, description };
     ApiParam(schema)(target, method as string, descriptor);
   };
 }
@@ -214,6 +228,27 @@ function idPipe(name: string): PathPipe {
   return {
     faultOf: (text) => (parseId(text) === null ? broken('format', ID_RULE, name) : null),
     transform: Number,
+  };
+}
+
+/** A uuid in the path, without an example, which `/docs` would fill in. */
+export function UuidParam(name: string, description: string): ParameterDecorator {
+  return (target, method, index) => {
+    Param(name, uuidPipe(name))(target, method, index);
+    const descriptor = Object.getOwnPropertyDescriptor(target, method as string) as TypedPropertyDescriptor<unknown>;
+    const schema = {
+      name,
+      schema: { ...UUID_SCHEMA, type: 'string', pattern: UUID_PATTERN, example: undefined },
+      description,
+    };
+    ApiParam(schema)(target, method as string, descriptor);
+  };
+}
+
+function uuidPipe(name: string): PathPipe {
+  return {
+    faultOf: (text) => (isUuid(text) ? null : broken('format', 'must be a uuid', name)),
+    transform: (text) => text.toLowerCase(),
   };
 }
 

@@ -3,6 +3,8 @@
  * command line reads its arguments before it loads the service.
  */
 
+const END_OF_YEARS = Date.UTC(10_000);
+
 /** Text without control characters. Lone surrogates are rejected when a body is read. */
 export const TEXT_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
 
@@ -37,6 +39,12 @@ export function isId(number: number): boolean {
 }
 
 export const UUID_PATTERN = '^[\\dA-Fa-f]{8}(-[\\dA-Fa-f]{4}){3}-[\\dA-Fa-f]{12}$';
+const UUID = new RegExp(UUID_PATTERN);
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
 export const UUID_SCHEMA = {
   format: 'uuid',
   maxLength: 36,
@@ -59,6 +67,20 @@ export function timestamp(moment: Date): string {
 
 function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
+}
+
+/** RFC 3339, with the digits of the fraction that languages write. */
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
+export const TIME_SCHEMA = { format: 'date-time', maxLength: 35 } as const;
+export const TIME_RULE = 'must be an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z';
+
+/** The moment that the text names; null if there is none, or none that databases can store. */
+export function parseTime(text: string): Date | null {
+  const moment = new Date(text);
+  const isTime = TIME.test(text) && moment.getTime() < END_OF_YEARS;
+  const localTime = text.slice(0, 19).toUpperCase();
+  // JavaScript reads February 30 as March 2.
+  return isTime && new Date(`${localTime}Z`).toISOString().startsWith(localTime) ? moment : null;
 }
 
 /** ASCII without spaces and quotes, each `%` followed by two hex digits: a subset of RFC 3986 that every client parses. */

@@ -27,6 +27,8 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
       prepareDatabase: (connection: SqliteConnection) => {
         connection.pragma('journal_mode = WAL');
         connection.pragma('synchronous = FULL');
+        // Overwrites deleted rows in the file (see WriteAheadLog).
+        connection.pragma('secure_delete = ON');
         // While the driver waits for a lock, it blocks the event loop. So it never waits: the transaction is repeated.
         connection.pragma('busy_timeout = 0');
       },

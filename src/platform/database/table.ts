@@ -55,12 +55,15 @@ export class Table<Entity extends object> {
     );
   }
 
-  /** Sets these columns of the row with this id. */
-  update(id: number, entity: Readonly<Entity>, properties: readonly (keyof Entity)[]): Query<void> {
-    const updated = this.columns.filter(({ property }) => properties.includes(property as keyof Entity));
-    return write(`UPDATE ${this.name} SET ${updated.map(({ column }) => `${column} = ?`).join(', ')} WHERE id = ?`, [
-      ...updated.map(({ property, type }) => toSql(entity[property as keyof Entity], type)),
-      id,
+  /** Sets the columns of `change`, those that are not undefined, in the row that has the values of `key`. */
+  update(key: Partial<Entity>, change: Readonly<Partial<Entity>>): Query<void> {
+    const assigned = this.assignments(change);
+    const found = this.assignments(key);
+    const list = (assignments: typeof found, separator: string) =>
+      assignments.map(({ column }) => `${column} = ?`).join(separator);
+    return write(`UPDATE ${this.name} SET ${list(assigned, ', ')} WHERE ${list(found, ' AND ')}`, [
+      ...assigned.map(({ value }) => value),
+      ...found.map(({ value }) => value),
     ]);
   }
 
@@ -68,6 +71,13 @@ export class Table<Entity extends object> {
     const entity: Record<string, unknown> = {};
     for (const { property, column, type } of this.columns) entity[property] = fromSql(row[column] as Value, type);
     return entity as Entity;
+  }
+
+  private assignments(values: Readonly<Partial<Entity>>): { readonly column: string; readonly value: unknown }[] {
+    return this.columns.flatMap(({ property, column, type }) => {
+      const value = values[property as keyof Entity];
+      return value === undefined ? [] : [{ column, value: toSql(value, type) }];
+    });
   }
 }
 

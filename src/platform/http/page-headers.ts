@@ -15,11 +15,15 @@ export class PageHeaders {
   ): void {
     if (total !== undefined) void reply.header('X-Total-Count', total);
     if (nextAfterId === null) return;
-    const { url, routeOptions } = reply.request;
+    const { url, routeOptions, params } = reply.request;
     // Parameters from a body must not end up in a URL, and unknown ones are dropped.
     const given = [...new URLSearchParams(url.slice(url.indexOf('?') + 1 || url.length + 1))];
     const next = new URLSearchParams(given.filter(([name]) => Object.hasOwn(query, name) && name !== 'offset'));
     next.set('after_id', String(nextAfterId));
-    void reply.header('Link', `<${this.config.publicBaseUrl}${routeOptions.url}?${next.toString()}>; rel="next"`);
+    const path = routeOptions.url?.replaceAll(
+      /:(\w+)/g,
+      (_, name: string) => (params as Readonly<Record<string, string>>)[name] ?? '',
+    );
+    void reply.header('Link', `<${this.config.publicBaseUrl}${path}?${next.toString()}>; rel="next"`);
   }
 }

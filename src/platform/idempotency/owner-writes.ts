@@ -18,7 +18,8 @@ const SWEEP_CHUNK = 500;
 /** What the transaction of a write stores about it. */
 export interface WriteRecord {
   readonly action: AuditAction;
-  readonly waitlistId: number;
+  /** Null for a write that concerns the account. */
+  readonly waitlistId: number | null;
   /** The people that it changed, in the order of the answer. */
   readonly uuids?: readonly string[];
   /** The numbers of the answer that change with time. */

@@ -26,6 +26,8 @@ const ALWAYS: readonly ProblemCode[] = [
 const OFTEN: readonly ProblemCode[] = [
   'MISSING_TOKEN',
   'INVALID_TOKEN',
+  'INVALID_ACCOUNT_KEY',
+  'INSUFFICIENT_SCOPE',
   'PATH_TOO_LONG',
   'IDEMPOTENCY_KEY_IN_USE',
   'IDEMPOTENCY_KEY_REUSED',

@@ -35,13 +35,19 @@ const CATALOG = {
   MISSING_TOKEN: {
     status: 401,
     detail: 'This operation needs a token, sent as `Authorization: Bearer <token>`.',
-    remedy: 'Create tokens and send `Authorization: Bearer <token>`.',
+    remedy:
+      'Create tokens and send `Authorization: Bearer <token>`. Owner operations also take an account key, in the header `api-key`.',
   },
   INVALID_TOKEN: {
     status: 401,
     detail: 'The token is invalid, expired or revoked; log in again.',
     remedy:
       'Refresh with the refresh token, or create new tokens. An access token cannot be used as a refresh token, or the reverse.',
+  },
+  INVALID_ACCOUNT_KEY: {
+    status: 401,
+    detail: 'The account key is unknown, expired or revoked.',
+    remedy: 'Log in, and create a new account key.',
   },
   WRONG_CREDENTIALS: {
     status: 401,
@@ -52,6 +58,11 @@ const CATALOG = {
     status: 403,
     detail: 'This API key does not belong to one of your waitlists.',
     remedy: 'Send the key of a waitlist that belongs to the account of the token.',
+  },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    detail: 'This account key does not allow this operation.',
+    remedy: 'Use a key with the scope `manage`, or an access token. Only an access token creates account keys.',
   },
   NOT_FOUND: {
     status: 404,
@@ -65,13 +76,19 @@ const CATALOG = {
   },
   NO_WAITER_FOUND: {
     status: 404,
-    detail: 'This waitlist has no record with this email, phone or uuid.',
-    remedy: 'Create a signup, or check the email, the phone, the uuid and the waitlist.',
+    detail: 'There is no such record.',
+    remedy:
+      'Create a signup, or check the waitlist and the email, phone or uuid. Records of other owners are not found either.',
   },
   ACCOUNT_NOT_FOUND: {
     status: 404,
     detail: 'There is no account with this email.',
     remedy: 'Returned by the CLI only. Create the account with `npm run cli -- owner create <email>`.',
+  },
+  ACCOUNT_KEY_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such account key.',
+    remedy: 'Check the id. Revoked keys and keys of other accounts are not found either.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -100,6 +117,16 @@ const CATALOG = {
     remedy:
       'Create the waitlist without `public_key`. Only the account that deleted the waitlist with this key may bring it again, once its records are deleted, which takes some seconds.',
   },
+  CONTACT_TAKEN: {
+    status: 409,
+    detail: 'Another record of this waitlist has this email or phone.',
+    remedy: 'Find the record by it. One of the two must be erased or get other contact data first.',
+  },
+  TOO_MANY_ACCOUNT_KEYS: {
+    status: 409,
+    detail: 'This account has 100 keys, and cannot have more.',
+    remedy: 'Revoke a key that is not needed. Expired keys count until they are revoked.',
+  },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     detail: 'The first request with this Idempotency-Key is still under way.',
@@ -118,7 +145,7 @@ const CATALOG = {
   BODY_TOO_LARGE: {
     status: 413,
     detail: 'The body is larger than this operation accepts.',
-    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding.',
+    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding or erasing.',
   },
   PATH_TOO_LONG: {
     status: 414,

@@ -186,13 +186,14 @@ class Derived {
 
 /** The derived columns of a record. Every referral is credited: nothing withholds credit yet. */
 function derivedOf(
-  { seq, referrals, spotsAdvanced, referredByToken }: AuditedFacts,
+  { seq, referrals, importedReferrals, spotsAdvanced, referredByToken }: AuditedFacts,
   { spotsPerReferral }: LeanWaitlist,
 ) {
+  const amountReferred = referrals + importedReferrals;
   return {
-    amountReferred: referrals,
-    creditedReferrals: referrals,
-    rankKey: rankKey({ seq, creditedReferrals: referrals, spotsAdvanced }, spotsPerReferral),
+    amountReferred,
+    creditedReferrals: amountReferred,
+    rankKey: rankKey({ seq, creditedReferrals: amountReferred, spotsAdvanced }, spotsPerReferral),
     referred: referredByToken === null ? 0 : 1,
   };
 }
@@ -206,11 +207,13 @@ function differencesOf(facts: AuditedFacts, waitlist: LeanWaitlist): string[] {
 }
 
 /** Contradictions in the facts of a record. That no two records share a `seq` is held by the unique index. */
-function damageOf({ seq, active, removedPriority: position, isDated }: AuditedFacts, seqEnd: number): string[] {
-  const isSeq = Number.isSafeInteger(seq) && seq >= 0;
+function damageOf(facts: AuditedFacts, seqEnd: number): string[] {
+  const { seq, active, removedPriority: position, isDated } = facts;
   const isPosition = position !== null && position >= 0 && position < seqEnd;
   const damage: [string, boolean][] = [
-    ['seq is negative or too large', !isSeq],
+    ['seq is negative or too large', !isCount(seq)],
+    ['spots_advanced is negative or too large', !isCount(facts.spotsAdvanced)],
+    ['imported_referrals is negative or too large', !isCount(facts.importedReferrals)],
     ['active is neither 0 nor 1', active !== 0 && active !== 1],
     ['removed_at is missing, but the record is offboarded', active === 0 && !isDated],
     ['removed_priority is no position, but the record is offboarded', active === 0 && !isPosition],
@@ -218,6 +221,10 @@ function damageOf({ seq, active, removedPriority: position, isDated }: AuditedFa
     ['removed_priority is set, but the record is active', active === 1 && position !== null],
   ];
   return damage.filter(([, isTrue]) => isTrue).map(([text]) => text);
+}
+
+function isCount(number: number): boolean {
+  return Number.isSafeInteger(number) && number >= 0;
 }
 
 /** Numbers may be missing, but none may be given twice. */

@@ -1,19 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { type Query, select, write } from '../../platform/database/session.js';
+import { mapped, type Query, select, together, write } from '../../platform/database/session.js';
 import type { StoredWaiter } from '../waiter.js';
 import type { Standing } from '../waiter.store.js';
 
 /** A record as `verify` and `rebuild` read it: stored values, whatever they are. */
 export interface AuditedFacts
-  extends Standing, Pick<StoredWaiter, 'seq' | 'spotsAdvanced' | 'referredByToken' | 'removedPriority'> {
+  extends
+    Standing,
+    Pick<StoredWaiter, 'seq' | 'importedReferrals' | 'spotsAdvanced' | 'referredByToken' | 'removedPriority'> {
   readonly active: number;
   readonly referred: number;
   /** Whether `removed_at` is set. */
   readonly isDated: boolean;
-  /** Records that name this one as their referrer. */
+  /** Records and tombstones that name this one as their referrer. */
   readonly referrals: number;
 }
+
+/** The tables with a `seq`, which no two of their rows share. */
+const NUMBERED = ['waiter', 'erased_waiter'];
 
 /** Reads, repairs and deletes all records of a waitlist. Every statement names its waitlist. */
 @Injectable()
@@ -26,12 +31,15 @@ export class MaintenanceStore {
    */
   findFacts(waitlistId: number, after: number | null, limit: number): Query<AuditedFacts[]> {
     const { dialect } = this.database;
-    const numbers = ['seq', 'amount_referred', 'credited_referrals', 'spots_advanced', 'rank_key', 'removed_priority'];
+    const numbers = ['seq', 'amount_referred', 'imported_referrals', 'credited_referrals', 'spots_advanced', 'rank_key', 'removed_priority']; // prettier-ignore
     return select<Readonly<Record<string, number | string | null>>, AuditedFacts[]>(
       `SELECT w.id, ${numbers.map((column) => `CAST(w.${column} AS CHAR) AS ${column}`).join(', ')}, w.active, w.referred,
          w.referred_by_token, w.removed_at IS NOT NULL AS is_dated, (
            SELECT COUNT(*) FROM waiter r ${dialect.byIndex('waiter_referrer')}
            WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
+         ) + (
+           SELECT COUNT(*) FROM erased_waiter e ${dialect.byIndex('erased_waiter_referrer')}
+           WHERE e.waitlist_id = w.waitlist_id AND e.referred_by_token = w.referral_token
          ) AS referrals
        FROM waiter w ${dialect.byIndex('waiter_seq')}
        WHERE w.waitlist_id = ? ${after === null ? '' : 'AND w.seq > ?'} ORDER BY w.seq LIMIT ?`,
@@ -41,6 +49,7 @@ export class MaintenanceStore {
           id: row.id as number,
           seq: Number(row.seq),
           amountReferred: Number(row.amount_referred),
+          importedReferrals: Number(row.imported_referrals),
           creditedReferrals: Number(row.credited_referrals),
           spotsAdvanced: Number(row.spots_advanced),
           rankKey: Number(row.rank_key),
@@ -63,20 +72,29 @@ export class MaintenanceStore {
     );
   }
 
-  /** The first `seq`, and the one after the last; equal if there is no record. */
+  /** The first `seq` of records and tombstones, and the one after the last; equal if there is none. */
   findSpan(waitlistId: number): Query<{ readonly first: number; readonly end: number }> {
-    return select<{ first: string | null; last: string | null }, { first: number; end: number }>(
-      'SELECT CAST(MIN(seq) AS CHAR) AS first, CAST(MAX(seq) AS CHAR) AS last FROM waiter WHERE waitlist_id = ?',
-      [waitlistId],
-      ([row]) => ({ first: Number(row?.first ?? 0), end: Number(row?.last ?? -1) + 1 }),
+    const spans = NUMBERED.map((table) =>
+      select<{ first: string | null; last: string | null }, number[]>(
+        `SELECT CAST(MIN(seq) AS CHAR) AS first, CAST(MAX(seq) AS CHAR) AS last FROM ${table} WHERE waitlist_id = ?`,
+        [waitlistId],
+        ([row]) => [row?.first ?? [], row?.last ?? []].flat().map(Number),
+      ),
     );
+    return mapped(together(spans), (found) => {
+      const ends = found.flat();
+      return ends.length === 0 ? { first: 0, end: 0 } : { first: Math.min(...ends), end: Math.max(...ends) + 1 };
+    });
   }
 
   deleteFrom(table: string, waitlistId: number): Query<void> {
     return write(`DELETE FROM ${table} WHERE waitlist_id = ?`, [waitlistId]);
   }
 
-  deleteRange(waitlistId: number, fromSeq: number, toSeq: number): Query<void> {
-    return write('DELETE FROM waiter WHERE waitlist_id = ? AND seq >= ? AND seq < ?', [waitlistId, fromSeq, toSeq]);
+  /** Deletes the records and tombstones below a `seq`. */
+  deleteBefore(waitlistId: number, seq: number): Query<unknown> {
+    return together(
+      NUMBERED.map((table) => write(`DELETE FROM ${table} WHERE waitlist_id = ? AND seq < ?`, [waitlistId, seq])),
+    );
   }
 }

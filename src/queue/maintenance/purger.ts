@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { BackgroundTask } from '../../platform/background-task.js';
 import { Database } from '../../platform/database/database.js';
+import { WriteAheadLog } from '../../platform/database/write-ahead-log.js';
 import type { Query, Session } from '../../platform/database/session.js';
 import { BucketStore } from '../bucket.store.js';
 import { QueueStore } from '../queue.store.js';
@@ -25,6 +26,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
     private readonly queues: QueueStore,
     private readonly records: MaintenanceStore,
     private readonly buckets: BucketStore,
+    private readonly log: WriteAheadLog,
   ) {}
 
   /** Adds another module's table, with so few rows of each waitlist that one transaction deletes them. */
@@ -70,14 +72,14 @@ export class QueuePurger implements BeforeApplicationShutdown {
   /**
    * Deletes what is left of a deleted waitlist, the mark last. False if this process stops, another process has the lock,
    * or nothing was left. Each table with a `waitlist_id` has its step here (test/operations/deletion.spec.ts finds one
-   * without); only audit events stay, idempotency keys, without which a repeated request would be carried out again, and the taken
-   * names, without which another owner could inherit the visitors.
+   * without); only audit events stay, idempotency keys, without which a repeated request would be carried out again, and
+   * taken names, without which another owner could inherit the visitors.
    */
   async purge(waitlistId: number): Promise<boolean> {
-    const { first, end } = await this.database.one(this.records.findSpan(waitlistId));
-    for (let seq = first; seq < end; seq += CHUNK_SIZE) {
-      const isDone = await this.step(waitlistId, this.records.deleteRange(waitlistId, seq, seq + CHUNK_SIZE));
-      if (!isDone) return false;
+    const nextSpan = () => this.database.one(this.records.findSpan(waitlistId));
+    // Reads the first number before each step, because an import can leave long gaps.
+    for (let { first, end } = await nextSpan(); first < end; { first, end } = await nextSpan()) {
+      if (!(await this.step(waitlistId, this.records.deleteBefore(waitlistId, first + CHUNK_SIZE)))) return false;
     }
     const nextFamily = () => this.database.one(this.buckets.findFamily(waitlistId));
     for (let family = await nextFamily(); family; family = await nextFamily()) {
@@ -86,11 +88,13 @@ export class QueuePurger implements BeforeApplicationShutdown {
     for (const table of this.tables) {
       if (!(await this.step(waitlistId, this.records.deleteFrom(table, waitlistId)))) return false;
     }
-    return this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
+    const isDone = await this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
+    this.log.empty();
+    return isDone;
   }
 
   /** One transaction; false if this process is stopping, another one has the lock, or nothing is left. */
-  private async step(waitlistId: number, deletion: Query<void>): Promise<boolean> {
+  private async step(waitlistId: number, deletion: Query<unknown>): Promise<boolean> {
     if (this.task.isStopped) return false;
     return this.database.pipelinedTransaction(async (session) => {
       const isLocked = await session.one(this.queues.lockDeleted(waitlistId));

@@ -30,6 +30,21 @@ export const initial = migrationsOf(1763683200000, [
   // Deleting expired logins.
   index('login_expiry', 'login', 'expires_at'),
   table(
+    'account_key',
+    (is) => `
+      id ${is.generatedId},
+      account_id ${is.id} NOT NULL,
+      key_hash ${is.code(64)} NOT NULL UNIQUE,
+      prefix ${is.code(6)} NOT NULL,
+      name ${is.text(100)} NOT NULL,
+      scope ${is.code(16)} NOT NULL,
+      created_at ${is.time} NOT NULL,
+      expires_at ${is.time} NULL,
+      last_used_at ${is.time} NULL`,
+  ),
+  // Listing, counting and ending the keys of an account.
+  index('account_key_account', 'account_key', 'account_id'),
+  table(
     'waitlist',
     (is) => `
       id ${is.generatedId},
@@ -89,10 +104,11 @@ export const initial = migrationsOf(1763683200000, [
       last_name ${is.text(100)} NULL,
       metadata ${is.json} NULL,
       answers ${is.json} NULL,
-      referral_token ${is.code(12)} NOT NULL,
-      referred_by_token ${is.code(12)} NULL,
+      referral_token ${is.code(32)} NOT NULL,
+      referred_by_token ${is.code(32)} NULL,
       referred ${is.flag} NOT NULL,
       amount_referred ${is.id} NOT NULL DEFAULT 0,
+      imported_referrals ${is.id} NOT NULL DEFAULT 0,
       credited_referrals ${is.id} NOT NULL DEFAULT 0,
       spots_advanced ${is.id} NOT NULL DEFAULT 0,
       rank_key ${is.id} NOT NULL,
@@ -125,6 +141,25 @@ export const initial = migrationsOf(1763683200000, [
   index('waiter_uuid', 'waiter', 'uuid', 'UNIQUE INDEX'),
   // Lookup of referrers.
   index('waiter_token', 'waiter', 'waitlist_id, referral_token', 'UNIQUE INDEX'),
+  table(
+    'erased_waiter',
+    (is) => `
+      id ${is.id} NOT NULL PRIMARY KEY,
+      waitlist_id ${is.id} NOT NULL,
+      seq ${is.id} NOT NULL,
+      uuid ${is.code(36)} NOT NULL,
+      referral_token ${is.code(32)} NOT NULL,
+      referred_by_token ${is.code(32)} NULL,
+      rank_key ${is.id} NOT NULL,
+      created_at ${is.time} NOT NULL,
+      erased_at ${is.time} NOT NULL`,
+  ),
+  // Verify and purge read tombstones in this order.
+  index('erased_waiter_seq', 'erased_waiter', 'waitlist_id, seq', 'UNIQUE INDEX'),
+  // An import skips the tokens of erased people.
+  index('erased_waiter_token', 'erased_waiter', 'waitlist_id, referral_token', 'UNIQUE INDEX'),
+  // Verify counts the erased referrals of a record.
+  index('erased_waiter_referrer', 'erased_waiter', 'waitlist_id, referred_by_token'),
   table(
     'queue_bucket',
     (is) => `

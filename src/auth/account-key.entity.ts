@@ -1,0 +1,40 @@
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+/** `read` opens the operations that only read, `manage` all that an account key can open. */
+export const KEY_SCOPES = ['read', 'manage'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+/** A key that opens the owner operations of an account without a login. A revoked key has no row. */
+@Entity('account_key')
+export class AccountKeyEntity {
+  @PrimaryGeneratedColumn({ type: 'bigint' })
+  id!: number;
+
+  @Column({ name: 'account_id', type: 'bigint' })
+  accountId!: number;
+
+  /** SHA-256 of the key, which is random and long, so its hash needs no salt. */
+  @Column({ name: 'key_hash', type: 'varchar' })
+  keyHash!: string;
+
+  /** The first characters of the key, by which its owner recognizes it. */
+  @Column({ type: 'varchar' })
+  prefix!: string;
+
+  @Column({ type: 'varchar' })
+  name!: string;
+
+  @Column({ type: 'varchar' })
+  scope!: KeyScope;
+
+  @Column({ name: 'created_at', type: 'datetime', precision: 3 })
+  createdAt!: Date;
+
+  /** Null for a key that never expires. */
+  @Column({ name: 'expires_at', type: 'datetime', precision: 3, nullable: true })
+  expiresAt!: Date | null;
+
+  /** Right to the minute; null for a key that was never used. */
+  @Column({ name: 'last_used_at', type: 'datetime', precision: 3, nullable: true })
+  lastUsedAt!: Date | null;
+}

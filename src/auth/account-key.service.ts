@@ -1,0 +1,142 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { BackgroundTask } from '../platform/background-task.js';
+import { Database } from '../platform/database/database.js';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
+import { Problem } from '../platform/problems/problem.js';
+import type { AccountKeyEntity } from './account-key.entity.js';
+import { AccountKeyStore } from './account-key.store.js';
+import type { Caller } from './token.service.js';
+
+/** One list shows all keys of an account; an owner has one for each program. */
+export const ACCOUNT_KEYS_MAX = 100;
+const KEY_BYTES = 32;
+const PREFIX_LENGTH = 6;
+/** A key that is used all the time causes one write in this time, however many requests and replicas there are. */
+const USE_INTERVAL_MS = 60_000;
+
+export type AccountKey = Readonly<AccountKeyEntity>;
+
+export type NewAccountKey = Pick<AccountKey, 'name' | 'scope' | 'expiresAt'>;
+
+/** A new key, with the secret that cannot be shown again. */
+export interface CreatedAccountKey {
+  readonly accountKey: AccountKey;
+  readonly secret: string;
+}
+
+/** Keys for programs: each opens the owner operations of its account until it is revoked or expires. */
+@Injectable()
+export class AccountKeyService implements BeforeApplicationShutdown {
+  /** Uses that are not in the database yet, by the id of the key. */
+  private readonly uses = new Map<number, Date>();
+  private readonly task = new BackgroundTask(() => this.writeUses(), USE_INTERVAL_MS);
+
+  constructor(
+    private readonly database: Database,
+    private readonly keys: AccountKeyStore,
+    private readonly writes: OwnerWrites,
+  ) {}
+
+  /** `onFailure` gets every error except an unavailable database. In both cases the use is written later. */
+  watch(onFailure: (error: unknown) => void): void {
+    this.task.start(onFailure);
+  }
+
+  /** The caller with this key; null if it is unknown, revoked or expired. Every request asks the database. */
+  async findCaller(secret: string): Promise<Caller | null> {
+    const now = new Date();
+    const live = await this.database.one(this.keys.findLive(hashOf(secret), now));
+    if (!live) return null;
+    this.noteUse(live.key, now);
+    return { account: live.account, keyScope: live.key.scope };
+  }
+
+  /**
+   * Returns the new key and its secret, which is stored as a hash and cannot be shown again.
+   * @throws Problem `TOO_MANY_ACCOUNT_KEYS`; `INVALID_TOKEN` for a disabled account
+   */
+  async create(settings: NewAccountKey, write: OwnerWrite): Promise<CreatedAccountKey> {
+    const secret = randomBytes(KEY_BYTES).toString('hex');
+    return this.writes.once(
+      write,
+      () => this.insert(settings, secret, write),
+      ({ secretAnswer }) => {
+        const { accountKey, secret } = secretAnswer as CreatedAccountKey;
+        const { createdAt, expiresAt } = accountKey;
+        const times = { createdAt: new Date(createdAt), expiresAt: expiresAt && new Date(expiresAt) };
+        return { accountKey: { ...accountKey, ...times }, secret };
+      },
+    );
+  }
+
+  /** All keys of the account, oldest first, expired ones included. */
+  async list(accountId: number): Promise<AccountKey[]> {
+    return this.keys.list(accountId);
+  }
+
+  /** Ends a key at once, on every replica. @throws Problem `ACCOUNT_KEY_NOT_FOUND`, also for a key of another account */
+  async revoke(id: number, write: OwnerWrite): Promise<void> {
+    const work = () =>
+      this.database.transaction(async (manager, session) => {
+        if (!(await this.writes.isNew(session, write))) return;
+        if (!(await this.keys.delete(manager, write.accountId, id))) {
+          // It waited for the lock of an attempt that was still being committed.
+          if (await this.writes.isNew(session, write)) throw new Problem('ACCOUNT_KEY_NOT_FOUND');
+          return;
+        }
+        await session.one(this.writes.record(write, { action: 'account_key_revoked', waitlistId: null }));
+      });
+    await this.writes.once(write, work, () => undefined);
+  }
+
+  /** Resolves when the uses noted so far are written. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.task.stop();
+    await this.task.attempt(() => this.writeUses());
+  }
+
+  private async insert(settings: NewAccountKey, secret: string, write: OwnerWrite): Promise<CreatedAccountKey> {
+    const { accountId } = write;
+    const keyHash = hashOf(secret);
+    return this.database.transaction(async (manager, session) => {
+      const isNew = await this.writes.isNew(session, write);
+      if (isNew) {
+        const { isDisabled, count } = await session.one(this.keys.lockAccount(accountId));
+        // A key that is created while its account is disabled would work when the account is enabled again.
+        if (isDisabled) throw new Problem('INVALID_TOKEN', { detail: 'This account is disabled.' });
+        if (count >= ACCOUNT_KEYS_MAX) throw new Problem('TOO_MANY_ACCOUNT_KEYS');
+        const prefix = secret.slice(0, PREFIX_LENGTH);
+        await session.one(
+          this.keys.insert({ ...settings, accountId, keyHash, prefix, createdAt: new Date(), lastUsedAt: null }),
+        );
+      }
+      const secretAnswer: CreatedAccountKey = { accountKey: await this.keys.findByHash(manager, keyHash), secret };
+      const event = { action: 'account_key_created', waitlistId: null, secretAnswer } as const;
+      if (isNew) await session.one(this.writes.record(write, event));
+      return secretAnswer;
+    });
+  }
+
+  /** Never makes a request wait: the write follows in the background. */
+  private noteUse({ id, lastUsedAt }: AccountKey, now: Date): void {
+    const isNoted = lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < USE_INTERVAL_MS;
+    if (isNoted || this.uses.has(id)) return;
+    this.uses.set(id, now);
+    this.task.wake();
+  }
+
+  /** Writes the uses noted so far. Ends at the first that cannot be written; the next run goes on from there. */
+  async writeUses(): Promise<void> {
+    for (const [id, at] of this.uses) {
+      const note = this.keys.noteUse(id, at, new Date(at.getTime() - USE_INTERVAL_MS));
+      await this.database.pipelinedTransaction((transaction) => transaction.commit([note]));
+      this.uses.delete(id);
+    }
+  }
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Database } from '../platform/database/database.js';
+import { toSqlTime } from '../platform/database/dialect.js';
+import { mapped, type Query, select, together, write } from '../platform/database/session.js';
+import type { Row, Table } from '../platform/database/table.js';
+import type { AccountEntity } from './account.entity.js';
+import { AccountKeyEntity } from './account-key.entity.js';
+
+/** A key that has not ended, and its account. */
+export interface LiveKey {
+  readonly account: Pick<AccountEntity, 'id' | 'uuid'>;
+  readonly key: AccountKeyEntity;
+}
+
+@Injectable()
+export class AccountKeyStore {
+  private readonly keys: Table<AccountKeyEntity>;
+
+  constructor(private readonly database: Database) {
+    this.keys = database.table(AccountKeyEntity);
+  }
+
+  /** Null for an unknown, revoked or expired key, and for one of a disabled account. */
+  findLive(keyHash: string, now: Date): Query<LiveKey | null> {
+    return select<Row, LiveKey | null>(
+      `SELECT ${this.keys.select('k')}, a.uuid AS account_uuid
+       FROM account_key k JOIN account a ON a.id = k.account_id
+       WHERE k.key_hash = ? AND a.disabled_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`,
+      [keyHash, toSqlTime(now)],
+      ([row]) => {
+        if (!row) return null;
+        const key = this.keys.read(row);
+        return { account: { id: key.accountId, uuid: String(row.account_uuid) }, key };
+      },
+    );
+  }
+
+  /** The keys of an account, oldest first, expired ones included. */
+  async list(accountId: number): Promise<AccountKeyEntity[]> {
+    return this.database.read((manager) =>
+      manager.find(AccountKeyEntity, { where: { accountId }, order: { id: 'ASC' } }),
+    );
+  }
+
+  /** Locks the account, so that its keys are created one after the other, and counts its keys. */
+  lockAccount(accountId: number): Query<{ readonly isDisabled: boolean; readonly count: number }> {
+    const find = { sql: 'SELECT disabled_at FROM account WHERE id = ?', values: [accountId] };
+    const lock: Query<boolean> = {
+      statements: this.database.dialect.lock('account', 'id', find),
+      read: (answers) => (answers.at(-1) as [{ disabled_at: unknown }])[0].disabled_at !== null,
+    };
+    // Not in the statement of the lock, which sees the keys as they were before it waited.
+    const count = select<{ total: unknown }, number>(
+      'SELECT COUNT(*) AS total FROM account_key WHERE account_id = ?',
+      [accountId],
+      ([row]) => Number(row?.total),
+    );
+    return mapped(together([lock, count]), ([isDisabled, total]) => ({ isDisabled, count: total }));
+  }
+
+  insert(key: Omit<AccountKeyEntity, 'id'>): Query<void> {
+    return this.keys.insert([key]);
+  }
+
+  async findByHash(manager: EntityManager, keyHash: string): Promise<AccountKeyEntity> {
+    return manager.findOneByOrFail(AccountKeyEntity, { keyHash });
+  }
+
+  /** Returns whether the account has this key. */
+  async delete(manager: EntityManager, accountId: number, id: number): Promise<boolean> {
+    const { affected } = await manager.delete(AccountKeyEntity, { id, accountId });
+    return affected === 1;
+  }
+
+  /** Sets the time of the last use, unless the stored one is later than `before`: another replica noted a use. */
+  noteUse(id: number, at: Date, before: Date): Query<void> {
+    return write(
+      'UPDATE account_key SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at <= ?)',
+      [toSqlTime(at), id, toSqlTime(before)],
+    );
+  }
+}

@@ -1,0 +1,54 @@
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { BackgroundTask } from '../background-task.js';
+import { Database } from './database.js';
+import { select } from './session.js';
+
+/** How often a process tries again while another connection still reads the log. */
+const RETRY_MS = 5_000;
+
+interface Checkpoint {
+  /** 1 if another connection kept the log from being emptied. */
+  readonly busy: number;
+}
+
+/**
+ * The write-ahead log of the embedded database. With `secure_delete`, SQLite overwrites deleted rows in its file, but the
+ * log still has the pages as they were before. So the log is emptied after each deletion of personal data, and once at the
+ * start, because a process may have been killed before that. A server has nothing to do here.
+ */
+@Injectable()
+export class WriteAheadLog implements BeforeApplicationShutdown {
+  private readonly task = new BackgroundTask(() => this.truncate(), RETRY_MS);
+  private isDue: boolean;
+
+  constructor(private readonly database: Database) {
+    this.isDue = database.dialect.isEmbedded;
+  }
+
+  /** Starts with the first emptying. `onFailure` gets every error except an unavailable database. */
+  watch(onFailure: (error: unknown) => void): void {
+    this.task.start(onFailure);
+  }
+
+  /** Empties the log in the background. Call it after the commit of a deletion. */
+  empty(): void {
+    this.isDue = this.database.dialect.isEmbedded;
+    this.task.wake();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.task.stop();
+  }
+
+  private async truncate(): Promise<void> {
+    if (!this.isDue) return;
+    const checkpoint = select<Checkpoint, boolean>('PRAGMA wal_checkpoint(TRUNCATE)', [], ([row]) => row?.busy === 0);
+    this.isDue = false;
+    let isEmpty = false;
+    try {
+      isEmpty = await this.database.one(checkpoint);
+    } finally {
+      this.isDue ||= !isEmpty;
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { type FieldFault, Problem } from '../../platform/problems/problem.js';
+import type { ContactKeys, PersonChanges, StoredWaiter } from '../waiter.js';
+import { contactFaults, nonBlank } from './contact.js';
+
+/** The columns that a correction sets. */
+export type Corrected = Partial<
+  ContactKeys & Pick<StoredWaiter, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata' | 'verified'>
+>;
+
+/**
+ * The columns to set in a record. Blank text counts as removed. `required_contact` and the questions bind signups, not the
+ * owner: a correction only has to leave an email or a phone, because a record is found by one of them. `keys` are the
+ * normal forms of the changed contact data, in this region.
+ * @throws Problem `INVALID_REQUEST` for contact data without a normal form, `WAITLIST_RULE_BROKEN`
+ */
+export function correct(
+  record: ContactKeys,
+  { email, phone, firstName, lastName, metadata, verified }: PersonChanges,
+  keys: ContactKeys,
+  region: string | null,
+): Corrected {
+  const faults = contactFaults({ email: email ?? null, phone: phone ?? null }, keys, region);
+  if (faults.length > 0) throw Problem.invalid(faults);
+  const corrected = {
+    ...(email !== undefined && { email: nonBlank(email), emailKey: keys.emailKey }),
+    ...(phone !== undefined && { phone: nonBlank(phone), phoneKey: keys.phoneKey }),
+    ...(firstName !== undefined && { firstName: nonBlank(firstName) }),
+    ...(lastName !== undefined && { lastName: nonBlank(lastName) }),
+    ...(metadata !== undefined && { metadata }),
+    ...(verified !== undefined && { verified }),
+  };
+  const { emailKey, phoneKey } = { ...record, ...corrected };
+  if (emailKey === null && phoneKey === null) throw Problem.ruleBroken([unreachable(email)]);
+  return corrected;
+}
+
+/** Names the field that the correction removes. */
+function unreachable(email: string | null | undefined): FieldFault {
+  return {
+    field: email === undefined ? 'phone' : 'email',
+    rule: 'reachable',
+    message: 'must not be removed: a record is found by its email or its phone',
+  };
+}

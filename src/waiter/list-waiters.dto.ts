@@ -1,0 +1,134 @@
+import { emailKeyPrefix } from '../platform/contract/email.js';
+import {
+  AnyText,
+  Count,
+  Email,
+  Flag,
+  Id,
+  NotWith,
+  OneOf,
+  Phone,
+  Text,
+  Uuid,
+  WholeNumber,
+} from '../platform/contract/fields.js';
+import { isUuid } from '../platform/contract/formats.js';
+import { phoneKey } from '../platform/contract/phone.js';
+import { type FieldFault, Problem } from '../platform/problems/problem.js';
+import { contactFaults, contactKeys } from '../queue/admission/contact.js';
+import { isToken } from '../queue/referral-link.js';
+import type { PageRequest, RecordKey, Search } from '../queue/waiter.js';
+import { NamedWaitlistDto } from './named-waitlist.dto.js';
+
+export const PAGE_SIZE_MAX = 100;
+const FILTER = { optional: true, lenient: true } as const;
+export const REFERRAL_TOKEN = {
+  ...FILTER,
+  maxLength: 64,
+  description: 'Lists only the Waiters referred by the Waiter with this token; `true` lists all referred Waiters.',
+} as const;
+
+export class ListWaitersDto extends NamedWaitlistDto {
+  @NotWith('search', 0)
+  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip. Not with `search`.' })
+  offset?: number;
+
+  @Email({ ...FILTER, example: undefined, description: 'Lists only the Waiter with this email, whatever its case.' })
+  email?: string;
+
+  @Phone({
+    ...FILTER,
+    example: undefined,
+    description:
+      "Lists only the Waiter with this phone, in any notation; without a country code in the waitlist's default region.",
+  })
+  phone?: string;
+
+  @Uuid({ ...FILTER, description: 'Lists only the Waiter with this uuid.' })
+  uuid?: string;
+
+  @Text({
+    ...FILTER,
+    minLength: 1,
+    maxLength: 254,
+    description:
+      'Lists the Waiters whose email begins with this text, whatever its case, sorted by email. The Waiters with exactly this phone, `referral_token` or `uuid` come first. Follow the `Link` header to the next page.',
+  })
+  search?: string;
+
+  @AnyText(REFERRAL_TOKEN)
+  referral_token = '';
+
+  @Flag({ default: false, lenient: true, description: 'Adds question_1..3 and answer_1..3 to each Waiter.' })
+  questions_request = false;
+
+  @Flag({ default: false, lenient: true, description: 'Lists the offboarded Waiters instead of the active ones.' })
+  offboarded_request = false;
+
+  @WholeNumber({ default: PAGE_SIZE_MAX, minimum: 1, maximum: PAGE_SIZE_MAX, lenient: true, description: 'Page size.' })
+  limit = PAGE_SIZE_MAX;
+
+  @Id({ optional: true, lenient: true, description: 'Lists the Waiters after this id and ignores `offset`.' })
+  after_id?: number;
+
+  @NotWith('search', 'joined')
+  @OneOf({
+    default: 'joined',
+    enum: ['joined', 'queue'],
+    description: 'Sorts by joining time or queue position. Not with `search`.',
+  })
+  order?: 'joined' | 'queue';
+
+  /** `region` is the country of phone numbers without a country code. @throws Problem `INVALID_REQUEST` */
+  static toPage(query: ListWaitersDto, region: string | null): PageRequest {
+    const { email = null, phone = null, uuid, search, offset = 0, order = 'joined' } = query;
+    const keys = contactKeys({ email, phone }, region);
+    const faults = [...blankFaults(query), ...contactFaults({ email, phone }, keys, region)];
+    if (faults.length > 0) throw Problem.invalid(faults);
+    return {
+      offboarded: query.offboarded_request,
+      referredBy: referrerOf(query.referral_token),
+      keys: [
+        ...keyOf('emailKey', keys.emailKey),
+        ...keyOf('phoneKey', keys.phoneKey),
+        ...keyOf('uuid', uuid?.toLowerCase()),
+      ],
+      search: search === undefined ? null : searchOf(search, region),
+      order,
+      start: query.after_id === undefined ? { offset } : { afterId: query.after_id },
+      limit: query.limit,
+      without: query.questions_request ? [] : ['answers'],
+    };
+  }
+}
+
+/** The specification gives `referral_token` two meanings: a token, and a boolean. */
+export function referrerOf(text: string): PageRequest['referredBy'] {
+  if (text === '' || /^(false|0)$/i.test(text)) return null;
+  if (/^(true|1)$/i.test(text)) return 'anyone';
+  // No record has an empty token. A database may ignore a space or NUL after a token.
+  return { tokens: [isToken(text) ? text : ''] };
+}
+
+/** A blank filter must not list everyone. */
+function blankFaults(query: ListWaitersDto): FieldFault[] {
+  const blank = (['email', 'phone', 'search'] as const).filter((field) => query[field]?.trim() === '');
+  return blank.map((field) => ({ field, rule: 'min_length', message: 'must not be empty' }));
+}
+
+/** An email has no space, so one stands for an unencoded plus sign. */
+function searchOf(typed: string, region: string | null): Search {
+  const text = typed.trim();
+  return {
+    emailPrefix: emailKeyPrefix(text.replaceAll(' ', '+')),
+    keys: [
+      ...keyOf('phoneKey', phoneKey(typed.replace(/^ (?=\d)/, '+'), region)),
+      ...keyOf('uuid', isUuid(text) ? text.toLowerCase() : null),
+      ...keyOf('referralToken', isToken(text) ? text : null),
+    ],
+  };
+}
+
+function keyOf(column: RecordKey['column'], value: string | null = null): RecordKey[] {
+  return value === null ? [] : [{ column, value }];
+}

@@ -1,0 +1,30 @@
+import { Confirmation, Id, NestedList, Uuid } from '../platform/contract/fields.js';
+import { OFFBOARD_MAX } from './offboard-waiters.dto.js';
+
+/** Identifies a record. Clients send its other fields too; they are ignored. */
+export class SignupUuidDto {
+  @Uuid({ description: 'The `uuid` of the record.' })
+  uuid!: string;
+}
+
+/** Records of one waitlist. */
+export class EraseSignupsDto {
+  @Id({ lenient: true, description: 'A waitlist of your account.', example: 1 })
+  waitlist_id!: number;
+
+  @NestedList(SignupUuidDto, {
+    minItems: 1,
+    maxItems: OFFBOARD_MAX,
+    description: 'The records. Those of other waitlists are ignored.',
+  })
+  signups!: SignupUuidDto[];
+
+  static toUuids({ signups }: EraseSignupsDto): string[] {
+    return signups.map(({ uuid }) => uuid.toLowerCase());
+  }
+}
+
+export class OffboardSignupsDto extends EraseSignupsDto {
+  @Confirmation({ description: 'Must be true.', example: true })
+  offboard_request!: boolean;
+}

@@ -1,0 +1,174 @@
+import { Body, Controller, Delete, Get, HttpCode, Patch, Query, Res, type StreamableFile } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
+import type { Caller } from '../auth/token.service.js';
+import { IdParam, UuidParam } from '../platform/contract/fields.js';
+import { jsonArray } from '../platform/http/json-array.js';
+import { PageHeaders } from '../platform/http/page-headers.js';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import { ApiProblems } from '../platform/problems/api-problems.js';
+import { QueuePages } from '../queue/queue.pages.js';
+import { QueueReader } from '../queue/queue.reader.js';
+import { WaitlistService } from '../waitlist/waitlist.service.js';
+import { DetailedWaiterDto } from './detailed-waiter.dto.js';
+import { ListSignupsDto, SIGNUPS_PAGE_SIZE_MAX } from './list-signups.dto.js';
+import { EraseSignupsDto, OffboardSignupsDto } from './named-signups.dto.js';
+import { OFFBOARD_BODY_MAX_BYTES, OFFBOARD_MAX } from './offboard-waiters.dto.js';
+import { UpdateWaiterDto } from './update-waiter.dto.js';
+import { WaiterService } from './waiter.service.js';
+
+const UUID = 'The `uuid` of the record.';
+
+/** `/docs` fills in the first one, which is harmless as it stands. */
+const CHANGES = {
+  nothing: { summary: 'Nothing', value: {} },
+  position: { summary: 'The position', value: { spots_to_advance: 3 } },
+  email: { summary: 'The email', value: { email: 'ada@example.org' } },
+};
+
+/** The owner's operations beside those of the public. A waitlist is named by its id, a record by its uuid. */
+@ApiTags('Waiter')
+@OwnerOnly()
+@ApiExtraModels(DetailedWaiterDto)
+@Controller('api/v1/signup')
+export class OwnerSignupController {
+  constructor(
+    private readonly waitlists: WaitlistService,
+    private readonly pages: QueuePages,
+    private readonly reader: QueueReader,
+    private readonly waiters: WaiterService,
+    private readonly pageHeaders: PageHeaders,
+  ) {}
+
+  @Get('waitlist/:waitlist_id')
+  @ApiOperation({
+    summary: 'List the Waiters of a waitlist',
+    description:
+      'Returns the active Waiters in the order of the queue, or the offboarded ones in the order of joining, with their answers, in pages of at most 1,000. All filters given must hold. The `Link` header leads to the next page.',
+  })
+  @ApiOkResponse({
+    description: 'A page of Waiters. More than 100 are sent in parts, without `Content-Length`.',
+    schema: { type: 'array', maxItems: SIGNUPS_PAGE_SIZE_MAX, items: { $ref: getSchemaPath(DetailedWaiterDto) } },
+    headers: {
+      Link: { $ref: '#/components/headers/Link' },
+      'X-Total-Count': { $ref: '#/components/headers/X-Total-Count' },
+    },
+  })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND')
+  async listSignups(
+    @CurrentCaller() { account }: Caller,
+    @IdParam('waitlist_id', 1) id: number,
+    @Query() query: ListSignupsDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DetailedWaiterDto[] | StreamableFile> {
+    const waitlist = await this.waitlists.get(account.id, id);
+    const page = await this.pages.page(id, ListSignupsDto.toPage(query));
+    const { questions_request: withQuestions, include_referrer: withReferrers } = query;
+    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: page.active, withQuestions };
+    const answer = await jsonArray(page.waiters, async (some) => {
+      const { waiters, referrers } = await this.pages.complete(id, some, withReferrers);
+      const shown = { ...view, referrers: withReferrers ? referrers : undefined };
+      return waiters.map((waiter) => DetailedWaiterDto.from(waiter, shown));
+    });
+    this.pageHeaders.set(reply, query, page);
+    return answer;
+  }
+
+  @Get(':uuid')
+  @ApiOperation({ summary: 'Get a Waiter', description: 'Returns a record of one of your waitlists.' })
+  @ApiOkResponse({ description: 'The Waiter.', type: DetailedWaiterDto })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'NO_WAITER_FOUND')
+  async getWaiter(
+    @CurrentCaller() { account }: Caller,
+    @UuidParam('uuid', UUID) uuid: string,
+  ): Promise<DetailedWaiterDto> {
+    const { waiter, waitlist } = await this.waiters.get(account.id, uuid);
+    return DetailedWaiterDto.from(waiter, { waitlist, ownerUuid: account.uuid, totalCurrently: waitlist.active });
+  }
+
+  @Patch(':uuid')
+  @Repeatable()
+  @ApiOperation({
+    summary: 'Correct or move a Waiter',
+    description:
+      'Omitted fields keep their value; null or blank text removes one. A record keeps an email or a phone, but the contact data that the waitlist requires of signups may be removed. `spots_to_advance` moves the Waiter by that many positions, and adds to what was granted before, so repeat it only with an `Idempotency-Key`. An offboarded Waiter keeps its last priority.',
+  })
+  @ApiBody({ type: UpdateWaiterDto, examples: CHANGES })
+  @ApiOkResponse({ description: 'The Waiter after the change.', type: DetailedWaiterDto })
+  @ApiProblems(
+    'MISSING_TOKEN',
+    'INVALID_TOKEN',
+    'NO_WAITER_FOUND',
+    'CONTACT_TAKEN',
+    'WAITLIST_RULE_BROKEN',
+    ...REPEAT_PROBLEMS,
+  )
+  async updateWaiter(
+    @CurrentCaller() { account }: Caller,
+    @Write() write: OwnerWrite,
+    @UuidParam('uuid', UUID) uuid: string,
+    @Body() body: UpdateWaiterDto,
+  ): Promise<DetailedWaiterDto> {
+    const { waiter, waitlist } = await this.waiters.update(uuid, UpdateWaiterDto.toChanges(body), write);
+    return DetailedWaiterDto.from(waiter, { waitlist, ownerUuid: account.uuid, totalCurrently: waitlist.active });
+  }
+
+  @Patch()
+  @Repeatable()
+  @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES })
+  @ApiOperation({
+    summary: 'Offboard Waiters by uuid',
+    description:
+      'Removes Waiters from the queue, permanently, all of them or none. Returns those that this request offboarded, in the order of `signups`. It ignores uuids that are unknown, belong to another waitlist, are repeated, or were offboarded before.',
+  })
+  @ApiOkResponse({
+    description: 'The offboarded Waiters.',
+    schema: { type: 'array', maxItems: OFFBOARD_MAX, items: { $ref: getSchemaPath(DetailedWaiterDto) } },
+  })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
+  async offboardSignups(
+    @CurrentCaller() { account }: Caller,
+    @Write() write: OwnerWrite,
+    @Body() body: OffboardSignupsDto,
+  ): Promise<DetailedWaiterDto[] | StreamableFile> {
+    const waitlist = await this.waitlists.get(account.id, body.waitlist_id);
+    const selection = { uuids: OffboardSignupsDto.toUuids(body) };
+    const { uuids, active } = await this.waiters.offboard(waitlist.id, selection, write);
+    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: active };
+    return jsonArray(uuids, async (some) => {
+      const waiters = await this.reader.findByUuids(waitlist.id, some);
+      return waiters.map((waiter) => DetailedWaiterDto.from(waiter, view));
+    });
+  }
+
+  @Delete()
+  @Repeatable()
+  @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES })
+  @HttpCode(204)
+  @ApiOperation({
+    summary: 'Erase Waiters',
+    description:
+      'Deletes records with all their personal data, permanently, all of them or none. The queue closes up. Referrals keep counting for the other Waiters; the `referral_token` of an erased one gives credit to no one. The person can sign up again, as a new record. Ignores uuids that are unknown or belong to another waitlist.',
+  })
+  @ApiNoContentResponse({ description: 'Erased.' })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
+  async eraseSignups(
+    @CurrentCaller() { account }: Caller,
+    @Write() write: OwnerWrite,
+    @Body() body: EraseSignupsDto,
+  ): Promise<void> {
+    const { id } = await this.waitlists.get(account.id, body.waitlist_id);
+    await this.waiters.erase(id, EraseSignupsDto.toUuids(body), write);
+  }
+}

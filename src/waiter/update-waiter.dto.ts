@@ -1,0 +1,52 @@
+import { Email, Flag, Metadata, PersonName, Phone, WholeNumber } from '../platform/contract/fields.js';
+import type { JsonObject, PersonChanges } from '../queue/waiter.js';
+
+const SPOTS_MAX = 1_000_000;
+const REMOVABLE = { optional: true, nullable: true } as const;
+
+/** What an owner corrects in a record. An omitted field keeps its value; null removes it. */
+export class UpdateWaiterDto {
+  @WholeNumber({
+    optional: true,
+    minimum: -SPOTS_MAX,
+    maximum: SPOTS_MAX,
+    description:
+      'Moves the Waiter forward by this many positions, or back if it is negative. It adds to the spots granted before; a sum below 0 counts as 0.',
+    example: 0,
+  })
+  spots_to_advance?: number;
+
+  @Metadata({ ...REMOVABLE, description: 'Replaces the metadata: a JSON object of at most 16 KiB and 8 levels.' })
+  metadata?: JsonObject | null;
+
+  @Email({ ...REMOVABLE, example: undefined, description: 'Replaces the email. `registered_email` stays as it is.' })
+  email?: string | null;
+
+  @Phone({
+    ...REMOVABLE,
+    example: undefined,
+    description: "Replaces the phone. Needs its country code, unless it is in the waitlist's default region.",
+  })
+  phone?: string | null;
+
+  @PersonName({ ...REMOVABLE, example: undefined })
+  first_name?: string | null;
+
+  @PersonName({ ...REMOVABLE, example: undefined })
+  last_name?: string | null;
+
+  @Flag({ optional: true, description: 'Whether the contact data was verified.' })
+  verified?: boolean;
+
+  static toChanges(body: UpdateWaiterDto): PersonChanges {
+    return {
+      email: body.email,
+      phone: body.phone,
+      firstName: body.first_name,
+      lastName: body.last_name,
+      metadata: body.metadata,
+      verified: body.verified,
+      spotsToAdvance: body.spots_to_advance,
+    };
+  }
+}

@@ -5,6 +5,7 @@ import type { Config } from './platform/config/config.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { QueueModule } from './queue/queue.module.js';
 import { SignupModule } from './signup/signup.module.js';
+import { TransferModule } from './transfer/transfer.module.js';
 import { WaiterModule } from './waiter/waiter.module.js';
 import { WaitlistModule } from './waitlist/waitlist.module.js';
 
@@ -20,6 +21,7 @@ export class AppModule {
         WaitlistModule,
         SignupModule,
         WaiterModule,
+        TransferModule,
         LegacyModule,
       ],
     };

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { SingleBar } from 'cli-progress';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type * as cliServices from './boot/cli-services.js';
 import { VERSION } from './platform/config/version.js';
 import { ID_RULE, parseId, UUID_PATTERN } from './platform/contract/formats.js';
@@ -72,6 +72,49 @@ owner
         const row = { id, email, disabled_at: disabledAt?.toISOString() ?? null, created_at: createdAt.toISOString() };
         printRow(options, row, `${id}\t${email}\t${disabledAt ? 'disabled' : 'active'}\t${row.created_at}`);
       }
+    }),
+  );
+
+const apiKey = program.command('api-key').description('manage the keys of an account, for programs of its owner');
+apiKey
+  .command('create')
+  .description('create a key and show it; it cannot be shown again')
+  .argument('<email>', 'the account that it belongs to')
+  .argument('<name>', 'a name that tells the keys of the account apart')
+  .addOption(new Option('--scope <scope>', 'read: reading only').choices(['read', 'manage']).default('read'))
+  .option('--expires <time>', 'when it expires, such as 2027-01-31T00:00:00Z; never if omitted')
+  .option(...JSON_OPTION)
+  .action((email: string, name: string, options: { scope: 'read' | 'manage'; expires?: string; json?: true }) =>
+    withServices(async ({ auth, createAccountKey }) => {
+      const { scope, expires } = options;
+      const account = await auth.getAccount(email);
+      const created = await createAccountKey(account, { name, scope, expires_at: expires });
+      printRow(options, created, `Created the account key ${created.id} (${scope}): ${created.key}`);
+    }),
+  );
+apiKey
+  .command('list')
+  .description('list the keys of an account: id, first characters, scope, name, times of expiry and of last use')
+  .argument('<email>', 'the account that they belong to')
+  .option(...JSON_OPTION)
+  .action((email: string, options: { json?: true }) =>
+    withServices(async ({ auth, listAccountKeys }) => {
+      for (const key of await listAccountKeys(await auth.getAccount(email))) {
+        const columns = [key.id, key.prefix, key.scope, key.name, key.expires_at, key.last_used_at];
+        printRow(options, key, columns.map((column) => column ?? '-').join('\t'));
+      }
+    }),
+  );
+apiKey
+  .command('revoke')
+  .description('end a key at once')
+  .argument('<email>', 'the account that it belongs to')
+  .argument('<id>', 'the id of the key', positiveInteger)
+  .option(...JSON_OPTION)
+  .action((email: string, id: number, options: { json?: true }) =>
+    withServices(async ({ auth, revokeAccountKey }) => {
+      await revokeAccountKey(await auth.getAccount(email), id);
+      printRow(options, { id, revoked: true }, `Revoked the account key ${id}.`);
     }),
   );
 

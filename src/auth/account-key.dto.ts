@@ -5,7 +5,11 @@ import { KnownFieldsOnly } from '../platform/contract/request.js';
 import { KEY_SCOPES, type KeyScope } from './account-key.entity.js';
 import type { AccountKey, CreatedAccountKey, NewAccountKey } from './account-key.service.js';
 
-const NAME = { maxLength: 100, description: 'What the key is for.', example: 'Monthly report' } as const;
+const NAME = {
+  maxLength: 100,
+  description: 'A name that tells the keys of the account apart.',
+  example: 'Monthly report',
+} as const;
 const SCOPE = {
   enum: [...KEY_SCOPES],
   enumName: 'KeyScope',

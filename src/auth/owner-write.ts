@@ -88,7 +88,8 @@ function keyFault(request: FastifyRequest): Omit<FieldFault, 'field'> | null {
 function keyOf({ user, method, routeOptions, params, body, headers }: Call['request']): RepeatKey | null {
   const { account, keyScope } = user;
   const given = headers[KEY_HEADER];
-  if (given === undefined) return null;
+  // A streamed body cannot be compared with that of a repeat.
+  if (given === undefined || routeOptions.config.takesCsv) return null;
   return {
     id: hash([account.id, method, routeOptions.url, params, given]),
     // Beside a token, the header can name the waitlist in place of the body.

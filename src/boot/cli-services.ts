@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
+import { AccountKeyDto, CreateAccountKeyDto, CreatedAccountKeyDto } from '../auth/account-key.dto.js';
+import { AccountKeyService } from '../auth/account-key.service.js';
 import { AuditEventDto } from '../auth/audit.dto.js';
 import { AuthService } from '../auth/auth.service.js';
 import { type AuditFilter, AuditLog } from '../platform/audit/audit-log.js';
@@ -50,6 +52,15 @@ function servicesOf(app: INestApplicationContext) {
     purger: app.get(QueuePurger),
     seeder: app.get(QueueSeeder),
     operatorWrite,
+    /** The rules of the fields are those of the API. @throws Problem `INVALID_REQUEST`, `TOO_MANY_ACCOUNT_KEYS` */
+    createAccountKey: async ({ id }: Account, body: Partial<CreateAccountKeyDto>) => {
+      const settings = CreateAccountKeyDto.toSettings(readRequest(CreateAccountKeyDto, body));
+      return CreatedAccountKeyDto.withSecret(await app.get(AccountKeyService).create(settings, operatorWrite(id)));
+    },
+    listAccountKeys: async ({ id }: Account) =>
+      (await app.get(AccountKeyService).list(id)).map((key) => AccountKeyDto.from(key)),
+    revokeAccountKey: ({ id: accountId }: Account, id: number) =>
+      app.get(AccountKeyService).revoke(id, operatorWrite(accountId)),
     /** The events of one account, or of all. */
     listAuditEvents: async (account: Account | null, filter: AuditFilter) => {
       const { events } = await app.get(AuditLog).list(account?.id ?? null, filter);

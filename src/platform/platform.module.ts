@@ -20,6 +20,7 @@ import { Metrics } from './telemetry/metrics.js';
 /** For all modules. */
 const SHARED = [
   Database,
+  Lifecycle,
   Sweeper,
   WriteAheadLog,
   Secrets,
@@ -35,7 +36,7 @@ const SHARED = [
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEventEntity, IdempotencyKeyEntity])],
-  providers: [...SHARED, Lifecycle],
+  providers: SHARED,
   exports: SHARED,
 })
 export class PlatformModule {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { type Command, decide, type Decision, type Facts } from './batch.js';
-import { QUEUE_AXIS } from './counters.js';
+import { CounterChanges, QUEUE_AXIS } from './counters.js';
 import { rankKey } from './rank-key.js';
-import type { Applicant, Waiter } from './waiter.js';
+import type { Applicant, PersonChanges, Waiter } from './waiter.js';
 import type { RequiredContact } from './waitlist.entity.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
@@ -34,6 +34,16 @@ function offboard(id: string, ...ids: readonly number[]): Command {
 
 function offboardNext(id: string, next: number): Command {
   return { kind: 'offboard', selection: { next }, write: { id } as OwnerWrite };
+}
+
+function correct(id: string, number: number, changes: PersonChanges): Command {
+  const { email = null, phone = null } = changes;
+  const keys = { emailKey: email, phoneKey: phone };
+  return { kind: 'correct', uuid: `u${number}`, changes, keys, region: null, write: { id } as OwnerWrite };
+}
+
+function erase(id: string, ...numbers: readonly number[]): Command {
+  return { kind: 'erase', uuids: numbers.map((number) => `u${number}`), write: { id } as OwnerWrite };
 }
 
 function decideWith(facts: Partial<Facts>, ...commands: readonly Command[]): Decision {
@@ -85,6 +95,90 @@ describe('a batch', () => {
 
     expect(results(decision)).toEqual([{ uuids: ['u4'], active: 10 }]);
     expect(decision).toMatchObject({ removals: [], written: [], waitlist: WAITLIST });
+  });
+
+  it('offboards, then erases, then corrects, then lets people join', () => {
+    const named = [1, 2, 3, 4].map((number) => record(number, { emailKey: `${number}@example.com`, phoneKey: null }));
+    const decision = decideWith(
+      { named, taken: named },
+      join('1@example.com'),
+      join('2@example.com'),
+      correct('b', 2, { email: '1@example.com' }),
+      erase('c', 1, 4, 9),
+      offboard('a', 4, 3),
+    );
+
+    expect(results(decision)).toMatchObject([
+      { isNew: false },
+      { waiter: { priority: 7 } },
+      { uuids: ['u2'] },
+      { uuids: ['u1', 'u4'] },
+      { uuids: ['u4', 'u3'], active: 8 },
+    ]);
+    expect(decision.written.map(({ write: { id }, action }) => [id, action])).toEqual([
+      ['a', 'waiters_offboarded'],
+      ['c', 'waiters_erased'],
+      ['b', 'waiter_corrected'],
+    ]);
+    expect(decision.erased.map(({ id }) => id)).toEqual([1, 4]);
+    expect(decision.waitlist).toMatchObject({ active: 8, offboarded: 1, nextSeq: 11 });
+  });
+
+  it('gives a contact to the first correction that takes it', () => {
+    const named = [1, 2, 3].map((number) => record(number, { emailKey: `${number}@example.com`, phoneKey: null }));
+    const decision = decideWith(
+      { named, taken: [named[0]!, named[1]!] },
+      correct('a', 2, { email: '1@example.com' }),
+      correct('b', 1, { email: 'new@example.com' }),
+      correct('c', 3, { email: '1@example.com' }),
+      correct('d', 2, { email: '1@example.com' }),
+      correct('e', 3, { email: '3@example.com' }),
+      correct('f', 9, {}),
+    );
+
+    expect(results(decision)).toMatchObject([
+      { code: 'CONTACT_TAKEN' },
+      { uuids: ['u1'] },
+      { uuids: ['u3'] },
+      { code: 'CONTACT_TAKEN' },
+      { uuids: ['u3'] },
+      { code: 'NO_WAITER_FOUND' },
+    ]);
+    expect(decision.corrections.map(({ id }) => id)).toEqual([1, 3, 3]);
+  });
+
+  it('moves a record once that is advanced and refers, from its stored place to its last', () => {
+    const facts = { waitlist: { ...WAITLIST, spotsPerReferral: 100 }, named: [record(6)], referrers: [record(6)] };
+    const decision = decideWith(
+      facts,
+      join('a@example.com', { referrerTokens: ['T6'] }),
+      correct('x', 6, { spotsToAdvance: 200 }),
+      correct('y', 6, { spotsToAdvance: -50 }),
+    );
+    const onceMoved = new CounterChanges(WAITLIST);
+    onceMoved.join(decision.joined[0]!);
+    onceMoved.move(rankKey(record(6), 2), rankKey(record(6), 2) - 250, false);
+
+    expect(credits(decision)).toEqual([[6, 1, -250]]);
+    expect(decision.corrections.map(({ columns }) => columns.spotsAdvanced)).toEqual([200, 150]);
+    expect(decision.counters.families()).toEqual(onceMoved.families());
+  });
+
+  it('credits nobody with a referral by the token of a record that it erases', () => {
+    const facts = { named: [record(6)], referrers: [record(6)] };
+    const decision = decideWith(facts, join('a@example.com', { referrerTokens: ['T6'] }), erase('x', 6));
+
+    expect(decision).toMatchObject({ credited: [], joined: [{ referredByToken: null }] });
+  });
+
+  it.each([
+    ['a correction', correct('x', 4, { spotsToAdvance: 5 })],
+    ['an erasure', erase('x', 4)],
+  ])('recognizes %s that an earlier attempt carried out', (_, command) => {
+    const decision = decideWith({ done: new Map([['x', ['u4']]]), named: [record(4)] }, command);
+
+    expect(results(decision)).toMatchObject([{ uuids: ['u4'] }]);
+    expect(decision).toMatchObject({ written: [], corrections: [], erased: [], waitlist: WAITLIST });
   });
 
   it.each([

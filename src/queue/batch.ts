@@ -8,13 +8,13 @@ import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { Outcome } from '../platform/limits/batcher.js';
 import { Problem } from '../platform/problems/problem.js';
 import { admit } from './admission/admit.js';
-import { type Corrected, correct } from './admission/correct.js';
+import { correct } from './admission/correct.js';
 import { CounterChanges } from './counters.js';
 import type { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { rankKey, spotsAfter } from './rank-key.js';
 import { newReferralToken } from './referral-link.js';
 import type { Applicant, ContactKeys, Found, Newcomer, PersonChanges, StoredWaiter, Waiter } from './waiter.js';
-import type { Removal } from './waiter.store.js';
+import type { Correction, Removal } from './waiter.store.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
 export interface Join {
@@ -93,14 +93,6 @@ export interface Written {
   readonly counts?: { readonly active: number };
 }
 
-type Standing = Partial<Pick<StoredWaiter, 'spotsAdvanced' | 'rankKey'>>;
-
-/** The columns to set in one record. */
-export interface Correction {
-  readonly id: number;
-  readonly columns: Corrected & Standing;
-}
-
 /** What to store, and the outcome of each command. */
 export interface Decision {
   readonly outcomes: readonly Outcome<Result>[];
@@ -159,9 +151,9 @@ function attempt(work: () => Result): Outcome<Result> {
 
 function carryOut(state: State, command: Command): Result {
   if (command.kind === 'join') return join(state, command);
-  const doneBefore = state.done.get(command.write.id);
-  if (doneBefore) return { uuids: doneBefore, active: state.waitlist.active };
-  if (command.kind === 'offboard') return offboard(state, command);
+  const uuids = state.done.get(command.write.id);
+  if (command.kind === 'offboard') return uuids ? { uuids, active: state.waitlist.active } : offboard(state, command);
+  if (uuids) return { uuids };
   return command.kind === 'erase' ? erase(state, command) : correctOne(state, command);
 }
 
@@ -285,7 +277,7 @@ function correctOne(state: State, { uuid, changes, keys, region, write }: Correc
 }
 
 /** Grants a record more spots, or takes some back. Returns the columns that change. */
-function advance(state: State, id: number, spots: number | undefined): Standing {
+function advance(state: State, id: number, spots: number | undefined): Correction['columns'] {
   if (spots === undefined) return {};
   const record = state.records.get(id) as StoredWaiter;
   const spotsAdvanced = spotsAfter(record.spotsAdvanced, spots);

@@ -62,7 +62,7 @@ export function changeQuestions(current: Questions, given: readonly GivenQuestio
   return { ...changed, malformed, broken: faultsOfAll(changed) };
 }
 
-function faultsOfAll({ questions, removedQuestions }: Questions): FieldFault[] {
+export function faultsOfAll({ questions, removedQuestions }: Questions): FieldFault[] {
   const all = [...questions, ...removedQuestions];
   if (all.length > QUESTIONS_MAX)
     return [tooMany('max_items', `must be at most ${QUESTIONS_MAX}, including those that were removed`)];

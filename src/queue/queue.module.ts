@@ -2,6 +2,9 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BucketStore } from './bucket.store.js';
 import { ErasedWaiterEntity } from './erased-waiter.entity.js';
+import { QueueImporter } from './import/importer.js';
+import { ImportRunEntity } from './import/import-run.entity.js';
+import { ImportRunStore } from './import/import-run.store.js';
 import { ListingStore } from './listing.store.js';
 import { MaintenanceStore } from './maintenance/maintenance.store.js';
 import { QueueAuditor } from './maintenance/auditor.js';
@@ -10,6 +13,7 @@ import { QueueSeeder } from './maintenance/seeder.js';
 import { QueueMetrics } from './queue.metrics.js';
 import { QueuePages } from './queue.pages.js';
 import { QueueReader } from './queue.reader.js';
+import { QueueScanner } from './queue.scanner.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
 import { WaiterEntity } from './waiter.entity.js';
@@ -17,11 +21,20 @@ import { WaiterStore } from './waiter.store.js';
 import { WaitlistEntity } from './waitlist.entity.js';
 import { WaitlistTable } from './waitlist.table.js';
 
-const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueAuditor, QueuePurger, QueueSeeder];
+const ENTRY_POINTS = [
+  QueueWriter,
+  QueueReader,
+  QueuePages,
+  QueueScanner,
+  QueueAuditor,
+  QueuePurger,
+  QueueSeeder,
+  QueueImporter,
+];
 
 /** Who is before whom. It alone writes records and the state of a queue. */
 @Module({
-  imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity, ErasedWaiterEntity])],
+  imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity, ErasedWaiterEntity, ImportRunEntity])],
   providers: [
     ...ENTRY_POINTS,
     QueueMetrics,
@@ -31,6 +44,7 @@ const ENTRY_POINTS = [QueueWriter, QueueReader, QueuePages, QueueAuditor, QueueP
     ListingStore,
     BucketStore,
     MaintenanceStore,
+    ImportRunStore,
   ],
   exports: [...ENTRY_POINTS, WaitlistTable],
 })

@@ -3,6 +3,7 @@ import { Database } from '../platform/database/database.js';
 import type { Row } from '../platform/database/table.js';
 import { type Query, select, type Statement, write } from '../platform/database/session.js';
 import { Problem } from '../platform/problems/problem.js';
+import type { Questions } from './questions.js';
 import { SETTINGS } from './settings.js';
 import type { ActiveRecords } from './waitlist.metrics.js';
 import { LARGE_COLUMNS, type LeanWaitlist, WaitlistTable, type WholeWaitlist } from './waitlist.table.js';
@@ -20,6 +21,11 @@ export class QueueStore {
   /** @throws Problem `WAITLIST_NOT_FOUND` */
   find(waitlistId: number): Query<LeanWaitlist> {
     return { statements: [this.selectOne(waitlistId, LARGE_COLUMNS)], read: ([rows]) => this.read(rows) };
+  }
+
+  /** The same with all settings. @throws Problem `WAITLIST_NOT_FOUND` */
+  findWhole(waitlistId: number): Query<WholeWaitlist> {
+    return { statements: [this.selectOne(waitlistId, [])], read: ([rows]) => this.read(rows) };
   }
 
   /** Locks the queue until the transaction ends. @throws Problem `WAITLIST_NOT_FOUND` */
@@ -45,6 +51,14 @@ export class QueueStore {
   updateSettings(waitlist: WholeWaitlist): Query<void> {
     const settings = Object.fromEntries(SETTINGS.map((setting) => [setting, waitlist[setting]]));
     return this.waitlists.update({ id: waitlist.id }, settings);
+  }
+
+  updateQuestions(waitlistId: number, { questions, removedQuestions }: Questions): Query<void> {
+    return write('UPDATE waitlist SET questions = ?, removed_questions = ? WHERE id = ?', [
+      JSON.stringify(questions),
+      JSON.stringify(removedQuestions),
+      waitlistId,
+    ]);
   }
 
   listIds(): Query<number[]> {

@@ -4,7 +4,7 @@ import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.
 import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { beforeInSql } from './bucket.store.js';
-import type { Correction } from './batch.js';
+import type { Corrected } from './admission/correct.js';
 import { QUEUE_AXIS } from './counters.js';
 import { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { RANK_BASE } from './rank-key.js';
@@ -18,6 +18,12 @@ type Without = typeof LARGE | readonly [];
 
 /** The columns that referrals change. */
 export type Standing = Pick<StoredWaiter, 'id' | 'amountReferred' | 'creditedReferrals' | 'rankKey'>;
+
+/** The columns to set in one record. */
+export interface Correction {
+  readonly id: number;
+  readonly columns: Corrected & Partial<Pick<StoredWaiter, 'spotsAdvanced' | 'rankKey'>>;
+}
 
 /** Records that one command offboards: the position of each at that moment, by id. */
 export interface Removal {
@@ -93,6 +99,18 @@ export class WaiterStore {
     );
   }
 
+  /** The records that one of these keys matches, without `metadata` and `answers`. */
+  findKnown(waitlistId: number, contacts: readonly ContactKeys[]): Query<StoredWaiter[]> {
+    return this.byContacts(contacts, (column, keys, hint) =>
+      select<Row, StoredWaiter[]>(
+        `SELECT ${this.waiters.select('w', LARGE)} FROM waiter w ${hint}
+         WHERE w.waitlist_id = ? AND w.${column} IN (${placeholders(keys.length)})`,
+        [waitlistId, ...keys],
+        (rows) => rows.map((row) => this.waiters.read(row)),
+      ),
+    );
+  }
+
   /** The records that have one of these tokens, without `metadata` and `answers`. */
   findReferrers(waitlistId: number, tokens: readonly string[]): Query<StoredWaiter[]> {
     if (tokens.length === 0) return known([]);
@@ -102,6 +120,17 @@ export class WaiterStore {
        WHERE w.waitlist_id = ? AND w.referral_token IN (${placeholders(tokens.length)})`,
       [waitlistId, ...tokens],
       (rows) => rows.map((row) => this.waiters.read(row)),
+    );
+  }
+
+  /** Those of the tokens that records have. */
+  findTokens(waitlistId: number, tokens: readonly string[]): Query<ReadonlySet<string>> {
+    if (tokens.length === 0) return known(new Set());
+    return select<{ referral_token: string }, ReadonlySet<string>>(
+      `SELECT referral_token FROM waiter ${this.database.dialect.byIndex('waiter_token')}
+       WHERE waitlist_id = ? AND referral_token IN (${placeholders(tokens.length)})`,
+      [waitlistId, ...tokens],
+      (rows) => new Set(rows.map(({ referral_token }) => referral_token)),
     );
   }
 

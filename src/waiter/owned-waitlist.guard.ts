@@ -39,8 +39,10 @@ export class OwnedWaitlistGuard implements CanActivate {
     const apiKey = named.api_key ?? (keyScope === null ? headers['api-key'] : undefined);
     const id = named.waitlist_id;
     if (typeof apiKey === 'string' && apiKey !== '') {
-      const waitlist = await this.waitlists.findByKey(account.id, apiKey);
-      if (!waitlist) throw new Problem('WRONG_API_KEY');
+      const found = await this.waitlists.findByKey(account.id, apiKey);
+      if (!found) throw new Problem('WRONG_API_KEY');
+      // `waitlist_api_key` is null for an account key, however the waitlist is named.
+      const waitlist = keyScope === null ? found : { ...found, apiKey: null };
       // An offboarding cannot be undone, so it must not choose between two waitlists.
       return id === undefined || id === waitlist.id ? waitlist : malformed('waitlist_id', 'one_of', 'must be the waitlist of the API key'); // prettier-ignore
     }

@@ -44,7 +44,8 @@ const ROUTES = `
 │   /api/v1/waitlist (GET) {"isOfNamedWaitlist":"fulfilled"}
 │   ├── /:waitlist_id (PATCH, DELETE, GET)
 │   │   ├── /api_key (POST)
-│   │   └── /leaderboard (GET)
+│   │   ├── /leaderboard (GET)
+│   │   └── /export (GET)
 │   └── s/submit (POST)
 ├── /api/v1/waiter (GET, PATCH, POST)
 │   /api/v1/waiter (GET) {"isPublicLookup":"fulfilled"}

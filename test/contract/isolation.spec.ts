@@ -105,6 +105,10 @@ describe('the data of an owner', () => {
       'by its id': ({ waitlistId }) =>
         service.api.post(`/api/v1/waitlist/${waitlistId}/api_key`, undefined, { token: stranger.token }),
     },
+    exportWaitlist: {
+      'by its id': ({ waitlistId }) =>
+        service.api.get(`/api/v1/waitlist/${waitlistId}/export`, { token: stranger.token }),
+    },
     listWaiters: {
       'by the key': ({ apiKey }) => list({ api_key: apiKey }),
       'by the key in a header': ({ apiKey }) => list({}, { 'api-key': apiKey }),

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
+import { CreateAccountKeyDto } from '../../src/auth/account-key.dto.js';
 import { CreateTokensDto } from '../../src/auth/auth.dto.js';
 import { emailKey } from '../../src/platform/contract/email.js';
-import { isHttpUrl } from '../../src/platform/contract/formats.js';
+import { isHttpUrl, parseTime } from '../../src/platform/contract/formats.js';
 import { isPhoneAnywhere } from '../../src/platform/contract/phone.js';
 import { readRequest } from '../../src/platform/contract/request.js';
 import { Problem } from '../../src/platform/problems/problem.js';
@@ -56,8 +57,8 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
 const SEARCHED_WITH = ['search', 'offset', 'order', 'limit', 'after_id'];
-const { CreateSignup, CreateTokens, CreateWaitlist, OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } =
-  components.schemas;
+const { CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
+const { OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read. */
 const DISPLAYED = [
   'title',
@@ -107,6 +108,7 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [CreateSignupDto, omit(CreateSignup!, 'answers')],
   [GetSignupDto, queryOf('/api/v1/signup'), isNamed],
   [CreateTokensDto, CreateTokens!],
+  [CreateAccountKeyDto, CreateAccountKey!],
   // In parts: of thirteen random parameters together, few requests have no fault.
   [ListWaitersDto, ['search', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), FILTERED_BY)],
@@ -130,6 +132,8 @@ const formats = Object.fromEntries(
 const FORMATS = {
   'http-url': isHttpUrl,
   'country-code': (text: string) => text === 'US',
+  // Requests have no time but that of the end of a key, which is in the future.
+  'date-time': (text: string) => (parseTime(text)?.getTime() ?? 0) > Date.now(),
   'idn-email': (text: string) => text.trim() === '' || emailKey(text) !== null,
   phone: (text: string) => text.trim() === '' || isPhoneAnywhere(text),
 };
@@ -167,6 +171,7 @@ function accept(dto: new () => object, given: unknown): unknown {
 }
 
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  'date-time': ['2999-01-31T00:00:00Z', '2999-01-31T00:00:00.123456789+01:00', '2999-02-30T00:00:00Z', '2026-01-01T00:00:00Z'], // prettier-ignore
   'http-url': ['https://example.com/join'],
   'idn-email': ['ada@example.com', 'é😀@bücher.example', 'ada@\u200bexample.com', ' '],
   phone: ['+14155550123', '030 901820', '+1', ''],

@@ -76,6 +76,7 @@ describe('an account key', () => {
 
   it('does not stand for the key of a waitlist', async () => {
     const waitlist = await service.world.waitlist();
+    await service.world.signup(waitlist);
     const { key } = await keyOf(waitlist.owner);
 
     const unnamed = await service.api.get('/api/v1/waiter', withKey(key));
@@ -88,7 +89,7 @@ describe('an account key', () => {
       [{ field: 'api_key', rule: 'required', message: 'is required without a waitlist_id' }],
     ]);
     expect(refusal(beside)).toEqual([403, 'WRONG_API_KEY']);
-    expect(named.status).toBe(200);
+    expect(named.body).toMatchObject([{ waitlist_id: waitlist.id, waitlist_api_key: null }]);
   });
 
   it('is not read beside a token: a bad token fails, and the key of a waitlist is a key of a waitlist', async () => {
@@ -338,5 +339,24 @@ it('a revoked account key ends at once on every replica', async () => {
     expect([await statusOn(first), await statusOn(last)]).toEqual([401, 401]);
   } finally {
     await replicas.stop();
+  }
+});
+
+it('a use of an account key is written before the service stops', async () => {
+  const { api, world, app, stop } = await startService();
+  try {
+    const { token } = await world.owner();
+    const use = async () => {
+      const { body } = await api.post(PATH, { name: 'Report', scope: 'read' }, { token });
+      await api.get(PATH, { headers: { 'api-key': (body as CreatedAccountKeyDto).key } });
+    };
+    await Promise.all(Array.from({ length: 10 }, use));
+
+    await app.get(AccountKeyService).beforeApplicationShutdown();
+
+    const keys = (await api.get(PATH, { token })).body as AccountKeyDto[];
+    expect(keys.map(({ last_used_at }) => last_used_at)).toEqual(Array.from({ length: 10 }, () => expect.any(String)));
+  } finally {
+    await stop();
   }
 });

@@ -25,6 +25,8 @@ const BOUNDS: ServerBounds = {
   checkMs: 50,
   keepAliveMs: 60_000,
   silenceMs: 60_000,
+  transferMs: 60_000,
+  transferBytes: 65_536,
   answerMs: 60_000,
   connectionsMax: 1_000,
   connectionsPerAddressMax: 1_000,

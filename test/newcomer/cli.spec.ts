@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { repeatWhile } from '../support/repeat-while.js';
-import { freshFolder, type Program, runCli, startCli, startMain } from '../support/program.js';
+import { CliHost, freshFolder, type Program, runCli, startCli, startMain } from '../support/program.js';
 import { callAt, type Method } from '../support/api.js';
 import { openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
 import { freePort, until } from '../support/service-process.js';
@@ -14,10 +16,12 @@ describe('the CLI', () => {
   let database: TestDatabase;
   let port: number;
   let service: Program;
+  let host: CliHost;
   let token: string;
   beforeAll(async () => {
     folder = await freshFolder();
     database = await openDatabase(true);
+    host = new CliHost(folder.path);
     await succeed(['migrate']);
     await succeed(['owner', 'create', 'twice@example.com'], { OWNER_PASSWORD: PASSWORD });
     port = await freePort();
@@ -35,6 +39,7 @@ describe('the CLI', () => {
     token = (await logIn('twice@example.com')).body.access_token;
   });
   afterAll(async () => {
+    await host.stop();
     service.signal('SIGTERM');
     await service.ended;
     await database.drop();
@@ -43,11 +48,15 @@ describe('the CLI', () => {
 
   interface CliOptions {
     readonly input?: string;
+    /** Whether the command ends its process: with input, and where the arguments alone decide. */
+    readonly isAlone?: boolean;
     readonly OWNER_PASSWORD?: string;
     readonly DATABASE_URL?: string;
   }
-  const cli = (args: string[], { input, ...environment }: CliOptions = {}) =>
-    runCli(args, { folder: folder.path, input, environment: { DATABASE_URL: database.url, ...environment } });
+  const cli = (args: string[], { input, isAlone = input !== undefined, ...given }: CliOptions = {}) => {
+    const environment = { DATABASE_URL: database.url, ...given };
+    return isAlone ? runCli(args, { folder: folder.path, input, environment }) : host.run(args, environment);
+  };
   const succeed = async (...call: Parameters<typeof cli>) => {
     const { stdout, stderr, exitCode } = await cli(...call);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
@@ -63,7 +72,7 @@ describe('the CLI', () => {
   };
 
   /** Calls the running service. */
-  const call = (method: Method, path: string, sent?: { body?: object; token?: string }) =>
+  const call = (method: Method, path: string, sent?: { body?: object; token?: string; key?: string }) =>
     callAt(`http://127.0.0.1:${port}`, method, path, sent);
   const logIn = (email: string, password = PASSWORD) =>
     call('POST', '/api/v1/auth/create_tokens', { body: { email, password } });
@@ -153,10 +162,31 @@ describe('the CLI', () => {
     );
   });
 
+  it('creates, lists and revokes account keys; a running service follows at once', async () => {
+    const email = 'twice@example.com';
+    const created = await succeed([
+      'api-key',
+      'create',
+      email,
+      'Report',
+      '--expires',
+      '2999-01-31T00:00:00Z',
+      '--json',
+    ]);
+    const [{ id, key }] = parseRows(created) as [{ id: number; key: string }];
+    const statusWithKey = async () => (await call('GET', '/api/v1/waitlist', { key })).status;
+    expect(await statusWithKey()).toBe(200);
+
+    const line = `${id}\t${key.slice(0, 6)}\tread\tReport\t2999-01-31T00:00:00.000Z\t`;
+    expect(await succeed(['api-key', 'list', email])).toContain(line);
+    expect(await succeed(['api-key', 'revoke', email, String(id)])).toBe(`Revoked the account key ${id}.\n`);
+    expect(await statusWithKey()).toBe(401);
+  });
+
   it('prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
-    expect(await succeed(['--version'])).toBe(`${version}\n`);
+    expect(await succeed(['--version'], { isAlone: true })).toBe(`${version}\n`);
   });
 
   describe('at a terminal', () => {
@@ -216,7 +246,7 @@ describe('the CLI', () => {
     [
       'an account that exists',
       ['owner', 'create', 'twice@example.com'],
-      { input: PASSWORD },
+      { OWNER_PASSWORD: PASSWORD },
       'An account with this email already exists.',
     ],
     [
@@ -234,21 +264,37 @@ describe('the CLI', () => {
     [
       'an id of 0',
       ['verify', '0'],
-      {},
+      { isAlone: true },
       "error: command-argument value '0' is invalid for argument 'waitlist'. It must be a whole number from 1 to 2^53 − 1.",
     ],
-    ['an unknown command', ['owner', 'promote'], {}, "error: unknown command 'promote'"],
+    ['an unknown command', ['owner', 'promote'], { isAlone: true }, "error: unknown command 'promote'"],
     [
       'an unreachable database',
       ['migrate'],
       { DATABASE_URL: 'mysql://u:p@127.0.0.1:9/waitlist' },
       'DATABASE_URL: the server cannot be reached (ECONNREFUSED).',
     ],
+    [
+      'a database on an unknown host',
+      ['migrate'],
+      { DATABASE_URL: 'mysql://u:p@no-such-host.invalid/waitlist' },
+      'DATABASE_URL: the server cannot be reached (ENOTFOUND).',
+    ],
   ])('fails for %s with a one-line message', async (_, args, options, line) => {
     const [first, ...rest] = (await fail(args, options)).split('\n').filter(Boolean);
 
     expect(first).toBe(line);
     expect(rest).toEqual(line.startsWith('error: ') ? ['(add --help for usage)'] : []);
+  });
+
+  it('fails in one line if the database server accepts connections but never answers', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port: silent } = server.address() as { port: number };
+    const reason = await fail(['migrate'], { DATABASE_URL: `mysql://u:p@127.0.0.1:${silent}/waitlist` });
+    server.close();
+
+    expect(reason).toBe('DATABASE_URL: the server cannot be reached (ETIMEDOUT).\n');
   });
 
   it('verifies and rebuilds a waitlist during signups without false findings and lost signups', async () => {

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
+import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { WaiterEntity } from '../../src/queue/waiter.entity.js';
 import { type Service, startService } from '../support/service.js';
 import { type Queue, queueOf } from '../support/queue.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const PEOPLE = 80;
+/** The number of a record that was erased. */
+const ERASED_SEQ = PEOPLE;
 const OFFBOARDED = 10;
 /** The parent of the narrowest buckets in which the queue begins. */
 const PARENT = 2 ** 40 / 2 ** 11;
@@ -28,7 +31,9 @@ const DERIVED: [string, string, RegExp][] = [
   ['a wrong bucket of referred records in queue order', setBuckets('before_in_parent + 1', 'axis = 5 AND level = 0 AND slot = 2'), /bucket 5\/0\/.*\/2: before is/],
   ['no bucket of referred records in queue order', 'DELETE FROM queue_bucket WHERE axis = 5', /bucket 5\/3\/.*: it is missing/],
   ...['active', 'offboarded', 'referred_active', 'referred_offboarded'].map((total): [string, string, RegExp] => [`a wrong total: ${total}`, `UPDATE waitlist SET ${total} = ${total} + 1`, /queue: \w+ is/]),
-  ['a next sequence number that is taken', `UPDATE waitlist SET next_seq = ${PEOPLE - 1}`, /queue: nextSeq is 79, but records go up to seq 79/],
+  ['a next sequence number that is taken', `UPDATE waitlist SET next_seq = ${PEOPLE - 1}`, /queue: nextSeq is 79, but records go up to seq 80/],
+  ['a next sequence number that an erased record had', `UPDATE waitlist SET next_seq = ${ERASED_SEQ}`, /queue: nextSeq is 80, but records go up to seq 80/],
+  ['referrals of people who were erased before an import', setRecord('imported_referrals = 2', 0), /record .*: amountReferred is 2, the facts give 4/],
   ['totals that include a deleted record', 'DELETE FROM waiter WHERE seq = 40', /queue: \w+ is \d+, the records give \d+/],
   ['a wrong rank key', setRecord('rank_key = rank_key - 1'), /record .*: rankKey is/],
   ...['9223372036854775807', '-1', '-9223372036854775808'].map((key): [string, string, RegExp] => [`the rank key ${key}`, setRecord(`rank_key = ${key}`), /record .*: rankKey is -?\d+, the facts give/]),
@@ -49,7 +54,11 @@ const FACTS: [string, string, string][] = [
   ['a negative sequence number', setRecord('seq = -7', 20), 'seq is negative or too large'],
   ['only negative sequence numbers', 'UPDATE waiter SET seq = -1 - seq', 'seq is negative or too large'],
   ...['4611686018427387905', '-4611686018427387905'].flatMap((seq) => [20, PEOPLE - 1].map((record): [string, string, string] => [`record ${record} with the sequence number ${seq}`, setRecord(`seq = ${seq}`, record), 'seq is negative or too large'])),
-  ...['NULL', '-5', PEOPLE, HUGE].map((position): [string, string, string] => [`offboarded records with the last position ${position}`, setOffboarded(`removed_priority = ${position}`), NO_LAST_POSITION]),
+  ...['NULL', '-5', HUGE].map((position): [string, string, string] => [`offboarded records with the last position ${position}`, setOffboarded(`removed_priority = ${position}`), NO_LAST_POSITION]),
+  ['a negative number of granted spots', setRecord('spots_advanced = -1'), 'spots_advanced is negative or too large'],
+  ['imported referrals beyond 2^53', setRecord(`imported_referrals = ${HUGE}`), 'imported_referrals is negative or too large'],
+  ['an erased record with a negative sequence number', 'UPDATE erased_waiter SET seq = -1', 'it was erased, but its seq is negative or too large'],
+  ...['id', 'seq', 'referral_token'].map((column): [string, string, string] => [`an erased record whose ${column} a record has`, `UPDATE erased_waiter SET ${column} = (SELECT ${column} FROM waiter WHERE seq = 7)`, 'it was erased, but a record has its id, seq or token']),
   ['offboarded records without the time of offboarding', setOffboarded('removed_at = NULL'), 'removed_at is missing, but the record is offboarded'],
   ['an active record with a time of offboarding', setRecord('removed_at = created_at'), 'removed_at is set, but the record is active'],
   ['an active record with a last position', setRecord('removed_priority = 3'), 'removed_priority is set, but the record is active'],
@@ -85,16 +94,19 @@ describe('an audit', () => {
     const early = await Promise.all(Array.from({ length: PEOPLE / 2 }, () => world.signup(waitlist)));
     await Promise.all(early.map(({ referral_link }) => world.signup(waitlist, { referral_link })));
     await offboard(await list({ offset: PEOPLE / 2 - OFFBOARDED / 2, limit: OFFBOARDED }));
-    for (const table of ['waitlist', 'waiter', 'queue_bucket'])
+    const { uuid } = await world.signup(waitlist, { referral_link: early[0]?.referral_link });
+    await queue.writer.erase(waitlist.id, [uuid], operatorWrite(1));
+    for (const table of ['waitlist', 'waiter', 'erased_waiter', 'queue_bucket'])
       await run(`CREATE TABLE copy_of_${table} AS SELECT * FROM ${table}`);
   });
   beforeEach(async () => {
     const { dataSource } = service.app.get(Database);
     const insertable = dataSource.getMetadata(WaiterEntity).columns.filter(({ isInsert }) => isInsert);
     const columns = insertable.map(({ databaseName }) => databaseName).join();
-    await run('DELETE FROM waitlist', 'DELETE FROM waiter', 'DELETE FROM queue_bucket');
+    await run('DELETE FROM waitlist', 'DELETE FROM waiter', 'DELETE FROM erased_waiter', 'DELETE FROM queue_bucket');
     await run(
       'INSERT INTO waitlist SELECT * FROM copy_of_waitlist',
+      'INSERT INTO erased_waiter SELECT * FROM copy_of_erased_waiter',
       `INSERT INTO waiter (${columns}) SELECT ${columns} FROM copy_of_waiter`,
       'INSERT INTO queue_bucket SELECT * FROM copy_of_queue_bucket',
     );
@@ -164,12 +176,12 @@ describe('an audit', () => {
       expect(await verify()).toEqual(sound(records));
     }
     expect(await rebuild()).toBe(0);
-    expect(await rows()).toMatchObject({ waitlist: [{ next_seq: PEOPLE + 1002 }] });
+    expect(await rows()).toMatchObject({ waitlist: [{ next_seq: PEOPLE + 1003 }] });
 
     await run('UPDATE waitlist SET next_seq = 0');
     await rebuild();
 
-    expect(await rows()).toMatchObject({ waitlist: [{ next_seq: PEOPLE + 1002 }] });
+    expect(await rows()).toMatchObject({ waitlist: [{ next_seq: PEOPLE + 1003 }] });
   });
 
   it('lets people join a rebuilt queue in which nobody is active', async () => {
@@ -181,11 +193,15 @@ describe('an audit', () => {
     expect(await verify()).toEqual(sound(PEOPLE + 1));
   });
 
-  it.each(['waiter', 'queue_bucket'])('names a waitlist of which only %s rows remain', async (left) => {
-    await run('DELETE FROM waitlist', `DELETE FROM ${left === 'waiter' ? 'queue_bucket' : 'waiter'}`);
+  it.each(['waiter', 'erased_waiter', 'queue_bucket'])(
+    'names a waitlist of which only %s rows remain',
+    async (left) => {
+      const lost = ['waitlist', 'waiter', 'erased_waiter', 'queue_bucket'].filter((table) => table !== left);
+      await run(...lost.map((table) => `DELETE FROM ${table}`));
 
-    expect(await queue.purger.orphanIds()).toContain(waitlist.id);
-  });
+      expect(await queue.purger.orphanIds()).toContain(waitlist.id);
+    },
+  );
 
   /** All that is stored of the queue. SQLite's driver refuses to read a `seq` beyond 2^53 as a number. */
   async function rows(): Promise<Record<string, readonly object[]>> {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Waiter } from '../../src/queue/waiter.js';
+import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import type { PersonChanges, Waiter } from '../../src/queue/waiter.js';
 import { repeatWhile } from '../support/repeat-while.js';
+import { DataSource } from 'typeorm';
 import { inOrder } from '../support/oracle.js';
 import { openDatabase } from '../support/database.js';
 import { type Service, startService, startServices } from '../support/service.js';
@@ -25,8 +27,12 @@ async function expectExact(service: Service, waitlist: OwnedWaitlist, total: num
   const offboarded = await listAll(service, waitlist, true);
   const everyone = [...active, ...offboarded];
   expect([everyone.length, new Set(everyone.map(({ seq }) => seq)).size]).toEqual([total, total]);
+  const erased: { readonly token: string | null }[] = await service.app
+    .get(DataSource)
+    .query('SELECT referred_by_token AS token FROM erased_waiter WHERE waitlist_id = ?', [waitlist.id]);
   const referrals = new Map<string | null, number>();
-  for (const { referredByToken: token } of everyone) referrals.set(token, (referrals.get(token) ?? 0) + 1);
+  for (const token of [...everyone.map(({ referredByToken }) => referredByToken), ...erased.map(({ token }) => token)])
+    referrals.set(token, (referrals.get(token) ?? 0) + 1);
   for (const { amountReferred, referralToken } of everyone)
     expect(amountReferred).toBe(referrals.get(referralToken) ?? 0);
   const earned = active.map((waiter) => ({ ...waiter, referrals: waiter.amountReferred, advanced: waiter.spotsAdvanced })); // prettier-ignore
@@ -39,7 +45,7 @@ async function expectExact(service: Service, waitlist: OwnedWaitlist, total: num
     current_signups: active.length,
     offboarded_signups: offboarded.length,
     total_signups: total,
-    referred_signups: total - (referrals.get(null) ?? 0),
+    referred_signups: everyone.filter(({ referredByToken }) => referredByToken !== null).length,
   });
   expect(await verify(service, waitlist)).toEqual({ records: total, findings: [], differences: 0 });
 }
@@ -143,6 +149,50 @@ describe('at the same moment', () => {
     expect(answers.flat().map(({ uuid }) => uuid).sort()).toEqual(people.map(({ uuid }) => uuid).sort()); // prettier-ignore
     expect(sorted(answers.flat().map(({ removed_priority }) => removed_priority!))).toEqual(upTo(10));
     await expectExact(service, waitlist, 10);
+  });
+
+  it('corrects, advances, offboards and erases each record once while 64 clients refer new ones', async () => {
+    const waitlist = await service.world.waitlist({ spots_to_move_upon_referral: 3 });
+    const early = await Promise.all(times(600, (index) => turn(index).signup(waitlist)));
+    const writer = (index: number) => queueOf(running.services[index % running.services.length]!.app).writer;
+    const client = async (number: number) => {
+      for (let count = 0; count < 6; count += 1) {
+        const { referral_link } = early[(number * 6 + count) * 7 % early.length]!; // prettier-ignore
+        await turn(number).signup(waitlist, { referral_link });
+      }
+    };
+    /** Each owner treats every fourth record, with all calls at the same moment. */
+    const owner = (number: number) =>
+      early
+        .filter((_, index) => index % 4 === number)
+        .flatMap(({ uuid, email }, index) => {
+          const correct = (changes: PersonChanges) =>
+            writer(index).correct(waitlist.id, uuid, changes, operatorWrite(1));
+          const calls = [
+            () => correct({ spotsToAdvance: 1 + (index % 40) }),
+            () => correct({ email: `new-${email}` }),
+            () => writer(index).offboard(waitlist.id, { uuids: [uuid] }, operatorWrite(1)),
+            () => writer(index).erase(waitlist.id, [uuid], operatorWrite(1)),
+          ].slice(0, number + 1);
+          return calls.map((call) => call().catch(ifErased));
+        });
+    const ifErased = (error: unknown) => expect(error).toMatchObject({ code: 'NO_WAITER_FOUND' });
+
+    const changing = Promise.all([...times(64, client), ...times(4, owner).flat()]);
+    const audits = await repeatWhile(changing, () => verify(service, waitlist));
+
+    expect(audits.flatMap(({ findings }) => findings)).toEqual([]);
+    const left = await queueOf(service.app).reader.findByUuids(waitlist.id, early.map(({ uuid }) => uuid)); // prettier-ignore
+    const kept = early.flatMap(({ uuid, email }, index) => (index % 4 === 3 ? [] : { uuid, email, index }));
+    expect(left.map(({ uuid, email, spotsAdvanced, active }) => ({ uuid, email, spotsAdvanced, active }))).toEqual(
+      kept.map(({ uuid, email, index }) => ({
+        uuid,
+        email: index % 4 === 0 ? email : `new-${email}`,
+        spotsAdvanced: 1 + (Math.floor(index / 4) % 40),
+        active: index % 4 < 2,
+      })),
+    );
+    await expectExact(service, waitlist, 450 + 64 * 6);
   });
 
   it('shows no queue that is half reordered while the value of a referral changes', async () => {

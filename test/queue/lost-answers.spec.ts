@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { DatabaseProxy } from '../support/database-proxy.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
 import { queueOf } from '../support/queue.js';
-import type { OwnedWaitlist } from '../support/world.js';
+import type { OwnedWaitlist, Person } from '../support/world.js';
 
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
 
@@ -60,6 +61,32 @@ onServer(
 
       expect(removed.map(({ id, removed_priority }) => [id, removed_priority])).toEqual([[third!.id, 2], [first!.id, 0]]); // prettier-ignore
       await expectSound(waitlist, 4);
+    });
+
+    it('of an advance grants the spots once', async () => {
+      const { world, app } = service;
+      const waitlist = await world.waitlist();
+      const [, , third] = (await world.signups(waitlist, 3)) as [Person, Person, Person];
+      const { writer, reader } = queueOf(app);
+      const advance = () =>
+        writer.correct(waitlist.id, third.uuid, { spotsToAdvance: 1, email: 'new@example.com' }, operatorWrite(1));
+
+      expect(await losing(advance)).toEqual({ uuids: [third.uuid] });
+
+      const [waiter] = await reader.findByUuids(waitlist.id, [third.uuid]);
+      expect(waiter).toMatchObject({ spotsAdvanced: 1, priority: 1, email: 'new@example.com' });
+      await expectSound(waitlist, 3);
+    });
+
+    it('of an erasure is answered with the erased people', async () => {
+      const { world, app } = service;
+      const waitlist = await world.waitlist();
+      const [{ uuid }] = await world.signups(waitlist, 2);
+
+      const { uuids } = await losing(() => queueOf(app).writer.erase(waitlist.id, [uuid], operatorWrite(1)));
+
+      expect(uuids).toEqual([uuid]);
+      await expectSound(waitlist, 1);
     });
 
     it('of a reordering is answered with the number of moved records', async () => {

@@ -381,7 +381,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     ['anyone', ({ referrer }) => referrer !== undefined],
     ...[1, 3].map((count): Filter => {
       const some = mostReferring.slice(0, count);
-      const tokens = some.map(({ waiter }) => waiter.referralToken);
+      const tokens = ['', ...some.map(({ waiter }) => waiter.referralToken)];
       return [{ tokens }, ({ referrer }) => referrer !== undefined && some.includes(referrer)];
     }),
   ];

@@ -19,11 +19,12 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   sqlite_autoindex_queue_bucket_1: 4,
   sqlite_autoindex_audit_event_1: 1,
   sqlite_autoindex_audit_subject_1: 1,
-  sqlite_autoindex_erased_waiter_1: 1,
   waiter_uuid: 1,
   waiter_email: 2,
   waiter_phone: 2,
   waiter_token: 1,
+  waiter_seq: 2,
+  sqlite_autoindex_erased_waiter_1: 1,
   /** A narrowest bucket. */
   waiter_order: 3,
   /** The records that one record referred. */
@@ -98,6 +99,14 @@ describe('the plans of the frequent statements', () => {
   it('offboard records', () =>
     expectFlat(async (crowd) => {
       await offboard(crowd.id, await middle(crowd));
+    }));
+
+  it('correct, advance and erase records', () =>
+    expectFlat(async (crowd) => {
+      const [uuid = '', ...others] = (await middle(crowd)).map((waiter) => waiter.uuid);
+      const changes = { email: `${uuid}@example.com`, spotsToAdvance: 3 };
+      await queue.writer.correct(crowd.id, uuid, changes, operatorWrite(1));
+      await queue.writer.erase(crowd.id, others, operatorWrite(1));
     }));
 
   it.each<[string, Partial<PageRequest>]>([
@@ -202,7 +211,7 @@ describe('the plans of the frequent statements', () => {
     expectFlat(async (crowd) => {
       const [{ uuid }] = (await middle(crowd)) as [Waiter];
       await queue.reader.findWaitlistId(1, uuid);
-      await queue.reader.findByUuid(crowd.id, uuid);
+      await queue.reader.findByUuids(crowd.id, [uuid]);
     }));
 
   /** A page at the start, one halfway and one after a record. */

@@ -156,7 +156,7 @@ function requestTo(
   );
   return fc.record({ id, query, raw, tail, isOwner: fc.boolean() }).map((drawn) => ({
     method,
-    path: `${path.replace('{waitlist_id}', encodeURIComponent(textOf(drawn.id)))}?${new URLSearchParams(
+    path: `${path.replace(/\{\w+\}/, encodeURIComponent(textOf(drawn.id)))}?${new URLSearchParams(
       Object.entries(drawn.query).map(([name, value]): [string, string] => [name, textOf(value)]),
     ).toString()}${drawn.tail}`,
     raw: drawn.raw,

@@ -35,13 +35,14 @@ export async function callAt(
   base: string,
   method: Method,
   path: string,
-  { body, token }: { body?: object; token?: string } = {},
+  { body, token, key }: { body?: object; token?: string; key?: string } = {},
 ): Promise<Answer> {
   const response = await fetch(`${base}${path}`, {
     method,
     headers: {
       ...(body && { 'content-type': 'application/json' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(key !== undefined && { 'api-key': key }),
     },
     body: body && JSON.stringify(body),
   });
@@ -54,7 +55,7 @@ export async function callAt(
 
 /** Parses the body; throws if the answer breaks the contract. */
 export function held(method: string, path: string, raw: Omit<Answer, 'body'>): Answer {
-  const isJson = /json/.test(String(raw.headers['content-type']));
+  const isJson = /[/+]json/.test(String(raw.headers['content-type']));
   const answer: Answer = { ...raw, body: isJson && raw.text !== '' ? JSON.parse(raw.text) : undefined };
   holdToContract(method, path, answer);
   return answer;

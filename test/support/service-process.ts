@@ -100,7 +100,11 @@ export class ServiceProcess {
   ): Promise<Answer> {
     const payload = body === undefined ? undefined : JSON.stringify(body);
     const headers = {
-      ...(payload !== undefined && { 'content-type': 'application/json' }),
+      // Node.js gives the body of a DELETE no length of its own.
+      ...(payload !== undefined && {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(payload)),
+      }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     };
     const sent = this.begin(method, path, headers, agent);

@@ -1,10 +1,10 @@
 /**
- * The contract breaks no client of the one in the commit before, or in the commit given as argument; and this check would
+ * Each document breaks no client of the one in the commit before, or in the commit given as argument; and this check would
  * notice a break of each kind that oasdiff takes lightly. `npm run contract:breaking [-- COMMIT]` needs Go.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -40,23 +40,37 @@ async function breaks(older, newer, accepted = []) {
 
 const isKnown = (commit) => spawnSync('git', ['rev-parse', '--verify', '--quiet', commit], { cwd: ROOT }).status === 0;
 
-/** The last commit, or the one before it where the document is as committed; null where there is none. */
+const namesAt = (commit) => must('git', ['ls-tree', '--name-only', commit, 'openapi/']).split('\n').filter(Boolean);
+
+/** The last commit, or the one before it where the documents are as committed; null where there is none. */
 function commitBefore() {
-  if (must('git', ['diff', '--name-only', 'HEAD', '--', DOCUMENT]) !== '') return 'HEAD';
+  if (must('git', ['status', '--porcelain', '--', 'openapi']) !== '') return 'HEAD';
   // A shallow clone ends at its last commit.
   if (!isKnown('HEAD~1')) spawnSync('git', ['fetch', '--quiet', '--deepen=1'], { cwd: ROOT });
   return isKnown('HEAD~1') ? 'HEAD~1' : null;
 }
 
-test('breaks no client of the contract before', async (t) => {
-  const [base = commitBefore()] = process.argv.slice(2);
-  if (base === null) return t.skip('No commit before this one is at hand: name one.');
-  const file = join(HERE, 'oasdiff-accepted.txt');
-  const accepted = ['--err-ignore', file, '--warn-ignore', file];
-  const newer = await readFile(join(ROOT, DOCUMENT), 'utf8');
+const [base = commitBefore()] = process.argv.slice(2);
+const documents = (await readdir(join(ROOT, 'openapi'))).map((name) => `openapi/${name}`);
 
-  assert.equal(await breaks(must('git', ['show', `${base}:${DOCUMENT}`]), newer, accepted), '');
+test('has each document of the contract before', (t) => {
+  if (base === null) return t.skip('No commit before this one is at hand: name one.');
+  const gone = namesAt(base).filter((name) => !documents.includes(name));
+
+  assert.deepEqual(gone, []);
 });
+
+for (const document of documents) {
+  test(`breaks no client of the contract before: ${document}`, async (t) => {
+    if (base === null) return t.skip('No commit before this one is at hand: name one.');
+    if (!namesAt(base).includes(document)) return t.skip(`${base} does not have it: the document is new.`);
+    const file = join(HERE, 'oasdiff-accepted.txt');
+    const accepted = ['--err-ignore', file, '--warn-ignore', file];
+    const newer = await readFile(join(ROOT, document), 'utf8');
+
+    assert.equal(await breaks(must('git', ['show', `${base}:${document}`]), newer, accepted), '');
+  });
+}
 
 const listWaiters = ({ paths }) => paths['/api/v1/waiter'].get;
 const without = (list, name) => list.filter((item) => item.name !== name);

@@ -14,8 +14,10 @@ const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const SCREENSHOTS = join(ROOT, 'coverage/docs');
 const QUIET = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
 const SCREEN = { width: 1280, height: 800 };
-/** Operations that add a record or a waitlist, as their names say. */
-const ADDS = ['createWaitlist', 'createSignup'];
+/** Operations that add a record, a waitlist or a key, as their names say. */
+const ADDS = ['createWaitlist', 'createSignup', 'createAccountKey'];
+/** Operations whose success has no body. */
+const EMPTY = ['deleteWaitlist', 'revokeAccountKey'];
 const OFFLINE = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
 let service, browser, page;
@@ -157,6 +159,19 @@ test('accepts a pasted token with the word Bearer, and forgets it on logout', as
   assert.equal((await execute(await open('listWaiters'))).status, 200);
 });
 
+test('opens the owner operations with an account key in place of a token', async () => {
+  const created = await execute(await open('createAccountKey'));
+  assert.equal(created.status, 201);
+  await logOut('access_token');
+
+  await paste('account_key', created.body.key);
+
+  assert.equal((await execute(await open('listWaiters'))).status, 200);
+  await logOut('account_key');
+  assert.equal((await execute(await open('listWaiters'))).status, 401);
+  await execute(await open('createTokens'));
+});
+
 test('has examples that can be pressed without harm', async () => {
   const token = await logIn(service);
   await call(service, 'POST', '/api/v1/signup', { body: { waitlist_id: 1, email: 'grace@example.com' } });
@@ -181,7 +196,7 @@ test('shows an operation on two screens, with its own failures and a link to all
   await page.reload();
   for (const operationId of await operationIds()) {
     const operation = await open(operationId);
-    if (operationId !== 'deleteWaitlist') await operation.locator('.responses-table .microlight').first().waitFor();
+    if (!EMPTY.includes(operationId)) await operation.locator('.responses-table .microlight').first().waitFor();
     const { height } = await operation.boundingBox();
     assert.ok(height <= 2 * SCREEN.height, `${operationId} is ${height} px high`);
     assert.equal(await operation.locator('.shared-failures a').getAttribute('href'), `${service.url}/docs/errors`);
@@ -198,7 +213,7 @@ test('shows an operation on two screens, with its own failures and a link to all
 
 test('lists the operations in the order in which they are used', async () => {
   const tags = await page.locator('.opblock-tag').evaluateAll((list) => list.map(({ dataset }) => dataset.tag));
-  assert.deepEqual(tags, ['Auth', 'Waitlist', 'Signup', 'Waiter', 'Audit']);
+  assert.deepEqual(tags, ['Auth', 'Waitlist', 'Signup', 'Waiter', 'Account key', 'Audit']);
 });
 
 test('follows the dark scheme', async () => {

@@ -1,5 +1,7 @@
 /**
- * Fuzzes a live service from its own document: `npm run contract:fuzz [-- --max-examples=500]`. The default fits CI.
+ * Fuzzes a live service from each of its own documents: `npm run contract:fuzz [-- --max-examples=500] [openapi|legacy]`.
+ * The default fits CI. Each document has a service of its own: the older generations have public operations only, so their
+ * requests carry no credentials, with which `GET /api/v1/waiter` would be another operation.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -7,7 +9,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { logIn, ROOT, run, startService } from './service.js';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     'max-examples': { type: 'string', default: '40' },
     seed: { type: 'string', default: '1' },
@@ -33,34 +36,43 @@ if (!existsSync(join(environment, 'bin/schemathesis'))) {
   await must(python, ['-m', 'pip', 'install', '--quiet', ...versions]);
 }
 
-// The log-in that the document shows, so that it is tried with an owner's password as well as with wrong ones.
-const { components } = JSON.parse(await readFile(join(ROOT, 'openapi/openapi.json'), 'utf8'));
-const service = await startService({ OWNER_PASSWORD: components.schemas.CreateTokens.properties.password.example });
-try {
-  process.exitCode = await run(
-    join(environment, 'bin/schemathesis'),
-    [
-      `--config-file=${join(directory, 'schemathesis.toml')}`,
-      'run',
-      join(ROOT, 'openapi/openapi.json'),
-      '--phases=examples,coverage,fuzzing,stateful',
-      '--mode=all',
-      `--max-examples=${values['max-examples']}`,
-      `--seed=${values.seed}`,
-      '--no-color',
-    ],
-    {
-      env: {
-        ...process.env,
-        WAITLIST_URL: service.url,
-        WAITLIST_EMAIL: service.email,
-        WAITLIST_PASSWORD: service.password,
-        WAITLIST_TOKEN: await logIn(service),
-        WAITLIST_API_KEY: service.apiKey,
-        WAITLIST_ID: '1',
+const read = async (name) => JSON.parse(await readFile(join(ROOT, `openapi/${name}.json`), 'utf8'));
+
+async function fuzz(name) {
+  const service = await startService({ OWNER_PASSWORD: password });
+  const isPublic = name === 'legacy';
+  try {
+    return await run(
+      join(environment, 'bin/schemathesis'),
+      [
+        `--config-file=${join(directory, 'schemathesis.toml')}`,
+        'run',
+        join(ROOT, `openapi/${name}.json`),
+        '--phases=examples,coverage,fuzzing,stateful',
+        '--mode=all',
+        `--max-examples=${values['max-examples']}`,
+        `--seed=${values.seed}`,
+        '--no-color',
+        ...(isPublic ? [] : ['--header', `api-key: ${service.apiKey}`]),
+      ],
+      {
+        env: {
+          ...process.env,
+          WAITLIST_URL: service.url,
+          WAITLIST_EMAIL: service.email,
+          WAITLIST_PASSWORD: service.password,
+          WAITLIST_TOKEN: isPublic ? '' : await logIn(service),
+          WAITLIST_API_KEY: service.apiKey,
+          WAITLIST_ID: '1',
+        },
       },
-    },
-  );
-} finally {
-  await service.stop();
+    );
+  } finally {
+    await service.stop();
+  }
 }
+
+// The log-in that the document shows, so that it is tried with an owner's password as well as with wrong ones.
+const password = (await read('openapi')).components.schemas.CreateTokens.properties.password.example;
+const names = positionals.length > 0 ? positionals : ['openapi', 'legacy'];
+for (const name of names) process.exitCode = (await fuzz(name)) || process.exitCode;

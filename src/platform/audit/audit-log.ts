@@ -26,6 +26,7 @@ export const AUDIT_ACTIONS = [
   'account_key_created',
   'account_key_revoked',
   'waiters_offboarded',
+  'waiters_imported',
   'waiter_corrected',
   'waiters_erased',
 ] as const;

@@ -39,6 +39,7 @@ describe('settings', () => {
       corsOrigins: [],
       docsEnabled: true,
       auditDays: 400,
+      transferDirectory: tmpdir(),
       shutdownDelaySeconds: 0,
       logLevel: 'warn',
       sendsTraces: false,
@@ -55,7 +56,7 @@ describe('settings', () => {
   it('treat an empty variable as not set', () => {
     const names = [
       'PORT', 'HOST', 'METRICS_PORT', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
-      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CORS_ORIGINS',
+      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CORS_ORIGINS', 'TRANSFER_DIR',
     ]; // prettier-ignore
     expect(read(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(read({}));
   });
@@ -85,6 +86,7 @@ describe('settings', () => {
       { CORS_ORIGINS: 'https://app.example.com, http://localhost:5173,' },
       { corsOrigins: ['https://app.example.com', 'http://localhost:5173'] },
     ],
+    [{ TRANSFER_DIR: '/' }, { transferDirectory: '/' }],
     [{ DATABASE_URL: 'sqlite:/var/lib/w.sqlite' }, { database: { kind: 'sqlite', file: '/var/lib/w.sqlite' } }],
     [{ DATABASE_URL: 'sqlite:///var/lib/w.sqlite' }, { database: { kind: 'sqlite', file: '/var/lib/w.sqlite' } }],
     [{ DATABASE_URL: 'sqlite:w.sqlite' }, { database: { kind: 'sqlite', file: 'w.sqlite' } }],
@@ -128,6 +130,7 @@ describe('settings', () => {
     ['REDIS_URL', [
       'redis', 'redis:', 'http://redis', 'redis://redis:99999', 'redis://redis/cache', 'redis://redis?commandTimeout=9', 'redis://redis/0#x',
     ]],
+    ['TRANSFER_DIR', ['/no/such/directory', '/etc/passwd']],
     ['CORS_ORIGINS', ['*', 'example.com', 'https://example.com/', 'https://example.com/app', 'null']],
   ])('name %s if its value is wrong', (name, values) => {
     for (const value of values) expect(errorsOf({ [name]: value })).toMatch(new RegExp(`^${name}: [^\\n]+$`));

@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { emailKey } from '../contract/email.js';
@@ -96,6 +106,10 @@ const Environment = z.object({
     'must be a comma-separated list of origins such as https://example.com',
   ),
   AUDIT_DAYS: wholeNumber(AUDIT_DAYS, AUDIT_DAYS_MIN, 3_650),
+  TRANSFER_DIR: z
+    .string()
+    .default(tmpdir)
+    .refine(isWritableDirectory, 'must be a directory that this user may write to'),
   DOCS_ENABLED: z
     .enum(['true', 'false'], 'must be true or false')
     .default('true')
@@ -146,6 +160,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     docsEnabled: env.DOCS_ENABLED,
     /** How long audit events are kept. */
     auditDays: env.AUDIT_DAYS,
+    /** Where the files of imports and exports lie while they are in use. */
+    transferDirectory: resolve(env.TRANSFER_DIR),
     /**
      * A stopping process serves for this time, so that load balancers notice. The embedded database allows one process only,
      * so there is no load balancer that could send requests elsewhere.
@@ -165,6 +181,15 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
 function isRepetition(secret: string): boolean {
   const periods = Array.from({ length: Math.floor(secret.length / 2) }, (_, index) => index + 1);
   return periods.some((period) => secret.startsWith(secret.slice(period)));
+}
+
+function isWritableDirectory(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx) {

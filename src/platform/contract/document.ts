@@ -171,7 +171,7 @@ function bearer(description: string) {
 const API_KEY =
   'The API key of a waitlist, in place of `api_key`. It is sent together with the access token, and stays out of URLs and logs.';
 const ACCOUNT_KEY =
-  'An account key, in place of an access token. Leave `access_token` empty: beside a token, the header is for the API key of a waitlist.';
+  'An account key, in place of an access token. Send no token beside it: with a token, the header is for the API key of a waitlist.';
 const PATH_TOO_LONG: ProblemCode = 'PATH_TOO_LONG';
 const INVALID_KEY: ProblemCode = 'INVALID_ACCOUNT_KEY';
 const WRITE_PROBLEMS: readonly ProblemCode[] = ['INSUFFICIENT_SCOPE'];

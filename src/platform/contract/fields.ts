@@ -28,7 +28,7 @@ import {
   isUuid,
   isId,
   parseId,
-  parseTime,
+  parseZonedTime,
   PHONE_SCHEMA,
   TEXT_PATTERN,
   TIME_RULE,
@@ -125,7 +125,7 @@ export function HttpUrl(options: TextOptions) {
 /** A moment in the future, in ISO 8601. Its zone may be another than UTC, because some clients send their own. */
 export function FutureTime(options: FieldOptions) {
   const timeFault = (value: string) => {
-    const moment = parseTime(value);
+    const moment = parseZonedTime(value);
     if (moment === null) return broken('format', TIME_RULE);
     return moment.getTime() > Date.now() ? null : broken('minimum', 'must be in the future');
   };
@@ -366,7 +366,7 @@ const nestedFaults: FindFaults<unknown> = (value) => {
   return isAbsent(value) ? broken('type', 'must be a JSON object') : null;
 };
 
-function textFault({ minLength = 0, maxLength, pattern }: TextBounds): FindFaults<unknown> {
+export function textFault({ minLength = 0, maxLength, pattern }: TextBounds): FindFaults<unknown> {
   const expression = pattern === undefined ? undefined : new RegExp(pattern);
   return (value) => {
     if (typeof value !== 'string') return broken('type', 'must be text');
@@ -397,8 +397,8 @@ function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaul
   ];
 }
 
-const metadataFault =
-  (maxBytes: number): FindFaults<unknown> =>
+export const metadataFault =
+  (maxBytes = METADATA_BYTES_MAX): FindFaults<unknown> =>
   (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return broken('type', 'must be a JSON object');

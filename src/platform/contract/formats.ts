@@ -3,8 +3,6 @@
  * command line reads its arguments before it loads the service.
  */
 
-const END_OF_YEARS = Date.UTC(10_000);
-
 /** Text without control characters. Lone surrogates are rejected when a body is read. */
 export const TEXT_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
 
@@ -65,22 +63,39 @@ export function timestamp(moment: Date): string {
   return `${date}_${time}`;
 }
 
+/** ISO 8601 with a date; without a time of day it means midnight, and without an offset UTC. */
+const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+const CONTRACT_TIME = /^(\d{4}-\d{2}-\d{2})_(\d{2})-(\d{2})-(\d{2})$/;
+/** 1970 to 9999. */
+const TIME_MAX_MS = 253_402_300_799_999;
+
+/** The moment that a text in ISO 8601 or in the form of {@link TIMESTAMP_SCHEMA} names, from 1970 on; otherwise null. */
+export function parseTime(text: string): Date | null {
+  const [, date, time = '00:00', offset = 'Z'] = ISO_TIME.exec(text.replace(CONTRACT_TIME, '$1T$2:$3:$4')) ?? [];
+  if (date === undefined || !isDate(date)) return null;
+  const zone = offset.toUpperCase().replace(/^(.\d{2})(\d{2})$/, '$1:$2');
+  const moment = new Date(`${date}T${time.replace(',', '.')}${zone}`);
+  return moment.getTime() >= 0 && moment.getTime() <= TIME_MAX_MS ? moment : null;
+}
+
+/** The engine reads February 30 as a day in March. */
+function isDate(date: string): boolean {
+  const midnight = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
+}
+
 function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
 
 /** RFC 3339, with the digits of the fraction that languages write. */
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
+const ZONED_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
 export const TIME_SCHEMA = { format: 'date-time', maxLength: 35 } as const;
 export const TIME_RULE = 'must be an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z';
 
-/** The moment that the text names; null if there is none, or none that databases can store. */
-export function parseTime(text: string): Date | null {
-  const moment = new Date(text);
-  const isTime = TIME.test(text) && moment.getTime() < END_OF_YEARS;
-  const localTime = text.slice(0, 19).toUpperCase();
-  // JavaScript reads February 30 as March 2.
-  return isTime && new Date(`${localTime}Z`).toISOString().startsWith(localTime) ? moment : null;
+/** The moment that the text names by {@link TIME_SCHEMA}; null if there is none, or none that databases can store. */
+export function parseZonedTime(text: string): Date | null {
+  return ZONED_TIME.test(text) ? parseTime(text) : null;
 }
 
 /** ASCII without spaces and quotes, each `%` followed by two hex digits: a subset of RFC 3986 that every client parses. */

@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { Mutex } from 'async-mutex';
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { SILENCE_MAX_SECONDS } from './data-source-options.js';
-import { isAway } from './database-error.js';
-import { type Send, Session, Transaction } from './session.js';
+import { asProblem, isAway } from './database-error.js';
+import { type Query, type Send, Session, Transaction } from './session.js';
 
 /** Shorter than a deadline: a lock that is held for long does not mean that the server is dead. */
 const LOCK_WAIT_MAX_SECONDS = 3;
+/** A statement of a snapshot reads one chunk, which takes some milliseconds. */
+const SNAPSHOT_STATEMENT_MS = 30_000;
 /** Strict, so that no value is truncated. With backslash escapes, because the driver quotes values with them. */
 const SQL_MODE = 'TRADITIONAL';
 
@@ -189,6 +191,54 @@ export async function inPipelinedTransaction<Result>(
   } catch (error) {
     await rollBack(connection, error, () => connection.send([{ sql: 'ROLLBACK', values: [] }]));
     throw error;
+  }
+}
+
+/** Reads that all see one moment, on a connection of their own. */
+export class OwnSnapshot {
+  private constructor(
+    private readonly session: Session,
+    readonly close: () => Promise<void>,
+  ) {}
+
+  /** Connects to the same database as `shared`. A file is opened for reading only. */
+  static async open(shared: DataSource): Promise<OwnSnapshot> {
+    const { options } = shared;
+    const isEmbedded = options.type === 'better-sqlite3';
+    // No other connection sees a database in memory, so its chunks are not of one moment.
+    if (options.database === ':memory:')
+      return new OwnSnapshot(new Session(sendOneByOne(shared.manager)), () => Promise.resolve());
+    // Entities and migrations belong to the shared connections.
+    const own = new DataSource({
+      ...options,
+      entities: [],
+      migrations: [],
+      ...(isEmbedded ? { readonly: true } : { poolSize: 1 }),
+    } as typeof options);
+    await inTime(own.initialize(), Date.now() + SNAPSHOT_STATEMENT_MS);
+    if (isEmbedded) return new OwnSnapshot(new Session(sendOneByOne(own.manager), ['BEGIN']), () => own.destroy());
+    const runner = own.createQueryRunner();
+    const close = async () => {
+      await destroy(runner);
+      await own.destroy();
+    };
+    try {
+      await limitStatements(runner, await setUp(runner), SNAPSHOT_STATEMENT_MS);
+      const begin = ['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'BEGIN'];
+      return new OwnSnapshot(new Session(sendOneByOne(runner.manager), begin), close);
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+
+  /** @throws Problem `DATABASE_UNAVAILABLE` */
+  async one<Result>(query: Query<Result>): Promise<Result> {
+    try {
+      return await inTime(this.session.one(query), Date.now() + SNAPSHOT_STATEMENT_MS);
+    } catch (error) {
+      throw asProblem(error);
+    }
   }
 }
 

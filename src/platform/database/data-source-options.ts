@@ -25,7 +25,7 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
       driver: SqliteConnection,
       timeout: SQLITE_OPEN_MS,
       prepareDatabase: (connection: SqliteConnection) => {
-        connection.pragma('journal_mode = WAL');
+        if (!connection.isReadOnly) connection.pragma('journal_mode = WAL');
         connection.pragma('synchronous = FULL');
         // Overwrites deleted rows in the file (see WriteAheadLog).
         connection.pragma('secure_delete = ON');

@@ -11,6 +11,7 @@ import {
   EmbeddedConnection,
   inManagedTransaction,
   inPipelinedTransaction,
+  OwnSnapshot,
   ServerConnections,
 } from './connections.js';
 import { asProblem, isLocked, reasonToRepeat } from './database-error.js';
@@ -101,6 +102,15 @@ export class Database {
   /** Reads that all see one moment, and block no writer. */
   async snapshot<Result>(work: (transaction: Transaction) => Promise<Result>, options?: RunOptions): Promise<Result> {
     return this.run('snapshot', (connection) => inPipelinedTransaction(connection, 'snapshot', work), options);
+  }
+
+  /** The same for as long as the caller likes, on a connection of its own. Nothing is repeated. The caller closes it. */
+  async openSnapshot(): Promise<OwnSnapshot> {
+    try {
+      return await OwnSnapshot.open(this.dataSource);
+    } catch (error) {
+      throw asProblem(error);
+    }
   }
 
   /**

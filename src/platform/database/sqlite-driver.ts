@@ -13,10 +13,12 @@ interface PreparedStatement {
  * ships its binaries, so an installation needs no compiler and no download.
  */
 export class SqliteConnection {
+  readonly isReadOnly: boolean;
   private readonly database: DatabaseSyncInstance;
 
   constructor(file: string, options: { timeout?: number; readonly?: boolean }) {
-    this.database = new DatabaseSync(file, { readOnly: options.readonly ?? false, timeout: options.timeout });
+    this.isReadOnly = options.readonly ?? false;
+    this.database = new DatabaseSync(file, { readOnly: this.isReadOnly, timeout: options.timeout });
   }
 
   prepare(sql: string): PreparedStatement {

@@ -7,14 +7,21 @@ import { createDocument, type DocumentName, DOCUMENTS, publishable } from '../co
 import { Lifecycle } from '../health/lifecycle.js';
 import { serveMonitoring } from '../health/monitoring.js';
 import { isWithin, readForwardedAddresses } from '../limits/address.js';
-import { askForBodies, endConnectionsOnClose, limitConnections, limitLargeBodies } from '../limits/connections.js';
+import {
+  askForBodies,
+  endConnectionsOnClose,
+  limitArrival,
+  limitConnections,
+  limitLargeBodies,
+} from '../limits/connections.js';
 import { answerInTime, shedLoad } from '../limits/overload.js';
 import { limitRates } from '../limits/rate-limits.js';
 import { SharedCounts } from '../limits/shared-counts.js';
+import { requireProgress } from '../limits/transfers.js';
 import { ProblemFilter } from '../problems/problem.filter.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { recordRequests, traceRequests } from '../telemetry/requests.js';
-import { readJsonBodies, readQueryFromBody, requireReadableQuery } from './body-and-query.js';
+import { readJsonBodies, readQueryFromBody, requireReadableQuery, streamCsvBodies } from './body-and-query.js';
 import { allowOrigins } from './cors.js';
 import { DATA_HEADERS } from './headers.js';
 import { collectRoutes } from './routes.js';
@@ -35,8 +42,10 @@ export async function configureHttp(
 
   limitConnections(fastify.server, bounds, isWithin(config.trustedProxies), () => metrics.connectionRefusals.inc());
   endConnectionsOnClose(fastify, lifecycle, bounds.unsentMs);
+  limitArrival(fastify, bounds.requestMs);
 
   if (config.trustedProxies.length > 0) readForwardedAddresses(fastify);
+  requireProgress(fastify, bounds);
   answerInTime(fastify, bounds.answerMs);
   if (config.sendsTraces) traceRequests(fastify);
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -53,6 +62,7 @@ export async function configureHttp(
   limitRates(fastify, config, counts);
   limitLargeBodies(fastify, bounds);
   readJsonBodies(fastify);
+  streamCsvBodies(fastify);
   readQueryFromBody(fastify);
 
   app.useGlobalFilters(new ProblemFilter(routes));

@@ -21,3 +21,10 @@ export function onceEnded(
   response.once('finish', onFinish);
   socket.once('close', onClose);
 }
+
+/** Is aborted when the response is on its way to the client, or the connection has closed. */
+export function endOf(request: IncomingMessage, response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  onceEnded(request, response, () => controller.abort());
+  return controller.signal;
+}

@@ -13,7 +13,7 @@ export const SERVER_BOUNDS = {
   // One packet holds the headers, and a slow mobile connection sends the largest body, 1 MiB, in half a minute.
   headersMs: 10_000,
   requestMs: 30_000,
-  // How often the server checks those two.
+  // How often the server checks the first.
   checkMs: 1_000,
   // Above the 60 s of most load balancers: the side that closes first must not be the one that receives requests.
   keepAliveMs: 72_000,
@@ -36,6 +36,9 @@ export const SERVER_BOUNDS = {
   // Mean delay of the event loop beyond which requests are refused. A request takes six turns of the loop: at 500 ms
   // each, the 4 s deadline of the database would fail work that succeeded.
   loopDelayMs: 500,
+  // An import or an export may take hours on a slow line, but a client that stands still must not hold its place: 2 KiB/s.
+  transferMs: 30_000,
+  transferBytes: 64 * 1024,
   // How long after the server closes an unfinished request may still arrive. A signup is one packet, already on its way
   // by then. Less than a shutdown may take (boot/shutdown.ts).
   unsentMs: 5_000,
@@ -58,7 +61,6 @@ export function createAdapter(config: Config, { bounds = SERVER_BOUNDS, log }: A
   return new LateReplyAdapter({
     bodyLimit: BODY_MAX_BYTES,
     http: { headersTimeout: bounds.headersMs, connectionsCheckingInterval: bounds.checkMs },
-    requestTimeout: bounds.requestMs,
     keepAliveTimeout: bounds.keepAliveMs,
     connectionTimeout: bounds.silenceMs,
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,

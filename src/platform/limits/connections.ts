@@ -41,6 +41,33 @@ export function limitConnections(
 }
 
 /**
+ * Refuses a request that has not arrived in full after `requestMs`, as Node.js's `requestTimeout` does, which holds for every
+ * request: the file of an import may take longer.
+ */
+export function limitArrival(fastify: FastifyInstance, requestMs: number): void {
+  const { server } = fastify;
+  const timers = new WeakMap<IncomingMessage, NodeJS.Timeout>();
+  server.on('request', (request, response) => {
+    const { headers, socket } = request;
+    if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
+    const timer = setTimeout(() => {
+      if (!request.complete) server.emit('clientError', new LateRequestError(), socket);
+    }, requestMs);
+    timers.set(request, timer);
+    response.once('close', () => clearTimeout(timer));
+  });
+  fastify.addHook('preParsing', ({ raw, routeOptions }, _, __, done) => {
+    if (routeOptions.config.isTransfer) clearTimeout(timers.get(raw));
+    done();
+  });
+}
+
+/** The code is that of Node.js. */
+class LateRequestError extends Error {
+  readonly code = 'ERR_HTTP_REQUEST_TIMEOUT';
+}
+
+/**
  * Sends `100 Continue` to a client that waits for it, but only when the body is about to be read: a request that is refused
  * for its headers, such as a declared length over the limit, gets none. Any other expectation is refused with 417 (RFC 9110,
  * 10.1.1).
@@ -78,7 +105,8 @@ export function limitLargeBodies(
   let totalBytes = 0;
   fastify.addHook('preParsing', (request, reply, _, done) => {
     const bytes = bodyBytesMax(request);
-    if (bytes <= SMALL_BODY_BYTES) return done();
+    // A stream is not kept.
+    if (bytes <= SMALL_BODY_BYTES || request.routeOptions.config.takesCsv) return done();
     const release = totalBytes + bytes <= largeBodiesMaxBytes && held.take(request.ip, bytes);
     if (!release) {
       reply.header('connection', 'close');

@@ -27,6 +27,12 @@ const CATALOG = {
     remedy: 'Send well-formed JSON, in UTF-8, of at most 64 levels and 20,000 values.',
     errors: [{ field: 'body', rule: 'format', message: 'must be JSON in UTF-8' }],
   },
+  INVALID_CSV: {
+    status: 400,
+    detail: 'The file must be CSV in UTF-8; email must be a column of the file unless phone is one.',
+    remedy: 'Send CSV in UTF-8 whose first line names the columns, each once. Nothing was imported.',
+    errors: [{ field: 'email', rule: 'required', message: 'must be a column of the file unless phone is one' }],
+  },
   MALFORMED_REQUEST: {
     status: 400,
     detail: 'The request is malformed.',
@@ -80,6 +86,11 @@ const CATALOG = {
     remedy:
       'Create a signup, or check the waitlist and the email, phone or uuid. Records of other owners are not found either.',
   },
+  NO_IMPORT_FOUND: {
+    status: 404,
+    detail: 'Nothing was imported into this waitlist yet.',
+    remedy: 'Import a file first. Imports are remembered for 30 days.',
+  },
   ACCOUNT_NOT_FOUND: {
     status: 404,
     detail: 'There is no account with this email.',
@@ -117,6 +128,12 @@ const CATALOG = {
     remedy:
       'Create the waitlist without `public_key`. Only the account that deleted the waitlist with this key may bring it again, once its records are deleted, which takes some seconds.',
   },
+  IMPORT_RUNNING: {
+    status: 409,
+    detail: 'An import into this waitlist is running already.',
+    remedy:
+      'Wait until Get the latest import shows that it has ended. If its process ended, this takes at most a minute; then import the same file again.',
+  },
   CONTACT_TAKEN: {
     status: 409,
     detail: 'Another record of this waitlist has this email or phone.',
@@ -124,7 +141,7 @@ const CATALOG = {
   },
   TOO_MANY_ACCOUNT_KEYS: {
     status: 409,
-    detail: 'This account has 100 keys, and cannot have more.',
+    detail: 'This account cannot have more account keys.',
     remedy: 'Revoke a key that is not needed. Expired keys count until they are revoked.',
   },
   IDEMPOTENCY_KEY_IN_USE: {
@@ -145,7 +162,7 @@ const CATALOG = {
   BODY_TOO_LARGE: {
     status: 413,
     detail: 'The body is larger than this operation accepts.',
-    remedy: 'Send less: at most 256 KiB, or 1 MiB when offboarding or erasing.',
+    remedy: 'Send less: at most 256 KiB, 1 MiB when offboarding or erasing, or 1 GiB when importing.',
   },
   PATH_TOO_LONG: {
     status: 414,
@@ -215,6 +232,13 @@ const CATALOG = {
     retryAfterSeconds: 1,
     detail: 'Too many requests are waiting; try again.',
     remedy: REPEAT_LATER,
+  },
+  TRANSFERS_BUSY: {
+    status: 503,
+    retryAfterSeconds: 10,
+    detail: 'This instance is busy with other imports or exports; try again.',
+    remedy:
+      'Wait for the number of seconds in `Retry-After`. An instance carries out two imports and two exports at once; an export counts until its last byte is sent.',
   },
   STARTING: {
     status: 503,

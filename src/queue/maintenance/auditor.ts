@@ -8,7 +8,7 @@ import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
 import { WaiterStore } from '../waiter.store.js';
 import type { LeanWaitlist } from '../waitlist.table.js';
-import { type AuditedFacts, MaintenanceStore } from './maintenance.store.js';
+import { type AuditedFacts, type AuditedTombstone, MaintenanceStore } from './maintenance.store.js';
 
 /** Records read by one statement: few enough for memory and for a progress bar that moves. */
 const CHUNK_SIZE = 5_000;
@@ -54,13 +54,14 @@ export class QueueAuditor {
       };
       const waitlist = await session.one(this.queues.find(waitlistId));
       const derived = new Derived(waitlist);
-      const end = await this.readFacts(session, waitlist, onProgress, (chunk, seqEnd) => {
+      const end = await this.readFacts(session, waitlist, onProgress, (chunk) => {
         for (const facts of chunk) {
-          for (const finding of [...damageOf(facts, seqEnd), ...differencesOf(facts, waitlist)])
+          for (const finding of [...damageOf(facts), ...differencesOf(facts, waitlist)])
             report(`record ${facts.id}: ${finding}`);
           derived.add(facts);
         }
       });
+      await this.readTombstones(session, waitlistId, ({ id, damage }) => report(`record ${id}: ${damage}`));
       if (!isNextSeq(waitlist.nextSeq, end))
         report(`queue: nextSeq is ${waitlist.nextSeq}, but records go up to seq ${end - 1}`);
       for (const field of TOTALS) {
@@ -87,13 +88,14 @@ export class QueueAuditor {
       const waitlist = await session.one(this.queues.lock(waitlistId));
       const derived = new Derived(waitlist);
       const damaged = new Map<string, number[]>();
+      const note = ({ id, damage }: Damage) => {
+        if (!damaged.has(damage)) damaged.set(damage, []);
+        damaged.get(damage)?.push(id);
+      };
       let changed = 0;
-      const end = await this.readFacts(session, waitlist, onProgress, async (chunk, seqEnd) => {
+      const end = await this.readFacts(session, waitlist, onProgress, async (chunk) => {
         for (const facts of chunk) {
-          for (const damage of damageOf(facts, seqEnd)) {
-            if (!damaged.has(damage)) damaged.set(damage, []);
-            damaged.get(damage)?.push(facts.id);
-          }
+          for (const damage of damageOf(facts)) note({ id: facts.id, damage });
           derived.add(facts);
         }
         const wrong = chunk.filter((facts) => differencesOf(facts, waitlist).length > 0);
@@ -101,6 +103,7 @@ export class QueueAuditor {
         const standings = wrong.map((facts) => ({ id: facts.id, ...derivedOf(facts, waitlist) }));
         await session.one(this.waiters.updateStandings(waitlistId, standings));
       });
+      await this.readTombstones(session, waitlistId, note);
       if (damaged.size > 0) throw refusal(waitlistId, Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`)); // prettier-ignore
       const nextSeq = isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end;
       derived.openEnd(nextSeq);
@@ -114,26 +117,44 @@ export class QueueAuditor {
     }, NO_DEADLINE);
   }
 
-  /**
-   * Passes on all records in join order; returns the `seq` after the last. `seqEnd` is above every number ever given, as
-   * far as the stored data tells.
-   */
+  /** Passes on all records in join order; returns the `seq` after the last. */
   private async readFacts(
     session: Session,
-    { id, nextSeq }: LeanWaitlist,
+    { id }: LeanWaitlist,
     onProgress: OnProgress,
-    onChunk: (chunk: readonly AuditedFacts[], seqEnd: number) => void | Promise<void>,
+    onChunk: (chunk: readonly AuditedFacts[]) => void | Promise<void>,
   ): Promise<number> {
     const { end } = await session.one(this.records.findSpan(id));
     let done = 0;
     for (let after: number | null = null; ;) {
       const chunk: readonly AuditedFacts[] = await session.one(this.records.findFacts(id, after, CHUNK_SIZE));
-      await onChunk(chunk, Math.max(end, nextSeq));
+      await onChunk(chunk);
       onProgress((done += chunk.length), end);
       if (chunk.length < CHUNK_SIZE) return end;
       after = chunk.at(-1)?.seq ?? null;
     }
   }
+
+  /** Passes on the damage of all tombstones. */
+  private async readTombstones(session: Session, waitlistId: number, onDamage: (damage: Damage) => void) {
+    for (let after: number | null = null; ;) {
+      const chunk: readonly AuditedTombstone[] = await session.one(
+        this.records.findTombstones(waitlistId, after, CHUNK_SIZE),
+      );
+      for (const { id, seq, isRecord } of chunk) {
+        if (!isCount(seq)) onDamage({ id, damage: 'it was erased, but its seq is negative or too large' });
+        if (isRecord) onDamage({ id, damage: 'it was erased, but a record has its id, seq or token' });
+      }
+      if (chunk.length < CHUNK_SIZE) return;
+      after = chunk.at(-1)?.seq ?? null;
+    }
+  }
+}
+
+/** A contradiction in the facts of a record. */
+interface Damage {
+  readonly id: number;
+  readonly damage: string;
 }
 
 const TOTALS = ['active', 'offboarded', 'referredActive', 'referredOffboarded'] as const;
@@ -207,9 +228,10 @@ function differencesOf(facts: AuditedFacts, waitlist: LeanWaitlist): string[] {
 }
 
 /** Contradictions in the facts of a record. That no two records share a `seq` is held by the unique index. */
-function damageOf(facts: AuditedFacts, seqEnd: number): string[] {
+function damageOf(facts: AuditedFacts): string[] {
   const { seq, active, removedPriority: position, isDated } = facts;
-  const isPosition = position !== null && position >= 0 && position < seqEnd;
+  // Of an imported record, the position in another queue, which may have been longer.
+  const isPosition = position !== null && isCount(position);
   const damage: [string, boolean][] = [
     ['seq is negative or too large', !isCount(seq)],
     ['spots_advanced is negative or too large', !isCount(facts.spotsAdvanced)],

@@ -17,6 +17,14 @@ export interface AuditedFacts
   readonly referrals: number;
 }
 
+/** The tombstone of an erased record as `verify` and `rebuild` read it. */
+export interface AuditedTombstone {
+  readonly id: number;
+  readonly seq: number;
+  /** Whether a record has its id, its `seq` or its token. */
+  readonly isRecord: boolean;
+}
+
 /** The tables with a `seq`, which no two of their rows share. */
 const NUMBERED = ['waiter', 'erased_waiter'];
 
@@ -60,6 +68,21 @@ export class MaintenanceStore {
           isDated: row.is_dated === 1,
           referrals: Number(row.referrals),
         })),
+    );
+  }
+
+  /** Tombstones in join order after a `seq`, or from the first. */
+  findTombstones(waitlistId: number, after: number | null, limit: number): Query<AuditedTombstone[]> {
+    const record = (condition: string) => `EXISTS (SELECT 1 FROM waiter w WHERE ${condition})`;
+    return select<{ id: number; seq: string; is_record: number }, AuditedTombstone[]>(
+      `SELECT e.id, CAST(e.seq AS CHAR) AS seq, (
+           ${record('w.id = e.id')} OR ${record('w.waitlist_id = e.waitlist_id AND w.seq = e.seq')}
+           OR ${record('w.waitlist_id = e.waitlist_id AND w.referral_token = e.referral_token')}
+         ) AS is_record
+       FROM erased_waiter e ${this.database.dialect.byIndex('erased_waiter_seq')}
+       WHERE e.waitlist_id = ? ${after === null ? '' : 'AND e.seq > ?'} ORDER BY e.seq LIMIT ?`,
+      [waitlistId, ...(after === null ? [] : [after]), limit],
+      (rows) => rows.map((row) => ({ id: row.id, seq: Number(row.seq), isRecord: row.is_record === 1 })),
     );
   }
 

@@ -4,6 +4,7 @@ import { Database } from '../../platform/database/database.js';
 import { WriteAheadLog } from '../../platform/database/write-ahead-log.js';
 import type { Query, Session } from '../../platform/database/session.js';
 import { BucketStore } from '../bucket.store.js';
+import { ImportRunStore } from '../import/import-run.store.js';
 import { QueueStore } from '../queue.store.js';
 import { MaintenanceStore } from './maintenance.store.js';
 
@@ -27,6 +28,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
     private readonly records: MaintenanceStore,
     private readonly buckets: BucketStore,
     private readonly log: WriteAheadLog,
+    private readonly imports: ImportRunStore,
   ) {}
 
   /** Adds another module's table, with so few rows of each waitlist that one transaction deletes them. */
@@ -88,6 +90,7 @@ export class QueuePurger implements BeforeApplicationShutdown {
     for (const table of this.tables) {
       if (!(await this.step(waitlistId, this.records.deleteFrom(table, waitlistId)))) return false;
     }
+    if (!(await this.step(waitlistId, this.imports.deleteAll(waitlistId)))) return false;
     const isDone = await this.step(waitlistId, this.queues.forgetDeleted(waitlistId));
     this.log.empty();
     return isDone;

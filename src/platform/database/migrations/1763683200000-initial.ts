@@ -211,6 +211,26 @@ export const initial = migrationsOf(1763683200000, [
   // Deleting old keys.
   index('idempotency_key_created', 'idempotency_key', 'created_at'),
   table(
+    'import_run',
+    (is) => `
+      id ${is.code(36)} NOT NULL PRIMARY KEY,
+      waitlist_id ${is.id} NOT NULL,
+      file_hash ${is.code(64)} NOT NULL,
+      runner ${is.code(36)} NOT NULL,
+      state ${is.code(8)} NOT NULL,
+      first_seq ${is.id} NULL,
+      amount ${is.id} NULL,
+      rules ${is.json} NULL,
+      report ${is.json} NULL,
+      created_at ${is.time} NOT NULL,
+      started_at ${is.time} NOT NULL,
+      heartbeat_at ${is.time} NOT NULL`,
+  ),
+  // The runs of a waitlist, one per file.
+  index('import_run_file', 'import_run', 'waitlist_id, file_hash', 'UNIQUE INDEX'),
+  // Deleting old runs.
+  index('import_run_heartbeat', 'import_run', 'heartbeat_at'),
+  table(
     'deleted_waitlist',
     (is) => `
       waitlist_id ${is.id} NOT NULL PRIMARY KEY`,

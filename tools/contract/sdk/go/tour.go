@@ -92,12 +92,24 @@ func main() {
 	seen := must(client.WaitlistAPI.GetWaitlist(owner, launch.Id).Execute())
 	equal([]any{*seen.GetStatistics().CurrentSignups, *seen.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
 	shown := must(client.WaitlistAPI.GetWaitlist(ctx, launch.Id).Execute())
-	equal([]any{shown.GetStatistics().TotalSignups, shown.HasSpotsToMoveUponReferral()}, []any{int64(1), false})
+	equal([]any{shown.GetStatistics().TotalSignups, *shown.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
 	equal(len(must(client.WaitlistAPI.ListWaitlists(owner).Limit(1).Execute())), 1)
 	equal(len(must(client.WaitlistAPI.ListWaitlists(owner).AfterId(launch.Id).Execute())), 0)
 	key := map[string]waitlist.APIKey{"api_key": {Key: launch.ApiKey}}
 	other := context.WithValue(owner, waitlist.ContextAPIKeys, key)
 	equal(must(client.WaiterAPI.ListWaiters(other).QuestionsRequest(true).Execute())[0].GetAnswer1(), "One, Two")
+
+	// An account key, for a program that runs without a login
+	report := waitlist.NewCreateAccountKey("Report", waitlist.READ)
+	created := must(client.AccountKeyAPI.CreateAccountKey(owner).CreateAccountKey(*report).Execute())
+	program := context.WithValue(ctx, waitlist.ContextAPIKeys, map[string]waitlist.APIKey{"account_key": {Key: created.Key}})
+	listing := client.WaiterAPI.ListWaiters(program).WaitlistId(launch.Id)
+	equal(len(must(listing.Execute())), 1)
+	if _, err := client.AccountKeyAPI.RevokeAccountKey(owner, created.Id).Execute(); err != nil {
+		log.Fatal(err)
+	}
+	revoked := problemOf(listing.Execute())
+	equal([]any{revoked.Status, revoked.ErrorCode}, []any{int32(401), "INVALID_ACCOUNT_KEY"})
 
 	// What can go wrong
 	nobody := problemOf(client.SignupAPI.GetSignup(ctx).WaitlistId(1).Email("nobody@example.com").Execute())

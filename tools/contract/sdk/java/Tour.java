@@ -2,15 +2,19 @@ import java.util.List;
 import java.util.Objects;
 import waitlist.client.ApiClient;
 import waitlist.client.ApiException;
+import waitlist.client.api.AccountKeyApi;
 import waitlist.client.api.AuthApi;
 import waitlist.client.api.SignupApi;
 import waitlist.client.api.WaiterApi;
 import waitlist.client.api.WaitlistApi;
+import waitlist.client.auth.ApiKeyAuth;
 import waitlist.client.auth.HttpBearerAuth;
 import waitlist.client.model.Answer;
+import waitlist.client.model.CreateAccountKey;
 import waitlist.client.model.CreateSignup;
 import waitlist.client.model.CreateTokens;
 import waitlist.client.model.CreateWaitlist;
+import waitlist.client.model.KeyScope;
 import waitlist.client.model.OffboardWaiters;
 import waitlist.client.model.Problem;
 import waitlist.client.model.Question;
@@ -90,12 +94,23 @@ public class Tour {
     var seen = waitlists.getWaitlist(launch.getId()).execute();
     equal(List.of(seen.getStatistics().getCurrentSignups(), seen.getSpotsToMoveUponReferral()), List.of(1L, 3));
     var shown = new WaitlistApi(new ApiClient().setBasePath(url)).getWaitlist(launch.getId()).execute();
-    equal(shown.getStatistics().getTotalSignups(), 1L);
-    equal(shown.getSpotsToMoveUponReferral(), null);
+    equal(List.of(shown.getStatistics().getTotalSignups(), shown.getSpotsToMoveUponReferral()), List.of(1L, 3));
     equal(waitlists.listWaitlists().limit(1).execute().size(), 1);
     equal(waitlists.listWaitlists().afterId(launch.getId()).execute().size(), 0);
-    client.setApiKey(launch.getApiKey());
+    ((ApiKeyAuth) client.getAuthentication("api_key")).setApiKey(launch.getApiKey());
     equal(waiters.listWaiters().questionsRequest(true).execute().get(0).getAnswer1(), "One, Two");
+
+    // An account key, for a program that runs without a login
+    var accountKeys = new AccountKeyApi(client);
+    var report = new CreateAccountKey().name("Report").scope(KeyScope.READ);
+    var created = accountKeys.createAccountKey(report).execute();
+    var program = new ApiClient().setBasePath(url);
+    ((ApiKeyAuth) program.getAuthentication("account_key")).setApiKey(created.getKey());
+    var listing = new WaiterApi(program).listWaiters().waitlistId(launch.getId());
+    equal(listing.execute().size(), 1);
+    accountKeys.revokeAccountKey(created.getId()).execute();
+    var revoked = problemOf(listing::execute);
+    equal(List.of(revoked.getStatus(), revoked.getErrorCode()), List.of(401, "INVALID_ACCOUNT_KEY"));
 
     // What can go wrong
     var nobody = problemOf(() -> signups.getSignup(1L).email("nobody@example.com").execute());

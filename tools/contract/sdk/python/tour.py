@@ -3,8 +3,8 @@
 import sys
 
 from waitlist_client import ApiClient, Configuration, CreateSignup, SignupApi
-from waitlist_client import Answer, AnswerValue, AuthApi, CreateTokens, CreateWaitlist, OffboardWaiters, Question
-from waitlist_client import WaiterApi, WaiterId, WaitlistApi
+from waitlist_client import AccountKeyApi, Answer, AnswerValue, AuthApi, CreateAccountKey, CreateTokens, CreateWaitlist
+from waitlist_client import OffboardWaiters, Question, WaiterApi, WaiterId, WaitlistApi
 from waitlist_client.exceptions import ApiException
 
 url, email, password, api_key = sys.argv[1:]
@@ -84,10 +84,19 @@ assert asked.answers[1].answer_value is None
 seen = waitlists.get_waitlist(launch.id)
 assert (seen.statistics.current_signups, seen.spots_to_move_upon_referral) == (1, 3)
 shown = WaitlistApi(ApiClient(Configuration(host=url))).get_waitlist(launch.id)
-assert (shown.statistics.total_signups, shown.spots_to_move_upon_referral) == (1, None)
+assert (shown.statistics.total_signups, shown.spots_to_move_upon_referral) == (1, 3)
 assert [len(waitlists.list_waitlists(limit=1)), len(waitlists.list_waitlists(after_id=launch.id))] == [1, 0]
 client.configuration.api_key["api_key"] = launch.api_key
 assert waiters.list_waiters(questions_request=True)[0].answer_1 == "One, Two"
+
+# An account key, for a program that runs without a login
+account_keys = AccountKeyApi(client)
+account_key = account_keys.create_account_key(CreateAccountKey(name="Report", scope="read"))
+program = WaiterApi(ApiClient(Configuration(host=url, api_key={"account_key": account_key.key})))
+assert len(program.list_waiters(waitlist_id=launch.id)) == 1
+account_keys.revoke_account_key(account_key.id)
+revoked = problem_of(program.list_waiters, waitlist_id=launch.id)
+assert (revoked.status, revoked.error_code) == (401, "INVALID_ACCOUNT_KEY")
 
 # What can go wrong
 nobody = problem_of(signups.get_signup, waitlist_id=1, email="nobody@example.com")

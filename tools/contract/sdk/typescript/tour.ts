@@ -1,7 +1,7 @@
 /** The tour of the README through the generated client, on a first start: `tour.ts URL EMAIL PASSWORD API_KEY`. */
 import assert from 'node:assert/strict';
 import { Configuration, SignupApi } from 'waitlist-client';
-import { AuthApi, type ListWaitersRequest, WaiterApi, WaitlistApi } from 'waitlist-client';
+import { AccountKeyApi, AuthApi, type ListWaitersRequest, WaiterApi, WaitlistApi } from 'waitlist-client';
 import { type Problem, ProblemFromJSON, ResponseError } from 'waitlist-client';
 
 const [basePath = '', email = '', password = '', api_key = ''] = process.argv.slice(2);
@@ -98,12 +98,21 @@ assert.deepEqual(
 const seen = await waitlists.getWaitlist({ waitlist_id: launch.id });
 assert.deepEqual([seen.statistics?.current_signups, seen.spots_to_move_upon_referral], [1, 3]);
 const shown = await new WaitlistApi(new Configuration({ basePath })).getWaitlist({ waitlist_id: launch.id });
-assert.deepEqual([shown.statistics?.total_signups, shown.spots_to_move_upon_referral], [1, undefined]);
+assert.deepEqual([shown.statistics?.total_signups, shown.spots_to_move_upon_referral], [1, 3]);
 assert.equal((await waitlists.listWaitlists({ limit: 1 })).length, 1);
 assert.deepEqual(await waitlists.listWaitlists({ after_id: launch.id }), []);
 const others = new WaiterApi(new Configuration({ basePath, accessToken, apiKey: launch.api_key }));
 const [listed] = await others.listWaiters({ questions_request: true });
 assert.deepEqual([listed?.answer_1, listed?.last_name, listed?.metadata], ['One, Two', 'Lovelace', { plan: 1 }]);
+
+// An account key, for a program that runs without a login
+const accountKeys = new AccountKeyApi(new Configuration({ basePath, accessToken }));
+const { id, key } = await accountKeys.createAccountKey({ CreateAccountKey: { name: 'Report', scope: 'read' } });
+const program = new WaiterApi(new Configuration({ basePath, apiKey: key }));
+assert.equal((await program.listWaiters({ waitlist_id: launch.id })).length, 1);
+await accountKeys.revokeAccountKey({ id });
+const revoked = await problemOf(program.listWaiters({ waitlist_id: launch.id }));
+assert.deepEqual([revoked.status, revoked.error_code], [401, 'INVALID_ACCOUNT_KEY']);
 
 // What can go wrong
 const nobody = await problemOf(signups.getSignup({ waitlist_id: 1, email: 'nobody@example.com' }));

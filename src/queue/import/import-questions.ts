@@ -1,0 +1,65 @@
+import { faultsOfAll, type Questions } from '../questions.js';
+import type { Answer } from '../waiter.js';
+import type { Question } from '../waitlist.entity.js';
+
+/** The specification's own bound: a listing has three question columns. */
+const LIVE_QUESTIONS_MAX = 3;
+
+/** An answer that names its question by its text, as a file does. */
+export interface NamedAnswer {
+  readonly question: string;
+  /** Null if the question was not answered. */
+  readonly value: Answer['value'] | null;
+  /** The setting of a question that the import adds. */
+  readonly optional: boolean;
+  /** Whether the question was removed from its list. */
+  readonly removed: boolean;
+}
+
+/** The questions of a waitlist during an import, which adds those that it does not know. Ids are never given again. */
+export class ImportQuestions {
+  private current: Questions;
+
+  constructor(current: Questions) {
+    this.current = current;
+  }
+
+  /** Those of the waitlist and those added so far. */
+  get all(): Questions {
+    return this.current;
+  }
+
+  /**
+   * The answers by the ids of their questions. A text, where the waitlist cannot have one of the questions: then none is
+   * added.
+   */
+  answersOf(given: readonly NamedAnswer[]): Answer[] | string {
+    let { questions, removedQuestions } = this.current;
+    const named = new Set<number>();
+    const answers: Answer[] = [];
+    for (const { question: text, value, optional, removed } of given) {
+      const among = removed ? removedQuestions : questions;
+      const isSame = (question: Question) => question.text === text && !named.has(question.id);
+      let question = among.find(isSame);
+      if (!question) {
+        if (!removed && questions.some((other) => other.text === text))
+          return `must not answer ${JSON.stringify(text)} twice`;
+        if (!removed && questions.length >= LIVE_QUESTIONS_MAX)
+          return `must not answer ${JSON.stringify(text)}: the waitlist has ${LIVE_QUESTIONS_MAX} other questions`;
+        question = { id: nextId(questions, removedQuestions), text, optional, options: null };
+        if (removed) removedQuestions = [...removedQuestions, question];
+        else questions = [...questions, question];
+        const [fault] = faultsOfAll({ questions, removedQuestions });
+        if (fault) return `must not answer ${JSON.stringify(text)}: the questions of the waitlist ${fault.message}`;
+      }
+      named.add(question.id);
+      if (value !== null) answers.push({ question_id: question.id, value });
+    }
+    this.current = { questions, removedQuestions };
+    return answers;
+  }
+}
+
+function nextId(questions: readonly Question[], removedQuestions: readonly Question[]): number {
+  return Math.max(0, ...[...questions, ...removedQuestions].map(({ id }) => id)) + 1;
+}

@@ -1,0 +1,64 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { Questions } from '../questions.js';
+
+/** The settings of a waitlist by which a run reads its file, the questions that it adds included. */
+export interface ImportRules extends Questions {
+  /** The country of phone numbers without a country code. */
+  readonly region: string | null;
+}
+
+/** What became of the lines of a file. */
+export interface ImportReport {
+  readonly imported: number;
+  readonly skipped: number;
+  readonly rejected: number;
+  /** Imported records whose `referred_by` neither the file nor the waitlist knows. */
+  readonly unresolved_referrals: number;
+  readonly ignored_columns: readonly string[];
+  readonly errors: readonly { readonly line: number; readonly field: string; readonly message: string }[];
+}
+
+/** The import of one file into one waitlist, however often it is started. */
+@Entity('import_run')
+export class ImportRunEntity {
+  @PrimaryColumn({ type: 'varchar' })
+  id!: string;
+
+  @Column({ name: 'waitlist_id', type: 'bigint' })
+  waitlistId!: number;
+
+  /** SHA-256 of the file, in hexadecimal. */
+  @Column({ name: 'file_hash', type: 'varchar' })
+  fileHash!: string;
+
+  /** The latest start: whoever has another one must not write. */
+  @Column({ type: 'varchar' })
+  runner!: string;
+
+  @Column({ type: 'varchar' })
+  state!: 'running' | 'done' | 'failed';
+
+  /** The first reserved `seq`; null until numbers are reserved, as are `amount` and `rules`. */
+  @Column({ name: 'first_seq', type: 'bigint', nullable: true })
+  firstSeq!: number | null;
+
+  @Column({ type: 'bigint', nullable: true })
+  amount!: number | null;
+
+  @Column({ type: 'simple-json', nullable: true })
+  rules!: ImportRules | null;
+
+  @Column({ type: 'simple-json', nullable: true })
+  report!: ImportReport | null;
+
+  /** The first start, which stands for an empty `created_at`. */
+  @Column({ name: 'created_at', type: 'datetime', precision: 3 })
+  createdAt!: Date;
+
+  @Column({ name: 'started_at', type: 'datetime', precision: 3 })
+  startedAt!: Date;
+
+  /** The last sign of life of the process that runs it. */
+  @Column({ name: 'heartbeat_at', type: 'datetime', precision: 3 })
+  heartbeatAt!: Date;
+}

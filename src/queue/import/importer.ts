@@ -1,0 +1,293 @@
+import { Injectable } from '@nestjs/common';
+import { v4 as uuidV4, v7 as uuidV7 } from 'uuid';
+import { AuditLog } from '../../platform/audit/audit-log.js';
+import { isDuplicateKey } from '../../platform/database/database-error.js';
+import { Database } from '../../platform/database/database.js';
+import { known, mapped, type Session, together, type Transaction } from '../../platform/database/session.js';
+import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
+import { OwnerWrites } from '../../platform/idempotency/owner-writes.js';
+import { Problem } from '../../platform/problems/problem.js';
+import { BucketStore } from '../bucket.store.js';
+import { CounterChanges } from '../counters.js';
+import { QueueMetrics } from '../queue.metrics.js';
+import { QueueStore } from '../queue.store.js';
+import { WaiterStore } from '../waiter.store.js';
+import type { WholeWaitlist } from '../waitlist.table.js';
+import {
+  type ChunkDecision,
+  type ChunkFacts,
+  type ImportLine,
+  match,
+  type Matching,
+  place,
+  type Renaming,
+} from './chunk.js';
+import type { ImportReport, ImportRules, ImportRunEntity } from './import-run.entity.js';
+import { ImportRunStore } from './import-run.store.js';
+
+/** How often a run gives a sign of life. */
+const BEAT_MS = 10_000;
+/** A run without a sign of life for this long is over: its process has ended. */
+const SILENCE_MAX_MS = 45_000;
+/** A chunk waits for a reordering, which can hold the lock of the queue for this long. */
+const CHUNK_MAX_MS = 10 * 60_000;
+/** With several writing nodes of a cluster, another may insert the same email; the next attempt finds its record. */
+const DUPLICATE_ATTEMPTS_MAX = 3;
+
+/** A started run. Only the latest one of a file may write. */
+export type Run = Pick<ImportRunEntity, 'id' | 'waitlistId' | 'runner' | 'createdAt'> & {
+  readonly rules: ImportRules;
+  /** The first reserved number; null while no numbers are reserved. */
+  readonly firstSeq: number | null;
+  readonly amount: number;
+};
+
+/** What became of the lines of a chunk. */
+export interface Written {
+  readonly imported: number;
+  readonly skipped: number;
+  readonly unresolved: number;
+  /** The tokens of the file that belong to records with another. */
+  readonly renamings: readonly Renaming[];
+}
+
+/** The latest run of a waitlist. */
+export type LatestRun = Pick<ImportRunEntity, 'state' | 'report'>;
+
+/**
+ * Puts the lines of a file into a queue. A run reserves their numbers once; then each chunk of lines is a transaction of its
+ * own under the lock of the queue, between those of signups. See chunk.ts.
+ */
+@Injectable()
+export class QueueImporter {
+  constructor(
+    private readonly database: Database,
+    private readonly queues: QueueStore,
+    private readonly waiters: WaiterStore,
+    private readonly buckets: BucketStore,
+    private readonly runs: ImportRunStore,
+    private readonly audit: AuditLog,
+    private readonly writes: OwnerWrites,
+    private readonly metrics: QueueMetrics,
+  ) {}
+
+  /** The latest run of a waitlist, null before the first. */
+  async findLatest(waitlistId: number): Promise<LatestRun | null> {
+    const run = await this.database.one(this.runs.findLatest(waitlistId));
+    return run && { state: run.state === 'running' && !isAlive(run) ? 'failed' : run.state, report: run.report };
+  }
+
+  /** @throws Problem `IMPORT_RUNNING` */
+  async requireIdle(waitlistId: number): Promise<void> {
+    const runs = await this.database.one(this.runs.list(waitlistId));
+    if (runs.some(isAlive)) throw new Problem('IMPORT_RUNNING');
+  }
+
+  /** Starts a run of a file, or continues an earlier one. @throws Problem `IMPORT_RUNNING`, `WAITLIST_NOT_FOUND` */
+  async begin(waitlistId: number, fileHash: string): Promise<Run> {
+    const runner = uuidV4();
+    return this.database.pipelinedTransaction(async (session) => {
+      const [waitlist, runs] = await session.all([this.queues.lockWhole(waitlistId), this.runs.list(waitlistId)]);
+      if (runs.some((run) => run.runner !== runner && isAlive(run))) throw new Problem('IMPORT_RUNNING');
+      const earlier = runs.find((run) => run.fileHash === fileHash);
+      const now = new Date();
+      const run: ImportRunEntity = {
+        id: uuidV7(),
+        waitlistId,
+        fileHash,
+        firstSeq: null,
+        amount: null,
+        rules: null,
+        ...earlier,
+        createdAt: earlier?.rules ? earlier.createdAt : now,
+        runner,
+        state: 'running',
+        report: null,
+        startedAt: now,
+        heartbeatAt: now,
+      };
+      await session.commit([earlier ? this.runs.restart(run) : this.runs.insert(run)]);
+      return { ...run, rules: run.rules ?? rulesOf(waitlist), amount: run.amount ?? 0 };
+    });
+  }
+
+  /** A run that changes nothing and is not remembered. @throws Problem `WAITLIST_NOT_FOUND` */
+  async rehearse(waitlistId: number, fileHash: string): Promise<Run> {
+    const [waitlist, runs] = await this.database.all([this.queues.findWhole(waitlistId), this.runs.list(waitlistId)]);
+    const earlier = runs.find((run) => run.fileHash === fileHash && run.rules !== null);
+    return {
+      id: '',
+      waitlistId,
+      runner: '',
+      createdAt: earlier?.createdAt ?? new Date(),
+      rules: earlier?.rules ?? rulesOf(waitlist),
+      firstSeq: earlier?.firstSeq ?? waitlist.nextSeq,
+      amount: earlier?.amount ?? 0,
+    };
+  }
+
+  /** Gives signs of life until the returned function is called. */
+  keepAlive(run: Run): () => void {
+    const timer = setInterval(() => {
+      // A missing one only lets another run start sooner.
+      this.database.one(this.runs.beat(run)).catch(() => undefined);
+    }, BEAT_MS).unref();
+    return () => clearInterval(timer);
+  }
+
+  /**
+   * Reserves as many numbers from the end of the queue on, unless the run has its numbers already, and stores the questions
+   * that the file adds. If the rules of the waitlist are no longer those by which the file was read, reserves none, and returns
+   * the run with the new rules.
+   * @throws Problem `IMPORT_RUNNING` if another run has taken over, `WAITLIST_NOT_FOUND`
+   */
+  async reserve(run: Run, rules: ImportRules, amount: number, write: OwnerWrite): Promise<Run> {
+    return this.database.pipelinedTransaction(async (session) => {
+      const [waitlist, current, done] = await session.all([
+        this.queues.lockWhole(run.waitlistId),
+        this.runs.get(run.id),
+        this.audit.findDone([write.id]),
+      ]);
+      const { firstSeq, amount: reserved } = requireCurrent(current, run);
+      const event = done.has(write.id)
+        ? known(undefined)
+        : this.writes.record(write, { action: 'waiters_imported', waitlistId: run.waitlistId });
+      if (firstSeq !== null && reserved !== null) {
+        await session.commit([event]);
+        return { ...run, rules, firstSeq, amount: reserved };
+      }
+      const live = rulesOf(waitlist);
+      if (JSON.stringify(live) !== JSON.stringify(run.rules)) return { ...run, rules: live };
+      const counters = new CounterChanges(waitlist);
+      if (amount > 0) counters.openEnd(waitlist.nextSeq + amount - 1);
+      const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));
+      await session.commit([
+        event,
+        this.queues.updateQuestions(waitlist.id, rules),
+        this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
+        this.queues.update({ ...waitlist, nextSeq: waitlist.nextSeq + amount }),
+        this.runs.reserve(run.id, waitlist.nextSeq, amount, rules),
+      ]);
+      return { ...run, rules, firstSeq: waitlist.nextSeq, amount };
+    });
+  }
+
+  /**
+   * Writes lines, in the order of their numbers.
+   * @throws Problem `IMPORT_RUNNING` if another run has taken over, `WAITLIST_NOT_FOUND`
+   */
+  async write(run: Run, lines: readonly ImportLine[], attempt = 1): Promise<Written> {
+    let before: (Written & { readonly decision: ChunkDecision }) | undefined;
+    try {
+      return await this.database.pipelinedTransaction(
+        async (session) => {
+          const [facts, current] = await session.all([this.facts(run.waitlistId, lines, true), this.runs.get(run.id)]);
+          requireCurrent(current, run);
+          // A retry after a lost answer to the commit.
+          if (before?.decision.records.some(({ seq }) => facts.numbered.has(seq))) return before;
+          const matching = match(facts, lines);
+          const moved = await this.countMoved(session, run, matching);
+          const decision = place(facts, matching, moved);
+          before = { ...writtenOf(matching, decision), decision };
+          const renamings = matching.renamings.filter(({ from }) => moved.has(from));
+          await this.store(session, run, decision, renamings);
+          return before;
+        },
+        { deadlineMs: CHUNK_MAX_MS, onRetry: (reason) => this.metrics.retries.inc({ reason }) },
+      );
+    } catch (error) {
+      if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
+      this.metrics.retries.inc({ reason: 'duplicate_key' });
+      return await this.write(run, lines, attempt + 1);
+    }
+  }
+
+  /** What would become of lines. @throws Problem `WAITLIST_NOT_FOUND` */
+  async judge(run: Run, lines: readonly ImportLine[]): Promise<Written> {
+    const facts = await this.database.one(this.facts(run.waitlistId, lines, false));
+    const matching = match(facts, lines);
+    return writtenOf(matching, place(facts, matching, new Map()));
+  }
+
+  /** Ends a run: done with a report, failed without. */
+  async end(run: Run, report: ImportReport | null): Promise<void> {
+    await this.database.one(this.runs.end(run, report));
+  }
+
+  private facts(waitlistId: number, lines: readonly ImportLine[], isLocking: boolean) {
+    const fresh = lines.filter(({ isRepeated }) => !isRepeated);
+    const tokens = fresh.flatMap(({ token }) => token ?? []);
+    const holders = lines.flatMap(({ token, otherTokens, referrer }) => [
+      token ?? [],
+      otherTokens,
+      referrer ? (referrer.renamed ?? referrer.token) : [],
+    ]);
+    const queries = [
+      isLocking ? this.queues.lock(waitlistId) : this.queues.find(waitlistId),
+      this.runs.findNumbered(waitlistId, lines[0]?.seq ?? 0, lines.at(-1)?.seq ?? 0),
+      this.runs.findErasedTokens(waitlistId, tokens),
+      this.waiters.findKnown(
+        waitlistId,
+        fresh.map(({ facts }) => facts),
+      ),
+      this.waiters.findReferrers(waitlistId, [...new Set(holders.flat(2))]),
+      this.runs.findUuids(fresh.flatMap(({ uuid }) => uuid ?? [])),
+      this.runs.countReferrals(waitlistId, tokens),
+    ] as const;
+    return mapped(together(queries), ([waitlist, numbered, erased, found, holding, uuids, referrals]): ChunkFacts => ({
+      waitlist,
+      numbered,
+      erased,
+      known: found,
+      holders: holding,
+      uuids,
+      referrals,
+    }));
+  }
+
+  /** How many records of the run name each token whose record has another. */
+  private async countMoved(session: Session, run: Run, { renamings }: Matching): Promise<ReadonlyMap<string, number>> {
+    if (renamings.length === 0) return new Map();
+    const tokens = renamings.map(({ from }) => from);
+    return session.one(this.runs.countNaming(run.waitlistId, tokens, ...spanOf(run)));
+  }
+
+  private async store(
+    session: Transaction,
+    run: Run,
+    { waitlist, records, credited, counters }: ChunkDecision,
+    renamings: readonly Renaming[],
+  ): Promise<void> {
+    if (records.length === 0 && renamings.length === 0) return;
+    const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));
+    await session.commit([
+      ...renamings.map((renaming) => this.runs.rename(waitlist.id, renaming, ...spanOf(run))),
+      this.waiters.insert(records),
+      this.waiters.updateStandings(waitlist.id, credited),
+      this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
+      this.queues.update(waitlist),
+    ]);
+  }
+}
+
+/** The reserved numbers, from the first up to the one behind the last. */
+function spanOf({ firstSeq, amount }: Run): [number, number] {
+  return [firstSeq ?? 0, (firstSeq ?? 0) + amount];
+}
+
+function rulesOf({ defaultRegion, questions, removedQuestions }: WholeWaitlist): ImportRules {
+  return { region: defaultRegion, questions, removedQuestions };
+}
+
+function isAlive({ state, heartbeatAt }: ImportRunEntity): boolean {
+  return state === 'running' && heartbeatAt.getTime() > Date.now() - SILENCE_MAX_MS;
+}
+
+function requireCurrent(current: ImportRunEntity | null, { runner }: Run): ImportRunEntity {
+  if (current?.runner !== runner) throw new Problem('IMPORT_RUNNING');
+  return current;
+}
+
+function writtenOf({ newcomers, skipped, renamings }: Matching, { unresolved }: ChunkDecision): Written {
+  return { imported: newcomers.length, skipped, unresolved, renamings };
+}

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import type { OwnSnapshot } from '../platform/database/connections.js';
+import { Database } from '../platform/database/database.js';
+import { type Listing, ListingStore, type PageStart, type Window } from './listing.store.js';
+import { MaintenanceStore } from './maintenance/maintenance.store.js';
+import { QueueStore } from './queue.store.js';
+import type { StoredWaiter } from './waiter.js';
+import { WaiterStore } from './waiter.store.js';
+import type { WholeWaitlist } from './waitlist.table.js';
+
+/** Records in one statement: few, because to read and to convert them blocks the event loop for some milliseconds. */
+const CHUNK_SIZE = 250;
+const EVERYONE: Omit<Listing, 'offboarded' | 'order'> = { referredBy: null, keys: [], emailPrefix: null };
+
+/** A record of a scan. */
+export interface ScannedWaiter {
+  readonly waiter: StoredWaiter;
+  /** Active records ahead; null for an offboarded record. */
+  readonly position: number | null;
+  /** Its `seq`, counted from the first record of the waitlist. */
+  readonly joinOrder: number;
+  /** Whether a record of the waitlist has the token that referred this one. */
+  readonly hasReferrer: boolean;
+}
+
+/** A waitlist and its records at one moment. */
+export interface Scan {
+  readonly waitlist: Readonly<WholeWaitlist>;
+  /** In chunks: the active records in the order of the queue, then the offboarded ones in the order of joining. */
+  readonly records: AsyncIterable<readonly ScannedWaiter[]>;
+  /** Ends the connection. */
+  close(): Promise<void>;
+}
+
+/** Reads whole waitlists, each on a connection of its own. */
+@Injectable()
+export class QueueScanner {
+  constructor(
+    private readonly database: Database,
+    private readonly queues: QueueStore,
+    private readonly waiters: WaiterStore,
+    private readonly listings: ListingStore,
+    private readonly maintenance: MaintenanceStore,
+  ) {}
+
+  /**
+   * The caller closes the scan.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `DATABASE_UNAVAILABLE`
+   */
+  async open(waitlistId: number): Promise<Scan> {
+    const snapshot = await this.database.openSnapshot();
+    try {
+      const waitlist = await snapshot.one(this.queues.findWhole(waitlistId));
+      return { waitlist, records: this.read(snapshot, waitlistId), close: () => snapshot.close() };
+    } catch (error) {
+      await snapshot.close();
+      throw error;
+    }
+  }
+
+  private async *read(snapshot: OwnSnapshot, waitlistId: number): AsyncGenerator<readonly ScannedWaiter[]> {
+    const { first } = await snapshot.one(this.maintenance.findSpan(waitlistId));
+    let position = 0;
+    for (const offboarded of [false, true]) {
+      const listing: Listing = { ...EVERYONE, offboarded, order: offboarded ? 'joined' : 'queue' };
+      let from: PageStart | null | undefined = null;
+      while (from !== undefined) {
+        const window: Window = { from, skip: 0, leaves: null };
+        const waiters: readonly StoredWaiter[] = await snapshot.one(
+          this.listings.findPage(waitlistId, listing, window, { limit: CHUNK_SIZE, without: [] }),
+        );
+        const tokens = waiters.flatMap(({ referredByToken }) => referredByToken ?? []);
+        const known = await snapshot.one(this.waiters.findTokens(waitlistId, [...new Set(tokens)]));
+        yield waiters.map((waiter) => ({
+          waiter,
+          position: offboarded ? null : position++,
+          joinOrder: waiter.seq - first,
+          hasReferrer: waiter.referredByToken !== null && known.has(waiter.referredByToken),
+        }));
+        from = waiters.length < CHUNK_SIZE ? undefined : { ...(waiters.at(-1) as StoredWaiter), isAfter: true };
+      }
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import { describe, expect, it } from '@jest/globals';
+import type { StoredWaiter } from '../queue/waiter.js';
+import { type Cells, COLUMNS, type Column, readLine, toCell, valuesOf } from './columns.js';
+
+const WAITER: StoredWaiter = {
+  id: 1,
+  waitlistId: 1,
+  seq: 7,
+  uuid: '0199f2a4-5b6c-7def-8a90-123456789abc',
+  email: 'Ada@example.com',
+  emailKey: 'ada@example.com',
+  registeredEmail: 'ada+old@example.com',
+  phone: '+1 415 555 0123',
+  phoneKey: '+14155550123',
+  firstName: "'=Ada",
+  lastName: '@Lovelace, "the first"',
+  metadata: { plan: 'team', nested: [1, null, '='] },
+  answers: [
+    { question_id: 3, value: ['A friend', 'Other'] },
+    { question_id: 1, value: '-1\n=2' },
+    { question_id: 2, value: 'b' },
+  ],
+  referralToken: '7ZZ0K3M9QXVB',
+  referredByToken: 'old-token_1',
+  referred: true,
+  amountReferred: 4,
+  creditedReferrals: 4,
+  importedReferrals: 0,
+  spotsAdvanced: 2,
+  rankKey: 0,
+  active: false,
+  verified: true,
+  removedAt: new Date('2026-11-21T09:30:00.007Z'),
+  removedPriority: 3,
+  createdAt: new Date('2026-11-20T09:30:00.123Z'),
+};
+const QUESTIONS = {
+  questions: [{ id: 3, text: 'How did you hear of us?', optional: false, options: ['A friend', 'Other'] }],
+  removedQuestions: [
+    { id: 1, text: 'Why?', optional: true, options: null },
+    { id: 2, text: 'Size', optional: true, options: null },
+    { id: 4, text: 'Never answered', optional: true, options: null },
+  ],
+};
+
+function cellsOf(waiter: StoredWaiter, without: readonly Column[] = []): Cells {
+  const exported = { waiter, position: waiter.active ? 5 : null, joinOrder: 2, hasReferrer: true };
+  const values = valuesOf(exported, QUESTIONS);
+  return Object.fromEntries(
+    COLUMNS.filter((column) => !without.includes(column)).map((column) => [column, toCell(values[column])]),
+  );
+}
+
+/** The one fault of a line, as `column: rule`. */
+function faultsOf(cells: Cells): string[] {
+  return readLine({ email: 'ada@example.com', ...cells }, null).faults.map(({ field, rule }) => `${field}: ${rule}`);
+}
+
+describe('the cells of a record', () => {
+  it('hold every fact of it, so that an import reads what an export wrote', () => {
+    const { line, faults } = readLine(cellsOf(WAITER), null);
+
+    expect(faults).toEqual([]);
+    expect(line).toEqual({
+      email: 'Ada@example.com',
+      registeredEmail: 'ada+old@example.com',
+      phone: '+1 415 555 0123',
+      keys: { emailKey: 'ada@example.com', phoneKey: '+14155550123' },
+      firstName: "'=Ada",
+      lastName: '@Lovelace, "the first"',
+      joinOrder: 2,
+      createdAt: WAITER.createdAt,
+      verified: true,
+      referralToken: '7ZZ0K3M9QXVB',
+      referredByToken: 'old-token_1',
+      amountReferred: 4,
+      credit: 'credited',
+      spotsAdvanced: 2,
+      removedAt: WAITER.removedAt,
+      removedPriority: 3,
+      uuid: WAITER.uuid,
+      metadata: WAITER.metadata,
+      answers: [
+        { question: 'How did you hear of us?', value: ['A friend', 'Other'], optional: false, removed: false },
+        { question: 'Size', value: 'b', optional: true, removed: true },
+        { question: 'Why?', value: '-1\n=2', optional: true, removed: true },
+      ],
+    });
+  });
+
+  it('give the live answers in pairs too, with a list as JSON', () => {
+    const cells = cellsOf(WAITER, ['answers']);
+
+    expect(cells).toMatchObject({ question_1: 'How did you hear of us?', answer_1: '["A friend","Other"]' });
+    expect(readLine(cells, null).line.answers).toEqual([
+      { question: 'How did you hear of us?', value: ['A friend', 'Other'], optional: true, removed: false },
+    ]);
+  });
+
+  it.each(['=1', '+1', '-1', '@a', '\ta', '\ra', "'=1", "''+1"])("begin with ' where a spreadsheet sees a formula: %j", (text) => {
+    expect(toCell(text)).toBe(`'${text}`);
+    expect(readLine({ answer_1: toCell(text), question_1: 'Q' }, null).line.answers[0]?.value).toBe(text);
+  }); // prettier-ignore
+
+  it.each(['a=1', "'a", "'", ' =1', ''])('are otherwise the text itself: %j', (text) => {
+    expect(toCell(text)).toBe(text);
+    expect(readLine({ answer_1: text, question_1: 'Q' }, null).line.answers[0]?.value ?? '').toBe(text);
+  });
+});
+
+describe('a line of an import', () => {
+  it('needs an email or a phone alone', () => {
+    const { line, faults } = readLine({ phone: '(415) 555-0123' }, 'US');
+
+    expect(faults).toEqual([]);
+    expect(line).toMatchObject({
+      email: null, registeredEmail: null, keys: { emailKey: null, phoneKey: '+14155550123' }, joinOrder: null, createdAt: null,
+      verified: false, referralToken: null, referredByToken: null, amountReferred: 0, credit: null, spotsAdvanced: 0,
+      removedAt: null, removedPriority: null, uuid: null, metadata: null, answers: [],
+    }); // prettier-ignore
+  });
+
+  it('takes the email as the registered one where the file has none', () => {
+    expect(readLine({ email: 'ada@example.com' }, null).line.registeredEmail).toBe('ada@example.com');
+    expect(readLine({ email: 'ada@example.com', registered_email: '' }, null).line.registeredEmail).toBeNull();
+  });
+
+  it.each([
+    ['2026-11-21T09:30:00.123Z', '2026-11-21T09:30:00.123Z'],
+    ['2026-11-21T10:30+01:00', '2026-11-21T09:30:00.000Z'],
+    ['2026-11-21 09:30:00', '2026-11-21T09:30:00.000Z'],
+    ['2026-11-21_09-30-00', '2026-11-21T09:30:00.000Z'],
+    ['2026-11-21T09:30:00.123456789-0230', '2026-11-21T12:00:00.123Z'],
+    ['2026-11-21', '2026-11-21T00:00:00.000Z'],
+  ])('reads the time %s', (text, moment) => {
+    const { line, faults } = readLine({ email: 'ada@example.com', created_at: text }, null);
+
+    expect([line.createdAt?.toISOString(), faults]).toEqual([moment, []]);
+  });
+
+  it.each<[string, Cells]>([
+    ['email: required', { email: ' ' }],
+    ['email: format', { email: 'ada' }],
+    ['email: characters', { email: 'a\u0000@example.com' }],
+    ['phone: format', { phone: '0415' }],
+    ['phone: max_length', { phone: `+1${'4'.repeat(40)}` }],
+    ['registered_email: format', { registered_email: 'ada' }],
+    ['first_name: max_length', { first_name: 'x'.repeat(101) }],
+    ['last_name: characters', { last_name: 'a\nb' }],
+    ['join_order: maximum', { join_order: '1000000001' }],
+    ['join_order: type', { join_order: '1.5' }],
+    ['spots_advanced: maximum', { spots_advanced: '1000000001' }],
+    ['spots_advanced: type', { spots_advanced: '-1' }],
+    ['amount_referred: maximum', { amount_referred: '99999999999999999999' }],
+    ['created_at: format', { created_at: '2026-02-30' }],
+    ['created_at: format', { created_at: '21.11.2026' }],
+    ['created_at: format', { created_at: '1969-12-31' }],
+    ['created_at: format', { created_at: '2026-11-21T25:00' }],
+    ['removed_date: required', { removed_priority: '3' }],
+    ['removed_date: format', { removed_date: 'yes', removed_priority: '3' }],
+    ['verified: type', { verified: 'yes' }],
+    ['referral_token: format', { referral_token: 'no token' }],
+    ['referred_by: format', { referred_by: 'ada@example.com' }],
+    ['credit: one_of', { credit: 'maybe' }],
+    ['credit_reasons: one_of', { credit_reasons: 'too_fast,maybe' }],
+    ['uuid: format', { uuid: '7' }],
+    ['metadata: format', { metadata: '{' }],
+    ['metadata: type', { metadata: '[]' }],
+    ['metadata: max_levels', { metadata: '{"a":'.repeat(9) + '1' + '}'.repeat(9) }],
+    ['metadata: max_bytes', { metadata: JSON.stringify({ a: 'x'.repeat(16_384) }) }],
+    ['metadata: characters', { metadata: String.raw`{"a": "\ud800"}` }],
+    ['metadata: characters', { metadata: String.raw`{"a": "\u0000"}` }],
+    ['metadata: format', { metadata: '{"__proto__": {}}' }],
+    ['question_2: required', { answer_2: 'yes' }],
+    ['question_1: max_length', { question_1: 'x'.repeat(501) }],
+    ['answer_1: max_length', { question_1: 'Q', answer_1: 'x'.repeat(4_001) }],
+    ['answer_1: characters', { question_1: 'Q', answer_1: 'a\u0000' }],
+    ['answer_1: unique', { question_1: 'Q', answer_1: '["a", "a"]' }],
+    ['answers: format', { answers: 'yes' }],
+    ['answers: type', { answers: '{}' }],
+    ['answers: type', { answers: '[null]' }],
+    ['answers: type', { answers: '[{"question_value": "Q", "answer_value": 1}]' }],
+    ['answers: min_length', { answers: '[{"question_value": "", "answer_value": "a"}]' }],
+    ['answers: max_items', { answers: JSON.stringify(Array(31).fill({ question_value: 'Q' })) }],
+  ])('is at fault by column and rule: %s', (fault, cells) => {
+    expect(faultsOf(cells)).toEqual([fault]);
+  });
+});

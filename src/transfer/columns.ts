@@ -1,0 +1,411 @@
+/**
+ * The cells of a record in a file, both ways: an export writes them, and an import reads them.
+ *
+ * A program that opens a CSV file as a spreadsheet runs a cell that begins like a formula. So an export puts `'` before such a
+ * cell, also where the record's own text begins with `'`, and an import drops one: every text comes back as it was.
+ */
+import { parse } from 'secure-json-parse';
+import { emailKey, invalidEmail } from '../platform/contract/email.js';
+import { broken, metadataFault, textFault } from '../platform/contract/fields.js';
+import { EMAIL_SCHEMA, parseTime, PHONE_SCHEMA, TEXT_PATTERN, UUID_PATTERN } from '../platform/contract/formats.js';
+import type { FieldFault } from '../platform/problems/problem.js';
+import type { Rule } from '../platform/problems/rule.js';
+import { contactFaults, contactKeys, nonBlank } from '../queue/admission/contact.js';
+import type { ScannedWaiter } from '../queue/queue.scanner.js';
+import type { Questions } from '../queue/questions.js';
+import { isToken } from '../queue/referral-link.js';
+import type { ContactKeys, JsonObject, StoredWaiter } from '../queue/waiter.js';
+
+const LIVE_QUESTIONS = [1, 2, 3] as const;
+
+/** In the order of an export. */
+export const COLUMNS = [
+  'join_order',
+  /** Of an export only: it follows from the other columns. */
+  'position',
+  'email',
+  'registered_email',
+  'phone',
+  'first_name',
+  'last_name',
+  'created_at',
+  'verified',
+  'referral_token',
+  'referred_by',
+  'amount_referred',
+  'credit',
+  'credit_reasons',
+  'spots_advanced',
+  'removed_date',
+  'removed_priority',
+  'uuid',
+  'metadata',
+  'question_1',
+  'answer_1',
+  'question_2',
+  'answer_2',
+  'question_3',
+  'answer_3',
+  'answers',
+] as const;
+export type Column = (typeof COLUMNS)[number];
+
+/** Numbers of an import: a wrong one must not push the queue's numbers near their end. */
+const NUMBER_MAX = 1_000_000_000;
+const NAME_LENGTH_MAX = 100;
+const QUESTION_LENGTH_MAX = 500;
+const ANSWER_LENGTH_MAX = 4_000;
+const ANSWERS_MAX = 30;
+const CHOICES_MAX = 100;
+const CREDITS = ['none', 'credited', 'awaiting_verification', 'withheld', 'refused'] as const;
+export type Credit = (typeof CREDITS)[number];
+const CREDIT_REASONS: ReadonlySet<string> = new Set([
+  'disposable_domain', 'same_mailbox', 'referrer_rate', 'network_rate', 'too_fast', 'honeypot', 'captcha',
+]); // prettier-ignore
+
+type Value = string | number | boolean | null | JsonObject | readonly AnswerCell[];
+
+/** The values of one record by column. */
+export type Values = Readonly<Record<Column, Value>>;
+
+/** An answer as the owner's listing shows it. */
+interface AnswerCell {
+  readonly id: number;
+  readonly question_value: string;
+  readonly optional: boolean;
+  readonly answer_value: string | readonly string[] | null;
+  readonly soft_deleted: boolean;
+}
+
+/** The values of a record in an export: JSON in a line of NDJSON, and text in a row of CSV ({@link toCell}). */
+export function valuesOf({ waiter, position, joinOrder, hasReferrer }: ScannedWaiter, questions: Questions): Values {
+  const answers = answersOf(waiter, questions);
+  const [first, second, third] = answers.filter(({ soft_deleted }) => !soft_deleted);
+  return {
+    join_order: joinOrder,
+    position,
+    email: waiter.email,
+    registered_email: waiter.registeredEmail,
+    phone: waiter.phone,
+    first_name: waiter.firstName,
+    last_name: waiter.lastName,
+    created_at: waiter.createdAt.toISOString(),
+    verified: waiter.verified,
+    referral_token: waiter.referralToken,
+    referred_by: waiter.referredByToken,
+    amount_referred: waiter.amountReferred,
+    credit: hasReferrer ? 'credited' : 'none',
+    credit_reasons: null,
+    spots_advanced: waiter.spotsAdvanced,
+    removed_date: waiter.removedAt && waiter.removedAt.toISOString(),
+    removed_priority: waiter.removedPriority,
+    uuid: waiter.uuid,
+    metadata: waiter.metadata,
+    question_1: first?.question_value ?? null,
+    answer_1: pairValue(first),
+    question_2: second?.question_value ?? null,
+    answer_2: pairValue(second),
+    question_3: third?.question_value ?? null,
+    answer_3: pairValue(third),
+    answers: answers.length > 0 ? answers : null,
+  };
+}
+
+/** The cell of a value in CSV, not yet quoted. */
+export function toCell(value: Value): string {
+  if (value === null) return '';
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return FORMULA.test(text) ? `'${text}` : text;
+}
+
+const FORMULA = /^'*[=+\-@\t\r]/;
+const MARKED_FORMULA = /^'+[=+\-@\t\r]/;
+
+/**
+ * Each live question with the answer to it, then the removed ones that the record answered. Those are sorted by their text,
+ * because an import gives them ids in another order.
+ */
+function answersOf({ answers }: StoredWaiter, { questions, removedQuestions }: Questions): AnswerCell[] {
+  const cellOf = ({ id, text, optional }: Questions['questions'][number], soft_deleted: boolean): AnswerCell => {
+    const answer_value = answers?.find(({ question_id }) => question_id === id)?.value ?? null;
+    return { id, question_value: text, optional, answer_value, soft_deleted };
+  };
+  const removed = answers && answers.length > 0 ? removedQuestions.map((question) => cellOf(question, true)) : [];
+  return [
+    ...questions.map((question) => cellOf(question, false)),
+    ...removed
+      .filter(({ answer_value }) => answer_value !== null)
+      .sort((one, other) => (one.question_value < other.question_value ? -1 : 1)),
+  ];
+}
+
+/** A list is written as JSON, which {@link readLine} tells from text. */
+function pairValue(answer: AnswerCell | undefined): string | null {
+  const value = answer?.answer_value ?? null;
+  return value === null || typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The cells of a line by column, as the file has them. A column that the file lacks is missing. */
+export type Cells = Readonly<Partial<Record<Column, string>>>;
+
+/** An answer of a line. It names its question by its text: the file's ids are those of another list. */
+export interface LineAnswer {
+  readonly question: string;
+  /** Null if the question was not answered. */
+  readonly value: string | readonly string[] | null;
+  /** The setting of a question that the import adds. */
+  readonly optional: boolean;
+  /** Whether the question was removed from its list. */
+  readonly removed: boolean;
+}
+
+/** One line of an import. Null and 0 stand for an empty cell and a missing column. */
+export interface Line {
+  readonly email: string | null;
+  readonly registeredEmail: string | null;
+  readonly phone: string | null;
+  readonly keys: ContactKeys;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+  readonly joinOrder: number | null;
+  readonly createdAt: Date | null;
+  readonly verified: boolean;
+  readonly referralToken: string | null;
+  readonly referredByToken: string | null;
+  readonly amountReferred: number;
+  /** Checked only: this version stores no credit, and each resolved referral is credited. */
+  readonly credit: Credit | null;
+  readonly spotsAdvanced: number;
+  readonly removedAt: Date | null;
+  /** Null if there is no `removedAt`, and where the file does not say. */
+  readonly removedPriority: number | null;
+  /** In lower case. */
+  readonly uuid: string | null;
+  readonly metadata: JsonObject | null;
+  readonly answers: readonly LineAnswer[];
+}
+
+/**
+ * The line that `cells` make, and their faults by column. With a fault, the line is not usable. `region` is the country of
+ * a phone number without a country code.
+ */
+export function readLine(cells: Cells, region: string | null): { readonly line: Line; readonly faults: FieldFault[] } {
+  const reader = new CellReader(cells);
+  const email = reader.text('email', EMAIL_FAULT);
+  const phone = reader.text('phone', PHONE_FAULT);
+  const keys = contactKeys({ email, phone }, region);
+  if (email === null && phone === null && !reader.hasFault)
+    reader.fault('email', 'required', 'is required unless a phone is given');
+  if (!reader.hasFault) reader.faults.push(...contactFaults({ email, phone }, keys, region));
+  const removedAt = reader.time('removed_date');
+  const removedPriority = reader.number('removed_priority');
+  if (removedPriority !== null && removedAt === null && !cells.removed_date)
+    reader.fault('removed_date', 'required', 'is required with removed_priority');
+  reader.creditReasons();
+  const line: Line = {
+    email,
+    registeredEmail: 'registered_email' in cells ? reader.registeredEmail() : email,
+    phone,
+    keys,
+    firstName: reader.text('first_name', NAME_FAULT),
+    lastName: reader.text('last_name', NAME_FAULT),
+    joinOrder: reader.number('join_order'),
+    createdAt: reader.time('created_at'),
+    verified: reader.flag('verified'),
+    referralToken: reader.token('referral_token'),
+    referredByToken: reader.token('referred_by'),
+    amountReferred: reader.number('amount_referred') ?? 0,
+    credit: reader.credit(),
+    spotsAdvanced: reader.number('spots_advanced') ?? 0,
+    removedAt,
+    removedPriority,
+    uuid: reader.uuid(),
+    metadata: reader.metadata(),
+    answers: reader.answers(),
+  };
+  return { line, faults: reader.faults };
+}
+
+type FindFault = ReturnType<typeof textFault>;
+const TEXT = { pattern: TEXT_PATTERN };
+const EMAIL_FAULT = textFault(EMAIL_SCHEMA);
+const PHONE_FAULT = textFault(PHONE_SCHEMA);
+const NAME_FAULT = textFault({ ...TEXT, maxLength: NAME_LENGTH_MAX });
+const QUESTION_FAULT = textFault({ ...TEXT, maxLength: QUESTION_LENGTH_MAX, minLength: 1 });
+const ANSWER_FAULT = textFault({ maxLength: ANSWER_LENGTH_MAX });
+const UUID = new RegExp(UUID_PATTERN);
+const JSON_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+
+/** Reads cells, and collects their faults. */
+class CellReader {
+  readonly faults: FieldFault[] = [];
+
+  constructor(private readonly cells: Cells) {}
+
+  get hasFault(): boolean {
+    return this.faults.length > 0;
+  }
+
+  fault(column: Column, rule: Rule, message: string): null {
+    this.faults.push({ field: column, rule, message });
+    return null;
+  }
+
+  text(column: Column, faultOf: FindFault): string | null {
+    const text = nonBlank(this.cell(column));
+    const found = text === null ? null : faultOf(text);
+    return found ? this.add(column, found) : text;
+  }
+
+  registeredEmail(): string | null {
+    const email = this.text('registered_email', EMAIL_FAULT);
+    return email !== null && emailKey(email) === null ? this.add('registered_email', invalidEmail(email)) : email;
+  }
+
+  number(column: Column): number | null {
+    const cell = this.cell(column).trim();
+    if (cell === '') return null;
+    if (!/^\d{1,20}$/.test(cell)) return this.fault(column, 'type', 'must be a whole number');
+    const number = Number(cell);
+    return number > NUMBER_MAX ? this.fault(column, 'maximum', `must be at most ${NUMBER_MAX}`) : number;
+  }
+
+  time(column: Column): Date | null {
+    const cell = this.cell(column).trim();
+    if (cell === '') return null;
+    return parseTime(cell) ?? this.fault(column, 'format', 'must be a time such as 2026-11-21T09:30:00Z, from 1970 on');
+  }
+
+  flag(column: Column): boolean {
+    const cell = this.cell(column).trim();
+    if (/^(true|1)$/i.test(cell)) return true;
+    if (!/^(false|0|)$/i.test(cell)) this.fault(column, 'type', 'must be true or false');
+    return false;
+  }
+
+  token(column: Column): string | null {
+    const cell = this.cell(column).trim();
+    if (cell === '') return null;
+    return isToken(cell) ? cell : this.fault(column, 'format', 'must have 6 to 32 of 0-9, A-Z, a-z, _ and -');
+  }
+
+  credit(): Credit | null {
+    const cell = this.cell('credit').trim();
+    if (cell === '') return null;
+    return (
+      CREDITS.find((credit) => credit === cell) ?? this.fault('credit', 'one_of', `must be ${CREDITS.join(' or ')}`)
+    );
+  }
+
+  creditReasons(): void {
+    const reasons = this.cell('credit_reasons').split(',').map((reason) => reason.trim()).filter(Boolean); // prettier-ignore
+    if (!reasons.every((reason) => CREDIT_REASONS.has(reason)))
+      this.fault('credit_reasons', 'one_of', `must hold only ${[...CREDIT_REASONS].join(', ')}`);
+  }
+
+  uuid(): string | null {
+    const cell = this.cell('uuid').trim();
+    if (cell === '') return null;
+    return UUID.test(cell) ? cell.toLowerCase() : this.fault('uuid', 'format', 'must be a UUID');
+  }
+
+  metadata(): JsonObject | null {
+    const value = this.json('metadata');
+    if (value === undefined) return null;
+    const found = metadataFault()(value);
+    return found ? this.add('metadata', found) : (value as JsonObject);
+  }
+
+  /** Those of `answers`, which has removed questions too; without it, those of the pairs. */
+  answers(): LineAnswer[] {
+    const value = this.json('answers');
+    if (value === undefined) return this.cell('answers').trim() === '' ? this.pairs() : [];
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (items.length > ANSWERS_MAX) this.fault('answers', 'max_items', `must have at most ${ANSWERS_MAX} items`);
+    return items.slice(0, ANSWERS_MAX).map((item) => {
+      const { question_value, answer_value = null, optional, soft_deleted } = (item ?? {}) as Record<string, unknown>;
+      const found = QUESTION_FAULT(question_value) ?? answerFault(answer_value);
+      if (found) this.add('answers', found);
+      return {
+        question: String(question_value),
+        value: isBlank(answer_value) ? null : (answer_value as LineAnswer['value']),
+        optional: optional !== false,
+        removed: soft_deleted === true,
+      };
+    });
+  }
+
+  private pairs(): LineAnswer[] {
+    return LIVE_QUESTIONS.flatMap((number): LineAnswer[] => {
+      const question = this.text(`question_${number}`, QUESTION_FAULT);
+      const cell = this.cell(`answer_${number}`);
+      if (question === null && cell !== '' && !this.cell(`question_${number}`))
+        this.fault(`question_${number}`, 'required', `is required with answer_${number}`);
+      if (question === null) return [];
+      const value = listOf(cell) ?? cell;
+      const found = answerFault(value);
+      if (found) this.add(`answer_${number}`, found);
+      return [{ question, value: isBlank(value) ? null : value, optional: true, removed: false }];
+    });
+  }
+
+  /** The value of a cell of JSON; undefined for an empty one, and for one with a fault. */
+  private json(column: Column): unknown {
+    const cell = this.cell(column);
+    if (cell.trim() === '') return undefined;
+    let value: unknown;
+    try {
+      value = parse(cell);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      this.fault(column, 'format', 'must be JSON');
+      return undefined;
+    }
+    // JSON escapes a surrogate only if it is alone.
+    if (!JSON_SURROGATE.test(JSON.stringify(value))) return value;
+    this.fault(column, 'characters', 'must not hold a lone surrogate');
+    return undefined;
+  }
+
+  private cell(column: Column): string {
+    const cell = this.cells[column] ?? '';
+    return MARKED_FORMULA.test(cell) ? cell.slice(1) : cell;
+  }
+
+  private add(column: Column, found: FieldFault | readonly FieldFault[]): null {
+    this.faults.push(...[found].flat().map((fault) => ({ ...fault, field: column })));
+    return null;
+  }
+}
+
+function isBlank(value: unknown): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+/** A JSON array of texts, or null. */
+function listOf(cell: string): readonly string[] | null {
+  if (!cell.startsWith('[')) return null;
+  try {
+    const value: unknown = parse(cell);
+    return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** The rules of an answer that hold for every question. */
+function answerFault(value: unknown): ReturnType<FindFault> {
+  if (isBlank(value)) return null;
+  if (Array.isArray(value)) {
+    if (value.length > CHOICES_MAX) return broken('max_items', `must have at most ${CHOICES_MAX} items`);
+    for (const choice of value) {
+      const found = QUESTION_FAULT(choice);
+      if (found) return found;
+    }
+    return new Set(value).size < value.length ? broken('unique', 'must not contain an option twice') : null;
+  }
+  const found = ANSWER_FAULT(value);
+  if (found) return found;
+  return (value as string).includes('\0') ? broken('characters', 'must not contain NUL') : null;
+}

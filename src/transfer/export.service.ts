@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { stringify } from 'csv-stringify/sync';
+import { Problem } from '../platform/problems/problem.js';
+import type { OnProgress } from '../queue/maintenance/auditor.js';
+import { QueueScanner, type Scan, type ScannedWaiter } from '../queue/queue.scanner.js';
+import type { WholeWaitlist } from '../queue/waitlist.table.js';
+import { COLUMNS, toCell, valuesOf } from './columns.js';
+import { Spool } from './spool.js';
+import { TransferFiles } from './transfer-files.js';
+
+/** Each has a connection to the database and a file. */
+const EXPORTS_MAX = 2;
+/** A full disk, or a quota. */
+const NO_SPACE: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
+
+export const FORMATS = ['csv', 'ndjson'] as const;
+export type Format = (typeof FORMATS)[number];
+
+type Lines = (records: readonly ScannedWaiter[], waitlist: Readonly<WholeWaitlist>) => string;
+
+/** The text before the records, and that of some records. */
+const WRITERS: Readonly<Record<Format, { readonly head: string; readonly lines: Lines }>> = {
+  csv: {
+    head: `${COLUMNS.join(',')}\n`,
+    lines: (records, waitlist) =>
+      stringify(
+        records.map((record) => {
+          const values = valuesOf(record, waitlist);
+          return COLUMNS.map((column) => toCell(values[column]));
+        }),
+        // Many readers take a lone CR for the end of a line.
+        { quoted_match: '\r' },
+      ),
+  },
+  ndjson: {
+    head: '',
+    lines: (records, waitlist) => records.map((record) => `${JSON.stringify(valuesOf(record, waitlist))}\n`).join(''),
+  },
+};
+
+/**
+ * Writes whole waitlists: every record of one moment, the active ones in the order of the queue, then the offboarded ones in
+ * the order of joining. A file takes what the database gives at its own speed, so a slow reader holds no connection and no
+ * memory.
+ */
+@Injectable()
+export class ExportService implements BeforeApplicationShutdown {
+  private readonly running = new Set<Promise<void>>();
+
+  constructor(
+    private readonly scanner: QueueScanner,
+    private readonly files: TransferFiles,
+  ) {}
+
+  /**
+   * The text of a waitlist. When `ended` is aborted, the export stops and its file is deleted; until then it counts.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `TRANSFERS_BUSY`, `DATABASE_UNAVAILABLE`, `OVERLOADED` if the disk is full
+   */
+  async open(
+    waitlistId: number,
+    format: Format,
+    ended: AbortSignal,
+    onProgress: OnProgress = () => undefined,
+  ): Promise<Readable> {
+    if (this.running.size >= EXPORTS_MAX) throw new Problem('TRANSFERS_BUSY');
+    const spool = new Spool();
+    const run = this.run(spool, waitlistId, format, ended, onProgress);
+    this.running.add(run);
+    void run.finally(() => this.running.delete(run));
+    await spool.begun();
+    return spool.read();
+  }
+
+  /** Resolves when the files of all exports are deleted. Call it when their readers have ended. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.running);
+  }
+
+  private async run(
+    spool: Spool,
+    waitlistId: number,
+    format: Format,
+    ended: AbortSignal,
+    onProgress: OnProgress,
+  ): Promise<void> {
+    try {
+      const scan = await this.scanner.open(waitlistId);
+      try {
+        spool.open(await this.files.create());
+        await write(scan, format, spool, ended, onProgress);
+      } finally {
+        await scan.close();
+      }
+      spool.finish();
+    } catch (error) {
+      const isFull = NO_SPACE.has((error as NodeJS.ErrnoException).code);
+      spool.finish(isFull ? new Problem('OVERLOADED', { cause: error }) : (error as Error));
+    }
+    if (!ended.aborted) await once(ended, 'abort');
+    await spool.remove();
+  }
+}
+
+async function write(
+  { waitlist, records }: Scan,
+  format: Format,
+  spool: Spool,
+  ended: AbortSignal,
+  onProgress: OnProgress,
+): Promise<void> {
+  const { head, lines } = WRITERS[format];
+  let done = 0;
+  await spool.write(head);
+  for await (const chunk of records) {
+    if (ended.aborted) return;
+    await spool.write(lines(chunk, waitlist));
+    done += chunk.length;
+    onProgress(done, waitlist.active + waitlist.offboarded);
+  }
+}

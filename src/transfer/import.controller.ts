@@ -1,0 +1,90 @@
+import { Readable } from 'node:stream';
+import { Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CurrentCaller, OwnerOnly } from '../auth/access.js';
+import { Write } from '../auth/owner-write.js';
+import type { Caller } from '../auth/token.service.js';
+import { IdParam } from '../platform/contract/fields.js';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import { ApiProblems } from '../platform/problems/api-problems.js';
+import { Problem } from '../platform/problems/problem.js';
+import { WaitlistService } from '../waitlist/waitlist.service.js';
+import { ImportDto, ImportReportDto, ImportRunDto } from './import.dto.js';
+import { ImportService } from './import.service.js';
+import { progressLines } from './progress-lines.js';
+
+/** A million people with metadata and answers fit. */
+const FILE_MAX_BYTES = 1024 * 1024 * 1024;
+const PROGRESS_TYPE = 'application/x-ndjson';
+
+@ApiTags('Waitlist')
+@OwnerOnly()
+@ApiExtraModels(ImportReportDto)
+@Controller('api/v1/waitlist')
+export class ImportController {
+  constructor(
+    private readonly waitlists: WaitlistService,
+    private readonly imports: ImportService,
+  ) {}
+
+  @Post(':waitlist_id/import')
+  @HttpCode(200)
+  @RouteConfig({ isTransfer: true, takesCsv: true, bodyMaxBytes: FILE_MAX_BYTES })
+  @ApiOperation({
+    summary: 'Import people',
+    description:
+      'Adds the people of a CSV file behind those who are in the queue already, in the order of `created_at` or of `join_order`. The first line names the columns: `email` or `phone`, and any of `first_name`, `last_name`, `created_at`, `join_order`, `referral_token`, `referred_by`, `amount_referred`, `spots_advanced`, `registered_email`, `credit`, `credit_reasons`, `removed_date`, `removed_priority`, `verified`, `uuid`, `metadata`, `question_1` to `question_3` with `answer_1` to `answer_3`, and `answers`. Tokens stay as they are where they are free. Lines with a fault are rejected and reported; people whom the waitlist has already are skipped. The response comes when all is done. With `Accept: application/x-ndjson` it begins at once: a line of progress each second, then the report or a problem. Once the file has arrived, the import goes on if the connection ends. An import that was interrupted is completed by another one of the same file, which repeats nothing. A client that sends less than 64 KiB in 30 seconds is disconnected.',
+  })
+  @ApiConsumes('text/csv')
+  @ApiBody({ required: true, schema: { type: 'string', format: 'binary' } })
+  @ApiOkResponse({
+    description: 'What became of the lines.',
+    content: {
+      'application/json': { schema: { $ref: getSchemaPath(ImportReportDto) } },
+      [PROGRESS_TYPE]: { schema: { type: 'string', format: 'binary' } },
+    },
+  })
+  @ApiProblems(
+    'INVALID_CSV',
+    'MISSING_TOKEN',
+    'INVALID_TOKEN',
+    'WAITLIST_NOT_FOUND',
+    'IMPORT_RUNNING',
+    'TRANSFERS_BUSY',
+  )
+  async importWaiters(
+    @CurrentCaller() { account }: Caller,
+    @IdParam('waitlist_id', 1) id: number,
+    @Query() { dry_run: isDryRun }: ImportDto,
+    @Write() write: OwnerWrite,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ImportReportDto | Readable> {
+    await this.waitlists.get(account.id, id);
+    const underWay = await this.imports.receive(request.body as Readable, { waitlistId: id, isDryRun, write });
+    if (!request.headers.accept?.includes(PROGRESS_TYPE)) return ImportReportDto.from(await underWay.report);
+    void reply.type(PROGRESS_TYPE);
+    return Readable.from(progressLines(underWay, request), { objectMode: false });
+  }
+
+  @Get(':waitlist_id/import')
+  @ApiOperation({ summary: 'Get the latest import', description: 'The state of the latest import, and its report.' })
+  @ApiOkResponse({ description: 'The latest import.', type: ImportRunDto })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', 'NO_IMPORT_FOUND')
+  async getImport(@CurrentCaller() { account }: Caller, @IdParam('waitlist_id', 1) id: number): Promise<ImportRunDto> {
+    await this.waitlists.get(account.id, id);
+    const latest = await this.imports.findLatest(id);
+    if (!latest) throw new Problem('NO_IMPORT_FOUND');
+    return ImportRunDto.from(latest);
+  }
+}

@@ -1,0 +1,101 @@
+import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { Flag } from '../platform/contract/fields.js';
+import { COUNT_SCHEMA } from '../platform/contract/formats.js';
+import type { LatestRun } from '../queue/import/importer.js';
+import type { ImportReport } from '../queue/import/import-run.entity.js';
+import { COLUMN_LENGTH_MAX, COLUMNS_MAX } from './import-file.js';
+import { ERRORS_MAX } from './import.service.js';
+
+const STATES = ['running', 'done', 'failed'] as const;
+
+export class ImportDto {
+  @Flag({ default: false, lenient: true, description: 'Only reports what an import would do.' })
+  dry_run: boolean = false;
+}
+
+/** A fault of a line, which was rejected for it. */
+export class ImportErrorDto {
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'The line of the file; the header is line 1.', example: 7 })
+  line!: number;
+
+  @ApiProperty({ maxLength: 100, description: 'The column, or `line` for the line as a whole.', example: 'email' })
+  field!: string;
+
+  @ApiProperty({
+    maxLength: 2048,
+    description: 'The fault, as the rest of a sentence that begins with the field.',
+    example: 'must be an email address',
+  })
+  message!: string;
+}
+
+export class ImportReportDto {
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Lines that became records.', example: 998 })
+  imported!: number;
+
+  @ApiProperty({
+    ...COUNT_SCHEMA,
+    description:
+      'Lines about a person whom the waitlist has already, by email or phone, whom an earlier line brings, or who was erased.',
+    example: 1,
+  })
+  skipped!: number;
+
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Lines with a fault.', example: 1 })
+  rejected!: number;
+
+  @ApiProperty({
+    ...COUNT_SCHEMA,
+    description:
+      'Imported records whose `referred_by` neither the file nor the waitlist knows. It is kept: a later import can bring its record.',
+    example: 0,
+  })
+  unresolved_referrals!: number;
+
+  @ApiProperty({
+    type: [String],
+    maxItems: COLUMNS_MAX,
+    items: { type: 'string', maxLength: COLUMN_LENGTH_MAX },
+    description: 'Columns that an import does not read.',
+    example: ['notes'],
+  })
+  ignored_columns!: string[];
+
+  @ApiProperty({
+    type: [ImportErrorDto],
+    maxItems: ERRORS_MAX,
+    description: `The first ${ERRORS_MAX} faults, in the order of the lines.`,
+  })
+  errors!: ImportErrorDto[];
+
+  static from(report: ImportReport): ImportReportDto {
+    return {
+      imported: report.imported,
+      skipped: report.skipped,
+      rejected: report.rejected,
+      unresolved_referrals: report.unresolved_referrals,
+      ignored_columns: [...report.ignored_columns],
+      errors: report.errors.map(({ line, field, message }) => ({ line, field, message })),
+    };
+  }
+}
+
+export class ImportRunDto {
+  @ApiProperty({
+    enum: STATES,
+    description: '`failed`: it ended before its end. Import the same file again to complete it.',
+    example: 'done',
+  })
+  state!: (typeof STATES)[number];
+
+  @ApiProperty({
+    // Null is a case of its own, because the report itself is none.
+    oneOf: [{ $ref: getSchemaPath(ImportReportDto) }, { type: 'object', nullable: true, enum: [null] }],
+    description: 'The report of an import that is done, or null.',
+  })
+  report!: ImportReportDto | null;
+
+  static from({ state, report }: LatestRun): ImportRunDto {
+    return { state, report: report && ImportReportDto.from(report) };
+  }
+}

@@ -1,0 +1,309 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { Lifecycle } from '../platform/health/lifecycle.js';
+import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import { broken } from '../platform/contract/fields.js';
+import { type FieldFault, Problem } from '../platform/problems/problem.js';
+import { type LatestRun, QueueImporter, type Run } from '../queue/import/importer.js';
+import { ImportQuestions } from '../queue/import/import-questions.js';
+import type { ImportReport } from '../queue/import/import-run.entity.js';
+import { type Line, readLine } from './columns.js';
+import { type Header, HEADER_BYTES_MAX, readHeader, readLines } from './import-file.js';
+import { Staging } from './staging.js';
+import { TransferFiles } from './transfer-files.js';
+
+/** Imports at once in a process. */
+const IMPORTS_MAX = 2;
+export const ERRORS_MAX = 1_000;
+/** Work without a pause: other requests wait for it at each of their turns of the event loop. */
+const SLICE_MS = 2;
+/** Lines between two looks at the clock. */
+const LOOK_LINES = 8;
+
+export interface ImportOptions {
+  readonly waitlistId: number;
+  /** Only reports what an import would do. */
+  readonly isDryRun: boolean;
+  readonly write: OwnerWrite;
+}
+
+/** How far an import is. */
+export interface ImportProgress {
+  phase: 'receiving' | 'reading' | 'writing';
+  /** Bytes received, or lines read or written. */
+  done: number;
+  /** All lines; null while it is unknown. */
+  total: number | null;
+}
+
+/** An import that has begun: its file has columns that can be read. */
+export interface ImportUnderWay {
+  readonly progress: Readonly<ImportProgress>;
+  readonly report: Promise<ImportReport>;
+}
+
+/** What a file holds. */
+interface Scan {
+  readonly staging: Staging;
+  readonly questions: ImportQuestions;
+  readonly rejected: number;
+  readonly errors: ImportReport['errors'];
+}
+
+/** Moves whole lists of people into waitlists. */
+@Injectable()
+export class ImportService implements BeforeApplicationShutdown {
+  private readonly running = new Set<Promise<unknown>>();
+  private isStopped = false;
+
+  constructor(
+    private readonly importer: QueueImporter,
+    private readonly files: TransferFiles,
+    private readonly lifecycle: Lifecycle,
+  ) {}
+
+  /** The latest import of a waitlist, null before the first. */
+  async findLatest(waitlistId: number): Promise<LatestRun | null> {
+    return this.importer.findLatest(waitlistId);
+  }
+
+  /**
+   * Imports a file that is still arriving. Resolves when its header has come and is right. Once the file has arrived, the
+   * import goes on to its end.
+   * @throws Problem `INVALID_CSV`, `IMPORT_RUNNING`, `TRANSFERS_BUSY`
+   */
+  async receive(body: Readable, options: ImportOptions): Promise<ImportUnderWay> {
+    const progress: ImportProgress = { phase: 'receiving', done: 0, total: null };
+    let accept: (() => void) | undefined;
+    const accepted = new Promise<void>((resolve) => (accept = resolve));
+    const report = this.inTurn(async () => {
+      if (!options.isDryRun) await this.importer.requireIdle(options.waitlistId);
+      const file = await this.files.create();
+      try {
+        const hash = await save(body, file.handle, progress, () => accept?.());
+        return await this.run(file.handle, hash, options, progress);
+      } finally {
+        await file.remove();
+      }
+    });
+    // Who waits for it may be gone.
+    report.catch(() => undefined);
+    await Promise.race([accepted, report]);
+    return { progress, report };
+  }
+
+  /** Imports a file of the disk. @throws Problem as {@link receive} does */
+  async importFile(
+    path: string,
+    options: ImportOptions,
+    onProgress: (progress: Readonly<ImportProgress>) => void,
+  ): Promise<ImportReport> {
+    return this.inTurn(async () => {
+      const file = await open(path);
+      try {
+        const hash = createHash('sha256');
+        for await (const chunk of file.createReadStream({ autoClose: false, start: 0 })) hash.update(chunk as Buffer);
+        const progress: ImportProgress = { phase: 'reading', done: 0, total: null };
+        return await this.run(file, hash.digest('hex'), options, progress, onProgress);
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  /** Ends the imports at their next step; the same files complete them. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopped = true;
+    await Promise.allSettled(this.running);
+  }
+
+  private async inTurn(work: () => Promise<ImportReport>): Promise<ImportReport> {
+    if (this.running.size >= IMPORTS_MAX) throw new Problem('TRANSFERS_BUSY');
+    const report = work();
+    this.running.add(report);
+    try {
+      return await report;
+    } finally {
+      this.running.delete(report);
+    }
+  }
+
+  private async run(
+    file: FileHandle,
+    hash: string,
+    options: ImportOptions,
+    progress: ImportProgress,
+    onProgress: (progress: ImportProgress) => void = () => undefined,
+  ): Promise<ImportReport> {
+    const { waitlistId, isDryRun } = options;
+    if (isDryRun)
+      return this.carryOut(file, await this.importer.rehearse(waitlistId, hash), options, progress, onProgress);
+    const run = await this.importer.begin(waitlistId, hash);
+    const stopBeating = this.importer.keepAlive(run);
+    let report: ImportReport | undefined;
+    try {
+      report = await this.carryOut(file, run, options, progress, onProgress);
+      await this.importer.end(run, report);
+      return report;
+    } catch (error) {
+      // Without a database, the run counts as ended when it gives no more signs of life.
+      await this.importer.end(run, null).catch(() => undefined);
+      throw error;
+    } finally {
+      stopBeating();
+    }
+  }
+
+  private async carryOut(
+    file: FileHandle,
+    begun: Run,
+    { isDryRun, write }: ImportOptions,
+    progress: ImportProgress,
+    onProgress: (progress: ImportProgress) => void,
+  ): Promise<ImportReport> {
+    const header = await headerOf(file);
+    const staged = await this.files.create();
+    let run = begun;
+    let scan: Scan | undefined;
+    try {
+      do {
+        scan?.staging.close();
+        await staged.handle.truncate();
+        scan = await this.scan(file, new Staging(staged.path, header.columns.includes('join_order')), run, (lines) => {
+          Object.assign(progress, { phase: 'reading', done: lines });
+          onProgress(progress);
+        });
+        const rules = { region: run.rules.region, ...scan.questions.all };
+        run = isDryRun ? { ...run, rules } : await this.importer.reserve(run, rules, scan.staging.amount, write);
+        // The owner has changed the region or the questions meanwhile.
+      } while (run.firstSeq === null);
+      const { staging, rejected, errors } = scan;
+      Object.assign(progress, { phase: 'writing', done: 0, total: staging.length });
+      const sums = { imported: 0, skipped: 0, unresolved: 0 };
+      for (const lines of staging.chunks(run.firstSeq)) {
+        this.requireGoingOn();
+        const written = isDryRun ? await this.importer.judge(run, lines) : await this.importer.write(run, lines);
+        staging.rename(written.renamings);
+        sums.imported += written.imported;
+        sums.skipped += written.skipped;
+        sums.unresolved += written.unresolved;
+        progress.done += lines.length;
+        onProgress(progress);
+        await setImmediate();
+      }
+      return {
+        imported: sums.imported,
+        skipped: sums.skipped,
+        rejected,
+        unresolved_referrals: sums.unresolved,
+        ignored_columns: header.ignored,
+        errors,
+      };
+    } finally {
+      scan?.staging.close();
+      await staged.remove();
+    }
+  }
+
+  /** Reads the whole file before anything is written. */
+  private async scan(
+    file: FileHandle,
+    staging: Staging,
+    { rules, createdAt }: Run,
+    onLines: (lines: number) => void,
+  ): Promise<Scan> {
+    const questions = new ImportQuestions(rules);
+    const errors: { line: number; field: string; message: string }[] = [];
+    let rejected = 0;
+    let lines = 0;
+    let since = performance.now();
+    for await (const { number, cells, fault } of readLines(file)) {
+      const { line, faults } = fault ? { line: null, faults: [fault] } : readLine(cells, rules.region);
+      if (line && faults.length === 0)
+        faults.push(...stage(staging, questions, line, createdAt, 'join_order' in cells));
+      if (faults.length > 0) rejected += 1;
+      for (const { field, message } of faults)
+        if (errors.length < ERRORS_MAX) errors.push({ line: number, field, message });
+      lines += 1;
+      if (lines % LOOK_LINES !== 0 || performance.now() - since < SLICE_MS) continue;
+      this.requireGoingOn();
+      onLines(lines);
+      await setImmediate();
+      since = performance.now();
+    }
+    return { staging, questions, rejected, errors };
+  }
+
+  /** @throws Problem `SHUTTING_DOWN` */
+  private requireGoingOn(): void {
+    if (this.isStopped || this.lifecycle.isStopping) throw new Problem('SHUTTING_DOWN');
+  }
+}
+
+/** Adds a line that is right in itself, and its questions. Returns its faults beside other lines. */
+function stage(
+  staging: Staging,
+  questions: ImportQuestions,
+  line: Line,
+  moment: Date,
+  isNumbered: boolean,
+): FieldFault[] {
+  const { joinOrder, createdAt, keys, removedAt } = line;
+  if (isNumbered && joinOrder === null)
+    return [broken('required', 'is required in each line of a file that has it', 'join_order')];
+  const sort = joinOrder ?? (createdAt ?? moment).getTime();
+  if (staging.isTaken(sort)) return [broken('unique', 'must not be given twice', 'join_order')];
+  const answers = questions.answersOf(line.answers);
+  if (typeof answers === 'string') return [broken('max_items', answers, 'answers')];
+  staging.add(sort, {
+    facts: {
+      ...keys,
+      email: line.email,
+      registeredEmail: line.registeredEmail,
+      phone: line.phone,
+      firstName: line.firstName,
+      lastName: line.lastName,
+      metadata: line.metadata,
+      answers: answers.length > 0 ? answers : null,
+      spotsAdvanced: line.spotsAdvanced,
+      active: removedAt === null,
+      verified: line.verified,
+      removedAt,
+      removedPriority: removedAt && (line.removedPriority ?? 0),
+      createdAt: createdAt ?? moment,
+    },
+    uuid: line.uuid,
+    token: line.referralToken,
+    referredBy: line.referredByToken,
+    amountReferred: line.amountReferred,
+  });
+  return [];
+}
+
+/** Stores the file, and returns its hash. Calls `onHeader` once the header is there. @throws Problem `INVALID_CSV` */
+async function save(body: Readable, file: FileHandle, progress: ImportProgress, onHeader: () => void): Promise<string> {
+  const hash = createHash('sha256');
+  let start: Buffer | null = Buffer.alloc(0);
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    await file.write(chunk);
+    progress.done += chunk.length;
+    start &&= Buffer.concat([start, chunk]);
+    if (start && readHeader(start, false)) {
+      onHeader();
+      start = null;
+    }
+  }
+  if (start) readHeader(start, true);
+  onHeader();
+  return hash.digest('hex');
+}
+
+async function headerOf(file: FileHandle): Promise<Header> {
+  const start = Buffer.alloc(HEADER_BYTES_MAX + 1);
+  const { bytesRead } = await file.read(start, 0, start.length, 0);
+  return readHeader(start.subarray(0, bytesRead), bytesRead < start.length) as Header;
+}

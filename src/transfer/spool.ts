@@ -1,0 +1,65 @@
+import { EventEmitter, once } from 'node:events';
+import { Readable } from 'node:stream';
+import type { TransferFile } from './transfer-files.js';
+
+/** Bytes read at once. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** A file that is written at one speed and read, from its start, at another. */
+export class Spool {
+  private readonly changes = new EventEmitter();
+  private file: TransferFile | undefined;
+  private length = 0;
+  private end: { readonly error: Error | undefined } | undefined;
+
+  /** Call it before the first write. */
+  open(file: TransferFile): void {
+    this.file = file;
+  }
+
+  async write(text: string): Promise<void> {
+    await this.file?.handle.appendFile(text);
+    this.length += Buffer.byteLength(text);
+    this.changes.emit('change');
+  }
+
+  /** Nothing more is written; with an error, the reader gets it after what was written. */
+  finish(error?: Error): void {
+    this.end ??= { error };
+    this.changes.emit('change');
+  }
+
+  /** Resolves when there is something to read. @throws the error of a spool that ended without */
+  async begun(): Promise<void> {
+    await this.changed(0);
+    if (this.length === 0 && this.end?.error !== undefined) throw this.end.error;
+  }
+
+  /** What is written and will be. */
+  read(): Readable {
+    return Readable.from(this.chunks(), { objectMode: false, highWaterMark: CHUNK_BYTES });
+  }
+
+  /** Deletes the file. What still reads it fails. */
+  async remove(): Promise<void> {
+    await this.file?.remove();
+  }
+
+  private async *chunks(): AsyncGenerator<Buffer> {
+    for (let position = 0; ;) {
+      await this.changed(position);
+      if (this.length === position || !this.file) {
+        if (this.end?.error !== undefined) throw this.end.error;
+        return;
+      }
+      const { bytesRead, buffer } = await this.file.handle.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, position);
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
+
+  /** Resolves when something follows this position, or nothing will. */
+  private async changed(position: number): Promise<void> {
+    while (this.length === position && !this.end) await once(this.changes, 'change');
+  }
+}

@@ -1,0 +1,170 @@
+import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
+import type { ImportedFacts, ImportLine, Renaming } from '../queue/import/chunk.js';
+
+/** Lines of one chunk: some ten milliseconds of work for the database, so that signups are not delayed. */
+const LINES_MAX = 500;
+/** A chunk of large lines ends sooner: one INSERT must fit in a packet of the database. */
+const CHUNK_BYTES_MAX = 1024 * 1024;
+/** Of memory for the pages of the file. */
+const CACHE_KIB = 8 * 1024;
+
+/** A line that is not rejected. */
+export interface StagedLine {
+  readonly facts: Omit<ImportedFacts, 'importedReferrals'>;
+  readonly uuid: string | null;
+  readonly token: string | null;
+  readonly referredBy: string | null;
+  readonly amountReferred: number;
+}
+
+interface Row {
+  readonly id: number;
+  readonly sort: number;
+  readonly repeated: number;
+  readonly token: string | null;
+  readonly named: number | null;
+  readonly amount: number;
+  readonly uuid: string | null;
+  readonly referred_by: string | null;
+  readonly renamed: string | null;
+  readonly in_file: number;
+  readonly facts: string;
+}
+
+/**
+ * The lines of a file on disk, to sort and to match more of them than memory holds. An embedded database for the time of one
+ * import: it keeps no journal and waits for no disk. Each call takes some microseconds, or milliseconds for a chunk.
+ */
+export class Staging {
+  /** How many numbers the lines need. */
+  amount = 0;
+  private lines = 0;
+  private first = Infinity;
+  private last = -Infinity;
+  private hasAliases = false;
+  private readonly database: DatabaseSyncInstance;
+  private readonly statements: Readonly<Record<keyof typeof STATEMENTS, StatementSyncInstance>>;
+
+  /** `isNumbered`: the file has `join_order`, so a number that no line has stays free. */
+  constructor(
+    path: string,
+    private readonly isNumbered: boolean,
+  ) {
+    this.database = new DatabaseSync(path);
+    this.database.exec(`
+      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;
+      PRAGMA cache_size = -${CACHE_KIB};
+      CREATE TABLE line (id INTEGER PRIMARY KEY, sort INTEGER, repeated INTEGER, token TEXT, amount INTEGER, uuid TEXT,
+        referred_by TEXT, facts TEXT);
+      CREATE ${isNumbered ? 'UNIQUE' : ''} INDEX line_order ON line (sort, id);
+      CREATE TABLE person (key TEXT PRIMARY KEY, line INTEGER) WITHOUT ROWID;
+      CREATE TABLE token (token TEXT PRIMARY KEY, line INTEGER, renamed TEXT) WITHOUT ROWID;
+      CREATE TABLE alias (line INTEGER, token TEXT, PRIMARY KEY (line, token)) WITHOUT ROWID;
+      CREATE TABLE named (token TEXT PRIMARY KEY, amount INTEGER) WITHOUT ROWID;
+      BEGIN`);
+    this.statements = Object.fromEntries(
+      Object.entries(STATEMENTS).map(([name, sql]) => [name, this.database.prepare(sql)]),
+    ) as Record<keyof typeof STATEMENTS, StatementSyncInstance>;
+  }
+
+  /** Lines so far. */
+  get length(): number {
+    return this.lines;
+  }
+
+  /** Whether an earlier line has this number. */
+  isTaken(number: number): boolean {
+    return this.isNumbered && this.statements.has.get(number) !== undefined;
+  }
+
+  /** Adds a line that sorts by its time, or by its number. */
+  add(sort: number, { facts, uuid, token, referredBy, amountReferred }: StagedLine): void {
+    const { person, addPerson, hold, addAlias, name, add } = this.statements;
+    const id = this.lines;
+    const keys = [facts.emailKey && `e${facts.emailKey}`, facts.phoneKey && `p${facts.phoneKey}`].filter(
+      Boolean,
+    ) as string[];
+    const earlier = keys.map((key) => person.get(key) as { line: number } | undefined).find(Boolean);
+    if (!earlier) for (const key of keys) addPerson.run(key, id);
+    const isHolder = token !== null && hold.run(token, earlier?.line ?? id).changes === 1;
+    if (isHolder && earlier) {
+      addAlias.run(earlier.line, token);
+      this.hasAliases = true;
+    }
+    // People do not refer themselves.
+    const referrer = isHolder && referredBy === token ? null : referredBy;
+    if (referrer !== null) name.run(referrer);
+    const ownToken = isHolder && !earlier ? token : null;
+    add.run(id, sort, earlier ? 1 : 0, ownToken, amountReferred, uuid, referrer, JSON.stringify(facts));
+    this.lines += 1;
+    this.first = Math.min(this.first, sort);
+    this.last = Math.max(this.last, sort);
+    this.amount = this.isNumbered ? this.last - this.first + 1 : this.lines;
+  }
+
+  /** The lines in the order of their numbers, from `firstSeq` on, in chunks. */
+  *chunks(firstSeq: number): Generator<readonly ImportLine[]> {
+    let after: Pick<Row, 'sort' | 'id'> = { sort: -1, id: -1 };
+    for (let done = 0; done < this.lines;) {
+      const rows = this.statements.next.all(after.sort, after.id) as unknown as Row[];
+      let bytes = 0;
+      const end = rows.findIndex(({ facts }) => (bytes += facts.length) > CHUNK_BYTES_MAX);
+      const some = end < 0 ? rows : rows.slice(0, Math.max(1, end));
+      const before = done;
+      yield some.map((row, index) =>
+        this.lineOf(row, firstSeq + (this.isNumbered ? row.sort - this.first : before + index)),
+      );
+      done += some.length;
+      after = some.at(-1) as Row;
+    }
+  }
+
+  /** The records of these tokens have others: the lines to come name those. */
+  rename(renamings: readonly Renaming[]): void {
+    for (const { from, to } of renamings) this.statements.rename.run(to, from);
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  private lineOf(row: Row, seq: number): ImportLine {
+    const facts = JSON.parse(row.facts) as Record<'createdAt' | 'removedAt', string | null> &
+      Omit<StagedLine['facts'], 'createdAt' | 'removedAt'>;
+    return {
+      seq,
+      facts: {
+        ...facts,
+        createdAt: new Date(facts.createdAt as string),
+        removedAt: facts.removedAt === null ? null : new Date(facts.removedAt),
+        // Referrals of people who are not in the file any more.
+        importedReferrals: Math.max(0, row.amount - (row.named ?? 0)),
+      },
+      uuid: row.uuid,
+      token: row.token,
+      otherTokens: this.hasAliases ? this.aliasesOf(row.id) : [],
+      isRepeated: row.repeated === 1,
+      referrer:
+        row.referred_by === null ? null : { token: row.referred_by, renamed: row.renamed, isInFile: row.in_file === 1 },
+    };
+  }
+
+  private aliasesOf(id: number): string[] {
+    return (this.statements.aliases.all(id) as unknown as { token: string }[]).map(({ token }) => token);
+  }
+}
+
+const STATEMENTS = {
+  has: 'SELECT 1 FROM line WHERE sort = ?',
+  person: 'SELECT line FROM person WHERE key = ?',
+  addPerson: 'INSERT INTO person VALUES (?, ?)',
+  hold: 'INSERT OR IGNORE INTO token VALUES (?, ?, NULL)',
+  addAlias: 'INSERT OR IGNORE INTO alias VALUES (?, ?)',
+  aliases: 'SELECT token FROM alias WHERE line = ?',
+  name: 'INSERT INTO named VALUES (?, 1) ON CONFLICT DO UPDATE SET amount = amount + 1',
+  add: 'INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  rename: 'UPDATE token SET renamed = ? WHERE token = ?',
+  next: `SELECT l.*, n.amount AS named, t.renamed, t.token IS NOT NULL AS in_file
+    FROM line l LEFT JOIN named n ON n.token = l.token LEFT JOIN token t ON t.token = l.referred_by
+    WHERE (l.sort, l.id) > (?, ?) ORDER BY l.sort, l.id LIMIT ${LINES_MAX}`,
+} as const;

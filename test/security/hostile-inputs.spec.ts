@@ -194,7 +194,6 @@ describe('nobody sets', () => {
     const victim = await world.owner();
     const own = await world.waitlist();
     const forged = {
-      id: 1,
       api_key: 'forged-key',
       created_at: '2020-01-01_00-00-00',
       statistics: { total_signups: 9 },
@@ -203,11 +202,11 @@ describe('nobody sets', () => {
     const { token } = own.owner;
     const path = `/api/v1/waitlist/${own.id}`;
     const created = await world.waitlist(forged as object, own.owner);
-    const { body: changed } = await api.patch(path, forged, { token });
+    const { body: changed } = await api.patch(path, { ...forged, id: 1, public_key: 'FORGEDKEY' }, { token });
 
     for (const field of ['account_id', 'accountId', 'user_id', 'api_key_hash', 'next_seq'])
       expect((await api.patch(path, { [field]: 1 }, { token })).body.errors).toMatchObject([{ field, rule: 'known' }]);
-    expect(created.id).not.toBe(1);
+    expect([changed.id, changed.public_key]).toEqual([own.id, own.public_key]);
     for (const waitlist of [created, changed]) {
       expect(waitlist.statistics).toEqual({
         current_signups: 0,

@@ -470,7 +470,8 @@ const SETTINGS = {
 const SETTING_FAULTS: Fields = {
   waitlist_name: { ...TEXT, ...disguised('Hostile'), ...longerThan(200) },
   waitlist_url_location: {
-    ...TEXT,
+    ...NULLABLE_TEXT,
+    empty: [''],
     ...disguised('https://example.com/'),
     'no address': ['example.com', '/join', 'https://', 'https://exa mple.com/'],
     'not percent-encoded ASCII': ['https://exämple.com/', 'https://example.com/a page', 'https://example.com/?a=%zz'],
@@ -504,6 +505,22 @@ const SETTING_FAULTS: Fields = {
   },
   'questions[0].required': { unknown: [true] },
   'questions[0].id': { ...wrongType('number'), ...NO_ID, unknown: [1] },
+  title: { ...NULLABLE_TEXT, ...disguised('Join'), ...longerThan(200) },
+  logo: {
+    ...NULLABLE_TEXT,
+    ...disguised('https://example.com/logo.png'),
+    'a script or a document': ['javascript:alert(1)', 'data:image/svg+xml,<svg/>'],
+    'another scheme': ['http://example.com/logo.png', '//example.com/logo.png'],
+    'a way out of an attribute': ['https://example.com/"onerror="alert(1)'],
+  },
+  configuration_style_json: {
+    ...wrongType('object'),
+    'more than 8 KiB': [{ a: 'x'.repeat(8 * 1024) }],
+    'too deep': [JSON.parse(levels('{"a":', '}', 9).replace(':}', ':1}'))],
+    NUL: [{ a: '\u0000' }],
+  },
+  leaderboard_length: { ...wrongType('number'), 'out of range': [0, 101], 'no whole number': [1.5] },
+  uses_leaderboard: wrongType('boolean'),
   waitlist_nmae: { unknown: ['Hostile'] },
   'required_contact.fist_name': { unknown: ['off'] },
   'questions[0]': wrongType('object'),
@@ -518,8 +535,21 @@ const SETTING_FAULTS: Fields = {
   'questions[0].answer_value[0]': { ...TEXT, ...disguised('Because') },
 };
 
+/** What only a new waitlist may bring. */
+const NAME_FAULTS: Fields = {
+  id: { ...wrongType('number'), ...NO_ID, 'beyond 31 bits': [2_147_483_648] },
+  public_key: {
+    ...TEXT,
+    ...disguised('HOSTILE1'),
+    'no letter': ['12345678'],
+    'other letters': ['hostile1', 'HÖSTILE1', "A' OR 1=1"],
+    'too short': ['K1234'],
+    ...longerThan(12),
+  },
+};
+
 const waitlists: HostileInput[] = [
-  ...bodies(`POST ${WAITLIST}`, SETTINGS, SETTING_FAULTS, OWNERS_FAULT),
+  ...bodies(`POST ${WAITLIST}`, SETTINGS, { ...SETTING_FAULTS, ...NAME_FAULTS }, OWNERS_FAULT),
   ...bodies(`PATCH ${WAITLIST}/{id}`, SETTINGS, SETTING_FAULTS, OWNERS_FAULT),
   ...each({ 'no id of a waitlist': ['0', '01', 'abc', '{id};x', ...NO_NUMBER] }, (id) => ({
     call: `GET ${WAITLIST}/${id}`,

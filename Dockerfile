@@ -38,9 +38,9 @@ LABEL org.opencontainers.image.title="waitlist-service" \
       org.opencontainers.image.revision="$REVISION"
 ENV NODE_ENV=production
 WORKDIR /app
-# The program belongs to root, so the service cannot change it. Only the data directory belongs to the service.
+# The program belongs to root, so the service cannot change it. Only two directories belong to the service.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /opt/yarn* \
- && install -d -o node -g node -m 700 data
+ && install -d -o node -g node -m 700 data transfers
 COPY --from=init /usr/bin/tini-static /usr/bin/tini
 COPY --from=dependencies /app/package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules

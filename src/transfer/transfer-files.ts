@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
@@ -38,6 +39,8 @@ export class TransferFiles implements OnApplicationBootstrap {
   /** Deletes the files of processes that are gone. Other processes may share the directory. */
   async onApplicationBootstrap(): Promise<void> {
     const { transferDirectory } = this.config;
+    // A container of one command, such as a migration, may lack the system's temporary folder.
+    if (!existsSync(transferDirectory)) return;
     for (const name of await readdir(transferDirectory)) {
       const [, owner] = NAME.exec(name) ?? [];
       if (owner !== undefined && isGone(Number(owner))) await removeOwn(join(transferDirectory, name));

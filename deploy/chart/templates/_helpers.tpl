@@ -92,8 +92,9 @@ env:
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end }}
-{{- if or (include "waitlist.hasTrustedCa" .) .Values.extraVolumeMounts }}
 volumeMounts:
+  - name: transfers
+    mountPath: /transfers
   {{- if include "waitlist.hasTrustedCa" . }}
   - name: trusted-ca
     mountPath: /etc/waitlist-service
@@ -103,12 +104,17 @@ volumeMounts:
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end }}
-{{- end }}
 
 {{/* Pod level. */}}
 {{- define "waitlist.volumes" -}}
-{{- if or (include "waitlist.hasTrustedCa" .) .Values.extraVolumes }}
 volumes:
+  - name: transfers
+    {{- if .Values.transfers.volume }}
+    {{- toYaml .Values.transfers.volume | nindent 4 }}
+    {{- else }}
+    emptyDir:
+      sizeLimit: {{ .Values.transfers.sizeLimit }}
+    {{- end }}
   {{- if include "waitlist.hasTrustedCa" . }}
   {{- with .Values.trustedCa }}
   - name: trusted-ca
@@ -127,7 +133,6 @@ volumes:
   {{- with .Values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-{{- end }}
 {{- end }}
 
 {{/* Pod level. Init containers that keep running: a Job can end although they run. */}}

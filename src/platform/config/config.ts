@@ -106,10 +106,7 @@ const Environment = z.object({
     'must be a comma-separated list of origins such as https://example.com',
   ),
   AUDIT_DAYS: wholeNumber(AUDIT_DAYS, AUDIT_DAYS_MIN, 3_650),
-  TRANSFER_DIR: z
-    .string()
-    .default(tmpdir)
-    .refine(isWritableDirectory, 'must be a directory that this user may write to'),
+  TRANSFER_DIR: z.string().refine(isWritableDirectory, 'must be a directory that this user may write to').optional(),
   DOCS_ENABLED: z
     .enum(['true', 'false'], 'must be true or false')
     .default('true')
@@ -161,7 +158,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     /** How long audit events are kept. */
     auditDays: env.AUDIT_DAYS,
     /** Where the files of imports and exports lie while they are in use. */
-    transferDirectory: resolve(env.TRANSFER_DIR),
+    transferDirectory: resolve(env.TRANSFER_DIR ?? tmpdir()),
     /**
      * A stopping process serves for this time, so that load balancers notice. The embedded database allows one process only,
      * so there is no load balancer that could send requests elsewhere.

@@ -22,8 +22,9 @@ import { ProblemFilter } from '../problems/problem.filter.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { recordRequests, traceRequests } from '../telemetry/requests.js';
 import { collectAllowedMethods } from './allowed-methods.js';
-import { readJsonBodies, readQueryFromBody, requireReadableQuery, streamCsvBodies } from './body-and-query.js';
+import { readJsonBodies, readQueryFromBody, requireReadableQuery } from './body-and-query.js';
 import { allowOrigins } from './cors.js';
+import { streamCsvBodies } from './csv-bodies.js';
 import { DATA_HEADERS } from './headers.js';
 import { SERVER_BOUNDS } from './server.js';
 

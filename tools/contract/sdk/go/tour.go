@@ -79,7 +79,8 @@ func main() {
 	// Another waitlist, with questions; its key in the header
 	which, why := waitlist.NewQuestion("Which?"), waitlist.NewQuestion("Why?")
 	which.SetAnswerValue([]string{"One", "Two"})
-	settings := waitlist.NewCreateWaitlist("Launch", "https://example.com/join")
+	settings := waitlist.NewCreateWaitlist("Launch")
+	settings.SetWaitlistUrlLocation("https://example.com/join")
 	settings.SetQuestions([]waitlist.Question{*which, *why})
 	launch := must(client.WaitlistAPI.CreateWaitlist(owner).CreateWaitlist(*settings).Execute())
 	answer := waitlist.ArrayOfStringAsAnswerValue(&[]string{"One", "Two"})
@@ -90,9 +91,9 @@ func main() {
 	equal(*answered[0].AnswerValue.Get().ArrayOfString, []string{"One", "Two"})
 	equal(answered[1].AnswerValue.Get() == nil, true)
 	seen := must(client.WaitlistAPI.GetWaitlist(owner, launch.Id).Execute())
-	equal([]any{*seen.GetStatistics().CurrentSignups, *seen.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
+	equal([]any{seen.GetStatistics().CurrentSignups, seen.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
 	shown := must(client.WaitlistAPI.GetWaitlist(ctx, launch.Id).Execute())
-	equal([]any{shown.GetStatistics().TotalSignups, *shown.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
+	equal([]any{shown.GetStatistics().TotalSignups, shown.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
 	equal(len(must(client.WaitlistAPI.ListWaitlists(owner).Limit(1).Execute())), 1)
 	equal(len(must(client.WaitlistAPI.ListWaitlists(owner).AfterId(launch.Id).Execute())), 0)
 	key := map[string]waitlist.APIKey{"api_key": {Key: launch.ApiKey}}

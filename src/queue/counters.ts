@@ -17,7 +17,7 @@
  * Writers pay: where a bucket gains or loses records, its following siblings change, at most `FAN_OUT` rows a level. A
  * record that joins at the end has none, so it changes a row only if it opens a bucket. The code knows without reading
  * whether it does: on the two axes where every record joins at the end, the buckets of the last assigned `seq` always have
- * rows. `join` keeps that true, `rebuild` restores it, `verify` checks it.
+ * rows. `join` keeps that true, and so does an import that reserves numbers; `rebuild` restores it, `verify` checks it.
  *
  * This file is the arithmetic; `bucket.store.ts` keeps the rows. Measurement chose the widths: docs/decisions/counters.md.
  */

@@ -8,12 +8,10 @@ import { QueueScanner, type Scan, type ScannedWaiter } from '../queue/queue.scan
 import type { WholeWaitlist } from '../queue/waitlist.table.js';
 import { COLUMNS, toCell, valuesOf } from './columns.js';
 import { Spool } from './spool.js';
-import { TransferFiles } from './transfer-files.js';
+import { asSpaceProblem, TransferFiles } from './transfer-files.js';
 
 /** Each has a connection to the database and a file. */
 const EXPORTS_MAX = 2;
-/** A full disk, or a quota. */
-const NO_SPACE: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
 
 export const FORMATS = ['csv', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -95,8 +93,7 @@ export class ExportService implements BeforeApplicationShutdown {
       }
       spool.finish();
     } catch (error) {
-      const isFull = NO_SPACE.has((error as NodeJS.ErrnoException).code);
-      spool.finish(isFull ? new Problem('OVERLOADED', { cause: error }) : (error as Error));
+      spool.finish(asSpaceProblem(error) as Error);
     }
     if (!ended.aborted) await once(ended, 'abort');
     await spool.remove();

@@ -14,7 +14,7 @@ import { QueueReader } from '../queue/queue.reader.js';
 import { type Line, readLine } from './columns.js';
 import { type Header, HEADER_BYTES_MAX, readHeader, readLines } from './import-file.js';
 import { Staging } from './staging.js';
-import { TransferFiles } from './transfer-files.js';
+import { asSpaceProblem, TransferFiles } from './transfer-files.js';
 
 /** Imports at once in a process. */
 const IMPORTS_MAX = 2;
@@ -75,7 +75,7 @@ export class ImportService implements BeforeApplicationShutdown {
   /**
    * Imports a file that is still arriving. Resolves when its header has come and is right. Once the file has arrived, the
    * import goes on to its end.
-   * @throws Problem `INVALID_CSV`, `IMPORT_RUNNING`, `TRANSFERS_BUSY`
+   * @throws Problem `INVALID_CSV`, `IMPORT_RUNNING`, `TRANSFERS_BUSY`, `OVERLOADED` if the disk is full
    */
   async receive(body: Readable, options: ImportOptions): Promise<ImportUnderWay> {
     const progress: ImportProgress = { phase: 'receiving', done: 0, total: null };
@@ -135,6 +135,8 @@ export class ImportService implements BeforeApplicationShutdown {
     this.running.add(report);
     try {
       return await report;
+    } catch (error) {
+      throw asSpaceProblem(error);
     } finally {
       this.running.delete(report);
     }

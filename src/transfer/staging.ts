@@ -33,7 +33,7 @@ interface Row {
 
 /**
  * The lines of a file on disk, to sort and to match more of them than memory holds. An embedded database for the time of one
- * import: it keeps no journal and waits for no disk. Each call takes some microseconds, or milliseconds for a chunk.
+ * import: it keeps no journal on disk, and waits for no disk. Each call takes some microseconds, or milliseconds for a chunk.
  */
 export class Staging {
   /** How many numbers the lines need. */
@@ -52,7 +52,7 @@ export class Staging {
   ) {
     this.database = new DatabaseSync(path);
     this.database.exec(`
-      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;
+      PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -${CACHE_KIB};
       CREATE TABLE line (id INTEGER PRIMARY KEY, sort INTEGER, repeated INTEGER, token TEXT, amount INTEGER, uuid TEXT,
         referred_by TEXT, facts TEXT);

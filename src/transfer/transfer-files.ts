@@ -4,9 +4,20 @@ import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { type Config, CONFIG } from '../platform/config/config.js';
+import { Problem } from '../platform/problems/problem.js';
 
 /** With the id of the process that uses the file. */
 const NAME = /^waitlist-transfer-(\d+)-/;
+
+/** The codes of a full disk, or a quota, and the embedded database's for it. */
+const NO_SPACE: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 13]);
+
+/** `OVERLOADED` where `TRANSFER_DIR` has no space left; otherwise the error itself. */
+export function asSpaceProblem(error: unknown): unknown {
+  const { code, errcode } = (error ?? {}) as { readonly code?: unknown; readonly errcode?: unknown };
+  if (error instanceof Problem || !(NO_SPACE.has(code) || NO_SPACE.has(errcode))) return error;
+  return new Problem('OVERLOADED', { cause: error });
+}
 
 /** A file for the time of one import or export. */
 export interface TransferFile {

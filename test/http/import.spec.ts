@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import type { PersonChanges } from '../../src/queue/waiter.js';
 import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
 import type { Answer, CallOptions } from '../support/api.js';
+import { inOrder } from '../support/oracle.js';
 import { queueOf } from '../support/queue.js';
+import { SEED } from '../support/seed.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
@@ -299,6 +302,51 @@ describe('an import', () => {
       expect(people.get('e@example.com')?.amount_referred).toBe(1);
       expect((await queue(waitlist))[0]).toBe('c@example.com');
     });
+  });
+
+  it('gives the order that the facts of its lines earn', async () => {
+    const person = fc.record({
+      /** Of an earlier or a later line; beyond the last line, somebody who was there already, or nobody. */
+      referrer: fc.nat({ max: 40 }),
+      advanced: fc.oneof(fc.constant(0), fc.nat({ max: 20 })),
+      isOffboarded: fc.boolean(),
+    });
+    const file = fc.record({
+      people: fc.array(person, { minLength: 1, maxLength: 30 }),
+      spots: fc.constantFrom(0, 1, 3),
+    });
+    await fc.assert(
+      fc.asyncProperty(file, async ({ people, spots }) => {
+        const waitlist = await service.world.waitlist({ spots_to_move_upon_referral: spots });
+        const before = await service.world.signups(waitlist, 2);
+        const tokens = [...people.map((_, index) => `token-${index}`), ...before.map((there) => there.referral_token)];
+        const rows = people.map(({ referrer, advanced, isOffboarded }, index) => [
+          `${index}@example.com`,
+          `token-${index}`,
+          referrer === index ? '' : (tokens[referrer] ?? ''),
+          advanced,
+          isOffboarded ? '2024-01-01' : '',
+          // The file is in another order than that of joining.
+          index,
+        ]);
+        await importRows(
+          waitlist,
+          ['email', 'referral_token', 'referred_by', 'spots_advanced', 'removed_date', 'join_order'],
+          ...rows.toReversed(),
+        );
+
+        const emails = [...before.map(({ email }) => email), ...rows.map(([email]) => email)];
+        const earned = [...before, ...people].map((_, seq) => {
+          const line = seq - before.length;
+          const token = line < 0 ? before[seq]!.referral_token : `token-${line}`;
+          const { advanced = 0, isOffboarded = false } = people[line] ?? {};
+          return { seq, advanced, isOffboarded, referrals: rows.filter(([, , referrer]) => referrer === token).length };
+        });
+        const active = earned.filter(({ isOffboarded }) => !isOffboarded);
+        expect(await queue(waitlist)).toEqual(inOrder(active, spots).map(({ seq }) => emails[seq]));
+      }),
+      { numRuns: 10, seed: SEED },
+    );
   });
 
   describe('of people', () => {

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { Readable } from 'node:stream';
 import { UnsupportedMediaTypeException } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'secure-json-parse';
@@ -13,16 +12,12 @@ export const BODY_MAX_BYTES = 256 * 1024;
 const LEVELS_MAX = 64;
 /** Ten times the largest body of the contract. Every value is visited before the caller is authenticated. */
 const VALUES_MAX = 20_000;
-const CSV = /^\s*text\/csv\s*(?:;|$)/i;
-const NO_CSV = 'The body must be CSV in UTF-8, sent as text/csv and without a Content-Encoding.';
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8"?\s*(?:;|$))/i;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Overrides {@link BODY_MAX_BYTES} for a route. */
     bodyMaxBytes?: number;
-    /** The body is CSV, at most `bodyMaxBytes`; the handler reads it as a stream. */
-    takesCsv?: boolean;
     /** The fields of a JSON body stand in for missing query parameters. */
     bodyAsQuery?: boolean;
   }
@@ -45,42 +40,6 @@ export function readJsonBodies(fastify: FastifyInstance): void {
       done(error as Error, undefined);
     }
   });
-}
-
-/** Lets routes with `takesCsv` read their bodies while these arrive. They take nothing else, and no other route takes CSV. */
-export function streamCsvBodies(fastify: FastifyInstance): void {
-  fastify.addHook('preParsing', (request, _, payload, done) => {
-    const { headers, routeOptions } = request;
-    const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
-    if (!routeOptions.config.takesCsv || isEmpty) return done();
-    if (!CSV.test(headers['content-type'] ?? '') || !isPlain(request))
-      return done(new Problem('UNSUPPORTED_MEDIA_TYPE', { detail: NO_CSV }));
-    if (Number(headers['content-length'] ?? 0) > routeOptions.bodyLimit) return done(new Problem('BODY_TOO_LARGE'));
-    done(null, Readable.from(bounded(payload, routeOptions.bodyLimit)));
-  });
-  // A body of which more will come: the answer ends its connection.
-  fastify.addHook('onSend', async ({ raw, routeOptions }, reply) => {
-    if (routeOptions.config.takesCsv && !raw.complete) reply.header('connection', 'close');
-  });
-  fastify.addContentTypeParser('text/csv', (request, payload, done) => {
-    if (request.routeOptions.config.takesCsv) done(null, payload);
-    else done(new UnsupportedMediaTypeException());
-  });
-}
-
-/** @throws Problem `BODY_TOO_LARGE`; `MALFORMED_REQUEST` for a body that ends too early */
-async function* bounded(payload: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  try {
-    for await (const chunk of payload) {
-      bytes += chunk.length;
-      if (bytes > bytesMax) throw new Problem('BODY_TOO_LARGE');
-      yield chunk;
-    }
-  } catch (error) {
-    if (error instanceof Problem) throw error;
-    throw new Problem('MALFORMED_REQUEST', { cause: error });
-  }
 }
 
 /** Some existing scripts send the parameters of a GET in a JSON body. The query wins. */
@@ -118,7 +77,8 @@ function requirePlain(request: FastifyRequest): void {
   if (!isPlain(request)) throw new UnsupportedMediaTypeException();
 }
 
-function isPlain(request: FastifyRequest): boolean {
+/** Whether a body is in UTF-8 and not encoded, as far as the headers say. */
+export function isPlain(request: FastifyRequest): boolean {
   const {
     'content-encoding': encoding = 'identity',
     'transfer-encoding': transfer = 'chunked',

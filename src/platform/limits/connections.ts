@@ -78,8 +78,9 @@ export function askForBodies(fastify: FastifyInstance): void {
   server.on('checkContinue', (request, response) => {
     request.once('resume', () => {
       // Node.js also reads, and drops, the body of a request that has its answer.
-      if (!response.headersSent) response.writeContinue();
+      if (!response.headersSent) askForBody(request);
     });
+    waiting.set(request, () => response.writeContinue());
     server.emit('request', request, response);
   });
   server.on('checkExpectation', (request, response) => {
@@ -91,6 +92,15 @@ export function askForBodies(fastify: FastifyInstance): void {
     reply.header('connection', 'close');
     done(new Problem('EXPECTATION_FAILED'));
   });
+}
+
+/** The answers `100 Continue` that were not sent yet. */
+const waiting = new WeakMap<IncomingMessage, () => void>();
+
+/** Sends `100 Continue` if the client waits for it: before the body is read in another way than by `resume`. */
+export function askForBody(request: IncomingMessage): void {
+  waiting.get(request)?.();
+  waiting.delete(request);
 }
 
 /**

@@ -378,6 +378,44 @@ const heartbeats: HostileInput[] = [
   })),
 ];
 
+/** The fields that the earlier generations name otherwise; they share all others with the operations above. */
+const NAMING = { ...wrongType('number', 'text'), ...NO_ID, 'no name of a waitlist': NO_NAME };
+const earlierGenerations: HostileInput[] = [
+  ...bodies(
+    'POST /api/v1/waiter',
+    { waitlist_id: '{id}', email: 'hostile@example.com' },
+    { waitlist_id: NAMING },
+    INVALID,
+  ),
+  ...bodies(
+    'POST /api/v1/waitlists/submit',
+    { api_key: '{id}', email: 'hostile@example.com' },
+    { api_key: NAMING, email: { ...NULLABLE_TEXT, ...disguised('hostile@example.com'), 'no address': ['nobody'] } },
+    INVALID,
+  ),
+  ...bodies(
+    'POST /api/v1/users/status',
+    { api_key: '{id}', email: 'known@example.com' },
+    {
+      api_key: NAMING,
+      email: { ...wrongType('text'), ...disguised('known@example.com'), 'no address': ['%', "' OR ''='"] },
+    },
+    INVALID,
+  ),
+  ...queries('/api/v1/waiter?waitlist_id={id}', {
+    email: { empty: ['', '%20'], 'no UTF-8': ['%ff@example.com'], 'no address': ['nobody', '%25'] },
+    uuid: { 'no uuid': ['', '%25', '{referral}'] },
+  }),
+  ...queries('/api/v1/waitlist?x=1', { waitlist_id: { 'no name of a waitlist': ['0', '-1', 'true', '1%20', '1%00'] } }),
+  ...['/api/v1/waitlist/{id}/leaderboard?total_signups', '/api/v1/waiter/{id}/leaderboard?total_waiters'].flatMap(
+    (path) =>
+      each({ ...POSITIVE, 'more than a leaderboard': ['101'] }, (length) => ({
+        call: `GET ${path}=${length}`,
+        ...INVALID,
+      })),
+  ),
+];
+
 const credential = (sound: string) => ({ ...TEXT, 'a list of one': [[sound]], 'too long': ['x'.repeat(257)] });
 const logins: HostileInput[] = [
   ...bodies(
@@ -527,6 +565,22 @@ const SETTING_FAULTS: Fields = {
   },
   'questions[0].required': { unknown: [true] },
   'questions[0].id': { ...wrongType('number'), ...NO_ID, unknown: [1] },
+  title: { ...NULLABLE_TEXT, ...disguised('Join'), ...longerThan(200) },
+  logo: {
+    ...NULLABLE_TEXT,
+    ...disguised('https://example.com/logo.png'),
+    'a script or a document': ['javascript:alert(1)', 'data:image/svg+xml,<svg/>'],
+    'another scheme': ['http://example.com/logo.png', '//example.com/logo.png'],
+    'a way out of an attribute': ['https://example.com/"onerror="alert(1)'],
+  },
+  configuration_style_json: {
+    ...wrongType('object'),
+    'more than 8 KiB': [{ a: 'x'.repeat(8 * 1024) }],
+    'too deep': [JSON.parse(levels('{"a":', '}', 9).replace(':}', ':1}'))],
+    NUL: [{ a: '\u0000' }],
+  },
+  leaderboard_length: { ...wrongType('number'), 'out of range': [0, 101], 'no whole number': [1.5] },
+  uses_leaderboard: wrongType('boolean'),
   waitlist_nmae: { unknown: ['Hostile'] },
   'required_contact.fist_name': { unknown: ['off'] },
   'questions[0]': wrongType('object'),
@@ -541,8 +595,21 @@ const SETTING_FAULTS: Fields = {
   'questions[0].answer_value[0]': { ...TEXT, ...disguised('Because') },
 };
 
+/** What only a new waitlist may bring. */
+const NAME_FAULTS: Fields = {
+  id: { ...wrongType('number'), ...NO_ID, 'beyond 31 bits': [2_147_483_648] },
+  public_key: {
+    ...TEXT,
+    ...disguised('HOSTILE1'),
+    'no letter': ['12345678'],
+    'other letters': ['hostile1', 'HÖSTILE1', "A' OR 1=1"],
+    'too short': ['K1234'],
+    ...longerThan(12),
+  },
+};
+
 const waitlists: HostileInput[] = [
-  ...bodies(`POST ${WAITLIST}`, SETTINGS, SETTING_FAULTS, OWNERS_FAULT),
+  ...bodies(`POST ${WAITLIST}`, SETTINGS, { ...SETTING_FAULTS, ...NAME_FAULTS }, OWNERS_FAULT),
   ...bodies(`PATCH ${WAITLIST}/{id}`, SETTINGS, SETTING_FAULTS, OWNERS_FAULT),
   ...each({ 'no id of a waitlist': ['0', '01', 'abc', '{id};x', ...NO_NUMBER] }, (id) => ({
     call: `GET ${WAITLIST}/${id}`,
@@ -596,6 +663,7 @@ export const REFUSED: readonly HostileInput[] = [
   ...answering,
   ...lookups,
   ...heartbeats,
+  ...earlierGenerations,
   ...logins,
   ...listing,
   ...offboarding,

@@ -41,6 +41,7 @@ beforeAll(async () => {
     key: waitlist.api_key,
     token: waitlist.owner.token,
     waiter: await world.idOf(waitlist, known),
+    uuid: known.uuid,
     referral: known.referral_token,
     foreignKey: (await world.waitlist()).api_key,
   };

@@ -29,6 +29,7 @@ export interface Target {
   readonly token: string;
   /** A person on the waitlist. */
   readonly waiter: number;
+  readonly uuid: string;
   readonly referral: string;
   /** A key of another owner. */
   readonly foreignKey: string;
@@ -92,6 +93,7 @@ const SOUND: Readonly<Record<string, string>> = {
   order: 'joined',
   questions_request: 'true',
   offboarded_request: 'true',
+  include_referrer: 'true',
 };
 
 /** Queries that are sound but for one parameter, which is also given twice. Values are percent-encoded already. */
@@ -618,13 +620,65 @@ const waitlists: HostileInput[] = [
   })),
 ];
 
+const NAMED = { waitlist_id: '{id}', offboard_request: true, signups: [{ uuid: '{uuid}' }, { uuid: '{uuid}' }] };
+const NO_UUID: Faults = { 'no uuid': ['', '{referral}', '{waiter}', '%', "' OR ''='", '0199f2a4-5b6c-7def-8a90-123456789abc\u0000'] }; // prettier-ignore
+const records: HostileInput[] = [
+  ...queries(
+    `${SIGNUP}/waitlist/{id}?limit=100`,
+    {
+      offset: NUMBER,
+      after_id: POSITIVE,
+      referral_token: { 'too long': ['A'.repeat(65)] },
+      referral_tokens: { 'no tokens': ['', ',', 'A,', "'%20OR%201=1", '{referral}%00', '%C3%A9', 'A'.repeat(33)] },
+      questions_request: NO_FLAG,
+      include_referrer: NO_FLAG,
+      offboarded_request: NO_FLAG,
+    },
+    OWNER,
+  ),
+  ...each({ 'no uuid': ['x', '{referral}', '%00', "'%20OR%20''='", 'waitlist', '..%2fwaiter'] }, (uuid) => ({
+    call: `GET ${SIGNUP}/${uuid}`,
+    headers: OWNER,
+    ...INVALID,
+    field: 'uuid',
+  })),
+  ...[`PATCH ${SIGNUP}`, `DELETE ${SIGNUP}`].flatMap((call) =>
+    bodies(
+      call,
+      NAMED,
+      {
+        waitlist_id: { 'left out': [undefined], ...wrongType('text', 'number'), ...NO_ID, 'no number': SQL },
+        signups: { ...wrongType('list'), 'no items': [[]], 'too many items': [Array(1001).fill({ uuid: '{uuid}' })] },
+        'signups[0]': wrongType('object'),
+        'signups[1].uuid': { 'left out': [undefined], ...wrongType('text'), ...NO_UUID },
+      },
+      OWNERS_FAULT,
+    ),
+  ),
+  ...bodies(`PATCH ${SIGNUP}`, NAMED, { offboard_request: { ...wrongType('boolean'), false: [false] } }, OWNERS_FAULT),
+  ...bodies(
+    `PATCH ${SIGNUP}/{uuid}`,
+    {},
+    {
+      spots_to_advance: { ...wrongType('number'), 'no spots': [0.5, 1_000_001, -1_000_001, 1e300], 'no number': SQL },
+      metadata: { ...wrongType('object', 'null'), 'a control character': [{ a: '\u0000' }] },
+      email: { ...wrongType('text', 'null'), 'no address': ['nobody', "' OR ''='"], ...disguised('ada@example.com') },
+      phone: { ...wrongType('text', 'null'), 'no number': ['call me', '4155550123'] },
+      first_name: { ...NULLABLE_TEXT, ...disguised('Ada'), ...longerThan(100) },
+      last_name: { ...NULLABLE_TEXT, ...disguised('Lovelace'), ...longerThan(100) },
+      verified: wrongType('boolean'),
+    },
+    OWNERS_FAULT,
+  ),
+];
+
 const UNKNOWN_ADDRESSES = {
   'a file of the service': ['/.env', '/.git/config', '/data/waitlist.sqlite', '/data/jwt-secret', '/package.json'],
   'a file beside the documentation': ['/docs/assets/package.json', '/docs/assets/swagger-ui.css%00.html'],
   'a way out of its folder': ['..%2f..%2f', '%2e%2e/%2e%2e/', '..%5c..%5c'].map(
     (way) => `/docs/assets/${way}package.json`,
   ),
-  'a way out of a folder of the API': ['/api/v1/users/..%2fwaiter'],
+  'a way out of a folder of the API': ['/api/v1/users/..%2fwaiter', '/api/v1/auth/..%2fwaiter'],
   'an operation that does not exist': ['/api/v1/admin', '/api/v0/waiter', '/graphql'],
   'a page of other servers': ['/server-status', '/debug/pprof', '/actuator/env'],
 };
@@ -635,7 +689,7 @@ const addresses: HostileInput[] = [
     status: 400,
     code: 'MALFORMED_REQUEST',
   })),
-  ...each({ 'another method': ['PUT', 'HEAD'] }, (method) => ({
+  ...each({ 'another method': ['PUT', 'QUERY', 'HEAD'] }, (method) => ({
     call: `${method} ${SIGNUP}`,
     status: 405,
     code: 'METHOD_NOT_ALLOWED',
@@ -667,6 +721,7 @@ export const REFUSED: readonly HostileInput[] = [
   ...logins,
   ...listing,
   ...offboarding,
+  ...records,
   ...waitlists,
   ...addresses,
 ];

@@ -150,18 +150,19 @@ waitlist
   .description('create a waitlist and show its API key, which cannot be shown again')
   .argument('<name>', 'the name of the waitlist')
   .requiredOption('--owner <email>', 'the account that owns it')
-  .requiredOption('--url <url>', 'the page where people sign up')
-  .action((name: string, options: { owner: string; url: string }) =>
+  .option('--url <url>', 'the page where people sign up; without it, the page of this service')
+  .action((name: string, options: { owner: string; url?: string }) =>
     withServices(async ({ auth, waitlists, readSettings, operatorWrite }) => {
-      const settings = readSettings({ waitlist_name: name, waitlist_url_location: options.url });
+      const settings = readSettings({ waitlist_name: name, waitlist_url_location: options.url ?? null });
       const account = await auth.getAccount(options.owner);
       const created = await waitlists.create(settings, operatorWrite(account.id));
-      print(`Created waitlist ${created.waitlist.id} with the API key ${created.apiKey}`);
+      const { id, publicKey } = created.waitlist;
+      print(`Created waitlist ${id} with the public key ${publicKey} and the API key ${created.apiKey}`);
     }),
   );
 waitlist
   .command('list')
-  .description('list the waitlists of an account: id, name, active and offboarded records')
+  .description('list the waitlists of an account: id, name, active and offboarded records, public key')
   .requiredOption('--owner <email>', 'the account that owns them')
   .option(...JSON_OPTION)
   .action((options: { owner: string; json?: true }) =>
@@ -170,9 +171,10 @@ waitlist
       let afterId: number | null = null;
       do {
         const page = await waitlists.list(account.id, { afterId, limit: WAITLISTS_PER_READ });
-        for (const { id, name, active, offboarded } of page.waitlists) {
-          const row = { id, waitlist_name: name, current_signups: active, offboarded_signups: offboarded };
-          printRow(options, row, `${id}\t${name}\t${active} active\t${offboarded} offboarded`);
+        for (const { id, name, active, offboarded, publicKey } of page.waitlists) {
+          const counts = { current_signups: active, offboarded_signups: offboarded };
+          const row = { id, waitlist_name: name, ...counts, public_key: publicKey };
+          printRow(options, row, `${id}\t${name}\t${active} active\t${offboarded} offboarded\t${publicKey}`);
         }
         afterId = page.nextAfterId;
       } while (afterId !== null);

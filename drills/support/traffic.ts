@@ -41,7 +41,7 @@ interface Person {
 }
 
 interface Corrected {
-  readonly firstName: string | null;
+  readonly firstName: string;
   readonly advanced: number;
 }
 
@@ -49,7 +49,7 @@ interface Waiter {
   readonly id: number;
   readonly uuid: string;
   readonly email: string;
-  readonly first_name: string | null;
+  readonly first_name: string;
   readonly priority: number;
   readonly amount_referred: number;
   readonly referral_token: string;
@@ -213,7 +213,7 @@ export class Traffic {
   private note(email: string, referrer: string | null, signup: Signup): void {
     if (this.answered.has(email)) return;
     this.tokens.push(signup.referral_token);
-    this.answered.set(email, { signup, referrer, states: [{ firstName: null, advanced: 0 }], erasure: 'none' });
+    this.answered.set(email, { signup, referrer, states: [{ firstName: '', advanced: 0 }], erasure: 'none' });
   }
 
   /** The owner corrects and advances one person after the other, and erases some. */

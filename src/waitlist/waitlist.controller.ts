@@ -35,6 +35,19 @@ const LINKS = Object.fromEntries(
   ]),
 );
 
+/** `/docs` fills in the first one, which works more than once. */
+const NEW_WAITLISTS = {
+  new: { summary: 'With defaults', value: { waitlist_name: 'My waitlist' } },
+  page: {
+    summary: 'For a page of your own',
+    value: { waitlist_name: 'My waitlist', waitlist_url_location: 'https://example.com/join' },
+  },
+  moved: {
+    summary: 'From the hosted product, with its id and public key',
+    value: { waitlist_name: 'My waitlist', id: 26022, public_key: '4T7WX0QK' },
+  },
+};
+
 /** `/docs` fills in the first one, which is harmless as it stands. */
 const CHANGES = {
   nothing: { summary: 'Nothing', value: {} },
@@ -60,6 +73,7 @@ export class WaitlistController {
     description:
       'Returns the waitlist and its API key. The key is shown only once; the service stores a hash of it. A waitlist that moves here from the hosted product may bring its `id` and `public_key`, unless another waitlist has or ever had them.',
   })
+  @ApiBody({ type: CreateWaitlistDto, examples: NEW_WAITLISTS })
   @ApiCreatedResponse({ description: 'The new waitlist, with its API key.', type: CreatedWaitlistDto, links: LINKS })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'ID_TAKEN', 'PUBLIC_KEY_TAKEN', ...REPEAT_PROBLEMS)
   async createWaitlist(@Write() write: OwnerWrite, @Body() body: CreateWaitlistDto): Promise<CreatedWaitlistDto> {

@@ -100,8 +100,8 @@ export class ConfiguredContactDto {
   last_name!: Requirement;
 }
 
-@KnownFieldsOnly(...SENT_BACK)
-export class CreateWaitlistDto extends DisplaySettingsDto {
+/** The settings of a request that the service itself reads. */
+class SettingsDto {
   @WholeNumber({
     format: 'int64',
     minimum: 1,
@@ -169,7 +169,10 @@ export class CreateWaitlistDto extends DisplaySettingsDto {
 
   @Flag({ ...HIDE_COUNTS, default: DEFAULTS.hidesCounts })
   hide_counts?: boolean;
+}
 
+@KnownFieldsOnly(...SENT_BACK)
+export class CreateWaitlistDto extends IntersectionType(SettingsDto, DisplaySettingsDto) {
   static toNames({ id, public_key: publicKey }: CreateWaitlistDto): Names {
     return { id, publicKey };
   }
@@ -222,8 +225,8 @@ export class StatisticsDto {
   referred_signups!: number;
 }
 
-/** A waitlist as its owner sees it. */
-export class WaitlistDto extends DisplayDto {
+/** The fields of a waitlist that the service itself reads or writes. */
+class WaitlistFieldsDto {
   @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the waitlist.', example: 1 })
   id!: number;
 
@@ -279,11 +282,13 @@ export class WaitlistDto extends DisplayDto {
 
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
+}
 
+/** A waitlist as its owner sees it. */
+export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, DisplayDto) {
   static from(waitlist: Waitlist): WaitlistDto {
     const { active, offboarded, referredActive, referredOffboarded } = waitlist;
     return {
-      ...DisplayDto.of(waitlist),
       id: waitlist.id,
       public_key: waitlist.publicKey,
       waitlist_name: waitlist.name,
@@ -305,6 +310,7 @@ export class WaitlistDto extends DisplayDto {
       spots_to_move_upon_referral: waitlist.spotsPerReferral,
       default_region: waitlist.defaultRegion,
       created_at: timestamp(waitlist.createdAt),
+      ...DisplayDto.of(waitlist),
     };
   }
 }
@@ -341,7 +347,6 @@ export class WaitlistViewDto extends IntersectionType(
     const { statistics, ...view } = WaitlistDto.from({ ...waitlist, removedQuestions: [] });
     const { total_signups, current_signups } = statistics;
     return {
-      ...DisplayDto.of(waitlist),
       id: view.id,
       public_key: view.public_key,
       waitlist_name: view.waitlist_name,
@@ -354,6 +359,7 @@ export class WaitlistViewDto extends IntersectionType(
       created_at: view.created_at,
       statistics: waitlist.hidesCounts ? null : { total_signups, current_signups },
       now: new Date().toISOString(),
+      ...DisplayDto.of(waitlist),
     };
   }
 }

@@ -198,10 +198,10 @@ describe('a body', () => {
 
 describe('a method that the path does not allow', () => {
   it.each([
-    ['PUT', SIGNUP, ['GET', 'POST']],
-    ['QUERY', `${SIGNUP}?waitlist_id=1`, ['GET', 'POST']],
+    ['PUT', SIGNUP, ['GET', 'POST', 'PATCH', 'DELETE']],
+    ['QUERY', `${SIGNUP}?waitlist_id=1`, ['GET', 'POST', 'PATCH', 'DELETE']],
     ['POST', '/api/v1/waitlist/1', ['GET', 'PATCH', 'DELETE']],
-    ['PUT', '//api/v1//signup/', ['GET', 'POST']],
+    ['PUT', '//api/v1//signup/', ['GET', 'POST', 'PATCH', 'DELETE']],
   ] as const)('is answered with 405 and the allowed ones: %s %s', async (method, path, allowed) => {
     const answer = await api.call(method, path);
 

@@ -174,7 +174,7 @@ describe('a malformed Idempotency-Key', () => {
     await service.stop();
 
     const fields = (body as { errors: { field: string }[] }).errors.map(({ field }) => field);
-    expect(fields).toEqual(['Idempotency-Key', 'waitlist_name', 'waitlist_url_location']);
+    expect(fields).toEqual(['Idempotency-Key', 'waitlist_name']);
   });
 });
 

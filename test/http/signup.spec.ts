@@ -556,9 +556,9 @@ describe('a waitlist is named', () => {
   it.each<[Record<string, unknown>, string, string]>([
     [{}, 'waitlist_id', 'required'],
     [{ waitlist_id: 'a b', api_key: '1' }, 'waitlist_id', 'format'],
-    [{ waitlist_id: '9'.repeat(16) }, 'waitlist_id', 'format'],
+    [{ waitlist_id: '9'.repeat(16) }, 'waitlist_id', 'maximum'],
     [{ waitlist_id: '12345678901234567' }, 'waitlist_id', 'format'],
-    [{ waitlist_id: '-1' }, 'waitlist_id', 'format'],
+    [{ waitlist_id: '-1' }, 'waitlist_id', 'minimum'],
     [{ api_key: 'abcdefgh' }, 'api_key', 'format'],
     [{ api_key: 'K1234' }, 'api_key', 'format'],
     [{ api_key: 'f'.repeat(41) }, 'api_key', 'format'],

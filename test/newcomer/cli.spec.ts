@@ -147,12 +147,14 @@ describe('the CLI', () => {
       ['waitlist', 'create', 'Launch', '--owner', 'maker@example.com', '--url', 'https://example.com/join'],
     ); // prettier-ignore
 
-    const { id } = /^Created waitlist (?<id>\d+) with the API key [\da-f]{40}\n$/.exec(made)?.groups ?? {};
+    const { id, key } =
+      /^Created waitlist (?<id>\d+) with the public key (?<key>[\dA-Z]{8}) and the API key [\da-f]{40}\n$/.exec(made)
+        ?.groups ?? {};
     expect(await succeed(['waitlist', 'list', '--owner', 'Maker@Example.com'])).toBe(
-      `${id}\tLaunch\t0 active\t0 offboarded\n`,
+      `${id}\tLaunch\t0 active\t0 offboarded\t${key}\n`,
     );
     expect(parseRows(await succeed(['waitlist', 'list', '--owner', 'maker@example.com', '--json']))).toEqual([
-      { id: Number(id), waitlist_name: 'Launch', current_signups: 0, offboarded_signups: 0 },
+      { id: Number(id), waitlist_name: 'Launch', current_signups: 0, offboarded_signups: 0, public_key: key },
     ]);
     const events = parseRows(await succeed(['audit', '--waitlist', id!, '--json']));
     expect(events).toEqual([

@@ -9,7 +9,10 @@ import { type OwnedWaitlist, PASSWORD, type World } from '../support/world.js';
 import { type HostileInput, REFUSED, type Target } from './hostile-inputs.js';
 
 const MEMORY_GROWTH_MAX_BYTES = 8 * 1024 * 1024;
-const TABLES = ['account', 'login', 'waitlist', 'deleted_waitlist', 'waiter', 'queue_bucket'];
+const TABLES = [
+  ...['account', 'account_key', 'login', 'waitlist', 'deleted_waitlist', 'taken_name', 'waiter', 'erased_waiter'],
+  ...['queue_bucket', 'page_view', 'import_run'],
+];
 
 let service: Service;
 let api: Api;
@@ -38,6 +41,7 @@ beforeAll(async () => {
     key: waitlist.api_key,
     token: waitlist.owner.token,
     waiter: await world.idOf(waitlist, known),
+    uuid: known.uuid,
     referral: known.referral_token,
     foreignKey: (await world.waitlist()).api_key,
   };
@@ -193,7 +197,6 @@ describe('nobody sets', () => {
     const victim = await world.owner();
     const own = await world.waitlist();
     const forged = {
-      id: 1,
       api_key: 'forged-key',
       created_at: '2020-01-01_00-00-00',
       statistics: { total_signups: 9 },
@@ -202,11 +205,11 @@ describe('nobody sets', () => {
     const { token } = own.owner;
     const path = `/api/v1/waitlist/${own.id}`;
     const created = await world.waitlist(forged as object, own.owner);
-    const { body: changed } = await api.patch(path, forged, { token });
+    const { body: changed } = await api.patch(path, { ...forged, id: 1, public_key: 'STOLEN' }, { token });
 
     for (const field of ['account_id', 'accountId', 'user_id', 'api_key_hash', 'next_seq'])
       expect((await api.patch(path, { [field]: 1 }, { token })).body.errors).toMatchObject([{ field, rule: 'known' }]);
-    expect(created.id).not.toBe(1);
+    expect([changed.id, changed.public_key]).toEqual([own.id, own.public_key]);
     for (const waitlist of [created, changed]) {
       expect(waitlist.statistics).toEqual({
         current_signups: 0,

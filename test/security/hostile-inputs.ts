@@ -29,6 +29,7 @@ export interface Target {
   readonly token: string;
   /** A person on the waitlist. */
   readonly waiter: number;
+  readonly uuid: string;
   readonly referral: string;
   /** A key of another owner. */
   readonly foreignKey: string;
@@ -92,6 +93,7 @@ const SOUND: Readonly<Record<string, string>> = {
   order: 'joined',
   questions_request: 'true',
   offboarded_request: 'true',
+  include_referrer: 'true',
 };
 
 /** Queries that are sound but for one parameter, which is also given twice. Values are percent-encoded already. */
@@ -221,6 +223,8 @@ const INVISIBLE = [
   ...'\u200b\u200d\u2060\u202e\u2066\u200f\u061c\u00ad\ufe0f\u{e0100}\ufeff\u034f\u3164\u180e\u2800\ufff9',
 ];
 
+/** Neither an id nor a key of a waitlist. */
+const NO_NAME = [...SQL, 'true', '+1', '1\u0000', '\u0661', '9'.repeat(400)];
 const signups = bodies(
   `POST ${SIGNUP}`,
   { waitlist_id: '{id}', email: 'hostile@example.com' },
@@ -228,7 +232,7 @@ const signups = bodies(
     waitlist_id: {
       ...wrongType('number', 'text'),
       ...NO_ID,
-      'no number': [...SQL, 'true', '+1', '1\u0000', '\u0661', '9'.repeat(400)],
+      'no name of a waitlist': NO_NAME,
     },
     email: {
       ...NULLABLE_TEXT,
@@ -354,6 +358,28 @@ const lookups: HostileInput[] = [
   ),
 ];
 
+const HEARTBEAT = '/api/v1/widget_heartbeats';
+const PAGE_ADDRESS = { ...wrongType('text'), 'too long': ['x'.repeat(8193)] };
+const heartbeats: HostileInput[] = [
+  ...bodies(
+    `POST ${HEARTBEAT}`,
+    { waitlist_id: '{id}', location: 'https://example.com/join', referrer: '' },
+    {
+      waitlist_id: { ...wrongType('number', 'text'), ...NO_ID, 'no name of a waitlist': NO_NAME },
+      location: PAGE_ADDRESS,
+      referrer: PAGE_ADDRESS,
+      widget_type: { ...NULLABLE_TEXT, ...longerThan(64) },
+    },
+    INVALID,
+  ),
+  ...each({ 'an unknown key': ['ZZZZZZZZ', 'a'.repeat(40)] }, (waitlist_id) => ({
+    call: `POST ${HEARTBEAT}`,
+    body: { waitlist_id, location: '', referrer: '' },
+    status: 404,
+    code: 'WAITLIST_NOT_FOUND',
+  })),
+];
+
 const credential = (sound: string) => ({ ...TEXT, 'a list of one': [[sound]], 'too long': ['x'.repeat(257)] });
 const logins: HostileInput[] = [
   ...bodies(
@@ -468,7 +494,8 @@ const SETTINGS = {
 const SETTING_FAULTS: Fields = {
   waitlist_name: { ...TEXT, ...disguised('Hostile'), ...longerThan(200) },
   waitlist_url_location: {
-    ...TEXT,
+    ...NULLABLE_TEXT,
+    empty: [''],
     ...disguised('https://example.com/'),
     'no address': ['example.com', '/join', 'https://', 'https://exa mple.com/'],
     'not percent-encoded ASCII': ['https://exämple.com/', 'https://example.com/a page', 'https://example.com/?a=%zz'],
@@ -502,6 +529,22 @@ const SETTING_FAULTS: Fields = {
   },
   'questions[0].required': { unknown: [true] },
   'questions[0].id': { ...wrongType('number'), ...NO_ID, unknown: [1] },
+  title: { ...NULLABLE_TEXT, ...disguised('Join'), ...longerThan(200) },
+  logo: {
+    ...NULLABLE_TEXT,
+    ...disguised('https://example.com/logo.png'),
+    'a script or a document': ['javascript:alert(1)', 'data:image/svg+xml,<svg/>'],
+    'another scheme': ['http://example.com/logo.png', '//example.com/logo.png'],
+    'a way out of an attribute': ['https://example.com/"onerror="alert(1)'],
+  },
+  configuration_style_json: {
+    ...wrongType('object'),
+    'more than 8 KiB': [{ a: 'x'.repeat(8 * 1024) }],
+    'too deep': [JSON.parse(levels('{"a":', '}', 9).replace(':}', ':1}'))],
+    NUL: [{ a: '\u0000' }],
+  },
+  leaderboard_length: { ...wrongType('number'), 'out of range': [0, 101], 'no whole number': [1.5] },
+  uses_leaderboard: wrongType('boolean'),
   waitlist_nmae: { unknown: ['Hostile'] },
   'required_contact.fist_name': { unknown: ['off'] },
   'questions[0]': wrongType('object'),
@@ -516,8 +559,21 @@ const SETTING_FAULTS: Fields = {
   'questions[0].answer_value[0]': { ...TEXT, ...disguised('Because') },
 };
 
+/** What only a new waitlist may bring. */
+const NAME_FAULTS: Fields = {
+  id: { ...wrongType('number'), ...NO_ID, 'beyond 31 bits': [2_147_483_648] },
+  public_key: {
+    ...TEXT,
+    ...disguised('HOSTILE1'),
+    'no letter': ['12345678'],
+    'other letters': ['hostile1', 'HÖSTILE1', "A' OR 1=1"],
+    'too short': ['K1234'],
+    ...longerThan(12),
+  },
+};
+
 const waitlists: HostileInput[] = [
-  ...bodies(`POST ${WAITLIST}`, SETTINGS, SETTING_FAULTS, OWNERS_FAULT),
+  ...bodies(`POST ${WAITLIST}`, SETTINGS, { ...SETTING_FAULTS, ...NAME_FAULTS }, OWNERS_FAULT),
   ...bodies(`PATCH ${WAITLIST}/{id}`, SETTINGS, SETTING_FAULTS, OWNERS_FAULT),
   ...each({ 'no id of a waitlist': ['0', '01', 'abc', '{id};x', ...NO_NUMBER] }, (id) => ({
     call: `GET ${WAITLIST}/${id}`,
@@ -526,13 +582,65 @@ const waitlists: HostileInput[] = [
   })),
 ];
 
+const NAMED = { waitlist_id: '{id}', offboard_request: true, signups: [{ uuid: '{uuid}' }, { uuid: '{uuid}' }] };
+const NO_UUID: Faults = { 'no uuid': ['', '{referral}', '{waiter}', '%', "' OR ''='", '0199f2a4-5b6c-7def-8a90-123456789abc\u0000'] }; // prettier-ignore
+const records: HostileInput[] = [
+  ...queries(
+    `${SIGNUP}/waitlist/{id}?limit=100`,
+    {
+      offset: NUMBER,
+      after_id: POSITIVE,
+      referral_token: { 'too long': ['A'.repeat(65)] },
+      referral_tokens: { 'no tokens': ['', ',', 'A,', "'%20OR%201=1", '{referral}%00', '%C3%A9', 'A'.repeat(33)] },
+      questions_request: NO_FLAG,
+      include_referrer: NO_FLAG,
+      offboarded_request: NO_FLAG,
+    },
+    OWNER,
+  ),
+  ...each({ 'no uuid': ['x', '{referral}', '%00', "'%20OR%20''='", 'waitlist', '..%2fwaiter'] }, (uuid) => ({
+    call: `GET ${SIGNUP}/${uuid}`,
+    headers: OWNER,
+    ...INVALID,
+    field: 'uuid',
+  })),
+  ...[`PATCH ${SIGNUP}`, `DELETE ${SIGNUP}`].flatMap((call) =>
+    bodies(
+      call,
+      NAMED,
+      {
+        waitlist_id: { 'left out': [undefined], ...wrongType('text', 'number'), ...NO_ID, 'no number': SQL },
+        signups: { ...wrongType('list'), 'no items': [[]], 'too many items': [Array(1001).fill({ uuid: '{uuid}' })] },
+        'signups[0]': wrongType('object'),
+        'signups[1].uuid': { 'left out': [undefined], ...wrongType('text'), ...NO_UUID },
+      },
+      OWNERS_FAULT,
+    ),
+  ),
+  ...bodies(`PATCH ${SIGNUP}`, NAMED, { offboard_request: { ...wrongType('boolean'), false: [false] } }, OWNERS_FAULT),
+  ...bodies(
+    `PATCH ${SIGNUP}/{uuid}`,
+    {},
+    {
+      spots_to_advance: { ...wrongType('number'), 'no spots': [0.5, 1_000_001, -1_000_001, 1e300], 'no number': SQL },
+      metadata: { ...wrongType('object', 'null'), 'a control character': [{ a: '\u0000' }] },
+      email: { ...wrongType('text', 'null'), 'no address': ['nobody', "' OR ''='"], ...disguised('ada@example.com') },
+      phone: { ...wrongType('text', 'null'), 'no number': ['call me', '4155550123'] },
+      first_name: { ...NULLABLE_TEXT, ...disguised('Ada'), ...longerThan(100) },
+      last_name: { ...NULLABLE_TEXT, ...disguised('Lovelace'), ...longerThan(100) },
+      verified: wrongType('boolean'),
+    },
+    OWNERS_FAULT,
+  ),
+];
+
 const UNKNOWN_ADDRESSES = {
   'a file of the service': ['/.env', '/.git/config', '/data/waitlist.sqlite', '/data/jwt-secret', '/package.json'],
   'a file beside the documentation': ['/docs/assets/package.json', '/docs/assets/swagger-ui.css%00.html'],
   'a way out of its folder': ['..%2f..%2f', '%2e%2e/%2e%2e/', '..%5c..%5c'].map(
     (way) => `/docs/assets/${way}package.json`,
   ),
-  'a way around a guard': ['/api/v1/signup/..%2fwaiter'],
+  'a way out of a folder of the API': ['/api/v1/users/..%2fwaiter', '/api/v1/auth/..%2fwaiter'],
   'an operation that does not exist': ['/api/v1/admin', '/api/v0/waiter', '/graphql'],
   'a page of other servers': ['/server-status', '/debug/pprof', '/actuator/env'],
 };
@@ -543,7 +651,7 @@ const addresses: HostileInput[] = [
     status: 400,
     code: 'MALFORMED_REQUEST',
   })),
-  ...each({ 'another method': ['PUT', 'DELETE', 'HEAD'] }, (method) => ({
+  ...each({ 'another method': ['PUT', 'QUERY', 'HEAD'] }, (method) => ({
     call: `${method} ${SIGNUP}`,
     status: 405,
     code: 'METHOD_NOT_ALLOWED',
@@ -553,6 +661,7 @@ const addresses: HostileInput[] = [
     headers: { 'x-http-method-override': method },
     ...NOBODY_FOUND,
   })),
+  { why: 'a way around a guard', call: `GET ${SIGNUP}/..%2fwaitlist`, ...NO_TOKEN },
   { why: 'a token in the address is ignored', call: `GET ${WAITER}?api_key={key}&access_token={token}`, ...NO_TOKEN },
   {
     why: 'a token in a cookie is ignored',
@@ -569,9 +678,11 @@ export const REFUSED: readonly HostileInput[] = [
   ...signups,
   ...answering,
   ...lookups,
+  ...heartbeats,
   ...logins,
   ...listing,
   ...offboarding,
+  ...records,
   ...waitlists,
   ...addresses,
 ];

@@ -26,7 +26,6 @@ import {
   ID_SCHEMA,
   isHttpUrl,
   isUuid,
-  isId,
   parseId,
   parseZonedTime,
   PHONE_SCHEMA,
@@ -152,8 +151,9 @@ export function Id(options: FieldOptions) {
 export function IdOrKey({ isKey, message, ...options }: FieldOptions & KeyOptions) {
   const nameFault = (value: unknown) => {
     if (typeof value === 'string') return isKey(value) ? null : broken('format', message);
-    if (!Number.isInteger(value)) return broken('type', 'must be a whole number');
-    return isId(value as number) ? null : broken('format', ID_RULE);
+    if (typeof value !== 'number' || !Number.isInteger(value)) return broken('type', 'must be a whole number');
+    if (value < ID_SCHEMA.minimum) return broken('minimum', `must be at least ${ID_SCHEMA.minimum}`);
+    return value > ID_SCHEMA.maximum ? broken('maximum', `must be at most ${ID_SCHEMA.maximum}`) : null;
   };
   const schema = { ...ID_SCHEMA, ...options, lenient: true };
   return field(schema, [Holds('idOrKey', nameFault)], { read: numberOfText });

@@ -29,11 +29,7 @@ export const ID_RULE = 'must be a whole number from 1 to 2^53 − 1';
 /** The id that a path or an argument names, or null. */
 export function parseId(text: string): number | null {
   const id = Number(text);
-  return /^[1-9]\d*$/.test(text) && isId(id) ? id : null;
-}
-
-export function isId(number: number): boolean {
-  return Number.isSafeInteger(number) && number > 0;
+  return /^[1-9]\d*$/.test(text) && Number.isSafeInteger(id) ? id : null;
 }
 
 export const UUID_PATTERN = '^[\\dA-Fa-f]{8}(-[\\dA-Fa-f]{4}){3}-[\\dA-Fa-f]{12}$';

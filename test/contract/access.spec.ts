@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { WHO_MAY_CALL, type WhoMayCall } from '../../src/platform/http/public.js';
+import type { CallOptions } from '../support/api.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
@@ -42,6 +43,7 @@ const NIL = '00000000-0000-0000-0000-000000000000';
 interface Operation {
   readonly operationId: string;
   readonly security?: readonly object[];
+  readonly requestBody?: { readonly content: object };
 }
 
 describe('the operations', () => {
@@ -67,10 +69,17 @@ describe('the operations', () => {
 
   const idsOf = (list: typeof operations) => list.map(({ operation }) => operation.operationId).sort();
 
+  /** Without a body, unless the operation reads another type than JSON: then with an empty one. */
+  const callOf = ({ method, path, operation }: (typeof operations)[number], options: CallOptions = {}) => {
+    const [type = 'application/json'] = Object.keys(operation.requestBody?.content ?? {});
+    const body = type === 'application/json' ? {} : { raw: '', headers: { ...options.headers, 'content-type': type } };
+    return service.api.call(method as 'GET', path, undefined, { ...options, ...body });
+  };
+
   it('can be called without a token only if they are listed as public', async () => {
     const open = [];
     for (const called of operations) {
-      const { status, headers } = await service.api.call(called.method as 'GET', called.path);
+      const { status, headers } = await callOf(called);
       if (status === 401) expect(headers['www-authenticate']).toBe('Bearer');
       else open.push(called);
     }
@@ -83,7 +92,7 @@ describe('the operations', () => {
   it('refuse a forged token unless they are public', async () => {
     for (const { method, path, operation } of operations) {
       if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
-      const { status, headers } = await service.api.call(method as 'GET', path, undefined, { token: 'made.up.token' });
+      const { status, headers } = await callOf({ method, path, operation }, { token: 'made.up.token' });
       expect([operation.operationId, status]).toEqual([operation.operationId, 401]);
       expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
     }
@@ -95,7 +104,7 @@ describe('the operations', () => {
   ])('refuse %s in place of a token unless they are public', async (_, key, code) => {
     for (const { method, path, operation } of operations) {
       if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
-      const answer = await service.api.call(method as 'GET', path, undefined, { headers: { 'api-key': key() } });
+      const answer = await callOf({ method, path, operation }, { headers: { 'api-key': key() } });
       const takesKeys = operation.operationId !== 'refreshAccessToken';
       expect([operation.operationId, answer.status, (answer.body as { error_code: string }).error_code]).toEqual([
         operation.operationId,
@@ -111,8 +120,7 @@ describe('the operations', () => {
     const { key } = (await service.api.post('/api/v1/api_key', body, { token: waitlist.owner.token })).body;
     const refused = [];
     for (const called of operations) {
-      const { method, path } = called;
-      const { status } = await service.api.call(method as 'GET', path, undefined, { headers: { 'api-key': key } });
+      const { status } = await callOf(called, { headers: { 'api-key': key } });
       if (status === 401 || status === 403) refused.push({ ...called, status });
     }
 

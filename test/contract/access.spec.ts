@@ -123,7 +123,7 @@ describe('the operations', () => {
     expect(idsOf(forbidden)).toEqual([...idsOf(writes), 'createAccountKey'].sort());
     expect(idsOf(refused.filter(({ status }) => status === 401))).toEqual(['refreshAccessToken']);
     const withoutKeys = operations.filter((called) => !takesKeys(called));
-    expect(idsOf(withoutKeys)).toEqual(['createAccountKey', 'createSignup', 'createTokens', 'getSignup', 'refreshAccessToken']); // prettier-ignore
+    expect(idsOf(withoutKeys)).toEqual(['createAccountKey', 'createHeartbeat', 'createSignup', 'createTokens', 'getSignup', 'refreshAccessToken']); // prettier-ignore
   });
 
   it('require a token in the contract unless they are public', () => {

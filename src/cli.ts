@@ -1,6 +1,10 @@
+import { accessSync, constants, createWriteStream, existsSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type * as cliServices from './boot/cli-services.js';
@@ -202,6 +206,54 @@ waitlist
     }),
   );
 
+waitlist
+  .command('export')
+  .description('write every record of a waitlist, active and offboarded, to a file; import reads it again')
+  .argument('<waitlist>', 'the id of the waitlist', positiveInteger)
+  .argument('[file]', 'the file, which only you may read; standard output if omitted', writableFile)
+  .addOption(new Option('--format <format>', 'a table or lines of JSON').choices(['csv', 'ndjson']).default('csv'))
+  .action((id: number, file: string | undefined, { format }: { format: 'csv' | 'ndjson' }) =>
+    withServices(async ({ exports }) => {
+      const ended = new AbortController();
+      let records = 0;
+      try {
+        await withProgress('Exporting', async (onProgress) => {
+          const text = await exports.open(id, format, ended.signal, (done, total) => {
+            records = done;
+            if (file !== undefined || !process.stdout.isTTY) onProgress(done, total);
+          });
+          await (file === undefined ? pipeToStdout(text) : pipeToFile(text, file));
+        });
+      } finally {
+        ended.abort();
+      }
+      if (file !== undefined) print(`Exported ${records} records of waitlist ${id} to ${file}.`);
+    }),
+  );
+waitlist
+  .command('import')
+  .description('add the people of a CSV file to a waitlist; run it again to complete an import that was interrupted')
+  .argument('<waitlist>', 'the id of the waitlist', positiveInteger)
+  .argument('<file>', 'the file', readableFile)
+  .option('--dry-run', 'only report what the import would do')
+  .option(...JSON_OPTION)
+  .action((id: number, file: string, options: { dryRun?: true; json?: true }) =>
+    withServices(async ({ imports }) => {
+      const { dryRun: isDryRun = false } = options;
+      const report = await withProgress('Importing', (onProgress) =>
+        imports.importFile(file, { waitlistId: id, isDryRun }, ({ done, total }) => onProgress(done, total ?? 0)),
+      );
+      const { imported, skipped, rejected, unresolved_referrals: unresolved, ignored_columns: ignored } = report;
+      const counts = `${imported} imported, ${skipped} skipped, ${rejected} rejected, ${unresolved} unresolved referrals`;
+      const lines = [
+        `Waitlist ${id}: ${counts}${isDryRun ? ' (dry run: nothing was changed)' : ''}`,
+        ...(ignored.length > 0 ? [`  ignored columns: ${ignored.join(', ')}`] : []),
+        ...report.errors.map(({ line, field, message }) => `  line ${line}: ${field} ${message}`),
+      ];
+      printRow(options, report, lines.join('\n'));
+    }),
+  );
+
 program
   .command('verify')
   .description('compare all counters and keys with the records; safe on a live database')
@@ -292,6 +344,46 @@ async function withProgress<Result>(what: string, work: (onProgress: OnProgress)
     });
   } finally {
     bar.stop();
+  }
+}
+
+function readableFile(path: string): string {
+  if (isAccessible(path, constants.R_OK) && statSync(path).isFile()) return path;
+  throw new InvalidArgumentError('It must be a file that you may read.');
+}
+
+function writableFile(path: string): string {
+  const isThere = existsSync(path);
+  if (isAccessible(isThere ? path : dirname(path), constants.W_OK) && !(isThere && statSync(path).isDirectory()))
+    return path;
+  throw new InvalidArgumentError('It must be a file that you may write.');
+}
+
+function isAccessible(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A file that is not written to its end is deleted. */
+async function pipeToFile(source: Readable, path: string): Promise<void> {
+  try {
+    await pipeline(source, createWriteStream(path));
+  } catch (error) {
+    if (statSync(path).isFile()) await rm(path);
+    throw error;
+  }
+}
+
+async function pipeToStdout(source: Readable): Promise<void> {
+  try {
+    await pipeline(source, process.stdout, { end: false });
+  } catch (error) {
+    // The reader, such as `head`, has enough.
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
   }
 }
 

@@ -16,6 +16,8 @@ import { operatorWrite } from '../platform/idempotency/owner-write.js';
 import { QueueAuditor } from '../queue/maintenance/auditor.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueSeeder } from '../queue/maintenance/seeder.js';
+import { ExportService } from '../transfer/export.service.js';
+import { ImportService } from '../transfer/import.service.js';
 import { CreateWaitlistDto } from '../waitlist/waitlist.dto.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 
@@ -51,6 +53,8 @@ function servicesOf(app: INestApplicationContext) {
     auditor: app.get(QueueAuditor),
     purger: app.get(QueuePurger),
     seeder: app.get(QueueSeeder),
+    exports: app.get(ExportService),
+    imports: app.get(ImportService),
     operatorWrite,
     /** The rules of the fields are those of the API. @throws Problem `INVALID_REQUEST`, `TOO_MANY_ACCOUNT_KEYS` */
     createAccountKey: async ({ id }: Account, body: Partial<CreateAccountKeyDto>) => {

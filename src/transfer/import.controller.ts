@@ -71,7 +71,8 @@ export class ImportController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ImportReportDto | Readable> {
     await this.waitlists.get(account.id, id);
-    const underWay = await this.imports.receive(request.body as Readable, { waitlistId: id, isDryRun, write });
+    const body = (request.body ?? Readable.from([])) as Readable;
+    const underWay = await this.imports.receive(body, { waitlistId: id, isDryRun, write });
     if (!request.headers.accept?.includes(PROGRESS_TYPE)) return ImportReportDto.from(await underWay.report);
     void reply.type(PROGRESS_TYPE);
     return Readable.from(progressLines(underWay, request), { objectMode: false });

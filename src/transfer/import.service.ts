@@ -4,12 +4,13 @@ import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Lifecycle } from '../platform/health/lifecycle.js';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
+import { operatorWrite, type OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { broken } from '../platform/contract/fields.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { type LatestRun, QueueImporter, type Run } from '../queue/import/importer.js';
 import { ImportQuestions } from '../queue/import/import-questions.js';
 import type { ImportReport } from '../queue/import/import-run.entity.js';
+import { QueueReader } from '../queue/queue.reader.js';
 import { type Line, readLine } from './columns.js';
 import { type Header, HEADER_BYTES_MAX, readHeader, readLines } from './import-file.js';
 import { Staging } from './staging.js';
@@ -35,7 +36,7 @@ export interface ImportProgress {
   phase: 'receiving' | 'reading' | 'writing';
   /** Bytes received, or lines read or written. */
   done: number;
-  /** All lines; null while it is unknown. */
+  /** All lines; null while their number is unknown. */
   total: number | null;
 }
 
@@ -61,6 +62,7 @@ export class ImportService implements BeforeApplicationShutdown {
 
   constructor(
     private readonly importer: QueueImporter,
+    private readonly reader: QueueReader,
     private readonly files: TransferFiles,
     private readonly lifecycle: Lifecycle,
   ) {}
@@ -95,18 +97,25 @@ export class ImportService implements BeforeApplicationShutdown {
     return { progress, report };
   }
 
-  /** Imports a file of the disk. @throws Problem as {@link receive} does */
+  /** Imports a file of the disk, in the name of the owner. @throws Problem as {@link receive} does */
   async importFile(
     path: string,
-    options: ImportOptions,
+    { waitlistId, isDryRun }: Omit<ImportOptions, 'write'>,
     onProgress: (progress: Readonly<ImportProgress>) => void,
   ): Promise<ImportReport> {
+    const { accountId } = await this.reader.getWaitlist(waitlistId);
+    const options = { waitlistId, isDryRun, write: operatorWrite(accountId) };
     return this.inTurn(async () => {
       const file = await open(path);
       try {
         const hash = createHash('sha256');
-        for await (const chunk of file.createReadStream({ autoClose: false, start: 0 })) hash.update(chunk as Buffer);
-        const progress: ImportProgress = { phase: 'reading', done: 0, total: null };
+        let lineBreaks = 0;
+        for await (const chunk of file.createReadStream({ autoClose: false, start: 0 }) as AsyncIterable<Buffer>) {
+          hash.update(chunk);
+          for (let at = chunk.indexOf('\n'); at >= 0; at = chunk.indexOf('\n', at + 1)) lineBreaks += 1;
+        }
+        // An estimate: a cell can have line breaks.
+        const progress: ImportProgress = { phase: 'reading', done: 0, total: lineBreaks };
         return await this.run(file, hash.digest('hex'), options, progress, onProgress);
       } finally {
         await file.close();

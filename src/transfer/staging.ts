@@ -79,23 +79,19 @@ export class Staging {
 
   /** Adds a line that sorts by its time, or by its number. */
   add(sort: number, { facts, uuid, token, referredBy, amountReferred }: StagedLine): void {
-    const { person, addPerson, hold, addAlias, name, add } = this.statements;
+    const { hold, addAlias, name, add } = this.statements;
     const id = this.lines;
-    const keys = [facts.emailKey && `e${facts.emailKey}`, facts.phoneKey && `p${facts.phoneKey}`].filter(
-      Boolean,
-    ) as string[];
-    const earlier = keys.map((key) => person.get(key) as { line: number } | undefined).find(Boolean);
-    if (!earlier) for (const key of keys) addPerson.run(key, id);
-    const isHolder = token !== null && hold.run(token, earlier?.line ?? id).changes === 1;
-    if (isHolder && earlier) {
-      addAlias.run(earlier.line, token);
+    const earlier = this.findEarlier(id, facts);
+    const isHolder = token !== null && hold.run(token, earlier ?? id).changes === 1;
+    if (isHolder && earlier !== null) {
+      addAlias.run(earlier, token);
       this.hasAliases = true;
     }
     // People do not refer themselves.
     const referrer = isHolder && referredBy === token ? null : referredBy;
     if (referrer !== null) name.run(referrer);
-    const ownToken = isHolder && !earlier ? token : null;
-    add.run(id, sort, earlier ? 1 : 0, ownToken, amountReferred, uuid, referrer, JSON.stringify(facts));
+    const ownToken = isHolder && earlier === null ? token : null;
+    add.run(id, sort, earlier === null ? 0 : 1, ownToken, amountReferred, uuid, referrer, JSON.stringify(facts));
     this.lines += 1;
     this.first = Math.min(this.first, sort);
     this.last = Math.max(this.last, sort);
@@ -128,6 +124,22 @@ export class Staging {
     this.database.close();
   }
 
+  /** The earlier line about the person of this line; null if this is the first, which then has the person's keys. */
+  private findEarlier(id: number, { emailKey, phoneKey }: StagedLine['facts']): number | null {
+    const { person, addPerson, dropPerson } = this.statements;
+    const added: string[] = [];
+    for (const key of [emailKey && `e${emailKey}`, phoneKey && `p${phoneKey}`]) {
+      if (!key) continue;
+      if (addPerson.run(key, id).changes === 1) {
+        added.push(key);
+        continue;
+      }
+      for (const wrong of added) dropPerson.run(wrong);
+      return (person.get(key) as { line: number }).line;
+    }
+    return null;
+  }
+
   private lineOf(row: Row, seq: number): ImportLine {
     const facts = JSON.parse(row.facts) as Record<'createdAt' | 'removedAt', string | null> &
       Omit<StagedLine['facts'], 'createdAt' | 'removedAt'>;
@@ -157,7 +169,8 @@ export class Staging {
 const STATEMENTS = {
   has: 'SELECT 1 FROM line WHERE sort = ?',
   person: 'SELECT line FROM person WHERE key = ?',
-  addPerson: 'INSERT INTO person VALUES (?, ?)',
+  addPerson: 'INSERT OR IGNORE INTO person VALUES (?, ?)',
+  dropPerson: 'DELETE FROM person WHERE key = ?',
   hold: 'INSERT OR IGNORE INTO token VALUES (?, ?, NULL)',
   addAlias: 'INSERT OR IGNORE INTO alias VALUES (?, ?)',
   aliases: 'SELECT token FROM alias WHERE line = ?',

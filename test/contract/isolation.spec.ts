@@ -105,6 +105,14 @@ describe('the data of an owner', () => {
       'by its id': ({ waitlistId }) =>
         service.api.post(`/api/v1/waitlist/${waitlistId}/api_key`, undefined, { token: stranger.token }),
     },
+    importWaiters: {
+      'by the id of the waitlist': ({ waitlistId }) => importFile(waitlistId),
+      'as a rehearsal': ({ waitlistId }) => importFile(waitlistId, { dry_run: true }),
+    },
+    getImport: {
+      'by the id of the waitlist': ({ waitlistId }) =>
+        service.api.get(`/api/v1/waitlist/${waitlistId}/import`, { token: stranger.token }),
+    },
     exportWaitlist: {
       'by its id': ({ waitlistId }) =>
         service.api.get(`/api/v1/waitlist/${waitlistId}/export`, { token: stranger.token }),
@@ -162,6 +170,13 @@ describe('the data of an owner', () => {
     service.api.patch(`/api/v1/signup/${uuid}`, body, { token: stranger.token });
   const audit = (query: Record<string, string | number>) =>
     service.api.get('/api/v1/audit', { token: stranger.token, query });
+  const importFile = (waitlistId: number, query = {}) =>
+    service.api.post(`/api/v1/waitlist/${waitlistId}/import`, undefined, {
+      token: stranger.token,
+      raw: 'email\neve@example.com\n',
+      headers: { 'content-type': 'text/csv' },
+      query,
+    });
   const list = (query: Record<string, string | number | boolean>, headers?: Record<string, string>) =>
     service.api.get('/api/v1/waiter', { token: stranger.token, query, headers });
   const offboard = (waitlistOf: { api_key: string } | { waitlist_id: number }, id: number) =>

@@ -120,7 +120,7 @@ describe('an account key', () => {
     expect((await get(waitlist.id, stranger.key)).status).toBe(404);
     for (const placeholder of [UNKNOWN, open.api_key, 'YOUR_API_KEY', '']) {
       const { status, body } = await get(open.id, placeholder);
-      expect([status, body.now, body.created_at]).toEqual([200, expect.any(String), undefined]);
+      expect([status, body.now, body.is_public]).toEqual([200, expect.any(String), undefined]);
     }
     const body = { waitlist_id: open.id, email: 'ada@example.com' };
     expect((await service.api.post('/api/v1/signup', body, withKey(UNKNOWN))).status).toBe(200);
@@ -343,7 +343,8 @@ it('a revoked account key ends at once on every replica', async () => {
 });
 
 it('a use of an account key is written before the service stops', async () => {
-  const { api, world, app, stop } = await startService();
+  const service = await startService();
+  const { api, world, app } = service;
   try {
     const { token } = await world.owner();
     const use = async () => {
@@ -357,6 +358,6 @@ it('a use of an account key is written before the service stops', async () => {
     const keys = (await api.get(PATH, { token })).body as AccountKeyDto[];
     expect(keys.map(({ last_used_at }) => last_used_at)).toEqual(Array.from({ length: 10 }, () => expect.any(String)));
   } finally {
-    await stop();
+    await service.stop();
   }
 });

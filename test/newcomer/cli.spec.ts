@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { repeatWhile } from '../support/repeat-while.js';
 import { CliHost, freshFolder, type Program, runCli, startCli, startMain } from '../support/program.js';
@@ -367,6 +368,47 @@ describe('the CLI', () => {
     const [, records] = /: (\d+) records, all right\n$/.exec(await succeed(['verify', id])) ?? [];
     expect(Number(records)).toBeGreaterThan(3_000);
     expect(await isThere(email)).toBe(true);
+  });
+
+  it('exports a waitlist, to a file that only its user may read, and imports it into another', async () => {
+    const [from, to] = [await makeWaitlist('From'), await makeWaitlist('To')];
+    await succeed(['waitlist', 'seed', from, '--count', '1000']);
+    const file = join(folder.path, 'people.csv');
+
+    expect(await succeed(['waitlist', 'export', from, file])).toBe(
+      `Exported 1000 records of waitlist ${from} to ${file}.\n`,
+    );
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const csv = readFileSync(file, 'utf8');
+    expect(await succeed(['waitlist', 'export', from])).toBe(csv);
+    expect(parseRows(await succeed(['waitlist', 'export', from, '--format', 'ndjson']))).toHaveLength(1_000);
+
+    writeFileSync(file, `${csv}${csv.trimEnd().split('\n').at(-1)}x\n`);
+    const counts = '1000 imported, 0 skipped, 1 rejected, 0 unresolved referrals';
+    const lines = `\n  ignored columns: position\n  line 1002: answers must be JSON\n`;
+    expect(await succeed(['waitlist', 'import', to, file, '--dry-run'])).toBe(
+      `Waitlist ${to}: ${counts} (dry run: nothing was changed)${lines}`,
+    );
+    expect(await succeed(['waitlist', 'import', to, file])).toBe(`Waitlist ${to}: ${counts}${lines}`);
+    expect(parseRows(await succeed(['waitlist', 'import', to, file, '--json']))).toEqual([
+      expect.objectContaining({ imported: 0, skipped: 1_000, rejected: 1, unresolved_referrals: 0 }),
+    ]);
+    expect(parseRows(await succeed(['verify', to, '--json']))).toMatchObject([{ state: 'sound', records: 1_000 }]);
+  });
+
+  it('exports and imports nothing where the file or the waitlist is missing', async () => {
+    const id = await makeWaitlist('Empty');
+    const file = join(folder.path, 'kept.csv');
+    writeFileSync(file, 'kept');
+
+    expect(await fail(['waitlist', 'export', '9007199254740991', file])).toBe('There is no such waitlist.\n');
+    expect(readFileSync(file, 'utf8')).toBe('kept');
+    expect(await fail(['waitlist', 'export', id, join(folder.path, 'no', 'people.csv')], { isAlone: true })).toContain(
+      'may write',
+    );
+    expect(await fail(['waitlist', 'import', id, join(folder.path, 'no.csv')], { isAlone: true })).toContain(
+      'may read',
+    );
   });
 
   it('seeds a waitlist, reports damage to its derived data, and rebuilds it unless the facts are damaged', async () => {

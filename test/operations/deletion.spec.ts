@@ -115,6 +115,7 @@ describe('a deletion', () => {
     await queue.seeder.seed(id, 2, () => undefined);
     const [person] = (await queue.pages.page(id, FIRST_PAGE)).waiters;
     await queue.writer.erase(id, [person!.uuid], operatorWrite(1));
+    await queue.importer.begin(id, 'a'.repeat(64));
     await observer.api.post('/api/v1/widget_heartbeats', { waitlist_id: id, location: '', referrer: '' });
     await observer.app.get(Database).transaction(async (manager, session) => {
       await manager.query('DELETE FROM waitlist WHERE id = ?', [id]);

@@ -11,7 +11,7 @@ jest.setTimeout(240_000 + RUNS * 50);
 
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
-  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } };
+  readonly requestBody?: { readonly content: { readonly 'application/json'?: { readonly schema: Schema } } };
 }
 interface Request {
   readonly method: Method;
@@ -141,7 +141,7 @@ function requestTo(
     Object.fromEntries(parameters.map(({ name, schema }) => [name, named[name] ?? nearly(schema)])),
     { requiredKeys: parameters.map(({ name }) => name).filter((name) => name in named) },
   );
-  const schema = operation.requestBody?.content['application/json'].schema;
+  const schema = operation.requestBody?.content['application/json']?.schema;
   const body = schema ? fc.tuple(nearly(schema), fc.record(named)) : fc.constant(undefined);
   const raw = body.chain((drawn) => {
     if (drawn === undefined) return fc.constant(undefined);

@@ -1,4 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import { QueueImporter } from '../../src/queue/import/importer.js';
 import { QueueAuditor } from '../../src/queue/maintenance/auditor.js';
 import { QueuePurger } from '../../src/queue/maintenance/purger.js';
 import { QueueSeeder } from '../../src/queue/maintenance/seeder.js';
@@ -15,6 +16,7 @@ export interface Queue {
   readonly auditor: QueueAuditor;
   readonly purger: QueuePurger;
   readonly seeder: QueueSeeder;
+  readonly importer: QueueImporter;
 }
 
 export function queueOf(app: INestApplicationContext): Queue {
@@ -25,6 +27,7 @@ export function queueOf(app: INestApplicationContext): Queue {
     auditor: app.get(QueueAuditor),
     purger: app.get(QueuePurger),
     seeder: app.get(QueueSeeder),
+    importer: app.get(QueueImporter),
   };
 }
 

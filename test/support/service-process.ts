@@ -96,7 +96,7 @@ export class ServiceProcess {
     method: string,
     path: string,
     body?: unknown,
-    { agent, token }: { readonly agent?: Agent; readonly token?: string } = {},
+    { agent, token, key }: { readonly agent?: Agent; readonly token?: string; readonly key?: string } = {},
   ): Promise<Answer> {
     const payload = body === undefined ? undefined : JSON.stringify(body);
     const headers = {
@@ -106,6 +106,7 @@ export class ServiceProcess {
         'content-length': String(Buffer.byteLength(payload)),
       }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(key !== undefined && { 'idempotency-key': key }),
     };
     const sent = this.begin(method, path, headers, agent);
     sent.end(payload);

@@ -51,7 +51,8 @@ export function readJsonBodies(fastify: FastifyInstance): void {
 export function streamCsvBodies(fastify: FastifyInstance): void {
   fastify.addHook('preParsing', (request, _, payload, done) => {
     const { headers, routeOptions } = request;
-    if (!routeOptions.config.takesCsv) return done();
+    const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+    if (!routeOptions.config.takesCsv || isEmpty) return done();
     if (!CSV.test(headers['content-type'] ?? '') || !isPlain(request))
       return done(new Problem('UNSUPPORTED_MEDIA_TYPE', { detail: NO_CSV }));
     if (Number(headers['content-length'] ?? 0) > routeOptions.bodyLimit) return done(new Problem('BODY_TOO_LARGE'));

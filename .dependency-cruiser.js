@@ -8,6 +8,7 @@ const ARROWS = {
   waitlist: ['queue', 'auth'],
   signup: ['waitlist', 'queue'],
   waiter: ['waitlist', 'queue', 'auth'],
+  legacy: ['signup', 'waitlist', 'queue'],
   transfer: ['waitlist', 'queue', 'auth'],
 };
 const modules = Object.keys(ARROWS).join('|');

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthModule } from './auth/auth.module.js';
+import { LegacyModule } from './legacy/legacy.module.js';
 import type { Config } from './platform/config/config.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { QueueModule } from './queue/queue.module.js';
@@ -21,6 +22,7 @@ export class AppModule {
         SignupModule,
         WaiterModule,
         TransferModule,
+        LegacyModule,
       ],
     };
   }

@@ -5,16 +5,16 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { readConfig } from './platform/config/config.js';
 import { createAdapter } from './platform/http/server.js';
-import { createDocument, publishable } from './platform/contract/document.js';
+import { createDocument, type DocumentName, DOCUMENTS, publishable } from './platform/contract/document.js';
 
-// Writes the contract to openapi/openapi.json. `preview` creates no providers, so this needs no database.
+// Writes the documents of the contract to openapi/. `preview` creates no providers, so this needs no database.
 const config = readConfig({ DATABASE_URL: 'sqlite::memory:' });
 const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(config), createAdapter(config), {
   preview: true,
   logger: false,
 });
 await mkdir('openapi', { recursive: true });
-await writeFile(
-  'openapi/openapi.json',
-  `${JSON.stringify(publishable(createDocument(app, new URL(config.publicBaseUrl).pathname)), null, 2)}\n`,
-);
+for (const name of Object.keys(DOCUMENTS) as DocumentName[]) {
+  const document = publishable(createDocument(app, new URL(config.publicBaseUrl).pathname, name));
+  await writeFile(`openapi/${DOCUMENTS[name].file}`, `${JSON.stringify(document, null, 2)}\n`);
+}

@@ -4,7 +4,7 @@ import { placeholders } from '../platform/database/dialect.js';
 import { known, type Query, select } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { leafOf, QUEUE_AXIS } from './counters.js';
-import type { PageRequest, RecordKey, StoredWaiter } from './waiter.js';
+import { LARGE, type PageRequest, type RecordKey, type StoredWaiter } from './waiter.js';
 import { WaiterEntity } from './waiter.entity.js';
 
 /** Which records a listing has, and in which order. Offboarded records are listed in the order of joining. */
@@ -66,6 +66,18 @@ export class ListingStore {
        WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
        ORDER BY ${orderOf(listing)} LIMIT ? OFFSET ?`,
       [...conditions.flatMap(({ values }) => values), limit, skip],
+      (rows) => rows.map((row) => this.waiters.read(row)),
+    );
+  }
+
+  /** The active records with the most credited referrals, and among equals those that joined first. */
+  findLeaders(waitlistId: number, limit: number): Query<StoredWaiter[]> {
+    return select<Row, StoredWaiter[]>(
+      `SELECT ${this.waiters.select('w', LARGE)}
+       FROM waiter w ${this.database.dialect.byIndex('waiter_credited')}
+       WHERE w.waitlist_id = ? AND w.active = 1 AND w.credited_referrals > 0
+       ORDER BY w.credited_referrals DESC, w.seq LIMIT ?`,
+      [waitlistId, limit],
       (rows) => rows.map((row) => this.waiters.read(row)),
     );
   }

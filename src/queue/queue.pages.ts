@@ -46,6 +46,20 @@ export class QueuePages {
   }
 
   /**
+   * The active records with the most referrals, at least one, and among equals those that joined first; without `metadata`
+   * and `answers`.
+   * @throws Problem `QUEUE_FULL`
+   */
+  async leaders(waitlistId: number, limit: number): Promise<readonly Waiter[]> {
+    return this.enqueue(() =>
+      this.database.snapshot(async (session) => {
+        const records = await session.one(this.listings.findLeaders(waitlistId, limit));
+        return this.withPositions(session, waitlistId, records);
+      }),
+    );
+  }
+
+  /**
    * Records of a page with the large columns that it left out, and on request the records that referred them, by their
    * tokens. Records that were deleted since then are left out.
    */

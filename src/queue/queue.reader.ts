@@ -5,16 +5,17 @@ import { isInternational } from '../platform/contract/phone.js';
 import { Problem } from '../platform/problems/problem.js';
 import { nonBlank } from './admission/contact.js';
 import { QueueStore } from './queue.store.js';
-import type { ContactKeys, Waiter } from './waiter.js';
+import { type ContactKeys, NO_CONTACT, type Waiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
 interface Lookup {
   readonly waitlistId: number;
   readonly keys: ContactKeys;
+  readonly uuid: string | null;
 }
 
-/** A waitlist, and its record of these contact data; null if there is none. */
+/** A waitlist, and the record that was looked up; null if there is none. */
 interface LookedUp {
   readonly waitlist: LeanWaitlist;
   readonly waiter: Waiter | null;
@@ -47,7 +48,12 @@ export class QueueReader {
    * @throws Problem `WAITLIST_NOT_FOUND`, `QUEUE_FULL`
    */
   async find(waitlistId: number, keys: ContactKeys): Promise<LookedUp> {
-    return this.lookups.submit({ waitlistId, keys });
+    return this.lookups.submit({ waitlistId, keys, uuid: null });
+  }
+
+  /** The record of this waitlist with the uuid, null if there is none. @throws Problem `WAITLIST_NOT_FOUND`, `QUEUE_FULL` */
+  async findByUuid(waitlistId: number, uuid: string): Promise<LookedUp> {
+    return this.lookups.submit({ waitlistId, keys: NO_CONTACT, uuid });
   }
 
   /** The records with these uuids, whole, in the order of `uuids`; those that the waitlist does not have are left out. */
@@ -90,14 +96,19 @@ export class QueueReader {
   /** If one record is damaged, the lookups are repeated one by one, so that the others succeed. */
   private async lookUpIn(waitlistId: number, lookups: readonly Lookup[]): Promise<Outcome<LookedUp>[]> {
     const contacts = lookups.map(({ keys }) => keys);
+    const uuids = lookups.flatMap(({ uuid }) => uuid ?? []);
     try {
-      const [waitlist, found] = await this.database.all([
+      const [waitlist, found, foundByUuid] = await this.database.all([
         this.queues.find(waitlistId),
         this.waiters.findByContacts(waitlistId, contacts),
+        this.waiters.findByUuids(waitlistId, uuids),
       ]);
       const byEmail = new Map(found.map((waiter) => [waiter.emailKey, waiter]));
       const byPhone = new Map(found.map((waiter) => [waiter.phoneKey, waiter]));
-      return contacts.map((keys) => ({ result: { waitlist, waiter: pick(keys, byEmail, byPhone) } }));
+      const byUuid = new Map(foundByUuid.map((waiter) => [waiter.uuid, waiter]));
+      return lookups.map(({ keys, uuid }) => ({
+        result: { waitlist, waiter: uuid === null ? pick(keys, byEmail, byPhone) : (byUuid.get(uuid) ?? null) },
+      }));
     } catch (error) {
       if (lookups.length === 1 || error instanceof Problem) return lookups.map(() => ({ error }));
       return (await Promise.all(lookups.map((lookup) => this.lookUpIn(waitlistId, [lookup])))).flat();

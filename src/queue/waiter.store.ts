@@ -192,10 +192,12 @@ export class WaiterStore {
   /** Derives the rank key of each record with credit anew. */
   rekey(waitlistId: number, spotsPerReferral: number): Query<void> {
     const key = keySql(spotsPerReferral);
-    return write(`UPDATE waiter SET rank_key = ${key.sql} WHERE waitlist_id = ? AND credited_referrals > 0`, [
-      ...key.values,
-      waitlistId,
-    ]);
+    return write(
+      // Both values of `active`, because the index has it before the credit.
+      `UPDATE waiter ${this.database.dialect.byIndex('waiter_credited')} SET rank_key = ${key.sql}
+       WHERE waitlist_id = ? AND active IN (0, 1) AND credited_referrals > 0`,
+      [...key.values, waitlistId],
+    );
   }
 
   /** How many active records `rekey` will move from each bucket of the queue's index to each, or leave in it. */
@@ -203,7 +205,8 @@ export class WaiterStore {
     const key = keySql(spotsPerReferral);
     return select(
       `SELECT rank_bucket AS from_bucket, (${key.sql}) >> ${QUEUE_AXIS.widthBits[0]} AS to_bucket, referred, COUNT(*) AS total
-       FROM waiter WHERE waitlist_id = ? AND credited_referrals > 0 AND active = 1 GROUP BY from_bucket, to_bucket, referred`,
+       FROM waiter ${this.database.dialect.byIndex('waiter_credited')}
+       WHERE waitlist_id = ? AND active = 1 AND credited_referrals > 0 GROUP BY from_bucket, to_bucket, referred`,
       [...key.values, waitlistId],
       (rows: readonly Record<'from_bucket' | 'to_bucket' | 'referred' | 'total', number>[]) =>
         rows.map((row) => ({

@@ -9,6 +9,8 @@ export interface ContactKeys {
   readonly phoneKey: string | null;
 }
 
+export const NO_CONTACT: ContactKeys = { emailKey: null, phoneKey: null };
+
 /** A request to join, not yet held to the rules of the waitlist. */
 export interface Applicant {
   readonly email: string | null;

@@ -1,11 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { AnyText, CheckedByService, Email, Metadata, PersonName, Phone } from '../platform/contract/fields.js';
+import { AnyText, CheckedByService, Email, Metadata, PersonName, Phone, Uuid } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, EMAIL_SCHEMA, ID_SCHEMA, PHONE_SCHEMA } from '../platform/contract/formats.js';
 import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { Found, JsonObject } from '../queue/waiter.js';
 import { WaitlistNameField } from '../waitlist/waitlist-name.js';
-import type { SignupRequest } from './signup.service.js';
+import type { SignupRequest, Sought } from './signup.service.js';
 
 const ABSENT = { optional: true, nullable: true } as const;
 const OTHER_NAMES =
@@ -94,15 +94,30 @@ export class GetSignupDto {
   @WaitlistNameField({ isHidden: true, optional: true, unlessIn: 'waitlist_id' })
   api_key?: number | string;
 
-  @Email({ unless: 'phone', lenient: true, description: 'Required without `phone`. Its plus signs may be unencoded.' })
+  @Email({
+    unless: ['phone', 'uuid'],
+    lenient: true,
+    description: 'Required without `phone` and `uuid`. Its plus signs may be unencoded.',
+  })
   email?: string;
 
   @Phone({
     optional: true,
     lenient: true,
-    description: "Required without `email`. Needs its country code, unless it is in the waitlist's default region.",
+    description:
+      "Required without `email` and `uuid`. Needs its country code, unless it is in the waitlist's default region.",
   })
   phone?: string;
+
+  @Uuid({
+    optional: true,
+    description: 'The `uuid` of a signup, in place of `email` and `phone`, which are then ignored.',
+  })
+  uuid?: string;
+
+  static toSought({ email, phone, uuid }: GetSignupDto): Sought {
+    return { email: email ?? null, phone: phone ?? null, uuid: uuid?.toLowerCase() ?? null };
+  }
 }
 
 /** A record as the public may see it. */

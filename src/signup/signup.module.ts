@@ -4,5 +4,10 @@ import { WaitlistModule } from '../waitlist/waitlist.module.js';
 import { SignupController } from './signup.controller.js';
 import { SignupService } from './signup.service.js';
 
-@Module({ imports: [QueueModule, WaitlistModule], controllers: [SignupController], providers: [SignupService] })
+@Module({
+  imports: [QueueModule, WaitlistModule],
+  controllers: [SignupController],
+  providers: [SignupService],
+  exports: [SignupService],
+})
 export class SignupModule {}

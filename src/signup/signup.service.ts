@@ -5,7 +5,7 @@ import { contactFaults, contactKeys } from '../queue/admission/contact.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import { referrerTokens } from '../queue/referral-link.js';
-import type { Applicant, Found } from '../queue/waiter.js';
+import { type Applicant, type ContactKeys, type Found, NO_CONTACT } from '../queue/waiter.js';
 import type { WaitlistName } from '../waitlist/waitlist-name.js';
 import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
 
@@ -16,6 +16,11 @@ export interface SignupRequest extends Omit<Applicant, 'referrerTokens' | 'regio
   readonly waitlist: WaitlistName;
   /** The address of the page where the person signs up. */
   readonly referralLink: string | null;
+}
+
+/** The person of a lookup. A uuid decides alone, so that beside it nobody can test an email that is not theirs. */
+export interface Sought extends Contact {
+  readonly uuid: string | null;
 }
 
 /** The public act of joining. */
@@ -38,13 +43,13 @@ export class SignupService {
   }
 
   /**
-   * Finds a record by its email or phone; blank text counts as not given. Finding none counts as a miss of the caller's
-   * address.
+   * Finds a record by its uuid, or by its email or phone, where blank text counts as not given. Finding none counts as a
+   * miss of the caller's address.
    * @throws Problem `INVALID_REQUEST` for a phone number that is invalid in the waitlist's region, `WAITLIST_NOT_FOUND`,
    * `NO_WAITER_FOUND`, `TOO_MANY_MISSES`
    */
-  async find(waitlist: WaitlistName, contact: Contact, address: string): Promise<Found> {
-    return this.misses.limit(address, this.findUnlimited(waitlist, contact));
+  async find(waitlist: WaitlistName, sought: Sought, address: string): Promise<Found> {
+    return this.misses.limit(address, this.findUnlimited(waitlist, sought));
   }
 
   private async joinUnlimited(request: SignupRequest): Promise<Found> {
@@ -54,14 +59,22 @@ export class SignupService {
     return this.writer.join(waitlistId, { ...person, referrerTokens: referrerTokens(referralLink ?? ''), region });
   }
 
-  private async findUnlimited(name: WaitlistName, contact: Contact): Promise<Found> {
+  private async findUnlimited(name: WaitlistName, { uuid, ...contact }: Sought): Promise<Found> {
     const waitlistId = await this.names.idOf(name);
+    const keys = uuid === null ? await this.keysOf(waitlistId, contact) : NO_CONTACT;
+    const { waiter, waitlist } = await (uuid === null
+      ? this.reader.find(waitlistId, keys)
+      : this.reader.findByUuid(waitlistId, uuid));
+    if (!waiter) throw new Problem('NO_WAITER_FOUND');
+    return { waiter, waitlist, keys, isNew: false, revealsRecord: true };
+  }
+
+  /** @throws Problem `INVALID_REQUEST`, `WAITLIST_NOT_FOUND` */
+  private async keysOf(waitlistId: number, contact: Contact): Promise<ContactKeys> {
     const region = await this.reader.regionFor(waitlistId, contact.phone);
     const keys = contactKeys(contact, region);
     const faults = contactFaults(contact, keys, region);
     if (faults.length > 0) throw Problem.invalid(faults);
-    const { waiter, waitlist } = await this.reader.find(waitlistId, keys);
-    if (!waiter) throw new Problem('NO_WAITER_FOUND');
-    return { waiter, waitlist, keys, isNew: false, revealsRecord: true };
+    return keys;
   }
 }

@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { HeartbeatController } from './heartbeat.controller.js';
+import { LeaderboardController } from './leaderboard.controller.js';
+import { LeaderboardService } from './leaderboard.service.js';
 import { PageViewStore } from './page-view.store.js';
 import { PageViewCounter } from './page-views.service.js';
 import { PublicWaitlistController } from './public-waitlist.controller.js';
@@ -12,8 +14,8 @@ import { WaitlistStore } from './waitlist.store.js';
 
 @Module({
   imports: [AuthModule, QueueModule],
-  controllers: [WaitlistController, PublicWaitlistController, HeartbeatController],
-  providers: [WaitlistService, WaitlistNames, PageViewCounter, WaitlistStore, PageViewStore],
-  exports: [WaitlistService, WaitlistNames],
+  controllers: [WaitlistController, PublicWaitlistController, HeartbeatController, LeaderboardController],
+  providers: [WaitlistService, WaitlistNames, LeaderboardService, PageViewCounter, WaitlistStore, PageViewStore],
+  exports: [WaitlistService, WaitlistNames, LeaderboardService],
 })
 export class WaitlistModule {}

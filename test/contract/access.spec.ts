@@ -1,21 +1,36 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
-import type { OpenAPIObject } from '@nestjs/swagger';
 import { WHO_MAY_CALL, type WhoMayCall } from '../../src/platform/http/public.js';
+import { type CallableOperation, operationsOf } from '../support/operations.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 /** Operations that anyone may call. A new one must be added here, where a reviewer sees it. */
-const PUBLIC_OPERATIONS = ['createHeartbeat', 'createSignup', 'createTokens', 'getSignup', 'getWaitlist'];
+const PUBLIC_OPERATIONS = [
+  'createHeartbeat',
+  'createSignup',
+  'createTokens',
+  'createWaiter',
+  'getLeaderboard',
+  'getSignup',
+  'getUserStatus',
+  'getWaiter',
+  'getWaiterLeaderboard',
+  'getWaitlist',
+  'submitUser',
+  'viewWaitlist',
+];
 /** Every route, as Fastify prints them. A new one must be added here too. */
 const ROUTES = `
 ├── /openapi.json (GET, HEAD)
+├── /openapi-legacy.json (GET, HEAD)
 ├── /docs (GET, HEAD)
 │   ├── /assets/favicon.svg (GET, HEAD)
 │   ├── /assets/page.css (GET, HEAD)
 │   ├── /assets/start.js (GET, HEAD)
 │   ├── /assets/swagger-ui.css (GET, HEAD)
 │   ├── /assets/swagger-ui-bundle.js (GET, HEAD)
+│   ├── /legacy (GET, HEAD)
 │   └── /errors (GET, HEAD)
 ├── /livez (GET, HEAD)
 ├── /readyz (GET, HEAD)
@@ -26,43 +41,32 @@ const ROUTES = `
 ├── /api/v1/api_key (POST, GET)
 │   └── /:id (DELETE)
 ├── /api/v1/waitlist (POST, GET)
-│   └── /:waitlist_id (PATCH, DELETE, GET)
-│       ├── /api_key (POST)
-│       ├── /import (POST, GET)
-│       └── /export (GET)
-├── /api/v1/waiter (GET, PATCH)
+│   /api/v1/waitlist (GET) {"isOfNamedWaitlist":"fulfilled"}
+│   ├── /:waitlist_id (PATCH, DELETE, GET)
+│   │   ├── /api_key (POST)
+│   │   ├── /leaderboard (GET)
+│   │   ├── /import (POST, GET)
+│   │   └── /export (GET)
+│   └── s/submit (POST)
+├── /api/v1/waiter (GET, PATCH, POST)
+│   /api/v1/waiter (GET) {"isPublicLookup":"fulfilled"}
+│   └── /:waitlist_id/leaderboard (GET)
 ├── /api/v1/widget_heartbeats (POST)
 ├── /api/v1/signup (POST, GET, PATCH, DELETE)
 │   ├── /waitlist/:waitlist_id (GET)
 │   └── /:uuid (GET, PATCH)
+├── /api/v1/users/status (POST)
 └── * (OPTIONS)
 `;
-
-const NIL = '00000000-0000-0000-0000-000000000000';
-
-interface Operation {
-  readonly operationId: string;
-  readonly security?: readonly object[];
-}
 
 describe('the operations', () => {
   let service: Service;
   let waitlist: OwnedWaitlist;
-  let operations: { readonly method: string; readonly path: string; readonly operation: Operation }[];
+  let operations: CallableOperation[];
   beforeAll(async () => {
     service = await startService();
     waitlist = await service.world.waitlist();
-    const { body } = await service.api.get('/openapi.json');
-    operations = Object.entries((body as OpenAPIObject).paths).flatMap(([path, methods]) =>
-      Object.entries(methods as Record<string, Operation>).map(([method, operation]) => ({
-        method: method.toUpperCase(),
-        path: path
-          .replace('{waitlist_id}', String(waitlist.id))
-          .replace('{uuid}', NIL)
-          .replace(/\{\w+\}/, '1'),
-        operation,
-      })),
-    );
+    operations = await operationsOf(service.api, waitlist.id);
   });
   afterAll(() => service.stop());
 
@@ -71,7 +75,7 @@ describe('the operations', () => {
   it('can be called without a token only if they are listed as public', async () => {
     const open = [];
     for (const called of operations) {
-      const { status, headers } = await service.api.call(called.method as 'GET', called.path);
+      const { status, headers } = await service.api.call(called.method, called.path);
       if (status === 401) expect(headers['www-authenticate']).toBe('Bearer');
       else open.push(called);
     }
@@ -84,7 +88,7 @@ describe('the operations', () => {
   it('refuse a forged token unless they are public', async () => {
     for (const { method, path, operation } of operations) {
       if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
-      const { status, headers } = await service.api.call(method as 'GET', path, undefined, { token: 'made.up.token' });
+      const { status, headers } = await service.api.call(method, path, undefined, { token: 'made.up.token' });
       expect([operation.operationId, status]).toEqual([operation.operationId, 401]);
       expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
     }
@@ -96,7 +100,7 @@ describe('the operations', () => {
   ])('refuse %s in place of a token unless they are public', async (_, key, code) => {
     for (const { method, path, operation } of operations) {
       if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
-      const answer = await service.api.call(method as 'GET', path, undefined, { headers: { 'api-key': key() } });
+      const answer = await service.api.call(method, path, undefined, { headers: { 'api-key': key() } });
       const takesKeys = operation.operationId !== 'refreshAccessToken';
       expect([operation.operationId, answer.status, (answer.body as { error_code: string }).error_code]).toEqual([
         operation.operationId,
@@ -113,7 +117,7 @@ describe('the operations', () => {
     const refused = [];
     for (const called of operations) {
       const { method, path } = called;
-      const { status } = await service.api.call(method as 'GET', path, undefined, { headers: { 'api-key': key } });
+      const { status } = await service.api.call(method, path, undefined, { headers: { 'api-key': key } });
       if (status === 401 || status === 403) refused.push({ ...called, status });
     }
 

@@ -79,6 +79,7 @@ type MoreRules = (given: Given) => boolean;
 interface Given {
   readonly email?: string;
   readonly phone?: string;
+  readonly uuid?: string;
   readonly search?: string;
   readonly offset?: number;
   readonly order?: string;
@@ -88,7 +89,7 @@ interface Given {
   readonly questions?: readonly { readonly question_value: string; readonly soft_deleted?: boolean }[];
 }
 
-const isNamed: MoreRules = ({ email = '', phone = '' }) => `${email}${phone}`.trim() !== '';
+const isNamed: MoreRules = ({ email = '', phone = '', uuid = '' }) => `${email}${phone}${uuid}`.trim() !== '';
 
 const isPageOfSearch: MoreRules = ({ search, offset = 0, order = 'joined' }) =>
   search === undefined || (offset === 0 && order === 'joined');

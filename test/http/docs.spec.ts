@@ -2,7 +2,8 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Service, startService } from '../support/service.js';
 
-const PAGES = ['/docs', '/docs/errors'];
+const PAGES = ['/docs', '/docs/legacy', '/docs/errors'];
+const DOCUMENTS = ['/openapi.json', '/openapi-legacy.json'];
 
 describe('the documentation', () => {
   let service: Service;
@@ -19,8 +20,8 @@ describe('the documentation', () => {
     [...(await fetchRaw(page)).body.matchAll(/"(\/docs\/assets\/[^"]+)"/g)].map(([, url]) => url!);
 
   it('is compressed for clients that accept it', async () => {
-    const urls = ['/openapi.json', ...PAGES, ...(await assetsOf('/docs'))];
-    expect(urls).toHaveLength(3 + 5);
+    const urls = [...DOCUMENTS, ...PAGES, ...(await assetsOf('/docs'))];
+    expect(urls).toHaveLength(5 + 5);
 
     for (const url of urls) {
       const plain = await fetchRaw(url);
@@ -39,8 +40,20 @@ describe('the documentation', () => {
     }
   });
 
+  it('has a page for each document, and each leads to the other', async () => {
+    const documents = [];
+    for (const [index, page] of ['/docs', '/docs/legacy'].entries()) {
+      const { body } = await fetchRaw(page);
+      expect(body).toContain(`data-document="${DOCUMENTS[index]!.slice(1)}"`);
+      documents.push((await service.api.get(DOCUMENTS[index]!)).body as { info: { description: string } });
+    }
+
+    expect(documents[0]!.info.description).toContain('](/docs/legacy)');
+    expect(documents[1]!.info.description).toContain('](/docs)');
+  });
+
   it('has pages that browsers check, and get again only if they changed', async () => {
-    for (const url of ['/openapi.json', ...PAGES]) {
+    for (const url of [...DOCUMENTS, ...PAGES]) {
       const { headers } = await fetchRaw(url);
       expect(headers['cache-control']).toBe('no-cache');
 
@@ -55,6 +68,6 @@ it('DOCS_ENABLED=false switches the pages off, and leaves the contract', async (
   const service = await startService({ environment: { DOCS_ENABLED: 'false' } });
 
   for (const path of [...PAGES, '/docs/assets/start.js']) expect((await service.api.get(path)).status).toBe(404);
-  expect((await service.api.get('/openapi.json')).status).toBe(200);
+  for (const path of DOCUMENTS) expect((await service.api.get(path)).status).toBe(200);
   await service.stop();
 });

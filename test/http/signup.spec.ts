@@ -484,6 +484,27 @@ describe('a lookup', () => {
     expect(encoded.body).toEqual(raw.body);
   });
 
+  it('by uuid shows no contact data, whatever contact data stand beside it', async () => {
+    const [email, phone] = [someEmail(), somePhone()];
+    const { body: joined } = await join(plain, { email, phone });
+    const record = { ...joined, email: undefined, phone: undefined };
+
+    const contacts: Record<string, string>[] = [{}, { email, phone }, { email: someEmail() }, { email: '' }];
+    for (const contact of contacts) {
+      const { status, body } = await find(plain, { ...contact, uuid: joined.uuid.toUpperCase() });
+
+      expect([status, body]).toEqual([200, record]);
+    }
+  });
+
+  it('by uuid finds only the records of its waitlist', async () => {
+    const { uuid } = await world.signup(await world.waitlist());
+
+    const { status, body } = await find(plain, { uuid });
+
+    expect([status, body.error_code]).toEqual([404, 'NO_WAITER_FOUND']);
+  });
+
   it('is answered with 404 if neither the email nor the phone has a record', async () => {
     const { status, body } = await find(plain, { email: 'nobody@example.com', phone: '+14155559999' });
 

@@ -9,7 +9,10 @@ import { type OwnedWaitlist, PASSWORD, type World } from '../support/world.js';
 import { type HostileInput, REFUSED, type Target } from './hostile-inputs.js';
 
 const MEMORY_GROWTH_MAX_BYTES = 8 * 1024 * 1024;
-const TABLES = ['account', 'login', 'waitlist', 'deleted_waitlist', 'waiter', 'queue_bucket'];
+const TABLES = [
+  ...['account', 'account_key', 'login', 'waitlist', 'deleted_waitlist', 'taken_name', 'waiter', 'erased_waiter'],
+  ...['queue_bucket', 'page_view', 'import_run'],
+];
 
 let service: Service;
 let api: Api;
@@ -202,7 +205,7 @@ describe('nobody sets', () => {
     const { token } = own.owner;
     const path = `/api/v1/waitlist/${own.id}`;
     const created = await world.waitlist(forged as object, own.owner);
-    const { body: changed } = await api.patch(path, { ...forged, id: 1, public_key: 'FORGEDKEY' }, { token });
+    const { body: changed } = await api.patch(path, { ...forged, id: 1, public_key: 'STOLEN' }, { token });
 
     for (const field of ['account_id', 'accountId', 'user_id', 'api_key_hash', 'next_seq'])
       expect((await api.patch(path, { [field]: 1 }, { token })).body.errors).toMatchObject([{ field, rule: 'known' }]);

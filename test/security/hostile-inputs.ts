@@ -223,6 +223,8 @@ const INVISIBLE = [
   ...'\u200b\u200d\u2060\u202e\u2066\u200f\u061c\u00ad\ufe0f\u{e0100}\ufeff\u034f\u3164\u180e\u2800\ufff9',
 ];
 
+/** Neither an id nor a key of a waitlist. */
+const NO_NAME = [...SQL, 'true', '+1', '1\u0000', '\u0661', '9'.repeat(400)];
 const signups = bodies(
   `POST ${SIGNUP}`,
   { waitlist_id: '{id}', email: 'hostile@example.com' },
@@ -230,7 +232,7 @@ const signups = bodies(
     waitlist_id: {
       ...wrongType('number', 'text'),
       ...NO_ID,
-      'no number': [...SQL, 'true', '+1', '1\u0000', '\u0661', '9'.repeat(400)],
+      'no name of a waitlist': NO_NAME,
     },
     email: {
       ...NULLABLE_TEXT,
@@ -354,6 +356,28 @@ const lookups: HostileInput[] = [
     },
     (name) => ({ call: `GET ${SIGNUP}?waitlist_id={id}&email=${name}@example.com`, ...NOBODY_FOUND }),
   ),
+];
+
+const HEARTBEAT = '/api/v1/widget_heartbeats';
+const PAGE_ADDRESS = { ...wrongType('text'), 'too long': ['x'.repeat(8193)] };
+const heartbeats: HostileInput[] = [
+  ...bodies(
+    `POST ${HEARTBEAT}`,
+    { waitlist_id: '{id}', location: 'https://example.com/join', referrer: '' },
+    {
+      waitlist_id: { ...wrongType('number', 'text'), ...NO_ID, 'no name of a waitlist': NO_NAME },
+      location: PAGE_ADDRESS,
+      referrer: PAGE_ADDRESS,
+      widget_type: { ...NULLABLE_TEXT, ...longerThan(64) },
+    },
+    INVALID,
+  ),
+  ...each({ 'an unknown key': ['ZZZZZZZZ', 'a'.repeat(40)] }, (waitlist_id) => ({
+    call: `POST ${HEARTBEAT}`,
+    body: { waitlist_id, location: '', referrer: '' },
+    status: 404,
+    code: 'WAITLIST_NOT_FOUND',
+  })),
 ];
 
 const credential = (sound: string) => ({ ...TEXT, 'a list of one': [[sound]], 'too long': ['x'.repeat(257)] });
@@ -616,7 +640,7 @@ const UNKNOWN_ADDRESSES = {
   'a way out of its folder': ['..%2f..%2f', '%2e%2e/%2e%2e/', '..%5c..%5c'].map(
     (way) => `/docs/assets/${way}package.json`,
   ),
-  'a way around a guard': ['/api/v1/auth/..%2fwaiter'],
+  'a way out of a folder of the API': ['/api/v1/users/..%2fwaiter', '/api/v1/auth/..%2fwaiter'],
   'an operation that does not exist': ['/api/v1/admin', '/api/v0/waiter', '/graphql'],
   'a page of other servers': ['/server-status', '/debug/pprof', '/actuator/env'],
 };
@@ -637,6 +661,7 @@ const addresses: HostileInput[] = [
     headers: { 'x-http-method-override': method },
     ...NOBODY_FOUND,
   })),
+  { why: 'a way around a guard', call: `GET ${SIGNUP}/..%2fwaitlist`, ...NO_TOKEN },
   { why: 'a token in the address is ignored', call: `GET ${WAITER}?api_key={key}&access_token={token}`, ...NO_TOKEN },
   {
     why: 'a token in a cookie is ignored',
@@ -653,6 +678,7 @@ export const REFUSED: readonly HostileInput[] = [
   ...signups,
   ...answering,
   ...lookups,
+  ...heartbeats,
   ...logins,
   ...listing,
   ...offboarding,

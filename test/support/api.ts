@@ -112,7 +112,11 @@ export class Api {
         ...headers,
       },
     });
-    const answer = held(method, path, { status: response.statusCode, headers: response.headers, text: response.body });
+    const answer = held(method, `${path}${search}`, {
+      status: response.statusCode,
+      headers: response.headers,
+      text: response.body,
+    });
     const sent = [
       ...privateTextOfUrl(`${path}${search}`),
       ...privateText({ ...headers, authorization: token }),

@@ -9,6 +9,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
 import { safeHeaders } from '../http/headers.js';
 import { PROBLEMS } from '../problems/problem-catalog.js';
+import { type DocumentName, DOCUMENTS } from './document.js';
 
 const PAGES = new URL('./docs/', import.meta.url);
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -27,13 +28,13 @@ const PAGE_HEADERS = safeHeaders({
 /** For a URL that contains the hash of its content. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** Serves the contract at `/openapi.json`. */
-export function serveContract(fastify: FastifyInstance, document: OpenAPIObject): void {
-  serve(fastify, '/openapi.json', 'application/json; charset=utf-8', JSON.stringify(document));
+/** Serves a document of the contract. */
+export function serveContract(fastify: FastifyInstance, path: string, document: OpenAPIObject): void {
+  serve(fastify, path, 'application/json; charset=utf-8', JSON.stringify(document));
 }
 
 /**
- * Serves Swagger UI for the contract at `/docs`, and an explanation of each error at `/docs/errors`. The page is our own
+ * Serves Swagger UI for the contract at `/docs` and `/docs/legacy`, and an explanation of each error at `/docs/errors`. The page is our own
  * because the one of `@nestjs/swagger` has inline styles, which the strict policy refuses.
  */
 export function serveDocs(fastify: FastifyInstance, basePath: string): void {
@@ -52,7 +53,10 @@ export function serveDocs(fastify: FastifyInstance, basePath: string): void {
       .toString()
       .replaceAll(/\{\{asset:([^}]+)\}\}/g, (_, asset: keyof typeof assets) => `${docs}${assets[asset]}`)
       .replaceAll('{{docs}}', docs);
-  serve(fastify, '/docs', HTML, page('index.html'));
+  const browser = ({ title, url }: (typeof DOCUMENTS)[DocumentName]) =>
+    page('index.html').replace('{{title}}', title).replace('{{document}}', url.slice(1));
+  serve(fastify, '/docs', HTML, browser(DOCUMENTS.current));
+  serve(fastify, '/docs/legacy', HTML, browser(DOCUMENTS.legacy));
   serve(fastify, '/docs/errors', HTML, page('errors.html').replace('{{errors}}', errorSections));
 }
 

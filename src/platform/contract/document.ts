@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { INestApplication } from '@nestjs/common';
+import { type INestApplication, SetMetadata, type Type } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { strictSchemas } from './request.js';
 import { PROBLEM_CODES, problemResponses, sharedProblemResponses } from '../problems/api-problems.js';
@@ -11,48 +12,90 @@ type PathItem = OpenAPIObject['paths'][string];
 type Operation = NonNullable<PathItem['get']>;
 type Components = NonNullable<OpenAPIObject['components']>;
 
-/** The contract, including the schemas of queries. `serverPath` is the path at which clients reach the service. */
-export function createDocument(app: INestApplication, serverPath: string): OpenAPIObject {
-  const base = new DocumentBuilder()
+/**
+ * The documents of the contract. The older generations have their own, so that generated clients stay clean and a path can
+ * have the same method in both.
+ */
+export const DOCUMENTS = {
+  current: {
+    file: 'openapi.json',
+    url: '/openapi.json',
+    title: 'Waitlist Service',
+    description: 'description.md',
+    // In the order in which an owner uses them.
+    tags: [
+      ['Auth', 'Log in with the email and password of an account, and renew the login.'],
+      ['Waitlist', 'Configure waitlists. For owners, except for the public view.'],
+      ['Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.'],
+      ['Waiter', 'List, correct, move, offboard and erase the Waiters of a waitlist. For owners.'],
+      ['Account key', 'Keys for programs, in place of a login. For owners.'],
+      ['Audit', 'List changes and security events. For owners.'],
+    ],
+    moreHeaders: [],
+  },
+  legacy: {
+    file: 'legacy.json',
+    url: '/openapi-legacy.json',
+    title: 'Waitlist Service: earlier generations',
+    description: 'description-legacy.md',
+    tags: [
+      ['Second generation', 'Waiters where the current operations have signups. Public.'],
+      ['First generation', 'Waitlists named by their key, and people by their email. Public.'],
+    ],
+    moreHeaders: ['Deprecation', 'Link'],
+  },
+} as const;
+export type DocumentName = keyof typeof DOCUMENTS;
+
+const DOCUMENT = 'document';
+
+/** Puts the operations of a module into a document; without it, they are in `current`. */
+export const InDocument = (name: DocumentName) => SetMetadata(DOCUMENT, name);
+
+/** A document, including the schemas of queries. `serverPath` is the path at which clients reach the service. */
+export function createDocument(app: INestApplication, serverPath: string, name: DocumentName): OpenAPIObject {
+  const { title, description, tags, moreHeaders } = DOCUMENTS[name];
+  const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
-    .setTitle('Waitlist Service')
-    .setDescription(description(serverPath))
+    .setTitle(title)
+    .setDescription(readDescription(description, serverPath))
     .setVersion(VERSION)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(serverPath, 'The service that published this document.')
-    // In the order in which an owner uses them.
-    .addTag('Auth', 'Log in with the email and password of an account, and renew the login.')
-    .addTag('Waitlist', 'Configure waitlists. For owners, except for the public view.')
-    .addTag('Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.')
-    .addTag('Waiter', 'List, correct, move, offboard and erase the Waiters of a waitlist. For owners.')
-    .addTag('Account key', 'Keys for programs, in place of a login. For owners.')
-    .addTag('Audit', 'List changes and security events. For owners.')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: ACCOUNT_KEY }, 'account_key')
     .addBearerAuth(bearer('The refresh token. It can be exchanged once for a new pair of tokens.'), 'refresh_token')
     // Last, because Swagger UI focuses the last field.
-    .addBearerAuth(bearer('The access token, for the owner operations. It is valid for an hour.'), 'access_token')
-    .build();
-  const document = SwaggerModule.createDocument(app, base, {
+    .addBearerAuth(bearer('The access token, for the owner operations. It is valid for an hour.'), 'access_token');
+  for (const [tag, text] of tags) builder.addTag(tag, text);
+  const document = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: (_, method) => method,
     extraModels: [ProblemDto],
+    include: modulesOf(app, name),
   });
+  const headers = { ...HEADERS, ...(name === 'legacy' && DEPRECATION_HEADERS) };
+  const commonHeaders = [...COMMON_HEADERS, ...moreHeaders];
   const responses = sharedProblemResponses();
-  for (const response of Object.values(responses)) addCommonHeaders(response);
-  document.components = { ...document.components, headers: HEADERS, responses };
+  for (const response of Object.values(responses)) addHeaders(response, commonHeaders);
+  document.components = { ...document.components, headers, responses };
   for (const name of strictSchemas())
     Object.assign(document.components.schemas?.[name] ?? {}, { additionalProperties: false });
   document.paths = inOrderOfUse(document);
   for (const { get, ...writes } of Object.values(document.paths)) {
-    if (get) complete(get, []);
+    if (get) complete(get, [], commonHeaders);
     for (const operation of [writes.post, writes.patch, writes.delete])
-      if (operation) complete(operation, WRITE_PROBLEMS);
+      if (operation) complete(operation, WRITE_PROBLEMS, commonHeaders);
   }
   return document;
 }
 
-function description(serverPath: string): string {
-  const text = readFileSync(new URL('./description.md', import.meta.url), 'utf8').trimEnd();
+function modulesOf(app: INestApplication, document: DocumentName): Type<unknown>[] {
+  const modules = [...app.get(ModulesContainer).values()].map(({ metatype }) => metatype);
+  return modules.filter((module) => (Reflect.getMetadata(DOCUMENT, module) ?? 'current') === document);
+}
+
+function readDescription(name: string, serverPath: string): string {
+  const text = readFileSync(new URL(`./${name}`, import.meta.url), 'utf8').trimEnd();
   return text.replaceAll('](/docs', `](${serverPath.replace(/\/$/, '')}/docs`);
 }
 
@@ -68,15 +111,18 @@ function inOrderOfUse({ paths, tags = [] }: OpenAPIObject): OpenAPIObject['paths
 }
 
 /**
- * The document as published: without the schemas of queries, which stand there as parameters, and without the `Dto` in
- * schema names, because SDKs name their types after them.
+ * The document as published: without the schemas of queries, which stand there as parameters, without unused headers, and
+ * without the `Dto` in schema names, because SDKs name their types after them.
  */
 export function publishable(document: OpenAPIObject): OpenAPIObject {
-  const { schemas = {} } = document.components ?? {};
   const text = JSON.stringify(document);
-  const used = Object.entries(schemas).filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
-  const renamed = used.map(([name, schema]) => [name.replace(/Dto$/, ''), schema] as const);
-  const published = { ...document, components: { ...document.components, schemas: Object.fromEntries(renamed) } };
+  const used = (kind: 'schemas' | 'headers') =>
+    Object.entries(document.components?.[kind] ?? {}).filter(([name]) =>
+      text.includes(`"#/components/${kind}/${name}"`),
+    );
+  const schemas = Object.fromEntries(used('schemas').map(([name, schema]) => [name.replace(/Dto$/, ''), schema]));
+  const headers = Object.fromEntries(used('headers'));
+  const published = { ...document, components: { ...document.components, schemas, headers } };
   return JSON.parse(
     JSON.stringify(published).replaceAll(/"(#\/components\/schemas\/\w+)Dto"/g, '"$1"'),
   ) as OpenAPIObject;
@@ -86,7 +132,7 @@ export function publishable(document: OpenAPIObject): OpenAPIObject {
  * Adds the error responses, the response headers, and an empty `security` to public operations. `keyProblems` are the
  * failures of an account key that is valid.
  */
-function complete(operation: Operation, keyProblems: readonly ProblemCode[]): void {
+function complete(operation: Operation, keyProblems: readonly ProblemCode[], commonHeaders: readonly string[]): void {
   const marks = operation as unknown as Record<string, unknown>;
   const hasIdInPath = operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === 'path');
   operation.security ??= [];
@@ -106,14 +152,14 @@ function complete(operation: Operation, keyProblems: readonly ProblemCode[]): vo
   for (const [status, response] of Object.entries(operation.responses)) {
     if (response === undefined || '$ref' in response) continue;
     if (isRepeatable && status.startsWith('2')) response.headers = { ...response.headers, ...REPLAYED };
-    addCommonHeaders(response);
+    addHeaders(response, commonHeaders);
   }
 }
 
-function addCommonHeaders(response: { headers?: object }): void {
+function addHeaders(response: { headers?: object }, names: readonly string[]): void {
   response.headers = {
     ...response.headers,
-    ...Object.fromEntries(COMMON_HEADERS.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    ...Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
   };
 }
 
@@ -168,5 +214,16 @@ const HEADERS: Components['headers'] = {
   'X-Total-Count': {
     description: 'The number of Waiters on all pages. Absent with `search`.',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  },
+};
+const DEPRECATION_HEADERS: Components['headers'] = {
+  Deprecation: {
+    description:
+      'Present if the operation is deprecated, in every answer: since when, as `@` and seconds since 1970 (RFC 9745).',
+    schema: { type: 'string', pattern: '^@\\d{10}$', maxLength: 11 },
+  },
+  Link: {
+    description: 'Beside `Deprecation`: the operation to use instead (RFC 5829).',
+    schema: { type: 'string', maxLength: 2400, pattern: '^<.+>; rel="successor-version"$' },
   },
 };

@@ -53,8 +53,8 @@ export interface FieldOptions {
   readonly default?: unknown;
   readonly optional?: boolean;
   readonly nullable?: boolean;
-  /** Makes the field optional if the other field of this name is given. */
-  readonly unless?: string;
+  /** Makes the field optional if another field, with one of these names, is given. */
+  readonly unless?: readonly string[];
   /** Accepts other notations of queries and existing clients: `"12"`, `True`, a space for an unencoded plus sign. */
   readonly lenient?: boolean;
   /** Leaves the field out of the document. */
@@ -267,7 +267,7 @@ function field(
   const optional = isOptional ?? (unless !== undefined || schema.default !== undefined);
   // IsOptional would skip null as well as undefined.
   const isSkipped = (value: unknown, dto: Dto) =>
-    (optional && value === undefined && (!unless || !isBlank(dto[unless]))) || (schema.nullable && value === null);
+    (optional && value === undefined && (!unless || isOneGiven(dto, unless))) || (schema.nullable && value === null);
   return applyDecorators(
     ...(isHidden ? [] : [ApiProperty({ ...schema, required: !optional })]),
     Expose(),
@@ -345,11 +345,15 @@ export function NotWith(other: string, unset?: unknown): PropertyDecorator {
   return ValidateBy({ name: 'notWith', validator: { validate, defaultMessage: () => message } });
 }
 
-function NeededUnless(other: string): PropertyDecorator {
+function NeededUnless(others: readonly string[]): PropertyDecorator {
   const validate = (value: unknown, context?: { readonly object: object }) =>
-    !isBlank(value) || !isBlank((context?.object as Dto)[other]);
-  const { message } = withFault('required', `is required unless a ${other} is given`);
+    !isBlank(value) || isOneGiven(context?.object as Dto, others);
+  const { message } = withFault('required', `is required unless a ${others.join(' or ')} is given`);
   return ValidateBy({ name: 'neededUnless', validator: { validate, defaultMessage: () => message } });
+}
+
+function isOneGiven(dto: Dto, names: readonly string[]): boolean {
+  return names.some((name) => !isBlank(dto[name]));
 }
 
 function isBlank(value: unknown): boolean {

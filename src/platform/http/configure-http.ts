@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../config/config.js';
 import { RequestInterceptor } from '../contract/request.interceptor.js';
 import { serveContract, serveDocs } from '../contract/docs-page.js';
-import { createDocument, publishable } from '../contract/document.js';
+import { createDocument, type DocumentName, DOCUMENTS, publishable } from '../contract/document.js';
 import { Lifecycle } from '../health/lifecycle.js';
 import { serveMonitoring } from '../health/monitoring.js';
 import { isWithin, readForwardedAddresses } from '../limits/address.js';
@@ -21,10 +21,10 @@ import { requireProgress } from '../limits/transfers.js';
 import { ProblemFilter } from '../problems/problem.filter.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { recordRequests, traceRequests } from '../telemetry/requests.js';
-import { collectAllowedMethods } from './allowed-methods.js';
 import { readJsonBodies, readQueryFromBody, requireReadableQuery, streamCsvBodies } from './body-and-query.js';
 import { allowOrigins } from './cors.js';
 import { DATA_HEADERS } from './headers.js';
+import { collectRoutes } from './routes.js';
 import { SERVER_BOUNDS } from './server.js';
 
 /**
@@ -53,7 +53,8 @@ export async function configureHttp(
     done();
   });
   recordRequests(fastify, metrics);
-  await allowOrigins(fastify, config.corsOrigins);
+  const routes = collectRoutes(fastify);
+  await allowOrigins(fastify, config.corsOrigins, routes);
   // After CORS, so that a page can read the refusal.
   requireReadableQuery(fastify);
   askForBodies(fastify);
@@ -64,10 +65,10 @@ export async function configureHttp(
   streamCsvBodies(fastify);
   readQueryFromBody(fastify);
 
-  app.useGlobalFilters(new ProblemFilter(collectAllowedMethods(fastify)));
-  const document = createDocument(app, basePath);
+  app.useGlobalFilters(new ProblemFilter(routes));
   app.useGlobalInterceptors(new RequestInterceptor(app.get(Reflector)));
-  serveContract(fastify, publishable(document));
+  for (const name of Object.keys(DOCUMENTS) as DocumentName[])
+    serveContract(fastify, DOCUMENTS[name].url, publishable(createDocument(app, basePath, name)));
   if (config.docsEnabled) serveDocs(fastify, basePath);
   await shedLoad(fastify, lifecycle, bounds.loopDelayMs);
   serveMonitoring(fastify, lifecycle, metrics, config);

@@ -1,5 +1,6 @@
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Routes } from './routes.js';
 
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 const EXPOSED_HEADERS = [
@@ -13,13 +14,6 @@ const EXPOSED_HEADERS = [
   'x-request-id',
 ];
 
-/** Operations that a page of any site may call: signing up, looking up, the public view of a waitlist, page views. */
-const ANY_ORIGIN: readonly { readonly methods: readonly string[]; readonly path: RegExp }[] = [
-  { methods: ['GET', 'POST'], path: /^\/+api\/+v1\/+signup\/*$/ },
-  { methods: ['GET'], path: /^\/+api\/+v1\/+waitlist\/+\d+\/*$/ },
-  { methods: ['POST'], path: /^\/+api\/+v1\/+widget_heartbeats\/*$/ },
-];
-
 const COMMON: FastifyCorsOptions = {
   methods: ['GET', 'POST', 'PATCH', 'DELETE'],
   allowedHeaders: ['content-type', 'authorization', 'api-key', 'idempotency-key'],
@@ -30,16 +24,21 @@ const COMMON: FastifyCorsOptions = {
 };
 
 /** Lets any page call the public operations, and pages of `origins` call the others. */
-export async function allowOrigins(fastify: FastifyInstance, origins: readonly string[]): Promise<void> {
+export async function allowOrigins(
+  fastify: FastifyInstance,
+  origins: readonly string[],
+  routes: Routes,
+): Promise<void> {
   const anyOrigin = { ...COMMON, origin: '*' };
   const configuredOrigins = { ...COMMON, origin: [...origins] };
   await fastify.register(cors, {
-    delegator: (request, done) => done(null, isForAnyOrigin(request) ? anyOrigin : configuredOrigins),
+    delegator: (request, done) => done(null, isForAnyOrigin(request, routes) ? anyOrigin : configuredOrigins),
   });
 }
 
-function isForAnyOrigin({ headers, method, url }: FastifyRequest): boolean {
-  const requestedMethod = headers['access-control-request-method'] ?? method;
-  const [path = ''] = url.split('?', 1);
-  return ANY_ORIGIN.some((rule) => rule.methods.includes(requestedMethod) && rule.path.test(path));
+/** A preflight has neither the headers nor the body of its request, so it may be for any operation of the path and method. */
+function isForAnyOrigin({ headers, method, url, routeOptions }: FastifyRequest, routes: Routes): boolean {
+  const requestedMethod = headers['access-control-request-method'];
+  if (method !== 'OPTIONS' || requestedMethod === undefined) return routeOptions.config.rateLimited === 'public';
+  return routes.arePublic(url.split('?', 1)[0] ?? '/', requestedMethod);
 }

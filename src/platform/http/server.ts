@@ -5,8 +5,8 @@ import { type FastifyRequest, LogController } from 'fastify';
 import type { Config } from '../config/config.js';
 import { LateReplyAdapter } from '../limits/overload.js';
 import { answerUnreadablePath, answerUnreadableRequest, safeError } from '../problems/problem.filter.js';
-import { PATH_OPTIONS } from './allowed-methods.js';
 import { BODY_MAX_BYTES } from './body-and-query.js';
+import { PATH_OPTIONS } from './routes.js';
 
 /** The bounds of one connection, and of all connections together. */
 export const SERVER_BOUNDS = {

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { QueryFailedError } from 'typeorm';
-import type { AllowedMethods } from '../http/allowed-methods.js';
 import { DATA_HEADERS } from '../http/headers.js';
+import type { Routes } from '../http/routes.js';
 import { isUnavailable, Problem } from './problem.js';
 import type { ProblemCode } from './problem-catalog.js';
 import { ProblemDto } from './problem.dto.js';
@@ -25,7 +25,7 @@ const SOCKET_FAULTS: Readonly<Record<string, ProblemCode>> = {
 /** Answers every failure with problem details. An unexpected error is logged in full and answered with a bare 500. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(private readonly allowedMethods: AllowedMethods) {}
+  constructor(private readonly routes: Routes) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -49,8 +49,9 @@ export class ProblemFilter implements ExceptionFilter {
     return new Problem(HTTP_FAULTS[status] ?? (status >= 400 && status < 500 ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR'));
   }
 
+  /** Tells a wrong method (405) from an unknown path (404). */
   private notFound(request: FastifyRequest, reply: FastifyReply): Problem {
-    const allowed = this.allowedMethods(request.url.split('?', 1)[0] ?? '/');
+    const allowed = this.routes.methodsOf(request.url.split('?', 1)[0] ?? '/');
     if (allowed.length === 0) return new Problem('NOT_FOUND');
     void reply.header('Allow', allowed.join(', '));
     return new Problem('METHOD_NOT_ALLOWED');

@@ -126,7 +126,9 @@ def map_body(context, body):
 def before_call(context, case, kwargs):
     """A waitlist that the answer before named by its id is not the one whose key every request carries."""
     if _id_of(case) in ("listWaiters", "offboardWaiters") and isinstance(case.query, dict) and "waitlist_id" in case.query:
-        kwargs.get("headers", {}).pop("api-key", None)
+        for headers in (case.headers, kwargs.get("headers")):
+            if headers:
+                headers.pop("api-key", None)
 
 
 @schemathesis.hook

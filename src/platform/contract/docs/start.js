@@ -6,7 +6,7 @@ const REFRESH = 'refresh_token';
  * Shows the contract in Swagger UI. A first start prints a link to /docs with the owner's values after the `#`, which
  * browsers never send. They fill in the examples, so that each operation works as it is, until the tab is closed.
  */
-(async ({ src }) => {
+(async ({ src, dataset }) => {
   const darkScheme = matchMedia('(prefers-color-scheme: dark)');
   const followScheme = () => document.documentElement.classList.toggle('dark-mode', darkScheme.matches);
   darkScheme.addEventListener('change', followScheme);
@@ -18,7 +18,7 @@ const REFRESH = 'refresh_token';
     history.replaceState(null, '', location.pathname);
   }
   const spec = withOwnExamples(
-    await (await fetch(new URL('../../openapi.json', src))).json(),
+    await (await fetch(new URL(`../../${dataset.document}`, src))).json(),
     JSON.parse(sessionStorage.getItem('examples') ?? '{}'),
   );
   const ui = SwaggerUIBundle({
@@ -40,6 +40,8 @@ const REFRESH = 'refresh_token';
 
 function withOwnExamples(spec, examples) {
   const { CreateTokens, ApiKey } = spec.components.schemas;
+  // The document of the earlier generations has no owner's operations.
+  if (!ApiKey) return spec;
   let text = JSON.stringify(spec);
   for (const [name, { example }] of Object.entries({ ...CreateTokens.properties, ...ApiKey.properties })) {
     if (examples[name] !== undefined) text = text.replaceAll(JSON.stringify(example), JSON.stringify(examples[name]));

@@ -128,8 +128,9 @@ export const initial = migrationsOf(1763683200000, [
   index('waiter_referred', 'waiter', 'waitlist_id, referred, active, seq'),
   // Pages and counts of the records that one record referred.
   index('waiter_referrer', 'waiter', 'waitlist_id, referred_by_token, active, seq'),
-  // A change of `spots_to_move_upon_referral`: it moves only the records with credit, often few among millions.
-  index('waiter_credited', 'waiter', 'waitlist_id, credited_referrals'),
+  // The leaderboard. Also a change of `spots_to_move_upon_referral`: it moves only the records with credit, often few among
+  // millions.
+  index('waiter_credited', 'waiter', 'waitlist_id, active, credited_referrals DESC, seq'),
   // Unique sequence numbers; verify, rebuild and purge read records in this order.
   index('waiter_seq', 'waiter', 'waitlist_id, seq', 'UNIQUE INDEX'),
   // Lookup by email; one record per email.

@@ -91,9 +91,9 @@ func main() {
 	equal(*answered[0].AnswerValue.Get().ArrayOfString, []string{"One", "Two"})
 	equal(answered[1].AnswerValue.Get() == nil, true)
 	seen := must(client.WaitlistAPI.GetWaitlist(owner, launch.Id).Execute())
-	equal([]any{seen.GetStatistics().CurrentSignups, *seen.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
+	equal([]any{seen.GetStatistics().CurrentSignups, seen.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
 	shown := must(client.WaitlistAPI.GetWaitlist(ctx, launch.Id).Execute())
-	equal([]any{shown.GetStatistics().TotalSignups, *shown.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
+	equal([]any{shown.GetStatistics().TotalSignups, shown.SpotsToMoveUponReferral}, []any{int64(1), int32(3)})
 	equal(len(must(client.WaitlistAPI.ListWaitlists(owner).Limit(1).Execute())), 1)
 	equal(len(must(client.WaitlistAPI.ListWaitlists(owner).AfterId(launch.Id).Execute())), 0)
 	key := map[string]waitlist.APIKey{"api_key": {Key: launch.ApiKey}}

@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify';
+import findMyWay from 'find-my-way';
+
+/** A trailing or doubled slash is forgiven. */
+export const PATH_OPTIONS = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
+
+/** Which methods each path accepts. */
+export interface Routes {
+  /** Empty for an unknown path. */
+  methodsOf(path: string): readonly string[];
+  /** Whether one of the operations of a path and a method is under the rate limit of public operations. */
+  arePublic(path: string, method: string): boolean;
+}
+
+interface Methods {
+  readonly all: Set<string>;
+  readonly public: Set<string>;
+}
+
+/** Fastify's router cannot list the methods of a path, so a second one maps each path to them. Call before the routes are added. */
+export function collectRoutes(fastify: FastifyInstance): Routes {
+  const paths = findMyWay(PATH_OPTIONS);
+  const methodsByUrl = new Map<string, Methods>();
+  // Without this, Fastify refuses a QUERY without a content type before it looks for a route.
+  fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
+  fastify.addHook('onRoute', ({ url, method, config }) => {
+    // The CORS plugin answers OPTIONS on every path.
+    if (url === '*') return;
+    let methods = methodsByUrl.get(url);
+    if (!methods) {
+      methodsByUrl.set(url, (methods = { all: new Set(), public: new Set() }));
+      paths.on('GET', url, () => undefined, methods);
+    }
+    for (const name of [method].flat()) {
+      methods.all.add(name);
+      if (config?.rateLimited === 'public') methods.public.add(name);
+    }
+  });
+  const find = (path: string) => paths.find('GET', path)?.store as Methods | undefined;
+  return {
+    methodsOf: (path) => [...(find(path)?.all ?? [])].sort(),
+    arePublic: (path, method) => find(path)?.public.has(method) ?? false,
+  };
+}

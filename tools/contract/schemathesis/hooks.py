@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 API_KEY = os.environ["WAITLIST_API_KEY"]
 TOKEN = os.environ["WAITLIST_TOKEN"]
 SIGNUPS = ("createSignup", "createWaiter", "submitUser")
+# Public operations that take a key in place of an id. `getWaiter` is the lookup of an earlier generation without a token.
+NAMING = ("createSignup", "getSignup", "createHeartbeat", "createWaiter", "viewWaitlist", "getWaiter")
 KEPT_WAITLIST = int(os.environ["WAITLIST_ID"])
 
 # Formats that JSON Schema does not know. Their full rule can't be written as a pattern, so the document names them.
@@ -155,7 +157,7 @@ def _is_kindness(case):
         return True
     if isinstance(body.get("waitlist_id"), str) and re.fullmatch(r"\d{1,16}", body["waitlist_id"]):
         return True
-    if _id_of(case) in ("createSignup", "getSignup", "createHeartbeat"):
+    if _id_of(case) in NAMING:
         named = {**query, **body}
         name = named.get("waitlist_id")
         if "waitlist_id" not in named and "api_key" in named or isinstance(name, str) and re.fullmatch(_KEY, name):

@@ -52,7 +52,7 @@ export function limitArrival(fastify: FastifyInstance, requestMs: number): void 
     if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
     const timer = setTimeout(() => {
       if (!request.complete) server.emit('clientError', new LateRequestError(), socket);
-    }, requestMs);
+    }, requestMs).unref();
     timers.set(request, timer);
     response.once('close', () => clearTimeout(timer));
   });

@@ -8,10 +8,11 @@
  * recognizes the done lines by their numbers.
  */
 import { v7 as uuidV7 } from 'uuid';
+import { finderByContact } from '../admission/contact.js';
 import { CounterChanges } from '../counters.js';
 import { rankKey } from '../rank-key.js';
 import { newReferralToken } from '../referral-link.js';
-import type { ContactKeys, StoredWaiter } from '../waiter.js';
+import type { StoredWaiter } from '../waiter.js';
 import type { LeanWaitlist } from '../waitlist.table.js';
 
 /** The facts of a record that a line brings as they are. */
@@ -101,15 +102,14 @@ export interface ChunkDecision {
 
 /** Matches the lines with existing records. A line that has its record, or whose person has one, is skipped. */
 export function match(facts: ChunkFacts, lines: readonly ImportLine[]): Matching {
-  const byEmail = new Map(facts.known.map((waiter) => [waiter.emailKey, waiter]));
-  const byPhone = new Map(facts.known.map((waiter) => [waiter.phoneKey, waiter]));
+  const findByContact = finderByContact(facts.known);
   const taken = new Set(facts.holders.map(({ referralToken }) => referralToken));
   const newcomers: (ImportLine & { ownToken: string })[] = [];
   const renamings: Renaming[] = [];
   let skipped = 0;
   for (const line of lines) {
     const { token } = line;
-    const known = facts.numbered.get(line.seq) ?? find(line.facts, byEmail, byPhone)?.referralToken;
+    const known = facts.numbered.get(line.seq) ?? findByContact(line.facts)?.referralToken;
     const isErased = token !== null && facts.erased.has(token);
     if (line.isRepeated || known !== undefined || isErased) skipped += 1;
     if (line.isRepeated || (known === undefined && isErased)) continue;
@@ -185,13 +185,4 @@ export function place(
   for (const { referralToken, active, referred, rankKey: to } of credited)
     if (active) counters.move(stored.get(referralToken)?.rankKey as number, to, referred);
   return { waitlist, records, credited, counters, unresolved };
-}
-
-type ByKey = ReadonlyMap<string | null, StoredWaiter>;
-
-/** If email and phone match two records, the email decides. */
-function find({ emailKey, phoneKey }: ContactKeys, byEmail: ByKey, byPhone: ByKey): StoredWaiter | undefined {
-  return (
-    (emailKey === null ? undefined : byEmail.get(emailKey)) ?? (phoneKey === null ? undefined : byPhone.get(phoneKey))
-  );
 }

@@ -11,6 +11,7 @@ import { EMAIL_SCHEMA, parseTime, PHONE_SCHEMA, TEXT_PATTERN, UUID_PATTERN } fro
 import type { FieldFault } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
 import { contactFaults, contactKeys, nonBlank } from '../queue/admission/contact.js';
+import type { NamedAnswer } from '../queue/import/import-questions.js';
 import type { ScannedWaiter } from '../queue/queue.scanner.js';
 import type { Questions } from '../queue/questions.js';
 import { isToken } from '../queue/referral-link.js';
@@ -148,17 +149,6 @@ function pairValue(answer: AnswerCell | undefined): string | null {
 /** The cells of a line by column, as the file has them. A column that the file lacks is missing. */
 export type Cells = Readonly<Partial<Record<Column, string>>>;
 
-/** An answer of a line. It names its question by its text: the file's ids are those of another list. */
-export interface LineAnswer {
-  readonly question: string;
-  /** Null if the question was not answered. */
-  readonly value: string | readonly string[] | null;
-  /** The setting of a question that the import adds. */
-  readonly optional: boolean;
-  /** Whether the question was removed from its list. */
-  readonly removed: boolean;
-}
-
 /** One line of an import. Null and 0 stand for an empty cell and a missing column. */
 export interface Line {
   readonly email: string | null;
@@ -182,7 +172,7 @@ export interface Line {
   /** In lower case. */
   readonly uuid: string | null;
   readonly metadata: JsonObject | null;
-  readonly answers: readonly LineAnswer[];
+  readonly answers: readonly NamedAnswer[];
 }
 
 /**
@@ -317,7 +307,7 @@ class CellReader {
   }
 
   /** Those of `answers`, which has removed questions too; without it, those of the pairs. */
-  answers(): LineAnswer[] {
+  answers(): NamedAnswer[] {
     const value = this.json('answers');
     if (value === undefined) return this.cell('answers').trim() === '' ? this.pairs() : [];
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -328,15 +318,15 @@ class CellReader {
       if (found) this.add('answers', found);
       return {
         question: String(question_value),
-        value: isBlank(answer_value) ? null : (answer_value as LineAnswer['value']),
+        value: isBlank(answer_value) ? null : (answer_value as NamedAnswer['value']),
         optional: optional !== false,
         removed: soft_deleted === true,
       };
     });
   }
 
-  private pairs(): LineAnswer[] {
-    return LIVE_QUESTIONS.flatMap((number): LineAnswer[] => {
+  private pairs(): NamedAnswer[] {
+    return LIVE_QUESTIONS.flatMap((number): NamedAnswer[] => {
       const question = this.text(`question_${number}`, QUESTION_FAULT);
       const cell = this.cell(`answer_${number}`);
       if (question === null && cell !== '' && !this.cell(`question_${number}`))

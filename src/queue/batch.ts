@@ -9,7 +9,7 @@ import type { Outcome } from '../platform/limits/batcher.js';
 import { Problem } from '../platform/problems/problem.js';
 import { admit } from './admission/admit.js';
 import { correct } from './admission/correct.js';
-import { CounterChanges } from './counters.js';
+import { CounterChanges, countRecord } from './counters.js';
 import type { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { rankKey, spotsAfter } from './rank-key.js';
 import { newReferralToken } from './referral-link.js';
@@ -202,13 +202,11 @@ function offboard(state: State, { selection, write }: Offboard): Offboarded {
   if (leaving.length > 0)
     state.removals.push({ at, priorities: new Map(leaving.map(({ id }, index) => [id, left[index] as number])) });
   for (const [index, record] of leaving.entries()) {
-    records.set(record.id, { ...record, active: false, removedAt: at, removedPriority: left[index] as number });
-    waitlist.active -= 1;
-    waitlist.offboarded += 1;
+    const removed = { ...record, active: false, removedAt: at, removedPriority: left[index] as number };
+    records.set(record.id, removed);
+    countRecord(waitlist, record, -1);
+    countRecord(waitlist, removed, 1);
     counters.leave(record);
-    if (!record.referred) continue;
-    waitlist.referredActive -= 1;
-    waitlist.referredOffboarded += 1;
   }
   const result = { uuids: leaving.map(({ uuid }) => uuid), active: waitlist.active };
   state.written.push({ write, action: 'waiters_offboarded', uuids: result.uuids, counts: { active: result.active } });
@@ -247,8 +245,7 @@ function erase(state: State, { uuids, write }: Erase): Changed {
     referrers.delete(referralToken);
     takenEmails.delete(record.emailKey);
     takenPhones.delete(record.phoneKey);
-    waitlist[record.active ? 'active' : 'offboarded'] -= 1;
-    if (record.referred) waitlist[record.active ? 'referredActive' : 'referredOffboarded'] -= 1;
+    countRecord(waitlist, record, -1);
     counters.count(record, record.active, -1);
   }
   const changed = { uuids: leaving.map(({ uuid }) => uuid) };
@@ -302,8 +299,7 @@ function join(state: State, { applicant }: Join): Found | Duplicate {
   const waiter = newWaiter(waitlist, newcomer, credit(state, applicant.referrerTokens));
   state.joined.push(waiter);
   waitlist.nextSeq += 1;
-  waitlist.active += 1;
-  if (waiter.referred) waitlist.referredActive += 1;
+  countRecord(waitlist, waiter, 1);
   counters.join(waiter);
   return { waiter, waitlist, keys, isNew: true, revealsRecord: false };
 }

@@ -9,7 +9,7 @@
  */
 import { v7 as uuidV7 } from 'uuid';
 import { finderByContact } from '../admission/contact.js';
-import { CounterChanges } from '../counters.js';
+import { CounterChanges, countRecord } from '../counters.js';
 import { rankKey } from '../rank-key.js';
 import { newReferralToken } from '../referral-link.js';
 import type { StoredWaiter } from '../waiter.js';
@@ -169,8 +169,7 @@ export function place(
   });
   for (const record of records) {
     counters.count(record, record.active, 1);
-    waitlist[record.active ? 'active' : 'offboarded'] += 1;
-    if (record.referred) waitlist[record.active ? 'referredActive' : 'referredOffboarded'] += 1;
+    countRecord(waitlist, record, 1);
   }
   const credited = Array.from(changes).flatMap(([token, amount]): StoredWaiter[] => {
     const waiter = stored.get(token);

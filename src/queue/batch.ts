@@ -9,7 +9,7 @@ import type { Outcome } from '../platform/limits/batcher.js';
 import { Problem } from '../platform/problems/problem.js';
 import { admit } from './admission/admit.js';
 import { correct } from './admission/correct.js';
-import { CounterChanges } from './counters.js';
+import { CounterChanges, countRecord } from './counters.js';
 import type { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { rankKey, spotsAfter } from './rank-key.js';
 import { newReferralToken } from './referral-link.js';
@@ -53,23 +53,23 @@ export type Selection =
 
 export type Command = Offboard | Erase | Correct | Join;
 
-/** The waitlist has a record with this contact data already. */
+/** The answer to a join whose contact data a record of the waitlist has already. */
 export type Duplicate = Omit<Found, 'waiter' | 'waitlist'>;
 
-/** The records that an owner's command changed, in its order. */
+/** The records that an owner's command changed, in the order of the command. */
 export interface Changed {
   readonly uuids: readonly string[];
 }
 
 /** The records that an offboarding removed. */
 export interface Offboarded extends Changed {
-  /** Active records of the waitlist after it. */
+  /** Active records of the waitlist after the offboarding. */
   readonly active: number;
 }
 
 export type Result = Found | Duplicate | Changed | Offboarded;
 
-/** What is known under the lock about the waitlist and the records that the commands name. */
+/** The waitlist and the records that the commands need, read under the lock. */
 export interface Facts {
   readonly waitlist: LeanWaitlist;
   /** The records that owners' commands name by their ids or uuids. */
@@ -89,11 +89,11 @@ export interface Written {
   readonly write: OwnerWrite;
   readonly action: AuditAction;
   readonly uuids: readonly string[];
-  /** The numbers of the answer that change with time. */
+  /** Numbers of the answer that a later read could not give again. */
   readonly counts?: { readonly active: number };
 }
 
-/** What to store, and the outcome of each command. */
+/** The changes to store, and the outcome of each command. */
 export interface Decision {
   readonly outcomes: readonly Outcome<Result>[];
   readonly waitlist: LeanWaitlist;
@@ -101,7 +101,7 @@ export interface Decision {
   readonly removals: readonly Removal[];
   /** The tombstones of the records to delete. */
   readonly erased: readonly ErasedWaiterEntity[];
-  /** In this order, because one can take an email that the one before gave up. */
+  /** In this order, because one can take an email that an earlier one gave up. */
   readonly corrections: readonly Correction[];
   readonly joined: readonly Waiter[];
   /** Referrers with their new counts and rank keys. */
@@ -159,7 +159,7 @@ function carryOut(state: State, command: Command): Result {
 
 type State = ReturnType<typeof stateOf>;
 
-/** The facts, which the commands then change one after the other. */
+/** The facts and the decision so far; the commands change both, one after the other. */
 function stateOf({ waitlist, named, first, done, taken, referrers }: Facts) {
   const known: readonly StoredWaiter[] = [...referrers, ...first, ...named];
   return {
@@ -171,10 +171,10 @@ function stateOf({ waitlist, named, first, done, taken, referrers }: Facts) {
     first: first.map(({ id }) => id),
     /** The positions before the batch. */
     priorities: new Map([...named, ...first].map(({ id, priority }) => [id, priority])),
-    /** The positions, before the batch, of the records that it offboards. */
-    gone: [] as number[],
-    /** The rank keys before the batch of the records that it moves. */
-    moved: new Map<number, number>(),
+    /** The positions before the batch of the records that it offboards. */
+    removedPositions: [] as number[],
+    /** The rank keys before the batch of the records that it moves, by id. */
+    oldRankKeys: new Map<number, number>(),
     done,
     takenEmails: new Set<string | null>(taken.flatMap(({ emailKey }) => emailKey ?? [])),
     takenPhones: new Set<string | null>(taken.flatMap(({ phoneKey }) => phoneKey ?? [])),
@@ -194,21 +194,24 @@ function stateOf({ waitlist, named, first, done, taken, referrers }: Facts) {
  * removed.
  */
 function offboard(state: State, { selection, write }: Offboard): Offboarded {
-  const { at, waitlist, records, priorities, gone, counters } = state;
+  const { at, waitlist, records, priorities, removedPositions, counters } = state;
   const leaving = select(state, selection);
   const positions = leaving.map(({ id }) => priorities.get(id) as number);
-  const left = positions.map((position) => position - gone.filter((other) => other < position).length);
-  gone.push(...positions);
+  const lastPositions = positions.map(
+    (position) => position - removedPositions.filter((other) => other < position).length,
+  );
+  removedPositions.push(...positions);
   if (leaving.length > 0)
-    state.removals.push({ at, priorities: new Map(leaving.map(({ id }, index) => [id, left[index] as number])) });
+    state.removals.push({
+      at,
+      priorities: new Map(leaving.map(({ id }, index) => [id, lastPositions[index] as number])),
+    });
   for (const [index, record] of leaving.entries()) {
-    records.set(record.id, { ...record, active: false, removedAt: at, removedPriority: left[index] as number });
-    waitlist.active -= 1;
-    waitlist.offboarded += 1;
+    const removed = { ...record, active: false, removedAt: at, removedPriority: lastPositions[index] as number };
+    records.set(record.id, removed);
+    countRecord(waitlist, record, -1);
+    countRecord(waitlist, removed, 1);
     counters.leave(record);
-    if (!record.referred) continue;
-    waitlist.referredActive -= 1;
-    waitlist.referredOffboarded += 1;
   }
   const result = { uuids: leaving.map(({ uuid }) => uuid), active: waitlist.active };
   state.written.push({ write, action: 'waiters_offboarded', uuids: result.uuids, counts: { active: result.active } });
@@ -247,8 +250,7 @@ function erase(state: State, { uuids, write }: Erase): Changed {
     referrers.delete(referralToken);
     takenEmails.delete(record.emailKey);
     takenPhones.delete(record.phoneKey);
-    waitlist[record.active ? 'active' : 'offboarded'] -= 1;
-    if (record.referred) waitlist[record.active ? 'referredActive' : 'referredOffboarded'] -= 1;
+    countRecord(waitlist, record, -1);
     counters.count(record, record.active, -1);
   }
   const changed = { uuids: leaving.map(({ uuid }) => uuid) };
@@ -263,7 +265,7 @@ function correctOne(state: State, { uuid, changes, keys, region, write }: Correc
   if (!record) throw new Problem('NO_WAITER_FOUND');
   const corrected = correct(record, changes, keys, region);
   const { emailKey, phoneKey } = { ...record, ...corrected };
-  // No two records share a key, so a key that is taken and not the record's own is another's.
+  // No two records share a key, so a taken key that is not the record's own belongs to another record.
   if (emailKey !== record.emailKey && takenEmails.has(emailKey)) throw new Problem('CONTACT_TAKEN');
   if (phoneKey !== record.phoneKey && takenPhones.has(phoneKey)) throw new Problem('CONTACT_TAKEN');
   replace(takenEmails, record.emailKey, emailKey);
@@ -302,8 +304,7 @@ function join(state: State, { applicant }: Join): Found | Duplicate {
   const waiter = newWaiter(waitlist, newcomer, credit(state, applicant.referrerTokens));
   state.joined.push(waiter);
   waitlist.nextSeq += 1;
-  waitlist.active += 1;
-  if (waiter.referred) waitlist.referredActive += 1;
+  countRecord(waitlist, waiter, 1);
   counters.join(waiter);
   return { waiter, waitlist, keys, isNew: true, revealsRecord: false };
 }
@@ -320,17 +321,17 @@ function credit(state: State, tokens: readonly string[]): string | null {
   return token;
 }
 
-/** Changes the facts that decide a record's position, and returns its new rank key. */
-function moveTo({ waitlist, records, moved }: State, changed: StoredWaiter): number {
+/** Stores a record whose position may have changed in the facts, and returns its new rank key. */
+function moveTo({ waitlist, records, oldRankKeys }: State, changed: StoredWaiter): number {
   const key = rankKey(changed, waitlist.spotsPerReferral);
-  if (!moved.has(changed.id)) moved.set(changed.id, changed.rankKey);
+  if (!oldRankKeys.has(changed.id)) oldRankKeys.set(changed.id, changed.rankKey);
   records.set(changed.id, { ...changed, rankKey: key });
   return key;
 }
 
-/** The moves come last: the offboardings and erasures before them counted the keys as they were stored. */
-function countMoves({ records, moved, counters }: State): void {
-  for (const [id, from] of moved) {
+/** Call it last: offboardings and erasures count a record by the rank key that is stored. */
+function countMoves({ records, oldRankKeys, counters }: State): void {
+  for (const [id, from] of oldRankKeys) {
     const record = records.get(id);
     if (record?.active) counters.move(from, record.rankKey, record.referred);
   }
@@ -338,7 +339,7 @@ function countMoves({ records, moved, counters }: State): void {
 
 type Queue = Pick<LeanWaitlist, 'id' | 'nextSeq' | 'active' | 'spotsPerReferral'>;
 
-/** The newest record is behind all others: no active record can have a greater key, so its position is their number. */
+/** A record at the end of the queue. No active record has a greater key, so its position is the number of active records. */
 export function newWaiter(waitlist: Queue, newcomer: Newcomer, referredByToken: string | null): Waiter {
   const facts = { seq: waitlist.nextSeq, creditedReferrals: 0, spotsAdvanced: 0 };
   return {

@@ -69,6 +69,12 @@ export function totalOf(queue: Totals, axis: Axis): number {
   return queue.active;
 }
 
+/** Adds one record to the totals; with -1, removes it. */
+export function countRecord(totals: Totals, record: Pick<StoredWaiter, 'active' | 'referred'>, amount: 1 | -1): void {
+  totals[record.active ? 'active' : 'offboarded'] += amount;
+  if (record.referred) totals[record.active ? 'referredActive' : 'referredOffboarded'] += amount;
+}
+
 /** The children of one parent. The widest level is one family, of parent 0. */
 export interface FamilyRef {
   readonly axis: number;

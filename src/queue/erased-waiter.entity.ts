@@ -1,12 +1,12 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * The tombstone of an erased record: no personal data. It keeps the referrals of others countable, and `after_id` working.
+ * The tombstone of an erased record: no personal data. It keeps referrals countable, and `after_id` valid for pages.
  * No listing, lookup or count shows it.
  */
 @Entity('erased_waiter')
 export class ErasedWaiterEntity {
-  /** The id that the record had, as do the other columns. */
+  /** The id of the record. The other columns, except `erasedAt`, keep its values too. */
   @PrimaryColumn({ type: 'bigint' })
   id!: number;
 
@@ -19,14 +19,14 @@ export class ErasedWaiterEntity {
   @Column({ type: 'varchar' })
   uuid!: string;
 
-  /** Refers nobody any more, and no record gets it again. */
+  /** Signups with it get no referrer, and no record gets it again. */
   @Column({ name: 'referral_token', type: 'varchar' })
   referralToken!: string;
 
   @Column({ name: 'referred_by_token', type: 'varchar', nullable: true })
   referredByToken!: string | null;
 
-  /** The place in the order at the erasure, where a listing in queue order goes on. */
+  /** At the time of the erasure. A page in queue order with this id as `after_id` starts behind it. */
   @Column({ name: 'rank_key', type: 'bigint' })
   rankKey!: number;
 

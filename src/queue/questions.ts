@@ -1,6 +1,8 @@
 import type { FieldFault } from '../platform/problems/problem.js';
 import type { Question } from './waitlist.entity.js';
 
+/** The specification's own bound: a listing has three question columns. */
+export const LIVE_QUESTIONS_MAX = 3;
 /** Questions of a waitlist in all, live and removed, so that its row stays small. */
 const QUESTIONS_MAX = 30;
 /** Of all questions as JSON, because the row is read for each lookup. 30 questions of usual length need far less. */
@@ -49,7 +51,7 @@ export function changeQuestions(current: Questions, given: readonly GivenQuestio
     named.add(id);
   });
 
-  let nextId = Math.max(0, ...[...live, ...removedBefore].map(({ id }) => id)) + 1;
+  let nextId = nextQuestionId(current);
   const questions = given
     .filter(({ removed }) => !removed)
     .map(({ id, text, optional, options }): Question => {
@@ -62,6 +64,12 @@ export function changeQuestions(current: Questions, given: readonly GivenQuestio
   return { ...changed, malformed, broken: faultsOfAll(changed) };
 }
 
+/** An id that no question of the waitlist has or had: removed questions keep theirs. */
+export function nextQuestionId({ questions, removedQuestions }: Questions): number {
+  return Math.max(0, ...[...questions, ...removedQuestions].map(({ id }) => id)) + 1;
+}
+
+/** Exceeded bounds on live and removed questions together. */
 export function faultsOfAll({ questions, removedQuestions }: Questions): FieldFault[] {
   const all = [...questions, ...removedQuestions];
   if (all.length > QUESTIONS_MAX)

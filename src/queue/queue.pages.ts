@@ -10,7 +10,7 @@ import type { Page, PageRequest, Search, StoredWaiter, Waiter } from './waiter.j
 import { MissingBucketError, WaiterStore } from './waiter.store.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
-/** More would exceed the deadline if each page listed the referrals of a record that has a hundred thousand. */
+/** Pages that may wait. More would exceed the deadline if each listed a hundred thousand referrals of one record. */
 const PAGES_WAITING_MAX = 64;
 
 const ALL: Window = { from: null, skip: 0, leaves: null };
@@ -120,8 +120,8 @@ export class QueuePages {
     const isUnknown = afterId > 0 && after === null;
     const hasPrefix = (record: Pick<StoredWaiter, 'emailKey'> | null) => record?.emailKey?.startsWith(emailPrefix);
     const [own, other] = offboarded ? [waitlist.offboarded, waitlist.active] : [waitlist.active, waitlist.offboarded];
-    // The index of emails holds active and offboarded records. A page skips about `limit * other / own` of the other state,
-    // or reads and sorts all of its own.
+    // The index of emails holds active and offboarded records. A page either skips about `limit * other / own` records of
+    // the other state in it, or reads and sorts all records of its own state.
     const isSparse = own * own < limit * other;
     const listing: Listing = { offboarded, referredBy, keys: request.keys, emailPrefix, isSparse, order: 'joined' };
     const window: Window = { ...ALL, from: hasPrefix(after) ? after : null };
@@ -183,7 +183,7 @@ export class QueuePages {
     });
   }
 
-  /** Where a page starts: by counters where they have it, not by stepping over the records before. Null beyond the end. */
+  /** Where a page starts, from the counters where possible, without reading the records before. Null beyond the end. */
   private async findWindow(
     session: Session,
     waitlistId: number,
@@ -211,7 +211,7 @@ export class QueuePages {
     return from && { ...ALL, from };
   }
 
-  /** In queue order, the records that anyone referred may be few among many: read only the buckets that have them. */
+  /** Referred records may be few among many, so this finds the buckets that have them. In queue order. */
   private async findWindowOfReferred(
     session: Session,
     waitlistId: number,
@@ -240,7 +240,7 @@ export class QueuePages {
   }
 }
 
-/** The axis that counts a listing; null for the referrals of some records, and for the record of a key. */
+/** The axis that counts a listing; null if it is limited to keys or to the referrals of some records. */
 function axisOf({ offboarded, referredBy, keys, order }: Listing): Axis | null {
   if (keys.length > 0) return null;
   if (referredBy === null)

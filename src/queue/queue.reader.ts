@@ -3,7 +3,7 @@ import { Batcher, type Outcome } from '../platform/limits/batcher.js';
 import { Database } from '../platform/database/database.js';
 import { isInternational } from '../platform/contract/phone.js';
 import { Problem } from '../platform/problems/problem.js';
-import { nonBlank } from './admission/contact.js';
+import { finderByContact, nonBlank } from './admission/contact.js';
 import { QueueStore } from './queue.store.js';
 import { type ContactKeys, NO_CONTACT, type Waiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
@@ -103,25 +103,14 @@ export class QueueReader {
         this.waiters.findByContacts(waitlistId, contacts),
         this.waiters.findByUuids(waitlistId, uuids),
       ]);
-      const byEmail = new Map(found.map((waiter) => [waiter.emailKey, waiter]));
-      const byPhone = new Map(found.map((waiter) => [waiter.phoneKey, waiter]));
+      const findByContact = finderByContact(found);
       const byUuid = new Map(foundByUuid.map((waiter) => [waiter.uuid, waiter]));
       return lookups.map(({ keys, uuid }) => ({
-        result: { waitlist, waiter: uuid === null ? pick(keys, byEmail, byPhone) : (byUuid.get(uuid) ?? null) },
+        result: { waitlist, waiter: uuid === null ? findByContact(keys) : (byUuid.get(uuid) ?? null) },
       }));
     } catch (error) {
       if (lookups.length === 1 || error instanceof Problem) return lookups.map(() => ({ error }));
       return (await Promise.all(lookups.map((lookup) => this.lookUpIn(waitlistId, [lookup])))).flat();
     }
   }
-}
-
-type ByKey = ReadonlyMap<string | null, Waiter>;
-
-function pick({ emailKey, phoneKey }: ContactKeys, byEmail: ByKey, byPhone: ByKey): Waiter | null {
-  return (
-    (emailKey === null ? undefined : byEmail.get(emailKey)) ??
-    (phoneKey === null ? undefined : byPhone.get(phoneKey)) ??
-    null
-  );
 }

@@ -7,9 +7,9 @@ import type { StoredWaiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
 import type { WholeWaitlist } from './waitlist.table.js';
 
-/** Records in one statement: few, because to read and to convert them blocks the event loop for some milliseconds. */
+/** Records in one statement. Few, because converting them blocks the event loop: some milliseconds for this many. */
 const CHUNK_SIZE = 250;
-const EVERYONE: Omit<Listing, 'offboarded' | 'order'> = { referredBy: null, keys: [], emailPrefix: null };
+const NO_FILTER: Omit<Listing, 'offboarded' | 'order'> = { referredBy: null, keys: [], emailPrefix: null };
 
 /** A record of a scan. */
 export interface ScannedWaiter {
@@ -18,7 +18,7 @@ export interface ScannedWaiter {
   readonly position: number | null;
   /** Its `seq`, counted from the first record of the waitlist. */
   readonly joinOrder: number;
-  /** Whether a record of the waitlist has the token that referred this one. */
+  /** Whether a record of the waitlist has this one's `referredByToken`. */
   readonly hasReferrer: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Scan {
   readonly waitlist: Readonly<WholeWaitlist>;
   /** In chunks: the active records in the order of the queue, then the offboarded ones in the order of joining. */
   readonly records: AsyncIterable<readonly ScannedWaiter[]>;
-  /** Ends the connection. */
+  /** Closes the connection. */
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export class QueueScanner {
   ) {}
 
   /**
-   * The caller closes the scan.
+   * Opens a scan, which the caller must close.
    * @throws Problem `WAITLIST_NOT_FOUND`, `DATABASE_UNAVAILABLE`
    */
   async open(waitlistId: number): Promise<Scan> {
@@ -60,7 +60,7 @@ export class QueueScanner {
     const first = await snapshot.one(this.waiters.findFirstSeq(waitlistId));
     let position = 0;
     for (const offboarded of [false, true]) {
-      const listing: Listing = { ...EVERYONE, offboarded, order: offboarded ? 'joined' : 'queue' };
+      const listing: Listing = { ...NO_FILTER, offboarded, order: offboarded ? 'joined' : 'queue' };
       let from: PageStart | null | undefined = null;
       while (from !== undefined) {
         const window: Window = { from, skip: 0, leaves: null };

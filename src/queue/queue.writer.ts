@@ -69,7 +69,7 @@ export interface Configured {
 @Injectable()
 export class QueueWriter implements BeforeApplicationShutdown {
   private readonly batchers = new Map<number, Batcher<Command | Configure, Result | Configured>>();
-  /** A reordering waits here without a connection; other work needs the connections. */
+  /** Reorderings wait here, before they take a connection that other work needs. */
   private readonly reorderInTurn = boundedQueue('reorder', { runsMax: 1, waitingMax: REORDERINGS_WAITING_MAX });
   private isClosed = false;
 
@@ -98,7 +98,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     const joined = (await this.submit(waitlistId, { kind: 'join', applicant, keys })) as Found | Duplicate;
     if ('waiter' in joined) return joined;
     const { waiter, waitlist } = await this.reader.find(waitlistId, joined.keys);
-    // Meanwhile, the record was erased or got other contact data.
+    // If there is none, the record was erased or got other contact data meanwhile.
     return waiter ? { waiter, waitlist, ...joined } : this.join(waitlistId, applicant);
   }
 
@@ -113,7 +113,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
 
   /**
    * Corrects a record, active or offboarded, and moves it forward or back by spots. An offboarded record keeps its last
-   * position. Returns the uuid; read the record after it.
+   * position. Returns the uuid; the caller reads the changed record.
    * @throws Problem `NO_WAITER_FOUND`, `CONTACT_TAKEN` for an email or a phone of another record, `INVALID_REQUEST` for
    * contact data without a normal form, `WAITLIST_RULE_BROKEN` if neither email nor phone would be left,
    * `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
@@ -127,8 +127,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
 
   /**
    * Deletes records, active or offboarded, all or none, and leaves tombstones without personal data. The queue closes up;
-   * referrals keep counting for others. Returns the uuids of the records that this call erased, in their order; unknown
-   * ones are left out.
+   * referrals keep counting for others. Returns the uuids of the records that this call erased, in the given order;
+   * unknown ones are left out.
    * @throws Problem `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
    */
   async erase(waitlistId: number, uuids: readonly string[], write: OwnerWrite): Promise<Changed> {
@@ -178,7 +178,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     commands: readonly (Command | Configure)[],
   ): Promise<readonly Outcome<Result | Configured>[]> {
     const [first] = commands;
-    // It is heavier than a batch, so it comes alone.
+    // Its weight exceeds that of a full batch, so it is alone.
     if (first?.kind === 'configure') return [{ result: await this.change(waitlistId, first) }];
     return this.carryOut(waitlistId, commands as readonly Command[]);
   }
@@ -207,7 +207,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     return { waitlist, recordsMoved };
   }
 
-  /** Derives the rank keys anew, and moves the counters with them. Returns how many active records have another. */
+  /** Computes all rank keys again, and the counters with them. Returns how many active records got another rank key. */
   private async reorder(session: Session, { id, spotsPerReferral, ...totals }: WholeWaitlist): Promise<number> {
     const moves = await session.one(this.waiters.countMoves(id, spotsPerReferral));
     const counters = new CounterChanges(totals);
@@ -233,7 +233,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
         outcomes.push(outcome as Outcome<Result>);
         if (outcome && 'error' in outcome && isUnavailable(outcome.error)) break;
       }
-      // If the database went away meanwhile, the rest would only wait for the same error.
+      // If the database is unavailable, the remaining commands get the same error without waiting for it.
       return commands.map((_, index) => outcomes[index] ?? (outcomes.at(-1) as Outcome<Result>));
     }
   }
@@ -288,7 +288,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
       this.queues.lock(waitlistId),
       this.waiters.findByIds(waitlistId, [...new Set(ids)]),
       this.waiters.findByUuids(waitlistId, [...new Set(uuids)], LARGE),
-      // Offboardings of the same batch can remove some of the first by their ids or uuids.
+      // Other offboardings of the batch can remove some of the first records by their ids or uuids.
       this.waiters.findFirst(waitlistId, next === 0 ? 0 : next + ids.length + uuids.length),
       this.audit.findDone(writeIds),
       this.waiters.findTaken(waitlistId, contacts),
@@ -317,7 +317,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 }
 
-/** Records that a command changes, where large text counts for more: a batch must fit in one packet of the database. */
+/** How many records a command changes; large text adds to it, because a batch must fit in one packet of the database. */
 function weightOf(command: Command | Configure): number {
   if (command.kind === 'configure') return BATCH_MAX + 1;
   if (command.kind === 'erase') return command.uuids.length;

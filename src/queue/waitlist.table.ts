@@ -4,7 +4,7 @@ import { Database } from '../platform/database/database.js';
 import { type Row, Table } from '../platform/database/table.js';
 import { WaitlistEntity } from './waitlist.entity.js';
 
-/** Columns that can be large. No signup and no lookup needs them, so these read null in their place. */
+/** Columns that can be large. Signups and lookups do not need them, and read null instead. */
 export const LARGE_COLUMNS = ['removedQuestions', 'display'] as const satisfies readonly (keyof WaitlistEntity)[];
 
 /** A waitlist with all its settings. */

@@ -11,6 +11,7 @@ import { EMAIL_SCHEMA, parseTime, PHONE_SCHEMA, TEXT_PATTERN, UUID_PATTERN } fro
 import type { FieldFault } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
 import { contactFaults, contactKeys, nonBlank } from '../queue/admission/contact.js';
+import type { NamedAnswer } from '../queue/import/import-questions.js';
 import type { ScannedWaiter } from '../queue/queue.scanner.js';
 import type { Questions } from '../queue/questions.js';
 import { isToken } from '../queue/referral-link.js';
@@ -21,7 +22,7 @@ const LIVE_QUESTIONS = [1, 2, 3] as const;
 /** In the order of an export. */
 export const COLUMNS = [
   'join_order',
-  /** Of an export only: it follows from the other columns. */
+  /** Only in an export. An import computes it. */
   'position',
   'email',
   'registered_email',
@@ -50,7 +51,7 @@ export const COLUMNS = [
 ] as const;
 export type Column = (typeof COLUMNS)[number];
 
-/** Numbers of an import: a wrong one must not push the queue's numbers near their end. */
+/** The greatest number in a cell: a wrong `join_order` must not use up the numbers of the queue. */
 const NUMBER_MAX = 1_000_000_000;
 const NAME_LENGTH_MAX = 100;
 const QUESTION_LENGTH_MAX = 500;
@@ -139,7 +140,7 @@ function answersOf({ answers }: StoredWaiter, { questions, removedQuestions }: Q
   ];
 }
 
-/** A list is written as JSON, which {@link readLine} tells from text. */
+/** A list is written as JSON, which {@link readLine} recognizes. */
 function pairValue(answer: AnswerCell | undefined): string | null {
   const value = answer?.answer_value ?? null;
   return value === null || typeof value === 'string' ? value : JSON.stringify(value);
@@ -147,17 +148,6 @@ function pairValue(answer: AnswerCell | undefined): string | null {
 
 /** The cells of a line by column, as the file has them. A column that the file lacks is missing. */
 export type Cells = Readonly<Partial<Record<Column, string>>>;
-
-/** An answer of a line. It names its question by its text: the file's ids are those of another list. */
-export interface LineAnswer {
-  readonly question: string;
-  /** Null if the question was not answered. */
-  readonly value: string | readonly string[] | null;
-  /** The setting of a question that the import adds. */
-  readonly optional: boolean;
-  /** Whether the question was removed from its list. */
-  readonly removed: boolean;
-}
 
 /** One line of an import. Null and 0 stand for an empty cell and a missing column. */
 export interface Line {
@@ -182,33 +172,33 @@ export interface Line {
   /** In lower case. */
   readonly uuid: string | null;
   readonly metadata: JsonObject | null;
-  readonly answers: readonly LineAnswer[];
+  readonly answers: readonly NamedAnswer[];
 }
 
 /**
- * The line that `cells` make, and their faults by column. With a fault, the line is not usable. `region` is the country of
- * a phone number without a country code.
+ * Reads the cells of a line, and lists their faults by column. A line with a fault must not be used. `region` is the country
+ * of a phone number without a country code.
  */
 export function readLine(cells: Cells, region: string | null): { readonly line: Line; readonly faults: FieldFault[] } {
   const reader = new CellReader(cells);
-  const email = reader.text('email', EMAIL_FAULT);
-  const phone = reader.text('phone', PHONE_FAULT);
+  const email = reader.text('email', emailFault);
+  const phone = reader.text('phone', phoneFault);
   const keys = contactKeys({ email, phone }, region);
   if (email === null && phone === null && !reader.hasFault)
-    reader.fault('email', 'required', 'is required unless a phone is given');
+    reader.addFault('email', 'required', 'is required unless a phone is given');
   if (!reader.hasFault) reader.faults.push(...contactFaults({ email, phone }, keys, region));
   const removedAt = reader.time('removed_date');
   const removedPriority = reader.number('removed_priority');
   if (removedPriority !== null && removedAt === null && !cells.removed_date)
-    reader.fault('removed_date', 'required', 'is required with removed_priority');
+    reader.addFault('removed_date', 'required', 'is required with removed_priority');
   reader.creditReasons();
   const line: Line = {
     email,
     registeredEmail: 'registered_email' in cells ? reader.registeredEmail() : email,
     phone,
     keys,
-    firstName: reader.text('first_name', NAME_FAULT),
-    lastName: reader.text('last_name', NAME_FAULT),
+    firstName: reader.text('first_name', nameFault),
+    lastName: reader.text('last_name', nameFault),
     joinOrder: reader.number('join_order'),
     createdAt: reader.time('created_at'),
     verified: reader.flag('verified'),
@@ -228,11 +218,11 @@ export function readLine(cells: Cells, region: string | null): { readonly line: 
 
 type FindFault = ReturnType<typeof textFault>;
 const TEXT = { pattern: TEXT_PATTERN };
-const EMAIL_FAULT = textFault(EMAIL_SCHEMA);
-const PHONE_FAULT = textFault(PHONE_SCHEMA);
-const NAME_FAULT = textFault({ ...TEXT, maxLength: NAME_LENGTH_MAX });
-const QUESTION_FAULT = textFault({ ...TEXT, maxLength: QUESTION_LENGTH_MAX, minLength: 1 });
-const ANSWER_FAULT = textFault({ maxLength: ANSWER_LENGTH_MAX });
+const emailFault = textFault(EMAIL_SCHEMA);
+const phoneFault = textFault(PHONE_SCHEMA);
+const nameFault = textFault({ ...TEXT, maxLength: NAME_LENGTH_MAX });
+const questionFault = textFault({ ...TEXT, maxLength: QUESTION_LENGTH_MAX, minLength: 1 });
+const answerTextFault = textFault({ maxLength: ANSWER_LENGTH_MAX });
 const UUID = new RegExp(UUID_PATTERN);
 const JSON_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
 
@@ -246,7 +236,7 @@ class CellReader {
     return this.faults.length > 0;
   }
 
-  fault(column: Column, rule: Rule, message: string): null {
+  addFault(column: Column, rule: Rule, message: string): null {
     this.faults.push({ field: column, rule, message });
     return null;
   }
@@ -254,102 +244,105 @@ class CellReader {
   text(column: Column, faultOf: FindFault): string | null {
     const text = nonBlank(this.cell(column));
     const found = text === null ? null : faultOf(text);
-    return found ? this.add(column, found) : text;
+    return found ? this.addFaults(column, found) : text;
   }
 
   registeredEmail(): string | null {
-    const email = this.text('registered_email', EMAIL_FAULT);
-    return email !== null && emailKey(email) === null ? this.add('registered_email', invalidEmail(email)) : email;
+    const email = this.text('registered_email', emailFault);
+    return email !== null && emailKey(email) === null ? this.addFaults('registered_email', invalidEmail(email)) : email;
   }
 
   number(column: Column): number | null {
     const cell = this.cell(column).trim();
     if (cell === '') return null;
-    if (!/^\d{1,20}$/.test(cell)) return this.fault(column, 'type', 'must be a whole number');
+    if (!/^\d{1,20}$/.test(cell)) return this.addFault(column, 'type', 'must be a whole number');
     const number = Number(cell);
-    return number > NUMBER_MAX ? this.fault(column, 'maximum', `must be at most ${NUMBER_MAX}`) : number;
+    return number > NUMBER_MAX ? this.addFault(column, 'maximum', `must be at most ${NUMBER_MAX}`) : number;
   }
 
   time(column: Column): Date | null {
     const cell = this.cell(column).trim();
     if (cell === '') return null;
-    return parseTime(cell) ?? this.fault(column, 'format', 'must be a time such as 2026-11-21T09:30:00Z, from 1970 on');
+    return (
+      parseTime(cell) ?? this.addFault(column, 'format', 'must be a time such as 2026-11-21T09:30:00Z, from 1970 on')
+    );
   }
 
   flag(column: Column): boolean {
     const cell = this.cell(column).trim();
     if (/^(true|1)$/i.test(cell)) return true;
-    if (!/^(false|0|)$/i.test(cell)) this.fault(column, 'type', 'must be true or false');
+    if (!/^(false|0|)$/i.test(cell)) this.addFault(column, 'type', 'must be true or false');
     return false;
   }
 
   token(column: Column): string | null {
     const cell = this.cell(column).trim();
     if (cell === '') return null;
-    return isToken(cell) ? cell : this.fault(column, 'format', 'must have 6 to 32 of 0-9, A-Z, a-z, _ and -');
+    return isToken(cell) ? cell : this.addFault(column, 'format', 'must have 6 to 32 of 0-9, A-Z, a-z, _ and -');
   }
 
   credit(): Credit | null {
     const cell = this.cell('credit').trim();
     if (cell === '') return null;
     return (
-      CREDITS.find((credit) => credit === cell) ?? this.fault('credit', 'one_of', `must be ${CREDITS.join(' or ')}`)
+      CREDITS.find((credit) => credit === cell) ?? this.addFault('credit', 'one_of', `must be ${CREDITS.join(' or ')}`)
     );
   }
 
   creditReasons(): void {
     const reasons = this.cell('credit_reasons').split(',').map((reason) => reason.trim()).filter(Boolean); // prettier-ignore
     if (!reasons.every((reason) => CREDIT_REASONS.has(reason)))
-      this.fault('credit_reasons', 'one_of', `must hold only ${[...CREDIT_REASONS].join(', ')}`);
+      this.addFault('credit_reasons', 'one_of', `must hold only ${[...CREDIT_REASONS].join(', ')}`);
   }
 
   uuid(): string | null {
     const cell = this.cell('uuid').trim();
     if (cell === '') return null;
-    return UUID.test(cell) ? cell.toLowerCase() : this.fault('uuid', 'format', 'must be a UUID');
+    return UUID.test(cell) ? cell.toLowerCase() : this.addFault('uuid', 'format', 'must be a UUID');
   }
 
   metadata(): JsonObject | null {
     const value = this.json('metadata');
     if (value === undefined) return null;
     const found = metadataFault()(value);
-    return found ? this.add('metadata', found) : (value as JsonObject);
+    return found ? this.addFaults('metadata', found) : (value as JsonObject);
   }
 
-  /** Those of `answers`, which has removed questions too; without it, those of the pairs. */
-  answers(): LineAnswer[] {
+  /** From the column `answers`, which also has removed questions; if it is empty, from the columns of the pairs. */
+  answers(): NamedAnswer[] {
     const value = this.json('answers');
     if (value === undefined) return this.cell('answers').trim() === '' ? this.pairs() : [];
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (items.length > ANSWERS_MAX) this.fault('answers', 'max_items', `must have at most ${ANSWERS_MAX} items`);
+    if (items.length > ANSWERS_MAX) this.addFault('answers', 'max_items', `must have at most ${ANSWERS_MAX} items`);
     return items.slice(0, ANSWERS_MAX).map((item) => {
       const { question_value, answer_value = null, optional, soft_deleted } = (item ?? {}) as Record<string, unknown>;
-      const found = QUESTION_FAULT(question_value) ?? answerFault(answer_value);
-      if (found) this.add('answers', found);
+      const found = questionFault(question_value) ?? answerFault(answer_value);
+      if (found) this.addFaults('answers', found);
       return {
         question: String(question_value),
-        value: isBlank(answer_value) ? null : (answer_value as LineAnswer['value']),
+        value: isBlank(answer_value) ? null : (answer_value as NamedAnswer['value']),
         optional: optional !== false,
         removed: soft_deleted === true,
       };
     });
   }
 
-  private pairs(): LineAnswer[] {
-    return LIVE_QUESTIONS.flatMap((number): LineAnswer[] => {
-      const question = this.text(`question_${number}`, QUESTION_FAULT);
+  /** From `question_1` and `answer_1` to `question_3` and `answer_3`. */
+  private pairs(): NamedAnswer[] {
+    return LIVE_QUESTIONS.flatMap((number): NamedAnswer[] => {
+      const question = this.text(`question_${number}`, questionFault);
       const cell = this.cell(`answer_${number}`);
       if (question === null && cell !== '' && !this.cell(`question_${number}`))
-        this.fault(`question_${number}`, 'required', `is required with answer_${number}`);
+        this.addFault(`question_${number}`, 'required', `is required with answer_${number}`);
       if (question === null) return [];
       const value = listOf(cell) ?? cell;
       const found = answerFault(value);
-      if (found) this.add(`answer_${number}`, found);
+      if (found) this.addFaults(`answer_${number}`, found);
       return [{ question, value: isBlank(value) ? null : value, optional: true, removed: false }];
     });
   }
 
-  /** The value of a cell of JSON; undefined for an empty one, and for one with a fault. */
+  /** The value of a cell with JSON; undefined if the cell is empty or has a fault. */
   private json(column: Column): unknown {
     const cell = this.cell(column);
     if (cell.trim() === '') return undefined;
@@ -358,12 +351,12 @@ class CellReader {
       value = parse(cell);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      this.fault(column, 'format', 'must be JSON');
+      this.addFault(column, 'format', 'must be JSON');
       return undefined;
     }
     // JSON escapes a surrogate only if it is alone.
     if (!JSON_SURROGATE.test(JSON.stringify(value))) return value;
-    this.fault(column, 'characters', 'must not hold a lone surrogate');
+    this.addFault(column, 'characters', 'must not hold a lone surrogate');
     return undefined;
   }
 
@@ -372,7 +365,7 @@ class CellReader {
     return MARKED_FORMULA.test(cell) ? cell.slice(1) : cell;
   }
 
-  private add(column: Column, found: FieldFault | readonly FieldFault[]): null {
+  private addFaults(column: Column, found: FieldFault | readonly FieldFault[]): null {
     this.faults.push(...[found].flat().map((fault) => ({ ...fault, field: column })));
     return null;
   }
@@ -400,12 +393,12 @@ function answerFault(value: unknown): ReturnType<FindFault> {
   if (Array.isArray(value)) {
     if (value.length > CHOICES_MAX) return broken('max_items', `must have at most ${CHOICES_MAX} items`);
     for (const choice of value) {
-      const found = QUESTION_FAULT(choice);
+      const found = questionFault(choice);
       if (found) return found;
     }
     return new Set(value).size < value.length ? broken('unique', 'must not contain an option twice') : null;
   }
-  const found = ANSWER_FAULT(value);
+  const found = answerTextFault(value);
   if (found) return found;
   return (value as string).includes('\0') ? broken('characters', 'must not contain NUL') : null;
 }

@@ -10,7 +10,7 @@ import { COLUMNS, toCell, valuesOf } from './columns.js';
 import { Spool } from './spool.js';
 import { asSpaceProblem, TransferFiles } from './transfer-files.js';
 
-/** Each has a connection to the database and a file. */
+/** Exports that run at once in a process. Each has a connection to the database and a file. */
 const EXPORTS_MAX = 2;
 
 export const FORMATS = ['csv', 'ndjson'] as const;
@@ -40,7 +40,7 @@ const WRITERS: Readonly<Record<Format, { readonly head: string; readonly lines: 
 
 /**
  * Writes whole waitlists: every record of one moment, the active ones in the order of the queue, then the offboarded ones in
- * the order of joining. A file takes what the database gives at its own speed, so a slow reader holds no connection and no
+ * the order of joining. The text goes to a file at the speed of the database, so a slow client holds no connection and no
  * memory.
  */
 @Injectable()
@@ -53,7 +53,8 @@ export class ExportService implements BeforeApplicationShutdown {
   ) {}
 
   /**
-   * The text of a waitlist. When `ended` is aborted, the export stops and its file is deleted; until then it counts.
+   * The text of a waitlist. The export counts towards {@link EXPORTS_MAX} until `ended` is aborted;
+   * then it stops and its file is deleted.
    * @throws Problem `WAITLIST_NOT_FOUND`, `TRANSFERS_BUSY`, `DATABASE_UNAVAILABLE`, `OVERLOADED` if the disk is full
    */
   async open(

@@ -7,7 +7,7 @@ import { Lifecycle } from '../platform/health/lifecycle.js';
 import { operatorWrite, type OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { broken } from '../platform/contract/fields.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
-import { type LatestRun, QueueImporter, type Run } from '../queue/import/importer.js';
+import { type ChunkOutcome, type LatestRun, QueueImporter, type Run } from '../queue/import/importer.js';
 import { ImportQuestions } from '../queue/import/import-questions.js';
 import type { ImportReport } from '../queue/import/import-run.entity.js';
 import { QueueReader } from '../queue/queue.reader.js';
@@ -16,10 +16,10 @@ import { type Header, HEADER_BYTES_MAX, readHeader, readLines } from './import-f
 import { Staging } from './staging.js';
 import { asSpaceProblem, TransferFiles } from './transfer-files.js';
 
-/** Imports at once in a process. */
+/** Imports that run at once in a process. */
 const IMPORTS_MAX = 2;
 export const ERRORS_MAX = 1_000;
-/** Work without a pause: other requests wait for it at each of their turns of the event loop. */
+/** The longest work without a pause. Another request waits this long at each of its turns of the event loop. */
 const SLICE_MS = 2;
 /** Lines between two looks at the clock. */
 const LOOK_LINES = 8;
@@ -40,21 +40,21 @@ export interface ImportProgress {
   total: number | null;
 }
 
-/** An import that has begun: its file has columns that can be read. */
+/** An import whose file has a valid header. */
 export interface ImportUnderWay {
   readonly progress: Readonly<ImportProgress>;
   readonly report: Promise<ImportReport>;
 }
 
-/** What a file holds. */
-interface Scan {
+/** A file whose lines are staged. */
+interface StagedFile {
   readonly staging: Staging;
   readonly questions: ImportQuestions;
   readonly rejected: number;
   readonly errors: ImportReport['errors'];
 }
 
-/** Moves whole lists of people into waitlists. */
+/** Imports CSV files into waitlists. */
 @Injectable()
 export class ImportService implements BeforeApplicationShutdown {
   private readonly running = new Set<Promise<unknown>>();
@@ -73,15 +73,15 @@ export class ImportService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Imports a file that is still arriving. Resolves when its header has come and is right. Once the file has arrived, the
-   * import goes on to its end.
+   * Imports a file that is still arriving. Resolves when a valid header has arrived. Once the whole file has arrived, the
+   * import runs to its end even if the client disconnects.
    * @throws Problem `INVALID_CSV`, `IMPORT_RUNNING`, `TRANSFERS_BUSY`, `OVERLOADED` if the disk is full
    */
   async receive(body: Readable, options: ImportOptions): Promise<ImportUnderWay> {
     const progress: ImportProgress = { phase: 'receiving', done: 0, total: null };
     let accept: (() => void) | undefined;
     const accepted = new Promise<void>((resolve) => (accept = resolve));
-    const report = this.inTurn(async () => {
+    const report = this.withinLimit(async () => {
       if (!options.isDryRun) await this.importer.requireIdle(options.waitlistId);
       const file = await this.files.create();
       try {
@@ -91,13 +91,13 @@ export class ImportService implements BeforeApplicationShutdown {
         await file.remove();
       }
     });
-    // Who waits for it may be gone.
+    // After a disconnect, nothing awaits the report.
     report.catch(() => undefined);
     await Promise.race([accepted, report]);
     return { progress, report };
   }
 
-  /** Imports a file of the disk, in the name of the owner. @throws Problem as {@link receive} does */
+  /** Imports a file on disk, on behalf of the owner. @throws Problem as {@link receive} does */
   async importFile(
     path: string,
     { waitlistId, isDryRun }: Omit<ImportOptions, 'write'>,
@@ -105,7 +105,7 @@ export class ImportService implements BeforeApplicationShutdown {
   ): Promise<ImportReport> {
     const { accountId } = await this.reader.getWaitlist(waitlistId);
     const options = { waitlistId, isDryRun, write: operatorWrite(accountId) };
-    return this.inTurn(async () => {
+    return this.withinLimit(async () => {
       const file = await open(path);
       try {
         const hash = createHash('sha256');
@@ -123,13 +123,13 @@ export class ImportService implements BeforeApplicationShutdown {
     });
   }
 
-  /** Ends the imports at their next step; the same files complete them. */
+  /** Ends the imports at their next step. Another import of the same file completes each. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopped = true;
     await Promise.allSettled(this.running);
   }
 
-  private async inTurn(work: () => Promise<ImportReport>): Promise<ImportReport> {
+  private async withinLimit(work: () => Promise<ImportReport>): Promise<ImportReport> {
     if (this.running.size >= IMPORTS_MAX) throw new Problem('TRANSFERS_BUSY');
     const report = work();
     this.running.add(report);
@@ -151,7 +151,7 @@ export class ImportService implements BeforeApplicationShutdown {
   ): Promise<ImportReport> {
     const { waitlistId, isDryRun } = options;
     if (isDryRun)
-      return this.carryOut(file, await this.importer.rehearse(waitlistId, hash), options, progress, onProgress);
+      return this.carryOut(file, await this.importer.beginDryRun(waitlistId, hash), options, progress, onProgress);
     const run = await this.importer.begin(waitlistId, hash);
     const stopBeating = this.importer.keepAlive(run);
     let report: ImportReport | undefined;
@@ -160,7 +160,7 @@ export class ImportService implements BeforeApplicationShutdown {
       await this.importer.end(run, report);
       return report;
     } catch (error) {
-      // Without a database, the run counts as ended when it gives no more signs of life.
+      // If the database is unavailable, the run counts as failed once its heartbeats stop.
       await this.importer.end(run, null).catch(() => undefined);
       throw error;
     } finally {
@@ -178,54 +178,49 @@ export class ImportService implements BeforeApplicationShutdown {
     const header = await headerOf(file);
     const staged = await this.files.create();
     let run = begun;
-    let scan: Scan | undefined;
+    let stagedFile: StagedFile | undefined;
     try {
       do {
-        scan?.staging.close();
+        stagedFile?.staging.close();
         await staged.handle.truncate();
-        scan = await this.scan(file, new Staging(staged.path, header.columns.includes('join_order')), run, (lines) => {
+        const staging = new Staging(staged.path, header.columns.includes('join_order'));
+        stagedFile = await this.stageLines(file, staging, run, (lines) => {
           Object.assign(progress, { phase: 'reading', done: lines });
           onProgress(progress);
         });
-        const rules = { region: run.rules.region, ...scan.questions.all };
-        run = isDryRun ? { ...run, rules } : await this.importer.reserve(run, rules, scan.staging.amount, write);
-        // The owner has changed the region or the questions meanwhile.
+        const rules = { region: run.rules.region, ...stagedFile.questions.all };
+        run = isDryRun
+          ? { ...run, rules }
+          : await this.importer.reserve(run, rules, stagedFile.staging.numbersNeeded, write);
+        // Without numbers, the owner has changed the region or the questions meanwhile.
       } while (run.firstSeq === null);
-      const { staging, rejected, errors } = scan;
+      const { staging, rejected, errors } = stagedFile;
       Object.assign(progress, { phase: 'writing', done: 0, total: staging.length });
-      const sums = { imported: 0, skipped: 0, unresolved: 0 };
-      for (const lines of staging.chunks(run.firstSeq)) {
-        this.requireGoingOn();
-        const written = isDryRun ? await this.importer.judge(run, lines) : await this.importer.write(run, lines);
-        staging.rename(written.renamings);
-        sums.imported += written.imported;
-        sums.skipped += written.skipped;
-        sums.unresolved += written.unresolved;
-        progress.done += lines.length;
+      const { imported, skipped, unresolved } = await this.writeLines(staging, run, run.firstSeq, isDryRun, (lines) => {
+        progress.done += lines;
         onProgress(progress);
-        await setImmediate();
-      }
+      });
       return {
-        imported: sums.imported,
-        skipped: sums.skipped,
+        imported,
+        skipped,
         rejected,
-        unresolved_referrals: sums.unresolved,
+        unresolved_referrals: unresolved,
         ignored_columns: header.ignored,
         errors,
       };
     } finally {
-      scan?.staging.close();
+      stagedFile?.staging.close();
       await staged.remove();
     }
   }
 
   /** Reads the whole file before anything is written. */
-  private async scan(
+  private async stageLines(
     file: FileHandle,
     staging: Staging,
     { rules, createdAt }: Run,
     onLines: (lines: number) => void,
-  ): Promise<Scan> {
+  ): Promise<StagedFile> {
     const questions = new ImportQuestions(rules);
     const errors: { line: number; field: string; message: string }[] = [];
     let rejected = 0;
@@ -240,7 +235,7 @@ export class ImportService implements BeforeApplicationShutdown {
         if (errors.length < ERRORS_MAX) errors.push({ line: number, field, message });
       lines += 1;
       if (lines % LOOK_LINES !== 0 || performance.now() - since < SLICE_MS) continue;
-      this.requireGoingOn();
+      this.requireNotStopping();
       onLines(lines);
       await setImmediate();
       since = performance.now();
@@ -248,24 +243,46 @@ export class ImportService implements BeforeApplicationShutdown {
     return { staging, questions, rejected, errors };
   }
 
+  /** Writes the staged lines chunk by chunk, or only previews them, and adds the outcomes up. */
+  private async writeLines(
+    staging: Staging,
+    run: Run,
+    firstSeq: number,
+    isDryRun: boolean,
+    onLines: (lines: number) => void,
+  ): Promise<Omit<ChunkOutcome, 'renamings'>> {
+    const sums = { imported: 0, skipped: 0, unresolved: 0 };
+    for (const lines of staging.chunks(firstSeq)) {
+      this.requireNotStopping();
+      const outcome = isDryRun ? await this.importer.preview(run, lines) : await this.importer.write(run, lines);
+      staging.rename(outcome.renamings);
+      sums.imported += outcome.imported;
+      sums.skipped += outcome.skipped;
+      sums.unresolved += outcome.unresolved;
+      onLines(lines.length);
+      await setImmediate();
+    }
+    return sums;
+  }
+
   /** @throws Problem `SHUTTING_DOWN` */
-  private requireGoingOn(): void {
+  private requireNotStopping(): void {
     if (this.isStopped || this.lifecycle.isStopping) throw new Problem('SHUTTING_DOWN');
   }
 }
 
-/** Adds a line that is right in itself, and its questions. Returns its faults beside other lines. */
+/** Stages a line without faults of its own, and adds its questions. Returns the faults that other lines or the waitlist cause. */
 function stage(
   staging: Staging,
   questions: ImportQuestions,
   line: Line,
-  moment: Date,
+  importedAt: Date,
   isNumbered: boolean,
 ): FieldFault[] {
   const { joinOrder, createdAt, keys, removedAt } = line;
   if (isNumbered && joinOrder === null)
     return [broken('required', 'is required in each line of a file that has it', 'join_order')];
-  const sort = joinOrder ?? (createdAt ?? moment).getTime();
+  const sort = joinOrder ?? (createdAt ?? importedAt).getTime();
   if (staging.isTaken(sort)) return [broken('unique', 'must not be given twice', 'join_order')];
   const answers = questions.answersOf(line.answers);
   if (typeof answers === 'string') return [broken('max_items', answers, 'answers')];
@@ -284,7 +301,7 @@ function stage(
       verified: line.verified,
       removedAt,
       removedPriority: removedAt && (line.removedPriority ?? 0),
-      createdAt: createdAt ?? moment,
+      createdAt: createdAt ?? importedAt,
     },
     uuid: line.uuid,
     token: line.referralToken,
@@ -294,7 +311,7 @@ function stage(
   return [];
 }
 
-/** Stores the file, and returns its hash. Calls `onHeader` once the header is there. @throws Problem `INVALID_CSV` */
+/** Stores the file and returns its hash. Calls `onHeader` once a valid header has arrived. @throws Problem `INVALID_CSV` */
 async function save(body: Readable, file: FileHandle, progress: ImportProgress, onHeader: () => void): Promise<string> {
   const hash = createHash('sha256');
   let start: Buffer | null = Buffer.alloc(0);

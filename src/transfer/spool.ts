@@ -23,24 +23,24 @@ export class Spool {
     this.changes.emit('change');
   }
 
-  /** Nothing more is written; with an error, the reader gets it after what was written. */
+  /** Ends the text. A reader gets the error, if any, after the text. */
   finish(error?: Error): void {
     this.end ??= { error };
     this.changes.emit('change');
   }
 
-  /** Resolves when there is something to read. @throws the error of a spool that ended without */
+  /** Resolves when there is text to read, or there will be none. @throws the error of {@link finish} if there is no text */
   async begun(): Promise<void> {
     await this.changed(0);
     if (this.length === 0 && this.end?.error !== undefined) throw this.end.error;
   }
 
-  /** What is written and will be. */
+  /** The whole text from its start, including later writes. */
   read(): Readable {
     return Readable.from(this.chunks(), { objectMode: false, highWaterMark: CHUNK_BYTES });
   }
 
-  /** Deletes the file. What still reads it fails. */
+  /** Deletes the file. A stream that still reads it fails. */
   async remove(): Promise<void> {
     await this.file?.remove();
   }
@@ -58,7 +58,7 @@ export class Spool {
     }
   }
 
-  /** Resolves when something follows this position, or nothing will. */
+  /** Resolves when there is text after this position, or there will be none. */
   private async changed(position: number): Promise<void> {
     while (this.length === position && !this.end) await once(this.changes, 'change');
   }

@@ -5,7 +5,7 @@ import type { ImportedFacts, ImportLine, Renaming } from '../queue/import/chunk.
 const LINES_MAX = 500;
 /** A chunk of large lines ends sooner: one INSERT must fit in a packet of the database. */
 const CHUNK_BYTES_MAX = 1024 * 1024;
-/** Of memory for the pages of the file. */
+/** Memory for the pages of the file. */
 const CACHE_KIB = 8 * 1024;
 
 /** A line that is not rejected. */
@@ -32,12 +32,13 @@ interface Row {
 }
 
 /**
- * The lines of a file on disk, to sort and to match more of them than memory holds. An embedded database for the time of one
- * import: it keeps no journal on disk, and waits for no disk. Each call takes some microseconds, or milliseconds for a chunk.
+ * The lines of a file, on disk because memory may not hold them all while they are sorted and matched. It is an SQLite
+ * database for the time of one import, without a journal on disk and without waiting for the disk. Each call takes some
+ * microseconds, or milliseconds for a chunk.
  */
 export class Staging {
-  /** How many numbers the lines need. */
-  amount = 0;
+  /** Numbers that the lines need: with `join_order`, as many as it spans. */
+  numbersNeeded = 0;
   private lines = 0;
   private first = Infinity;
   private last = -Infinity;
@@ -74,35 +75,35 @@ export class Staging {
 
   /** Whether an earlier line has this number. */
   isTaken(number: number): boolean {
-    return this.isNumbered && this.statements.has.get(number) !== undefined;
+    return this.isNumbered && this.statements.findBySort.get(number) !== undefined;
   }
 
-  /** Adds a line that sorts by its time, or by its number. */
+  /** Adds a line; `sort` is its `join_order`, or its time in a file without that column. */
   add(sort: number, { facts, uuid, token, referredBy, amountReferred }: StagedLine): void {
-    const { hold, addAlias, name, add } = this.statements;
+    const { addToken, addAlias, countReferral, addLine } = this.statements;
     const id = this.lines;
     const earlier = this.findEarlier(id, facts);
-    const isHolder = token !== null && hold.run(token, earlier ?? id).changes === 1;
-    if (isHolder && earlier !== null) {
+    const isNewToken = token !== null && addToken.run(token, earlier ?? id).changes === 1;
+    if (isNewToken && earlier !== null) {
       addAlias.run(earlier, token);
       this.hasAliases = true;
     }
-    // People do not refer themselves.
-    const referrer = isHolder && referredBy === token ? null : referredBy;
-    if (referrer !== null) name.run(referrer);
-    const ownToken = isHolder && earlier === null ? token : null;
-    add.run(id, sort, earlier === null ? 0 : 1, ownToken, amountReferred, uuid, referrer, JSON.stringify(facts));
+    // A record cannot refer itself.
+    const referrer = isNewToken && referredBy === token ? null : referredBy;
+    if (referrer !== null) countReferral.run(referrer);
+    const ownToken = isNewToken && earlier === null ? token : null;
+    addLine.run(id, sort, earlier === null ? 0 : 1, ownToken, amountReferred, uuid, referrer, JSON.stringify(facts));
     this.lines += 1;
     this.first = Math.min(this.first, sort);
     this.last = Math.max(this.last, sort);
-    this.amount = this.isNumbered ? this.last - this.first + 1 : this.lines;
+    this.numbersNeeded = this.isNumbered ? this.last - this.first + 1 : this.lines;
   }
 
   /** The lines in the order of their numbers, from `firstSeq` on, in chunks. */
   *chunks(firstSeq: number): Generator<readonly ImportLine[]> {
     let after: Pick<Row, 'sort' | 'id'> = { sort: -1, id: -1 };
     for (let done = 0; done < this.lines;) {
-      const rows = this.statements.next.all(after.sort, after.id) as unknown as Row[];
+      const rows = this.statements.nextLines.all(after.sort, after.id) as unknown as Row[];
       let bytes = 0;
       const end = rows.findIndex(({ facts }) => (bytes += facts.length) > CHUNK_BYTES_MAX);
       const some = end < 0 ? rows : rows.slice(0, Math.max(1, end));
@@ -115,7 +116,7 @@ export class Staging {
     }
   }
 
-  /** The records of these tokens have others: the lines to come name those. */
+  /** In the lines to come, referrers get the tokens that their records have. */
   rename(renamings: readonly Renaming[]): void {
     for (const { from, to } of renamings) this.statements.rename.run(to, from);
   }
@@ -126,7 +127,7 @@ export class Staging {
 
   /** The earlier line about the person of this line; null if this is the first, which then has the person's keys. */
   private findEarlier(id: number, { emailKey, phoneKey }: StagedLine['facts']): number | null {
-    const { person, addPerson, dropPerson } = this.statements;
+    const { findPerson, addPerson, dropPerson } = this.statements;
     const added: string[] = [];
     for (const key of [emailKey && `e${emailKey}`, phoneKey && `p${phoneKey}`]) {
       if (!key) continue;
@@ -135,7 +136,7 @@ export class Staging {
         continue;
       }
       for (const wrong of added) dropPerson.run(wrong);
-      return (person.get(key) as { line: number }).line;
+      return (findPerson.get(key) as { line: number }).line;
     }
     return null;
   }
@@ -149,7 +150,7 @@ export class Staging {
         ...facts,
         createdAt: new Date(facts.createdAt as string),
         removedAt: facts.removedAt === null ? null : new Date(facts.removedAt),
-        // Referrals of people who are not in the file any more.
+        // Referrals of people that the file no longer has.
         importedReferrals: Math.max(0, row.amount - (row.named ?? 0)),
       },
       uuid: row.uuid,
@@ -162,22 +163,22 @@ export class Staging {
   }
 
   private aliasesOf(id: number): string[] {
-    return (this.statements.aliases.all(id) as unknown as { token: string }[]).map(({ token }) => token);
+    return (this.statements.findAliases.all(id) as unknown as { token: string }[]).map(({ token }) => token);
   }
 }
 
 const STATEMENTS = {
-  has: 'SELECT 1 FROM line WHERE sort = ?',
-  person: 'SELECT line FROM person WHERE key = ?',
+  findBySort: 'SELECT 1 FROM line WHERE sort = ?',
+  findPerson: 'SELECT line FROM person WHERE key = ?',
   addPerson: 'INSERT OR IGNORE INTO person VALUES (?, ?)',
   dropPerson: 'DELETE FROM person WHERE key = ?',
-  hold: 'INSERT OR IGNORE INTO token VALUES (?, ?, NULL)',
+  addToken: 'INSERT OR IGNORE INTO token VALUES (?, ?, NULL)',
   addAlias: 'INSERT OR IGNORE INTO alias VALUES (?, ?)',
-  aliases: 'SELECT token FROM alias WHERE line = ?',
-  name: 'INSERT INTO named VALUES (?, 1) ON CONFLICT DO UPDATE SET amount = amount + 1',
-  add: 'INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  findAliases: 'SELECT token FROM alias WHERE line = ?',
+  countReferral: 'INSERT INTO named VALUES (?, 1) ON CONFLICT DO UPDATE SET amount = amount + 1',
+  addLine: 'INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   rename: 'UPDATE token SET renamed = ? WHERE token = ?',
-  next: `SELECT l.*, n.amount AS named, t.renamed, t.token IS NOT NULL AS in_file
+  nextLines: `SELECT l.*, n.amount AS named, t.renamed, t.token IS NOT NULL AS in_file
     FROM line l LEFT JOIN named n ON n.token = l.token LEFT JOIN token t ON t.token = l.referred_by
     WHERE (l.sort, l.id) > (?, ?) ORDER BY l.sort, l.id LIMIT ${LINES_MAX}`,
 } as const;

@@ -6,10 +6,10 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { Problem } from '../platform/problems/problem.js';
 
-/** With the id of the process that uses the file. */
+/** The number is the id of the process that uses the file. */
 const NAME = /^waitlist-transfer-(\d+)-/;
 
-/** The codes of a full disk, or a quota, and the embedded database's for it. */
+/** A full disk or an exceeded quota, as codes of the system; 13 is SQLITE_FULL. */
 const NO_SPACE: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 13]);
 
 /** `OVERLOADED` where `TRANSFER_DIR` has no space left; otherwise the error itself. */

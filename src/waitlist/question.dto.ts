@@ -2,11 +2,9 @@ import { ApiProperty } from '@nestjs/swagger';
 import { broken, Flag, Id, Text, TextList } from '../platform/contract/fields.js';
 import { ID_SCHEMA, TEXT_PATTERN } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
-import type { GivenQuestion } from '../queue/questions.js';
+import { type GivenQuestion, LIVE_QUESTIONS_MAX } from '../queue/questions.js';
 import type { Question } from '../queue/waitlist.entity.js';
 
-/** The specification's own bound: a listing has three question columns. */
-export const LIVE_QUESTIONS_MAX = 3;
 /** Compact JSON: a page of waitlists holds the questions of each. */
 export const QUESTIONS_BYTES_MAX = 16 * 1024;
 export const QUESTIONS = { maxItems: 30 } as const;

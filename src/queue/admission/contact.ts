@@ -26,6 +26,18 @@ export function contactFaults({ email, phone }: Contact, keys: ContactKeys, regi
   return faults;
 }
 
+/** Finds a record by contact data; null if there is none. If email and phone match two records, the email decides. */
+export function finderByContact<Found extends ContactKeys>(
+  records: readonly Found[],
+): (keys: ContactKeys) => Found | null {
+  const byEmail = new Map(records.map((record) => [record.emailKey, record]));
+  const byPhone = new Map(records.map((record) => [record.phoneKey, record]));
+  return ({ emailKey, phoneKey }) =>
+    (emailKey === null ? undefined : byEmail.get(emailKey)) ??
+    (phoneKey === null ? undefined : byPhone.get(phoneKey)) ??
+    null;
+}
+
 /** The text as given, or null where it is blank. */
 export function nonBlank(text: string | null | undefined): string | null {
   return text?.trim() ? text : null;

@@ -1,20 +1,21 @@
 /**
  * Decides a chunk of an import: facts in, decision out, no database, as `batch.ts` does for commands.
  *
- * The lines come in the order of their reserved numbers, which is not that of referrals: a line can name a referrer whose
- * number is greater. It then stores the file's token. If that referrer gets another token, because the file's is taken or
- * the person has a record already, the records that name the file's token are renamed in the transaction that finds out.
- * So each transaction leaves exact counts and positions, a run can end after any of them, and the next run of the file
- * recognizes the done lines by their numbers.
+ * The lines come in the order of their reserved numbers. A line can name a referrer whose number is greater; its record
+ * then stores the token that the file gives. The referrer's record can get another token, because the file's is taken or
+ * the person has a record already. Then the transaction that decides this also renames the token in the records that are
+ * stored. So each transaction leaves exact counts and positions, and a run can end after any of them: the next run of the
+ * file recognizes the stored lines by their numbers.
  */
 import { v7 as uuidV7 } from 'uuid';
-import { CounterChanges } from '../counters.js';
+import { finderByContact } from '../admission/contact.js';
+import { CounterChanges, countRecord } from '../counters.js';
 import { rankKey } from '../rank-key.js';
 import { newReferralToken } from '../referral-link.js';
-import type { ContactKeys, StoredWaiter } from '../waiter.js';
+import type { StoredWaiter } from '../waiter.js';
 import type { LeanWaitlist } from '../waitlist.table.js';
 
-/** The facts of a record that a line brings as they are. */
+/** The fields of a record that its line decides alone. */
 export type ImportedFacts = Pick<
   StoredWaiter,
   | 'email'
@@ -41,11 +42,11 @@ export interface ImportLine {
   readonly seq: number;
   readonly facts: ImportedFacts;
   readonly uuid: string | null;
-  /** The token that it brings; null if it brings none, or an earlier line has it. */
+  /** Its own token; null if it has none, or if an earlier line has the same. */
   readonly token: string | null;
-  /** The tokens of later lines about the same person. */
+  /** The own tokens of later lines about the same person. */
   readonly otherTokens: readonly string[];
-  /** An earlier line is about the same person. */
+  /** Whether an earlier line is about the same person. */
   readonly isRepeated: boolean;
   readonly referrer: LineReferrer | null;
 }
@@ -53,9 +54,9 @@ export interface ImportLine {
 export interface LineReferrer {
   /** As the file names it. */
   readonly token: string;
-  /** The token of the referrer's record, where an earlier chunk found out that it is another. */
+  /** The token of the referrer's record, if an earlier chunk gave it another; otherwise null. */
   readonly renamed: string | null;
-  /** Whether a line of the file brings the token. */
+  /** Whether the token is a line's own. */
   readonly isInFile: boolean;
 }
 
@@ -63,13 +64,13 @@ export interface ChunkFacts {
   readonly waitlist: LeanWaitlist;
   /** The tokens of the records and tombstones that have the numbers of the chunk already. */
   readonly numbered: ReadonlyMap<number, string>;
-  /** Tokens of lines that erased people of the waitlist had. */
+  /** The tokens of lines that tombstones of the waitlist have. */
   readonly erased: ReadonlySet<string>;
   /** The records with the email or phone of a line. */
   readonly known: readonly StoredWaiter[];
   /** The records that have the token of a line, or of a line's referrer. */
   readonly holders: readonly StoredWaiter[];
-  /** Uuids of lines that records of any waitlist have. */
+  /** The uuids of lines that records of any waitlist have. */
   readonly uuids: ReadonlySet<string>;
   /** How many records and tombstones name the token of a line as their referrer's. */
   readonly referrals: ReadonlyMap<string, number>;
@@ -88,7 +89,7 @@ export interface Matching {
   readonly renamings: readonly Renaming[];
 }
 
-/** What to store. */
+/** The changes to store. */
 export interface ChunkDecision {
   readonly waitlist: LeanWaitlist;
   readonly records: readonly Omit<StoredWaiter, 'id'>[];
@@ -101,15 +102,14 @@ export interface ChunkDecision {
 
 /** Matches the lines with existing records. A line that has its record, or whose person has one, is skipped. */
 export function match(facts: ChunkFacts, lines: readonly ImportLine[]): Matching {
-  const byEmail = new Map(facts.known.map((waiter) => [waiter.emailKey, waiter]));
-  const byPhone = new Map(facts.known.map((waiter) => [waiter.phoneKey, waiter]));
+  const findByContact = finderByContact(facts.known);
   const taken = new Set(facts.holders.map(({ referralToken }) => referralToken));
   const newcomers: (ImportLine & { ownToken: string })[] = [];
   const renamings: Renaming[] = [];
   let skipped = 0;
   for (const line of lines) {
     const { token } = line;
-    const known = facts.numbered.get(line.seq) ?? find(line.facts, byEmail, byPhone)?.referralToken;
+    const known = facts.numbered.get(line.seq) ?? findByContact(line.facts)?.referralToken;
     const isErased = token !== null && facts.erased.has(token);
     if (line.isRepeated || known !== undefined || isErased) skipped += 1;
     if (line.isRepeated || (known === undefined && isErased)) continue;
@@ -121,8 +121,11 @@ export function match(facts: ChunkFacts, lines: readonly ImportLine[]): Matching
   return { newcomers, skipped, renamings };
 }
 
-/** `moved` is how many stored records of the run name each renamed token. */
-export function place(
+/**
+ * Decides the new records, the referrals of their referrers, and the counters. `moved`: for each token that is renamed, how
+ * many stored records of the run name it as their referrer's.
+ */
+export function decide(
   { waitlist: locked, known, holders, uuids, referrals }: ChunkFacts,
   { newcomers, renamings }: Matching,
   moved: ReadonlyMap<string, number>,
@@ -138,7 +141,7 @@ export function place(
   const referrers = newcomers.map(({ ownToken, referrer }) => {
     if (referrer === null) return null;
     const token = renamed.get(referrer.token) ?? referrer.renamed ?? referrer.token;
-    // People do not refer themselves.
+    // A record cannot refer itself.
     if (token === ownToken) return null;
     add(token, 1);
     if (!referrer.isInFile && !stored.has(token) && !ownTokens.has(token)) unresolved += 1;
@@ -169,29 +172,23 @@ export function place(
   });
   for (const record of records) {
     counters.count(record, record.active, 1);
-    waitlist[record.active ? 'active' : 'offboarded'] += 1;
-    if (record.referred) waitlist[record.active ? 'referredActive' : 'referredOffboarded'] += 1;
+    countRecord(waitlist, record, 1);
   }
-  const credited = Array.from(changes).flatMap(([token, amount]): StoredWaiter[] => {
+  const credited = Array.from(changes).flatMap(([token, amount]) => {
     const waiter = stored.get(token);
-    if (!waiter || amount === 0) return [];
-    const amounts = {
-      amountReferred: waiter.amountReferred + amount,
-      creditedReferrals: waiter.creditedReferrals + amount,
-    };
-    const changed = { ...waiter, ...amounts };
-    return [{ ...changed, rankKey: rankKey(changed, waitlist.spotsPerReferral) }];
+    return waiter && amount !== 0 ? [withReferrals(waiter, amount, waitlist.spotsPerReferral)] : [];
   });
   for (const { referralToken, active, referred, rankKey: to } of credited)
     if (active) counters.move(stored.get(referralToken)?.rankKey as number, to, referred);
   return { waitlist, records, credited, counters, unresolved };
 }
 
-type ByKey = ReadonlyMap<string | null, StoredWaiter>;
-
-/** If email and phone match two records, the email decides. */
-function find({ emailKey, phoneKey }: ContactKeys, byEmail: ByKey, byPhone: ByKey): StoredWaiter | undefined {
-  return (
-    (emailKey === null ? undefined : byEmail.get(emailKey)) ?? (phoneKey === null ? undefined : byPhone.get(phoneKey))
-  );
+/** A stored record with more referrals, or fewer, and the rank key that follows. */
+function withReferrals(waiter: StoredWaiter, amount: number, spotsPerReferral: number): StoredWaiter {
+  const changed = {
+    ...waiter,
+    amountReferred: waiter.amountReferred + amount,
+    creditedReferrals: waiter.creditedReferrals + amount,
+  };
+  return { ...changed, rankKey: rankKey(changed, spotsPerReferral) };
 }

@@ -1,22 +1,19 @@
-import { faultsOfAll, type Questions } from '../questions.js';
+import { faultsOfAll, LIVE_QUESTIONS_MAX, nextQuestionId, type Questions } from '../questions.js';
 import type { Answer } from '../waiter.js';
 import type { Question } from '../waitlist.entity.js';
 
-/** The specification's own bound: a listing has three question columns. */
-const LIVE_QUESTIONS_MAX = 3;
-
-/** An answer that names its question by its text, as a file does. */
+/** An answer of a file. It names its question by its text: the file's ids are those of another waitlist. */
 export interface NamedAnswer {
   readonly question: string;
   /** Null if the question was not answered. */
   readonly value: Answer['value'] | null;
   /** The setting of a question that the import adds. */
   readonly optional: boolean;
-  /** Whether the question was removed from its list. */
+  /** Whether the question was removed from the waitlist of the file. */
   readonly removed: boolean;
 }
 
-/** The questions of a waitlist during an import, which adds those that it does not know. Ids are never given again. */
+/** The questions of a waitlist during an import, which adds the questions that the waitlist lacks. */
 export class ImportQuestions {
   private current: Questions;
 
@@ -30,8 +27,8 @@ export class ImportQuestions {
   }
 
   /**
-   * The answers by the ids of their questions. A text, where the waitlist cannot have one of the questions: then none is
-   * added.
+   * The answers by the ids of their questions; adds the questions that are missing. If the waitlist cannot have one of
+   * them, adds none and returns the fault as text.
    */
   answersOf(given: readonly NamedAnswer[]): Answer[] | string {
     let { questions, removedQuestions } = this.current;
@@ -46,7 +43,7 @@ export class ImportQuestions {
           return `must not answer ${JSON.stringify(text)} twice`;
         if (!removed && questions.length >= LIVE_QUESTIONS_MAX)
           return `must not answer ${JSON.stringify(text)}: the waitlist has ${LIVE_QUESTIONS_MAX} other questions`;
-        question = { id: nextId(questions, removedQuestions), text, optional, options: null };
+        question = { id: nextQuestionId({ questions, removedQuestions }), text, optional, options: null };
         if (removed) removedQuestions = [...removedQuestions, question];
         else questions = [...questions, question];
         const [fault] = faultsOfAll({ questions, removedQuestions });
@@ -58,8 +55,4 @@ export class ImportQuestions {
     this.current = { questions, removedQuestions };
     return answers;
   }
-}
-
-function nextId(questions: readonly Question[], removedQuestions: readonly Question[]): number {
-  return Math.max(0, ...[...questions, ...removedQuestions].map(({ id }) => id)) + 1;
 }

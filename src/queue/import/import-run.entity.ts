@@ -7,7 +7,7 @@ export interface ImportRules extends Questions {
   readonly region: string | null;
 }
 
-/** What became of the lines of a file. */
+/** The numbers of a file's lines by outcome, and their faults. */
 export interface ImportReport {
   readonly imported: number;
   readonly skipped: number;
@@ -18,7 +18,7 @@ export interface ImportReport {
   readonly errors: readonly { readonly line: number; readonly field: string; readonly message: string }[];
 }
 
-/** The import of one file into one waitlist, however often it is started. */
+/** The import of one file into one waitlist. A second start of the same file updates the row. */
 @Entity('import_run')
 export class ImportRunEntity {
   @PrimaryColumn({ type: 'varchar' })
@@ -31,7 +31,7 @@ export class ImportRunEntity {
   @Column({ name: 'file_hash', type: 'varchar' })
   fileHash!: string;
 
-  /** The latest start: whoever has another one must not write. */
+  /** Identifies the latest start. A process that has an earlier one must not write. */
   @Column({ type: 'varchar' })
   runner!: string;
 
@@ -51,14 +51,14 @@ export class ImportRunEntity {
   @Column({ type: 'simple-json', nullable: true })
   report!: ImportReport | null;
 
-  /** The first start, which stands for an empty `created_at`. */
+  /** The first start. A line without `created_at` gets this time. */
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;
 
   @Column({ name: 'started_at', type: 'datetime', precision: 3 })
   startedAt!: Date;
 
-  /** The last sign of life of the process that runs it. */
+  /** The last heartbeat of the process that runs it. */
   @Column({ name: 'heartbeat_at', type: 'datetime', precision: 3 })
   heartbeatAt!: Date;
 }

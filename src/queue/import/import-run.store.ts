@@ -7,12 +7,12 @@ import type { Row, Table } from '../../platform/database/table.js';
 import type { Renaming } from './chunk.js';
 import { type ImportReport, type ImportRules, ImportRunEntity } from './import-run.entity.js';
 
-/** How long a run is remembered after its last sign of life. */
+/** How long a run is kept after its last heartbeat. */
 const KEPT_MS = 30 * 24 * 3_600_000;
 /** A report can have some hundred kilobytes. */
 const SWEEP_CHUNK = 20;
 
-/** The runs of imports, and what an import asks of records that no other work asks. */
+/** The runs of imports, and the queries of records that only an import needs. */
 @Injectable()
 export class ImportRunStore {
   private readonly runs: Table<ImportRunEntity>;
@@ -103,7 +103,7 @@ export class ImportRunStore {
     );
   }
 
-  /** Those of the tokens that erased people of the waitlist had. */
+  /** Those of the tokens that tombstones of the waitlist have. */
   findErasedTokens(waitlistId: number, tokens: readonly string[]): Query<ReadonlySet<string>> {
     if (tokens.length === 0) return known(new Set());
     return select<{ referral_token: string }, ReadonlySet<string>>(
@@ -137,11 +137,11 @@ export class ImportRunStore {
       );
     return mapped(
       together([count('waiter', 'waiter_referrer'), count('erased_waiter', 'erased_waiter_referrer')]),
-      sums,
+      sumByToken,
     );
   }
 
-  /** How many records and tombstones from one `seq` up to another name each of the tokens. */
+  /** As {@link countReferrals}, only for records and tombstones with a `seq` of at least `from` and below `to`. */
   countNaming(
     waitlistId: number,
     tokens: readonly string[],
@@ -157,10 +157,10 @@ export class ImportRunStore {
         (rows) => rows.map(({ token, total }) => ({ token, total: Number(total) })),
       ),
     );
-    return mapped(together(counts), sums);
+    return mapped(together(counts), sumByToken);
   }
 
-  /** Lets the records and tombstones that {@link countNaming} counts name another token. */
+  /** Replaces the referrer's token in the records and tombstones that {@link countNaming} counts. */
   rename(waitlistId: number, renaming: Renaming, from: number, to: number): Query<unknown> {
     return together(
       ['waiter', 'erased_waiter'].map((table) =>
@@ -187,7 +187,9 @@ export class ImportRunStore {
   }
 }
 
-function sums(found: readonly (readonly { readonly token: string; readonly total: number }[])[]): Map<string, number> {
+function sumByToken(
+  found: readonly (readonly { readonly token: string; readonly total: number }[])[],
+): Map<string, number> {
   const totals = new Map<string, number>();
   for (const { token, total } of found.flat()) totals.set(token, (totals.get(token) ?? 0) + total);
   return totals;

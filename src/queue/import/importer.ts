@@ -19,17 +19,17 @@ import {
   type ImportLine,
   match,
   type Matching,
-  place,
+  decide,
   type Renaming,
 } from './chunk.js';
 import type { ImportReport, ImportRules, ImportRunEntity } from './import-run.entity.js';
 import { ImportRunStore } from './import-run.store.js';
 
-/** How often a run gives a sign of life. */
+/** Between two heartbeats of a run. */
 const BEAT_MS = 10_000;
-/** A run without a sign of life for this long is over: its process has ended. */
+/** After this time without a heartbeat, the process of a run has ended. */
 const SILENCE_MAX_MS = 45_000;
-/** A chunk waits for a reordering, which can hold the lock of the queue for this long. */
+/** A chunk may have to wait for a reordering, which can hold the lock of the queue for this long. */
 const CHUNK_MAX_MS = 10 * 60_000;
 /** With several writing nodes of a cluster, another may insert the same email; the next attempt finds its record. */
 const DUPLICATE_ATTEMPTS_MAX = 3;
@@ -42,12 +42,12 @@ export type Run = Pick<ImportRunEntity, 'id' | 'waitlistId' | 'runner' | 'create
   readonly amount: number;
 };
 
-/** What became of the lines of a chunk. */
-export interface Written {
+/** The outcome of a chunk: numbers of its lines, and of its records whose referrer is unknown. */
+export interface ChunkOutcome {
   readonly imported: number;
   readonly skipped: number;
   readonly unresolved: number;
-  /** The tokens of the file that belong to records with another. */
+  /** The tokens of the file whose records have another. */
   readonly renamings: readonly Renaming[];
 }
 
@@ -111,8 +111,8 @@ export class QueueImporter {
     });
   }
 
-  /** A run that changes nothing and is not remembered. @throws Problem `WAITLIST_NOT_FOUND` */
-  async rehearse(waitlistId: number, fileHash: string): Promise<Run> {
+  /** A run for {@link preview}, which is not stored. @throws Problem `WAITLIST_NOT_FOUND` */
+  async beginDryRun(waitlistId: number, fileHash: string): Promise<Run> {
     const [waitlist, runs] = await this.database.all([this.queues.findWhole(waitlistId), this.runs.list(waitlistId)]);
     const earlier = runs.find((run) => run.fileHash === fileHash && run.rules !== null);
     return {
@@ -126,19 +126,19 @@ export class QueueImporter {
     };
   }
 
-  /** Gives signs of life until the returned function is called. */
+  /** Sends heartbeats until the returned function is called. */
   keepAlive(run: Run): () => void {
     const timer = setInterval(() => {
-      // A missing one only lets another run start sooner.
+      // If it fails, another run can only start sooner.
       this.database.one(this.runs.beat(run)).catch(() => undefined);
     }, BEAT_MS).unref();
     return () => clearInterval(timer);
   }
 
   /**
-   * Reserves as many numbers from the end of the queue on, unless the run has its numbers already, and stores the questions
-   * that the file adds. If the rules of the waitlist are no longer those by which the file was read, reserves none, and returns
-   * the run with the new rules.
+   * Reserves `amount` numbers at the end of the queue, unless the run has its numbers already, and stores the questions that
+   * the file adds. If the rules of the waitlist have changed since the file was read, reserves none and returns the run with
+   * the new rules.
    * @throws Problem `IMPORT_RUNNING` if another run has taken over, `WAITLIST_NOT_FOUND`
    */
   async reserve(run: Run, rules: ImportRules, amount: number, write: OwnerWrite): Promise<Run> {
@@ -176,19 +176,22 @@ export class QueueImporter {
    * Writes lines, in the order of their numbers.
    * @throws Problem `IMPORT_RUNNING` if another run has taken over, `WAITLIST_NOT_FOUND`
    */
-  async write(run: Run, lines: readonly ImportLine[], attempt = 1): Promise<Written> {
-    let before: (Written & { readonly decision: ChunkDecision }) | undefined;
+  async write(run: Run, lines: readonly ImportLine[], attempt = 1): Promise<ChunkOutcome> {
+    let before: (ChunkOutcome & { readonly decision: ChunkDecision }) | undefined;
     try {
       return await this.database.pipelinedTransaction(
         async (session) => {
-          const [facts, current] = await session.all([this.facts(run.waitlistId, lines, true), this.runs.get(run.id)]);
+          const [facts, current] = await session.all([
+            this.queryFacts(run.waitlistId, lines, true),
+            this.runs.get(run.id),
+          ]);
           requireCurrent(current, run);
           // A retry after a lost answer to the commit.
           if (before?.decision.records.some(({ seq }) => facts.numbered.has(seq))) return before;
           const matching = match(facts, lines);
           const moved = await this.countMoved(session, run, matching);
-          const decision = place(facts, matching, moved);
-          before = { ...writtenOf(matching, decision), decision };
+          const decision = decide(facts, matching, moved);
+          before = { ...outcomeOf(matching, decision), decision };
           const renamings = matching.renamings.filter(({ from }) => moved.has(from));
           await this.store(session, run, decision, renamings);
           return before;
@@ -202,11 +205,11 @@ export class QueueImporter {
     }
   }
 
-  /** What would become of lines. @throws Problem `WAITLIST_NOT_FOUND` */
-  async judge(run: Run, lines: readonly ImportLine[]): Promise<Written> {
-    const facts = await this.database.one(this.facts(run.waitlistId, lines, false));
+  /** The outcome that {@link write} would have. Stores nothing. @throws Problem `WAITLIST_NOT_FOUND` */
+  async preview(run: Run, lines: readonly ImportLine[]): Promise<ChunkOutcome> {
+    const facts = await this.database.one(this.queryFacts(run.waitlistId, lines, false));
     const matching = match(facts, lines);
-    return writtenOf(matching, place(facts, matching, new Map()));
+    return outcomeOf(matching, decide(facts, matching, new Map()));
   }
 
   /** Ends a run: done with a report, failed without. */
@@ -214,7 +217,7 @@ export class QueueImporter {
     await this.database.one(this.runs.end(run, report));
   }
 
-  private facts(waitlistId: number, lines: readonly ImportLine[], isLocking: boolean) {
+  private queryFacts(waitlistId: number, lines: readonly ImportLine[], isLocking: boolean) {
     const fresh = lines.filter(({ isRepeated }) => !isRepeated);
     const tokens = fresh.flatMap(({ token }) => token ?? []);
     const holders = lines.flatMap(({ token, otherTokens, referrer }) => [
@@ -245,7 +248,7 @@ export class QueueImporter {
     }));
   }
 
-  /** How many records of the run name each token whose record has another. */
+  /** For each token that is renamed, how many records of the run name it as their referrer's. */
   private async countMoved(session: Session, run: Run, { renamings }: Matching): Promise<ReadonlyMap<string, number>> {
     if (renamings.length === 0) return new Map();
     const tokens = renamings.map(({ from }) => from);
@@ -270,7 +273,7 @@ export class QueueImporter {
   }
 }
 
-/** The reserved numbers, from the first up to the one behind the last. */
+/** The first reserved number, and the one after the last. */
 function spanOf({ firstSeq, amount }: Run): [number, number] {
   return [firstSeq ?? 0, (firstSeq ?? 0) + amount];
 }
@@ -288,6 +291,6 @@ function requireCurrent(current: ImportRunEntity | null, { runner }: Run): Impor
   return current;
 }
 
-function writtenOf({ newcomers, skipped, renamings }: Matching, { unresolved }: ChunkDecision): Written {
+function outcomeOf({ newcomers, skipped, renamings }: Matching, { unresolved }: ChunkDecision): ChunkOutcome {
   return { imported: newcomers.length, skipped, unresolved, renamings };
 }

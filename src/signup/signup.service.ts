@@ -35,21 +35,21 @@ export class SignupService {
 
   /**
    * Joins a waitlist, or finds the record that has this email or phone already, unchanged. A refusal by the waitlist's
-   * rules counts as a miss of the caller's address.
+   * rules counts as a miss of the caller's address, as does an email without a record beside the phone of one.
    * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_CLOSED`, `WAITLIST_NOT_FOUND`, `TOO_MANY_MISSES`
    */
   async join(request: SignupRequest, address: string): Promise<Found> {
-    return this.misses.limit(address, this.joinUnlimited(request));
+    return this.misses.limit(address, this.joinUnlimited(request).then(withMisses));
   }
 
   /**
    * Finds a record by its uuid, or by its email or phone, where blank text counts as not given. Finding none counts as a
-   * miss of the caller's address.
+   * miss of the caller's address, as does an email without a record beside the phone of one.
    * @throws Problem `INVALID_REQUEST` for a phone number that is invalid in the waitlist's region, `WAITLIST_NOT_FOUND`,
    * `NO_WAITER_FOUND`, `TOO_MANY_MISSES`
    */
   async find(waitlist: WaitlistName, sought: Sought, address: string): Promise<Found> {
-    return this.misses.limit(address, this.findUnlimited(waitlist, sought));
+    return this.misses.limit(address, this.findUnlimited(waitlist, sought).then(withMisses));
   }
 
   private async joinUnlimited(request: SignupRequest): Promise<Found> {
@@ -77,4 +77,15 @@ export class SignupService {
     if (faults.length > 0) throw Problem.invalid(faults);
     return keys;
   }
+}
+
+/**
+ * An email and a phone of different records are two lookups: with a phone of one's own, each email could be tested, and the
+ * answer would still name a record.
+ */
+function withMisses(found: Found): Found & { readonly revealsMiss: boolean } {
+  const { waiter, keys, isNew } = found;
+  const isOther = (key: string | null, own: string | null) => !isNew && key !== null && key !== own;
+  const revealsMiss = isOther(keys.emailKey, waiter.emailKey);
+  return { ...found, revealsMiss, revealsRecord: found.revealsRecord || isOther(keys.phoneKey, waiter.phoneKey) };
 }

@@ -220,6 +220,24 @@ describe('the limit on lookups that find nobody', () => {
     expect((await signUp({ email: 'newcomer@example.com' })).status).toBe(200);
   });
 
+  it('counts each email that has no record beside a phone that has one', async () => {
+    const phone = '+14155550166';
+    const path = '/api/v1/signup';
+    const member = await service.world.signup(waitlist);
+    await service.world.signup(waitlist, { phone });
+    const ways = [
+      (query: Record<string, string | number>, from: string) => service.api.get(path, { query, from }),
+      (query: Record<string, string | number>, from: string) => service.api.get('/api/v1/waiter', { query, from }),
+      (body: Record<string, string | number>, from: string) => service.api.post(path, body, { from }),
+    ];
+
+    for (const [index, call] of ways.entries()) {
+      const test = (email: string) => call({ waitlist_id: waitlist.id, email, phone }, `192.0.2.${30 + index}`);
+      expect(await statuses(3, (guess) => test(`guess${guess}@example.com`))).toEqual([200, 200, 429]);
+      expect((await test(member.email)).body.error_code).toBe('TOO_MANY_MISSES');
+    }
+  });
+
   it('counts signups that a closed waitlist refuses, because they find existing records', async () => {
     const from = '192.0.2.15';
     const closed = await service.world.waitlist();

@@ -12,9 +12,11 @@ import { SharedCounts } from './shared-counts.js';
  */
 const PUBLIC_REQUESTS_PER_MISS = 10;
 
-/** An answer that names a record only if `revealsRecord`. */
+/** What an answer tells about records. */
 interface Findings {
   readonly revealsRecord: boolean;
+  /** Whether it also tells that one of several keys has no record. */
+  readonly revealsMiss?: boolean;
 }
 
 /**
@@ -42,18 +44,21 @@ export class MissLimit {
     const isOff = this.missesMax === Infinity || this.isExempt(address);
     try {
       const found = await lookup;
-      if (found.revealsRecord && !isOff) {
+      if (found.revealsMiss && !isOff) await this.count(address);
+      else if (found.revealsRecord && !isOff) {
         const count = await this.misses.get(addressKey(address));
         if (count && count.consumedPoints >= this.missesMax) throw tooMany(count);
       }
       return found;
     } catch (error) {
-      if (isMiss(error) && !isOff) {
-        const count = await this.misses.penalty(addressKey(address));
-        if (count.consumedPoints > this.missesMax) throw tooMany(count);
-      }
+      if (isMiss(error) && !isOff) await this.count(address);
       throw error;
     }
+  }
+
+  private async count(address: string): Promise<void> {
+    const count = await this.misses.penalty(addressKey(address));
+    if (count.consumedPoints > this.missesMax) throw tooMany(count);
   }
 }
 

@@ -11,6 +11,8 @@ export interface Load {
   /** The number of `seed-<n>@example.com` to choose from. */
   readonly size: number;
   readonly connections: number;
+  /** Requests of all connections together; as many as they can if left out. */
+  readonly perSecond?: number;
   /** Runs for a time, or for a number of requests. */
   readonly until: { readonly seconds: number } | { readonly requests: number };
   /** Whether to return the emails in the answers. */
@@ -31,7 +33,16 @@ const SIGNUP = '/api/v1/signup';
 const person = randomUUID().slice(0, 8);
 let people = 0;
 
-async function run({ url, does, waitlistId, size, connections, until, listsJoined = false }: Load): Promise<Measured> {
+async function run({
+  url,
+  does,
+  waitlistId,
+  size,
+  connections,
+  perSecond,
+  until,
+  listsJoined = false,
+}: Load): Promise<Measured> {
   const durationsMs: number[] = [];
   const statuses: Record<string, number> = {};
   const joined: string[] = [];
@@ -68,6 +79,7 @@ async function run({ url, does, waitlistId, size, connections, until, listsJoine
     const options = {
       url,
       connections,
+      ...(perSecond !== undefined && { overallRate: perSecond }),
       timeout: TIMEOUT_SECONDS,
       ...('seconds' in until ? { duration: until.seconds } : { amount: until.requests }),
       requests: [request],

@@ -1,6 +1,6 @@
 /**
- * Kills services and their database by a seeded schedule while people sign up and refer each other, the owner offboards and
- * reorders them, and waitlists are deleted. Every answered change must have happened exactly once, all positions must be as
+ * Kills services and their database by a seeded schedule while people sign up and refer each other, the owner offboards,
+ * corrects, advances, erases and reorders them, and waitlists are deleted. Every answered change must have happened exactly once, all positions must be as
  * earned, and all derived data must be right. It runs one process on a server, three on a server, and one on the embedded
  * database.
  *   npm run test:crash [-- --service-kills 250 --database-kills 50 --seed 1]

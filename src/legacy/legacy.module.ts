@@ -23,8 +23,8 @@ import { WaitlistViewController } from './waitlist-view.controller.js';
 export class LegacyModule {
   constructor(host: HttpAdapterHost<FastifyAdapter>, @Inject(CONFIG) { publicBaseUrl }: Config) {
     // The command line has no server. A server gets these before its routes and other hooks.
-    const httpAdapter = host.httpAdapter as FastifyAdapter | undefined;
-    if (httpAdapter === undefined) return;
+    const httpAdapter = host.httpAdapter as FastifyAdapter | null;
+    if (httpAdapter === null) return;
     const fastify = httpAdapter.getInstance();
     tellQueriesApart(fastify);
     announceSuccessors(fastify, publicBaseUrl);

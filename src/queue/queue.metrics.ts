@@ -29,7 +29,7 @@ export class QueueMetrics {
     const registers = [registry];
     const waiting: Gauge = new Gauge({
       name: 'waitlist_queue_waiting_commands',
-      help: 'Signups and offboardings that wait for a transaction, over all waitlists.',
+      help: "Signups and owners' changes that wait for a transaction, over all waitlists.",
       registers,
       collect: () => waiting.set(this.countWaiting()),
     });

@@ -197,7 +197,8 @@ describe('an export with a slow reader', () => {
 
     const { email } = await service.world.signup(waitlist);
     reader.resume();
-    const text = await rest(reader);
+    // Without the sizes of the chunks: they can stand within a line.
+    const text = (await rest(reader)).replaceAll(/\r\n[\da-f]+\r\n/g, '');
 
     expect(text.match(/@example\.com,seed-/g)).toHaveLength(RECORDS);
     expect(text).not.toContain(email);

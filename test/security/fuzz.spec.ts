@@ -163,7 +163,11 @@ function requestTo(
     { weight: 1, arbitrary: fc.constantFrom('&%', '&%ff=1', '&waitlist_id=1', '&api_key=', '&&', '&=', '?', '&a[]=1') },
   );
   // Without any, `GET /api/v1/waiter` is the lookup of an earlier generation.
-  const credentials = fc.constantFrom<Record<string, string>>({ authorization: `Bearer ${token}` }, { authorization: 'Bearer x' }, {});
+  const credentials = fc.constantFrom<Record<string, string>>(
+    { authorization: `Bearer ${token}` },
+    { authorization: 'Bearer x' },
+    {},
+  );
   return fc.record({ id, query, raw, tail, authorization: credentials }).map((drawn) => ({
     method,
     path: `${path.replace(/\{\w+\}/, encodeURIComponent(textOf(drawn.id)))}?${new URLSearchParams(

@@ -380,6 +380,44 @@ const heartbeats: HostileInput[] = [
   })),
 ];
 
+/** The fields that the earlier generations name otherwise; they share all others with the operations above. */
+const NAMING = { ...wrongType('number', 'text'), ...NO_ID, 'no name of a waitlist': NO_NAME };
+const earlierGenerations: HostileInput[] = [
+  ...bodies(
+    'POST /api/v1/waiter',
+    { waitlist_id: '{id}', email: 'hostile@example.com' },
+    { waitlist_id: NAMING },
+    INVALID,
+  ),
+  ...bodies(
+    'POST /api/v1/waitlists/submit',
+    { api_key: '{id}', email: 'hostile@example.com' },
+    { api_key: NAMING, email: { ...NULLABLE_TEXT, ...disguised('hostile@example.com'), 'no address': ['nobody'] } },
+    INVALID,
+  ),
+  ...bodies(
+    'POST /api/v1/users/status',
+    { api_key: '{id}', email: 'known@example.com' },
+    {
+      api_key: NAMING,
+      email: { ...wrongType('text'), ...disguised('known@example.com'), 'no address': ['%', "' OR ''='"] },
+    },
+    INVALID,
+  ),
+  ...queries('/api/v1/waiter?waitlist_id={id}', {
+    email: { empty: ['', '%20'], 'no UTF-8': ['%ff@example.com'], 'no address': ['nobody', '%25'] },
+    uuid: { 'no uuid': ['', '%25', '{referral}'] },
+  }),
+  ...queries('/api/v1/waitlist?x=1', { waitlist_id: { 'no name of a waitlist': ['0', '-1', 'true', '1%20', '1%00'] } }),
+  ...['/api/v1/waitlist/{id}/leaderboard?total_signups', '/api/v1/waiter/{id}/leaderboard?total_waiters'].flatMap(
+    (path) =>
+      each({ ...POSITIVE, 'more than a leaderboard': ['101'] }, (length) => ({
+        call: `GET ${path}=${length}`,
+        ...INVALID,
+      })),
+  ),
+];
+
 const credential = (sound: string) => ({ ...TEXT, 'a list of one': [[sound]], 'too long': ['x'.repeat(257)] });
 const logins: HostileInput[] = [
   ...bodies(
@@ -679,6 +717,7 @@ export const REFUSED: readonly HostileInput[] = [
   ...answering,
   ...lookups,
   ...heartbeats,
+  ...earlierGenerations,
   ...logins,
   ...listing,
   ...offboarding,

@@ -54,7 +54,7 @@ async function fuzz(name) {
         `--seed=${values.seed}`,
         '--no-color',
         // The paths of the older generations have other methods in the other document.
-        ...(isPublic ? ['--exclude-checks=unsupported_method'] : ['--header', `api-key: ${service.apiKey}`]),
+        ...(isPublic ? ['--exclude-checks=unsupported_method'] : []),
       ],
       {
         env: {

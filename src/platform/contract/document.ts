@@ -111,18 +111,25 @@ function inOrderOfUse({ paths, tags = [] }: OpenAPIObject): OpenAPIObject['paths
 }
 
 /**
- * The document as published: without the schemas of queries, which stand there as parameters, without unused headers, and
- * without the `Dto` in schema names, because SDKs name their types after them.
+ * The document as published: without the schemas of queries, which stand there as parameters, without components that none
+ * of its operations uses, and without the `Dto` in schema names, because SDKs name their types after them.
  */
 export function publishable(document: OpenAPIObject): OpenAPIObject {
-  const text = JSON.stringify(document);
-  const used = (kind: 'schemas' | 'headers') =>
+  const used = (kind: 'schemas' | 'headers' | 'responses', text: string) =>
     Object.entries(document.components?.[kind] ?? {}).filter(([name]) =>
       text.includes(`"#/components/${kind}/${name}"`),
     );
-  const schemas = Object.fromEntries(used('schemas').map(([name, schema]) => [name.replace(/Dto$/, ''), schema]));
-  const headers = Object.fromEntries(used('headers'));
-  const published = { ...document, components: { ...document.components, schemas, headers } };
+  const all = JSON.stringify(document);
+  const schemas = Object.fromEntries(used('schemas', all).map(([name, schema]) => [name.replace(/Dto$/, ''), schema]));
+  const responses = Object.fromEntries(used('responses', all));
+  const headers = Object.fromEntries(used('headers', JSON.stringify([document.paths, responses])));
+  const securitySchemes = Object.fromEntries(
+    Object.entries(document.components?.securitySchemes ?? {}).filter(([name]) => all.includes(`"${name}":[]`)),
+  );
+  const published = {
+    ...document,
+    components: { ...document.components, schemas, headers, responses, securitySchemes },
+  };
   return JSON.parse(
     JSON.stringify(published).replaceAll(/"(#\/components\/schemas\/\w+)Dto"/g, '"$1"'),
   ) as OpenAPIObject;

@@ -97,8 +97,8 @@ async function run({
   });
   const known = Object.values(statuses).reduce((sum, count) => sum + count, 0);
   // At the end of a timed run each connection waits for one answer. Any other request without one was repeated silently by
-  // autocannon after the server had closed the connection.
-  const closed = all.sent - known - ('seconds' in until ? connections : 0);
+  // autocannon after the server had closed the connection. At a pace, it counts requests that it has not sent yet.
+  const closed = perSecond === undefined ? all.sent - known - ('seconds' in until ? connections : 0) : 0;
   if (closed > 0) statuses['lost (connection closed)'] = closed;
   durationsMs.sort((a, b) => a - b);
   return {

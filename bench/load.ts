@@ -11,6 +11,8 @@ export interface Load {
   /** The number of `seed-<n>@example.com` to choose from. */
   readonly size: number;
   readonly connections: number;
+  /** Requests of all connections together; as many as they can if left out. */
+  readonly perSecond?: number;
   /** Runs for a time, or for a number of requests. */
   readonly until: { readonly seconds: number } | { readonly requests: number };
   /** Whether to return the emails in the answers. */
@@ -31,7 +33,16 @@ const SIGNUP = '/api/v1/signup';
 const person = randomUUID().slice(0, 8);
 let people = 0;
 
-async function run({ url, does, waitlistId, size, connections, until, listsJoined = false }: Load): Promise<Measured> {
+async function run({
+  url,
+  does,
+  waitlistId,
+  size,
+  connections,
+  perSecond,
+  until,
+  listsJoined = false,
+}: Load): Promise<Measured> {
   const durationsMs: number[] = [];
   const statuses: Record<string, number> = {};
   const joined: string[] = [];
@@ -68,6 +79,7 @@ async function run({ url, does, waitlistId, size, connections, until, listsJoine
     const options = {
       url,
       connections,
+      ...(perSecond !== undefined && { overallRate: perSecond }),
       timeout: TIMEOUT_SECONDS,
       ...('seconds' in until ? { duration: until.seconds } : { amount: until.requests }),
       requests: [request],
@@ -85,8 +97,8 @@ async function run({ url, does, waitlistId, size, connections, until, listsJoine
   });
   const known = Object.values(statuses).reduce((sum, count) => sum + count, 0);
   // At the end of a timed run each connection waits for one answer. Any other request without one was repeated silently by
-  // autocannon after the server had closed the connection.
-  const closed = all.sent - known - ('seconds' in until ? connections : 0);
+  // autocannon after the server had closed the connection. At a pace, it counts requests that it has not sent yet.
+  const closed = perSecond === undefined ? all.sent - known - ('seconds' in until ? connections : 0) : 0;
   if (closed > 0) statuses['lost (connection closed)'] = closed;
   durationsMs.sort((a, b) => a - b);
   return {

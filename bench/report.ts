@@ -96,7 +96,10 @@ ${table(
     row.verdict === 'pass' ? row.verdict : `**${row.verdict}**`,
   ]),
 )}
+${costs.length === 0 ? '' : costTable()}`;
 
+  function costTable(): string {
+    return `
 Median time of one request by the number of people on the waitlist (lowest – highest round):
 
 ${table(
@@ -104,6 +107,7 @@ ${table(
   series.map((name) => [name, ...sizes.map((size) => costOf(name, size))]),
 )}
 `;
+  }
 }
 
 /** `bench/results/<name>.json` and `.md`. */

@@ -544,6 +544,20 @@ describe('a waitlist is named', () => {
     }
   });
 
+  it('in the query of a signup and in the body of a lookup too, if the fields themselves do not name one', async () => {
+    const email = someEmail();
+    const raw = JSON.stringify({ api_key: named.public_key });
+    const headers = { 'content-type': 'application/json' };
+
+    const answers = [
+      await api.post(`${PATH}?api_key=${named.public_key}`, { email }),
+      await api.post(`${PATH}?waitlist_id=${other.id}`, { email, waitlist_id: named.id }),
+      await api.get(PATH, { query: { email }, raw, headers }),
+    ];
+
+    expect(answers.map(({ status, body }) => [status, body.waitlist_id])).toEqual(answers.map(() => [200, named.id]));
+  });
+
   it.each([() => other.api_key, () => 'a b', () => '', () => ({ a: [1] }), () => 1.5])(
     'by waitlist_id alone, whatever api_key holds (%#)',
     async (api_key) => {

@@ -42,16 +42,33 @@ export function readJsonBodies(fastify: FastifyInstance): void {
   });
 }
 
-/** Some existing scripts send the parameters of a GET in a JSON body. The query wins. */
+/** The parameters by which a public operation's waitlist is named. */
+const WAITLIST_NAMES = ['waitlist_id', 'api_key'] as const;
+
+/**
+ * Some existing scripts send the parameters of a GET in a JSON body. The query wins. On public operations, they name the
+ * waitlist in the query of a POST or in the body of a GET.
+ */
 export function readQueryFromBody(fastify: FastifyInstance): void {
   // Fastify ignores the body of a GET unless told otherwise.
   fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
   fastify.addHook('preValidation', async (request) => {
-    const { body } = request;
+    const { body, method } = request;
+    const { bodyAsQuery, rateLimited } = request.routeOptions.config;
     // A text or a list would be spread into one parameter per item.
-    if (request.routeOptions.config.bodyAsQuery && isPlainObject(body))
-      request.query = { ...body, ...(request.query as object) };
+    if (!isPlainObject(body)) return;
+    const query = request.query as object;
+    if (bodyAsQuery) request.query = { ...body, ...query };
+    else if (rateLimited === 'public' && method === 'POST') request.body = withNameOf(query, body);
+    else if (rateLimited === 'public') request.query = withNameOf(body, query);
   });
+}
+
+/** The fields, with the name of the waitlist from `other` if they have none. */
+function withNameOf(other: object, fields: object): object {
+  const named = (from: object) =>
+    Object.entries(from).filter(([name]) => (WAITLIST_NAMES as readonly string[]).includes(name));
+  return named(fields).length > 0 ? fields : { ...fields, ...Object.fromEntries(named(other)) };
 }
 
 /** A query must be percent-encoded UTF-8. The router checks the path, but the query parser accepts anything. */

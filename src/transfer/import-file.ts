@@ -50,7 +50,7 @@ export function readHeader(start: Buffer, isAll: boolean): Header | null {
   const isLong = start.length > HEADER_BYTES_MAX;
   if (!isAll && !text.includes('\n') && !text.includes('\r')) return isLong ? throwLong() : null;
   try {
-    const [names = []] = parseSync(text, { ...OPTIONS, to: 1 }) as unknown as string[][];
+    const [names = []] = parseSync(text, { ...OPTIONS, to: 1 });
     return headerOf(names);
   } catch (error) {
     if (!isCsvError(error)) throw error;

@@ -13,17 +13,23 @@ export async function* progressLines(
   { progress, report }: ImportUnderWay,
   { id, log }: Pick<FastifyRequest, 'id' | 'log'>,
 ): AsyncGenerator<string> {
-  const end = report.then(ImportReportDto.from, (error: unknown) => {
-    if (error instanceof Problem) return ProblemDto.from(error, id);
-    log.error({ error: safeError(error) }, 'unexpected error');
-    return ProblemDto.from(new Problem('INTERNAL_ERROR'), id);
-  });
+  const end: Promise<ImportReportDto | ProblemDto> = report.then(
+    (done) => ImportReportDto.from(done),
+    (error: unknown) => {
+      if (error instanceof Problem) return ProblemDto.from(error, id);
+      log.error({ error: safeError(error) }, 'unexpected error');
+      return ProblemDto.from(new Problem('INTERNAL_ERROR'), id);
+    },
+  );
   for (;;) {
     yield line(progress);
     const timer = new AbortController();
     const ended = await Promise.race([end, setTimeout(PROGRESS_MS, null, { signal: timer.signal }).catch(() => null)]);
     timer.abort();
-    if (ended) return yield line(ended);
+    if (ended) {
+      yield line(ended);
+      return;
+    }
   }
 }
 

@@ -49,8 +49,7 @@ function begin(port: number, { id, owner }: OwnedWaitlist, headers: Record<strin
   });
 }
 
-async function answerOf(sent: ClientRequest): Promise<{ readonly status: number; readonly body: any }> {
-  // eslint-disable-line @typescript-eslint/no-explicit-any -- bodies of every shape
+async function answerOf(sent: ClientRequest): Promise<{ readonly status: number; readonly body: unknown }> {
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) };
 }

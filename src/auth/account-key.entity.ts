@@ -34,7 +34,7 @@ export class AccountKeyEntity {
   @Column({ name: 'expires_at', type: 'datetime', precision: 3, nullable: true })
   expiresAt!: Date | null;
 
-  /** Right to the minute; null for a key that was never used. */
+  /** May be up to a minute old; null for a key that was never used. */
   @Column({ name: 'last_used_at', type: 'datetime', precision: 3, nullable: true })
   lastUsedAt!: Date | null;
 }

@@ -9,11 +9,11 @@ import type { AccountKeyEntity } from './account-key.entity.js';
 import { AccountKeyStore } from './account-key.store.js';
 import type { Caller } from './token.service.js';
 
-/** One list shows all keys of an account; an owner has one for each program. */
+/** Keys of one account. The list of keys has no pages. */
 export const ACCOUNT_KEYS_MAX = 100;
 const KEY_BYTES = 32;
 const PREFIX_LENGTH = 6;
-/** A key that is used all the time causes one write in this time, however many requests and replicas there are. */
+/** The time of the last use is written at most once in this time for each key, by all replicas together. */
 const USE_INTERVAL_MS = 60_000;
 
 export type AccountKey = Readonly<AccountKeyEntity>;
@@ -39,12 +39,12 @@ export class AccountKeyService implements BeforeApplicationShutdown {
     private readonly writes: OwnerWrites,
   ) {}
 
-  /** `onFailure` gets every error except an unavailable database. In both cases the use is written later. */
+  /** Starts to write uses. `onFailure` gets every error except an unavailable database; the uses are then written later. */
   watch(onFailure: (error: unknown) => void): void {
     this.task.start(onFailure);
   }
 
-  /** The caller with this key; null if it is unknown, revoked or expired. Every request asks the database. */
+  /** The caller with this key; null if it is unknown, revoked or expired. Reads the database each time. */
   async findCaller(secret: string): Promise<Caller | null> {
     const now = new Date();
     const live = await this.database.one(this.keys.findLive(hashOf(secret), now));
@@ -82,7 +82,7 @@ export class AccountKeyService implements BeforeApplicationShutdown {
       this.database.transaction(async (manager, session) => {
         if (!(await this.writes.isNew(session, write))) return;
         if (!(await this.keys.delete(manager, write.accountId, id))) {
-          // It waited for the lock of an attempt that was still being committed.
+          // An earlier attempt may have been committed meanwhile; the deletion then waited for its lock.
           if (await this.writes.isNew(session, write)) throw new Problem('ACCOUNT_KEY_NOT_FOUND');
           return;
         }
@@ -119,7 +119,7 @@ export class AccountKeyService implements BeforeApplicationShutdown {
     });
   }
 
-  /** Never makes a request wait: the write follows in the background. */
+  /** The write follows in the background, so no request waits for it. */
   private noteUse({ id, lastUsedAt }: AccountKey, now: Date): void {
     const isNoted = lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < USE_INTERVAL_MS;
     if (isNoted || this.uses.has(id)) return;
@@ -127,7 +127,7 @@ export class AccountKeyService implements BeforeApplicationShutdown {
     this.task.wake();
   }
 
-  /** Writes the uses noted so far. Ends at the first that cannot be written; the next run goes on from there. */
+  /** Writes the uses noted so far. After a failure, the next run continues with the use that failed. */
   async writeUses(): Promise<void> {
     for (const [id, at] of this.uses) {
       const note = this.keys.noteUse(id, at, new Date(at.getTime() - USE_INTERVAL_MS));

@@ -7,7 +7,7 @@ import type { Row, Table } from '../platform/database/table.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountKeyEntity } from './account-key.entity.js';
 
-/** A key that has not ended, and its account. */
+/** A key that is valid, and its account. */
 export interface LiveKey {
   readonly account: Pick<AccountEntity, 'id' | 'uuid'>;
   readonly key: AccountKeyEntity;
@@ -50,7 +50,7 @@ export class AccountKeyStore {
       statements: this.database.dialect.lock('account', 'id', find),
       read: (answers) => (answers.at(-1) as [{ disabled_at: unknown }])[0].disabled_at !== null,
     };
-    // Not in the statement of the lock, which sees the keys as they were before it waited.
+    // A statement of its own: that of the lock would see the keys as they were before it waited.
     const count = select<{ total: unknown }, number>(
       'SELECT COUNT(*) AS total FROM account_key WHERE account_id = ?',
       [accountId],
@@ -73,7 +73,7 @@ export class AccountKeyStore {
     return affected === 1;
   }
 
-  /** Sets the time of the last use, unless the stored one is later than `before`: another replica noted a use. */
+  /** Sets the time of the last use, unless another replica has stored one that is later than `before`. */
   noteUse(id: number, at: Date, before: Date): Query<void> {
     return write(
       'UPDATE account_key SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at <= ?)',

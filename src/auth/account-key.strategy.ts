@@ -8,7 +8,7 @@ export const ACCOUNT_KEY = 'account_key';
 /** A request with the {@link AccountKeyService} of the application that received it; the guards set it. */
 export type KeyRequest = FastifyRequest & { accountKeys: AccountKeyService };
 
-const FORM = /^[\da-f]{64}$/;
+const ACCOUNT_KEY_PATTERN = /^[\da-f]{64}$/;
 
 /** Finds the account of the key in the header `api-key`. */
 @Injectable()
@@ -18,7 +18,7 @@ export class AccountKeyStrategy extends passport.Strategy {
     passport.use(ACCOUNT_KEY, this);
   }
 
-  /** The types of Passport know Express only. */
+  /** Takes an `object`, because Passport's types name only Express's requests. */
   override authenticate(request: object): void {
     const { accountKeys, headers } = request as KeyRequest;
     const secret = accountKeyOf(headers);
@@ -30,7 +30,7 @@ export class AccountKeyStrategy extends passport.Strategy {
   }
 }
 
-/** The text in place of an account key; null if there is none. Beside a token, the header is for the key of a waitlist. */
+/** The account key of a request; null if there is none. With a token, the header holds the API key of a waitlist. */
 export function accountKeyOf({ authorization, 'api-key': apiKey }: FastifyRequest['headers']): string | null {
-  return authorization === undefined && typeof apiKey === 'string' && FORM.test(apiKey) ? apiKey : null;
+  return authorization === undefined && typeof apiKey === 'string' && ACCOUNT_KEY_PATTERN.test(apiKey) ? apiKey : null;
 }

@@ -1,7 +1,7 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 
-/** Since the first version: the current generation came with it. As RFC 9745 writes a date. */
+/** The date of the first version, which deprecates the earlier generations, in the form of RFC 9745. */
 const DEPRECATION = `@${Date.UTC(2026, 10, 22) / 1000}`;
 
 declare module 'fastify' {
@@ -11,13 +11,13 @@ declare module 'fastify' {
   }
 }
 
-/** A public operation of an earlier generation. All its answers name the successor, refusals too. */
+/** A public operation of an earlier generation. All its answers, refusals included, name the successor. */
 export function Superseded(successor: string) {
   return RouteConfig({ rateLimited: 'public', successor });
 }
 
-/** The first hook, so that a refusal by a later one has the headers too. */
-export function announceSuccessors(fastify: FastifyInstance, publicBaseUrl: string): void {
+/** Call it before other hooks are added, so that their refusals have the headers too. */
+export function addDeprecationHeaders(fastify: FastifyInstance, publicBaseUrl: string): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const { successor } = request.routeOptions.config;
     if (successor !== undefined) {

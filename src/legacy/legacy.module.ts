@@ -5,15 +5,15 @@ import { type Config, CONFIG } from '../platform/config/config.js';
 import { InDocument } from '../platform/contract/document.js';
 import { SignupModule } from '../signup/signup.module.js';
 import { WaitlistModule } from '../waitlist/waitlist.module.js';
-import { announceSuccessors } from './deprecation.js';
+import { addDeprecationHeaders } from './deprecation.js';
 import { FirstGenerationController } from './first-generation.controller.js';
-import { tellQueriesApart } from './public-queries.js';
+import { addQueryConstraints } from './public-queries.js';
 import { SecondGenerationController } from './second-generation.controller.js';
 import { WaitlistViewController } from './waitlist-view.controller.js';
 
 /**
- * The earlier generations of the API: their paths and field names, translated to the services of the current one. Without
- * this module they do not exist.
+ * The earlier generations of the API: their paths and field names, translated to the services of the current one. Nothing
+ * else depends on the module, so removing it drops them.
  */
 @InDocument('legacy')
 @Module({
@@ -22,11 +22,11 @@ import { WaitlistViewController } from './waitlist-view.controller.js';
 })
 export class LegacyModule {
   constructor(host: HttpAdapterHost<FastifyAdapter>, @Inject(CONFIG) { publicBaseUrl }: Config) {
-    // The command line has no server. A server gets these before its routes and other hooks.
+    // The command line has no server. On a server, Nest calls this before it adds the routes and the other hooks.
     const httpAdapter = host.httpAdapter as FastifyAdapter | null;
     if (httpAdapter === null) return;
     const fastify = httpAdapter.getInstance();
-    tellQueriesApart(fastify);
-    announceSuccessors(fastify, publicBaseUrl);
+    addQueryConstraints(fastify);
+    addDeprecationHeaders(fastify, publicBaseUrl);
   }
 }

@@ -4,43 +4,40 @@ import type { FastifyInstance } from 'fastify';
 import type { ConstraintStrategy, HTTPVersion } from 'find-my-way';
 
 /*
- * Two paths have a public GET of an earlier generation beside an owner's GET of the current one. The router tells them
- * apart, by the query and the headers: a route with a constraint takes the requests that fulfill it, the owner's route all
+ * Two paths have both a public GET of an earlier generation and an owner's GET of the current one. The router chooses by
+ * query and headers: the public route has a constraint and gets the requests that meet it; the owner's route gets all
  * others. Either route is safe for any request: the owner's authenticates its caller, the public one shows public data.
  */
 
-const PERSON = /[?&](?:email|phone|uuid)=/;
-const WAITLIST = /[?&](?:waitlist_id|api_key)=/;
-/** Scripts send the key of a waitlist in this header, and pages send placeholders; neither has this form. */
+const NAMES_PERSON = /[?&](?:email|phone|uuid)=/;
+const NAMES_WAITLIST = /[?&](?:waitlist_id|api_key)=/;
+/** An account key. The API keys of waitlists and the placeholders that pages send have other lengths. */
 const ACCOUNT_KEY = /^[\da-f]{64}$/i;
-const FULFILLED = 'fulfilled';
+const MET = 'fulfilled';
 
-/** Takes requests without credentials whose query names a person. Others are the owner's: a bad credential is refused there. */
-export const PublicLookup = () => RouteConstraints({ [LOOKUP.name]: FULFILLED });
+/** Takes requests without credentials if the query names a person. The owner's route refuses invalid credentials. */
+export const PublicLookup = () => RouteConstraints({ [LOOKUP.name]: MET });
 
-/** Takes requests whose query names a waitlist, with or without credentials. */
-export const OfNamedWaitlist = () => RouteConstraints({ [VIEW.name]: FULFILLED });
+/** Takes requests with or without credentials if the query names a waitlist. */
+export const OfNamedWaitlist = () => RouteConstraints({ [VIEW.name]: MET });
 
 /** Call before the routes are added. */
-export function tellQueriesApart(fastify: FastifyInstance): void {
+export function addQueryConstraints(fastify: FastifyInstance): void {
   fastify.addConstraintStrategy(LOOKUP);
   fastify.addConstraintStrategy(VIEW);
 }
 
 const LOOKUP = strategy('isPublicLookup', ({ url = '', headers }) => {
   const hasAccountKey = ACCOUNT_KEY.test(String(headers['api-key']));
-  return headers.authorization === undefined && !hasAccountKey && PERSON.test(url);
+  return headers.authorization === undefined && !hasAccountKey && NAMES_PERSON.test(url);
 });
-const VIEW = strategy('isOfNamedWaitlist', ({ url = '' }) => WAITLIST.test(url));
+const VIEW = strategy('isOfNamedWaitlist', ({ url = '' }) => NAMES_WAITLIST.test(url));
 
 /** The router evaluates this for each request of any path, so it must be fast. */
-function strategy(
-  name: string,
-  isFulfilled: (request: IncomingMessage) => boolean,
-): ConstraintStrategy<HTTPVersion.V1> {
+function strategy(name: string, isMet: (request: IncomingMessage) => boolean): ConstraintStrategy<HTTPVersion.V1> {
   return {
     name,
-    deriveConstraint: (request) => (isFulfilled(request) ? FULFILLED : ''),
+    deriveConstraint: (request) => (isMet(request) ? MET : ''),
     storage: () => new Map(),
   };
 }

@@ -110,13 +110,13 @@ export function referrerOf(text: string): PageRequest['referredBy'] {
   return { tokens: [isToken(text) ? text : ''] };
 }
 
-/** A blank filter must not list everyone. */
+/** A blank filter must not list all Waiters. */
 function blankFaults(query: ListWaitersDto): FieldFault[] {
   const blank = (['email', 'phone', 'search'] as const).filter((field) => query[field]?.trim() === '');
   return blank.map((field) => ({ field, rule: 'min_length', message: 'must not be empty' }));
 }
 
-/** An email has no space, so one stands for an unencoded plus sign. */
+/** In a query, an unencoded plus sign arrives as a space. An email has no space, so each is read as a plus sign. */
 function searchOf(typed: string, region: string | null): Search {
   const text = typed.trim();
   return {

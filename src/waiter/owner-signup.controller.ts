@@ -37,7 +37,7 @@ const CHANGES = {
   email: { summary: 'The email', value: { email: 'ada@example.org' } },
 };
 
-/** The owner's operations beside those of the public. A waitlist is named by its id, a record by its uuid. */
+/** The owner's operations under the path of the public ones. A waitlist is named by its id, a record by its uuid. */
 @ApiTags('Waiter')
 @OwnerOnly()
 @ApiExtraModels(DetailedWaiterDto)

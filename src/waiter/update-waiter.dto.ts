@@ -4,7 +4,7 @@ import type { JsonObject, PersonChanges } from '../queue/waiter.js';
 const SPOTS_MAX = 1_000_000;
 const REMOVABLE = { optional: true, nullable: true } as const;
 
-/** What an owner corrects in a record. An omitted field keeps its value; null removes it. */
+/** An owner's corrections of a record. An omitted field keeps its value; null removes it. */
 export class UpdateWaiterDto {
   @WholeNumber({
     optional: true,

@@ -30,8 +30,8 @@ export class WaiterService {
   }
 
   /**
-   * Offboards the active records of a selection, all or none, and returns the uuids of those that this call removed. Read
-   * the records after it, because whole ones can be large and the lock of the queue must be short.
+   * Offboards the active records of a selection, all or none, and returns the uuids of those that this call removed. The
+   * caller reads the records: they can be large, and the lock of the queue must be short.
    * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWrites.once}
    */
   async offboard(waitlistId: number, selection: Selection, write: OwnerWrite): Promise<Offboarded> {

@@ -5,8 +5,8 @@ import type { Display, RequiredContact } from '../queue/waitlist.entity.js';
 import { given } from '../queue/settings.js';
 import { DEFAULTS, type Waitlist } from './waitlist.service.js';
 
-const { display: UNSET } = DEFAULTS;
-/** Every view of a waitlist holds it. */
+const { display: DISPLAY_DEFAULTS } = DEFAULTS;
+/** Small, because every view of a waitlist contains it. */
 const STYLE_BYTES_MAX = 8 * 1024;
 const CONTACT_DETAILS = ['EMAIL', 'PHONE', 'EMAIL_AND_PHONE'] as const;
 type ContactDetail = (typeof CONTACT_DETAILS)[number];
@@ -44,37 +44,37 @@ const SHOWS_LINKS = { description: 'Whether the widget shows links to social net
 
 /** The fields of a request that only pages and widgets read. */
 export class DisplaySettingsDto {
-  @Text({ ...TITLE, default: UNSET.title })
+  @Text({ ...TITLE, default: DISPLAY_DEFAULTS.title })
   title?: string | null;
 
-  @Text({ ...SUCCESS_TITLE, default: UNSET.success_title })
+  @Text({ ...SUCCESS_TITLE, default: DISPLAY_DEFAULTS.success_title })
   success_title?: string | null;
 
-  @Text({ ...BUTTON_TITLE, default: UNSET.signup_button_title })
+  @Text({ ...BUTTON_TITLE, default: DISPLAY_DEFAULTS.signup_button_title })
   signup_button_title?: string | null;
 
-  @HttpUrl({ ...LOGO, default: UNSET.logo, pattern: '^https://' })
+  @HttpUrl({ ...LOGO, default: DISPLAY_DEFAULTS.logo, pattern: '^https://' })
   logo?: string | null;
 
-  @Metadata({ ...STYLE, default: UNSET.configuration_style_json, maxBytes: STYLE_BYTES_MAX })
+  @Metadata({ ...STYLE, default: DISPLAY_DEFAULTS.configuration_style_json, maxBytes: STYLE_BYTES_MAX })
   configuration_style_json?: JsonObject;
 
-  @Flag({ ...USES_NAMES, default: UNSET.uses_firstname_lastname })
+  @Flag({ ...USES_NAMES, default: DISPLAY_DEFAULTS.uses_firstname_lastname })
   uses_firstname_lastname?: boolean;
 
-  @Flag({ ...USES_LEADERBOARD, default: UNSET.uses_leaderboard })
+  @Flag({ ...USES_LEADERBOARD, default: DISPLAY_DEFAULTS.uses_leaderboard })
   uses_leaderboard?: boolean;
 
-  @WholeNumber({ ...LEADERBOARD_LENGTH, ...LEADERBOARD_LENGTH_TEXT, default: UNSET.leaderboard_length })
+  @WholeNumber({ ...LEADERBOARD_LENGTH, ...LEADERBOARD_LENGTH_TEXT, default: DISPLAY_DEFAULTS.leaderboard_length })
   leaderboard_length?: number;
 
-  @Flag({ ...REMOVES_HEADERS, default: UNSET.remove_widget_headers })
+  @Flag({ ...REMOVES_HEADERS, default: DISPLAY_DEFAULTS.remove_widget_headers })
   remove_widget_headers?: boolean;
 
-  @Flag({ ...SHOWS_LINKS, default: UNSET.widget_shows_social_links })
+  @Flag({ ...SHOWS_LINKS, default: DISPLAY_DEFAULTS.widget_shows_social_links })
   widget_shows_social_links?: boolean;
 
-  @Text({ ...TWITTER_MESSAGE, default: UNSET.twitter_message })
+  @Text({ ...TWITTER_MESSAGE, default: DISPLAY_DEFAULTS.twitter_message })
   twitter_message?: string | null;
 
   static toDisplay(body: DisplaySettingsDto): Partial<Display> {
@@ -156,7 +156,7 @@ export class DisplayDto {
   organization_uuid_fk!: string | null;
 
   static of({ display, requiredContact }: Waitlist): DisplayDto {
-    const shown: Display = { ...UNSET, ...display };
+    const shown: Display = { ...DISPLAY_DEFAULTS, ...display };
     return {
       title: shown.title,
       success_title: shown.success_title,

@@ -3,7 +3,7 @@ import { QueuePages } from '../queue/queue.pages.js';
 import type { Waiter } from '../queue/waiter.js';
 import { DEFAULTS, WaitlistService } from './waitlist.service.js';
 
-/** The records of a public waitlist that have referred the most. */
+/** Lists the records of a public waitlist with the most referrals. */
 @Injectable()
 export class LeaderboardService {
   constructor(

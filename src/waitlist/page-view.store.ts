@@ -3,7 +3,7 @@ import { Database } from '../platform/database/database.js';
 import { placeholders } from '../platform/database/dialect.js';
 import { type Query, select, write } from '../platform/database/session.js';
 
-/** Views of a waitlist's pages on one day. */
+/** A number of views of a waitlist's pages. */
 export interface PageViews {
   readonly waitlistId: number;
   readonly views: number;
@@ -22,7 +22,7 @@ export class PageViewStore {
     );
   }
 
-  /** Adds views to those of a day, `2026-11-22`. */
+  /** Adds to the views of a day, such as `2026-11-22`. */
   add(day: string, added: readonly PageViews[]): Query<void> {
     return write(
       `INSERT INTO page_view (waitlist_id, day, views) VALUES ${added.map(() => '(?, ?, ?)').join(', ')}

@@ -17,13 +17,13 @@ const RUNS_MAX = 1;
 /** The longest span of the statistics. */
 const KEPT_DAYS = 366;
 const DAY_MS = 86_400_000;
-/** Days, each with a row for each waitlist; a minute after midnight there is one. */
+/** Days in one sweep. A day has a row for each waitlist, and usually one day at a time is due. */
 const SWEEP_CHUNK = 10;
 
 /** Counts views of signup pages, per waitlist and day in UTC. Nothing else of a view is kept. */
 @Injectable()
 export class PageViewCounter {
-  /** The commands are ids of waitlists. */
+  /** Each command is the id of a waitlist. */
   private readonly views = new Batcher<number, void>((batch) => this.addAll(batch), {
     name: 'count page views',
     batchMax: VIEWS_MAX,
@@ -68,7 +68,7 @@ export class PageViewCounter {
     for (const id of waitlistIds) counts.set(id, (counts.get(id) ?? 0) + 1);
     const known = await this.database.pipelinedTransaction(async (session) => {
       const found = await session.one(this.store.findPublic([...counts.keys()]));
-      // In the order of the key, so that two processes do not wait for each other.
+      // In the order of the key, so that two processes do not deadlock.
       const added = [...found].sort((one, other) => one - other);
       if (added.length > 0)
         await session.commit([

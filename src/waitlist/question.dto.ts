@@ -84,7 +84,7 @@ export class ConfiguredQuestionDto {
   }
 }
 
-/** The rules between the questions of a request. */
+/** Faults of the questions of a request as a whole. */
 export function questionFaults(questions: readonly QuestionDto[]) {
   const live = questions.filter(({ soft_deleted }) => !soft_deleted);
   if (live.length > LIVE_QUESTIONS_MAX)

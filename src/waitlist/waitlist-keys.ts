@@ -4,7 +4,7 @@ import { TOKEN_ALPHABET } from '../queue/referral-link.js';
 
 const API_KEY_BYTES = 20;
 const API_KEY = new RegExp(`^[0-9a-f]{${2 * API_KEY_BYTES}}$`);
-/** A letter tells it from an id. */
+/** It contains a letter, which an id does not. */
 export const PUBLIC_KEY_SCHEMA = {
   minLength: 6,
   maxLength: 12,

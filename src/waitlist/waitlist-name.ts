@@ -10,13 +10,13 @@ export interface WaitlistName {
 }
 
 interface NameOptions extends FieldOptions {
-  /** A field that may name the waitlist in place of this one. */
+  /** Another field that can name the waitlist: with it, this one may be omitted. */
   readonly orIn?: keyof WaitlistName;
   /** A field that takes precedence: if it is given, this one is not read. */
   readonly unlessIn?: keyof WaitlistName;
 }
 
-/** A field of {@link WaitlistName}: an id, in digits too, or a key. */
+/** A field of {@link WaitlistName}: a key, or an id as a number or a string of digits. */
 export function WaitlistNameField({ orIn, unlessIn, ...options }: NameOptions): PropertyDecorator {
   const isGiven = (value: unknown) => value !== undefined && value !== null;
   const isRead = (dto: Readonly<Record<string, unknown>>, value: unknown) =>

@@ -13,7 +13,7 @@ export class WaitlistNames {
     private readonly waitlists: WaitlistStore,
   ) {}
 
-  /** The id of the named waitlist; one that is given as an id may not exist. @throws Problem `WAITLIST_NOT_FOUND` */
+  /** The id of the named waitlist. An id that the caller gave is returned without a check that it exists. @throws Problem `WAITLIST_NOT_FOUND` */
   async idOf({ waitlist_id, api_key }: WaitlistName): Promise<number> {
     const name = waitlist_id ?? api_key ?? '';
     if (typeof name === 'number') return name;

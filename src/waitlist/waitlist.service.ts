@@ -42,7 +42,7 @@ export type Waitlist = Readonly<WholeWaitlist>;
 
 type NewSettings = SettingChanges & { readonly name: string };
 
-/** The names that a new waitlist brings along. The others are generated. */
+/** Names that the owner gives a new waitlist; omitted ones are generated. */
 export interface Names {
   readonly id?: number | undefined;
   readonly publicKey?: string | undefined;
@@ -85,7 +85,7 @@ export class WaitlistService {
   /**
    * Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again.
    * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN` for a name that a waitlist has or had. Only the account that had it may
-   * bring it again, once the records of the deleted waitlist are gone
+   * use it again, once the records of the deleted waitlist are gone
    */
   async create(settings: NewSettings, write: OwnerWrite, brought: Names = {}): Promise<Created> {
     const apiKey = newApiKey();
@@ -119,10 +119,10 @@ export class WaitlistService {
 
   /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
   async update(id: number, settings: SettingChanges, write: OwnerWrite): Promise<Configured> {
-    // This checks the owner, who never changes.
+    // Also checks the owner. A waitlist never changes its owner.
     const waitlist = await this.get(write.accountId, id);
-    // A client may send back the whole waitlist. Only a change of the order waits for other reorderings, and the address of
-    // the hosted page must go on to follow `PUBLIC_BASE_URL`.
+    // A client may send back the whole waitlist. Unchanged spots must not wait for other reorderings, and the address of the
+    // hosted page must not be stored, because it depends on `PUBLIC_BASE_URL`.
     const { spotsPerReferral, urlLocation } = settings;
     const changes = {
       ...settings,
@@ -143,7 +143,7 @@ export class WaitlistService {
         if (!(await this.writes.isNew(session, write))) return;
         await session.one(this.waitlists.keepNames(write.accountId, id));
         if (!(await this.waitlists.delete(manager, write.accountId, id))) {
-          // It waited for the lock of an attempt that was still being committed.
+          // An earlier attempt may have been committed meanwhile; the deletion then waited for its lock.
           if (await this.writes.isNew(session, write)) throwNotFound();
           return;
         }
@@ -206,7 +206,7 @@ export class WaitlistService {
         (await session.one(this.waitlists.findOwnedByKey(write.accountId, apiKeyHash))) ?? throwNotFound();
       const secretAnswer: Created = { waitlist, apiKey };
       if (!isNew) return secretAnswer;
-      await this.requireNoFormer(session, waitlist);
+      await this.requireNamesUnused(session, waitlist);
       const event = { action: 'waitlist_created', waitlistId: waitlist.id, secretAnswer } as const;
       await session.one(this.writes.record(write, event));
       return secretAnswer;
@@ -235,11 +235,11 @@ export class WaitlistService {
   }
 
   /**
-   * Names outlive their waitlist, so that nobody inherits another list's visitors. The row is inserted before, so that this
-   * sees a deletion that had the names locked.
+   * A name stays reserved after its waitlist is deleted, so that another owner cannot receive its visitors. Call it after the
+   * row is inserted: the insertion waits for a deletion of the same names, and this then sees them.
    * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN`
    */
-  private async requireNoFormer(session: Session, { id, publicKey, accountId }: Waitlist): Promise<void> {
+  private async requireNamesUnused(session: Session, { id, publicKey, accountId }: Waitlist): Promise<void> {
     for (const former of await session.one(this.waitlists.findFormer([String(id), publicKey])))
       if (former.accountId !== accountId || former.isBeingDeleted)
         throw new Problem(former.name === publicKey ? 'PUBLIC_KEY_TAKEN' : 'ID_TAKEN');

@@ -16,7 +16,7 @@ export interface FormerName {
 
 export type NewWaitlist = Omit<WaitlistEntity, 'id'> & { readonly id: number | undefined };
 
-/** Owners' queries name the owner, so that they cannot find another owner's waitlist. */
+/** Queries for owners take the account's id, so that they cannot find another owner's waitlist. */
 @Injectable()
 export class WaitlistStore {
   constructor(
@@ -70,7 +70,7 @@ export class WaitlistStore {
     await manager.insert(WaitlistEntity, waitlist as object);
   }
 
-  /** Those of the names that a deleted waitlist of any owner had. */
+  /** The given names that deleted waitlists of any owner had. */
   findFormer(names: readonly [id: string, publicKey: string]): Query<FormerName[]> {
     return select<{ name: string; account_id: number; left_id: number | null }, FormerName[]>(
       `SELECT t.name, t.account_id, d.waitlist_id AS left_id
@@ -81,7 +81,7 @@ export class WaitlistStore {
     );
   }
 
-  /** Keeps the names of a waitlist for its owner. Send it before the deletion. */
+  /** Reserves the names of a waitlist for its owner. Run it before the waitlist is deleted. */
   keepNames(accountId: number, id: number): Query<unknown> {
     const upsert = this.database.dialect.upsert(['name'], ['account_id', 'waitlist_id']);
     const keep = (name: string) =>

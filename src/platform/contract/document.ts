@@ -13,8 +13,8 @@ type Operation = NonNullable<PathItem['get']>;
 type Components = NonNullable<OpenAPIObject['components']>;
 
 /**
- * The documents of the contract. The older generations have their own, so that generated clients stay clean and a path can
- * have the same method in both.
+ * The documents of the contract. The earlier generations have their own: generated clients leave them out, and both documents
+ * can have the same path and method.
  */
 export const DOCUMENTS = {
   current: {
@@ -22,7 +22,7 @@ export const DOCUMENTS = {
     url: '/openapi.json',
     title: 'Waitlist Service',
     description: 'description.md',
-    // In the order in which an owner uses them.
+    // In the order in which an owner needs them.
     tags: [
       ['Auth', 'Log in with the email and password of an account, and renew the login.'],
       ['Waitlist', 'Configure waitlists. For owners, except for the public view.'],
@@ -49,7 +49,7 @@ export type DocumentName = keyof typeof DOCUMENTS;
 
 const DOCUMENT = 'document';
 
-/** Puts the operations of a module into a document; without it, they are in `current`. */
+/** Assigns the operations of a module to a document; the default is `current`. */
 export const InDocument = (name: DocumentName) => SetMetadata(DOCUMENT, name);
 
 /** A document, including the schemas of queries. `serverPath` is the path at which clients reach the service. */
@@ -99,7 +99,7 @@ function readDescription(name: string, serverPath: string): string {
   return text.replaceAll('](/docs', `](${serverPath.replace(/\/$/, '')}/docs`);
 }
 
-/** Orders the operations by tag, and those of a path by use: tools show them in the order of the document. */
+/** Orders paths by tag, and the operations of a path by use. Tools show them in this order. */
 function inOrderOfUse({ paths, tags = [] }: OpenAPIObject): OpenAPIObject['paths'] {
   const names = tags.map(({ name }) => name);
   const rank = ({ get, post, delete: remove }: PathItem) => names.indexOf((post ?? get ?? remove)?.tags?.[0] ?? '');
@@ -111,7 +111,7 @@ function inOrderOfUse({ paths, tags = [] }: OpenAPIObject): OpenAPIObject['paths
 }
 
 /**
- * The document as published: without the schemas of queries, which stand there as parameters, without components that none
+ * The document as published: without the schemas of queries, which operations list as parameters, without components that none
  * of its operations uses, and without the `Dto` in schema names, because SDKs name their types after them.
  */
 export function publishable(document: OpenAPIObject): OpenAPIObject {
@@ -136,8 +136,8 @@ export function publishable(document: OpenAPIObject): OpenAPIObject {
 }
 
 /**
- * Adds the error responses, the response headers, and an empty `security` to public operations. `keyProblems` are the
- * failures of an account key that is valid.
+ * Adds the error responses and the response headers, and an empty `security` to public operations. `keyProblems` are the
+ * failures with a valid account key.
  */
 function complete(operation: Operation, keyProblems: readonly ProblemCode[], commonHeaders: readonly string[]): void {
   const marks = operation as unknown as Record<string, unknown>;

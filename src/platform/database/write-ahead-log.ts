@@ -3,7 +3,7 @@ import { BackgroundTask } from '../background-task.js';
 import { Database } from './database.js';
 import { select } from './session.js';
 
-/** How often a process tries again while another connection still reads the log. */
+/** Between two attempts while another connection reads the log. */
 const RETRY_MS = 5_000;
 
 interface Checkpoint {
@@ -13,8 +13,8 @@ interface Checkpoint {
 
 /**
  * The write-ahead log of the embedded database. With `secure_delete`, SQLite overwrites deleted rows in its file, but the
- * log still has the pages as they were before. So the log is emptied after each deletion of personal data, and once at the
- * start, because a process may have been killed before that. A server has nothing to do here.
+ * log still contains the earlier pages. So the log is emptied after each deletion of personal data, and once at the start,
+ * because an earlier process may have been killed after a deletion. With a database server, this does nothing.
  */
 @Injectable()
 export class WriteAheadLog implements BeforeApplicationShutdown {
@@ -25,7 +25,7 @@ export class WriteAheadLog implements BeforeApplicationShutdown {
     this.isDue = database.dialect.isEmbedded;
   }
 
-  /** Starts with the first emptying. `onFailure` gets every error except an unavailable database. */
+  /** Starts to empty the log in the background. `onFailure` gets every error except an unavailable database. */
   watch(onFailure: (error: unknown) => void): void {
     this.task.start(onFailure);
   }

@@ -31,7 +31,7 @@ async function* partsOf<Key, Item>(
   for (const keys of others) yield await read(keys);
 }
 
-/** Item by item, so that the text in memory stays short. */
+/** Yields the text item by item, to hold little of it in memory. */
 async function* textOf(parts: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
   let separator = '[';
   for await (const items of parts) {

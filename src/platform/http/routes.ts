@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import findMyWay from 'find-my-way';
 
-/** A trailing or doubled slash is forgiven. */
+/** The router ignores a trailing slash and doubled slashes. */
 export const PATH_OPTIONS = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
 
 /** Which methods each path accepts. */
 export interface Routes {
   /** Empty for an unknown path. */
   methodsOf(path: string): readonly string[];
-  /** Whether one of the operations of a path and a method is under the rate limit of public operations. */
+  /** Whether the rate limit of public operations applies to an operation with this path and method. */
   arePublic(path: string, method: string): boolean;
 }
 
@@ -17,7 +17,10 @@ interface Methods {
   readonly public: Set<string>;
 }
 
-/** Fastify's router cannot list the methods of a path, so a second one maps each path to them. Call before the routes are added. */
+/**
+ * Fastify's router cannot list the methods of a path, so a second router maps each path to its methods. Call it before the
+ * routes are added.
+ */
 export function collectRoutes(fastify: FastifyInstance): Routes {
   const paths = findMyWay(PATH_OPTIONS);
   const methodsByUrl = new Map<string, Methods>();

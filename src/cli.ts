@@ -85,7 +85,11 @@ apiKey
   .description('create a key and show it; it cannot be shown again')
   .argument('<email>', 'the account that it belongs to')
   .argument('<name>', 'a name that tells the keys of the account apart')
-  .addOption(new Option('--scope <scope>', 'read: reading only').choices(['read', 'manage']).default('read'))
+  .addOption(
+    new Option('--scope <scope>', 'what it may do: only read, or also write')
+      .choices(['read', 'manage'])
+      .default('read'),
+  )
   .option('--expires <time>', 'when it expires, such as 2027-01-31T00:00:00Z; never if omitted')
   .option(...JSON_OPTION)
   .action((email: string, name: string, options: { scope: 'read' | 'manage'; expires?: string; json?: true }) =>
@@ -208,9 +212,9 @@ waitlist
 
 waitlist
   .command('export')
-  .description('write every record of a waitlist, active and offboarded, to a file; import reads it again')
+  .description('write every record of a waitlist, active and offboarded, to a file that can be imported again')
   .argument('<waitlist>', 'the id of the waitlist', positiveInteger)
-  .argument('[file]', 'the file, which only you may read; standard output if omitted', writableFile)
+  .argument('[file]', 'the file; a new one is readable by you only; standard output if omitted', writableFile)
   .addOption(new Option('--format <format>', 'a table or lines of JSON').choices(['csv', 'ndjson']).default('csv'))
   .action((id: number, file: string | undefined, { format }: { format: 'csv' | 'ndjson' }) =>
     withServices(async ({ exports }) => {
@@ -234,7 +238,7 @@ waitlist
   .command('import')
   .description('add the people of a CSV file to a waitlist; run it again to complete an import that was interrupted')
   .argument('<waitlist>', 'the id of the waitlist', positiveInteger)
-  .argument('<file>', 'the file', readableFile)
+  .argument('<file>', 'a CSV file; its first line names the columns', readableFile)
   .option('--dry-run', 'only report what the import would do')
   .option(...JSON_OPTION)
   .action((id: number, file: string, options: { dryRun?: true; json?: true }) =>

@@ -38,7 +38,7 @@ export class ExportController {
   @ApiOperation({
     summary: 'Export a waitlist',
     description:
-      "Returns every record of one moment as a file that can be imported again: the active ones in the order of the queue, then the offboarded ones in the order of joining. In CSV, `'` stands before a cell that a spreadsheet would run as a formula. If the file ends early, the connection is closed without the end of the response. A client that takes less than 64 KiB in 30 seconds is disconnected.",
+      "Returns every record of one moment as a file that can be imported again: the active ones in the order of the queue, then the offboarded ones in the order of joining. In CSV, `'` stands before a cell that a spreadsheet would run as a formula. If the export fails half-way, the connection is closed before the end of the response. A client that takes less than 64 KiB in 30 seconds is disconnected.",
   })
   @ApiOkResponse({
     description: 'The file.',

@@ -36,7 +36,7 @@ export class ImportReportDto {
   @ApiProperty({
     ...COUNT_SCHEMA,
     description:
-      'Lines about a person whom the waitlist has already, by email or phone, whom an earlier line brings, or who was erased.',
+      'Lines about a person whose email or phone the waitlist or an earlier line has already, or who was erased.',
     example: 1,
   })
   skipped!: number;
@@ -47,7 +47,7 @@ export class ImportReportDto {
   @ApiProperty({
     ...COUNT_SCHEMA,
     description:
-      'Imported records whose `referred_by` neither the file nor the waitlist knows. It is kept: a later import can bring its record.',
+      'Imported records whose `referred_by` is a token of no record in the file or on the waitlist. The token is kept: a later import can add its record.',
     example: 0,
   })
   unresolved_referrals!: number;
@@ -83,7 +83,7 @@ export class ImportReportDto {
 export class ImportRunDto {
   @ApiProperty({
     enum: STATES,
-    description: '`failed`: it ended before its end. Import the same file again to complete it.',
+    description: '`failed`: it was interrupted. Import the same file again to complete it.',
     example: 'done',
   })
   state!: (typeof STATES)[number];

@@ -226,7 +226,8 @@ class WaitlistFieldsDto {
 
   @ApiProperty({
     ...PUBLIC_KEY_SCHEMA,
-    description: 'Names the waitlist in pages, in place of the id. It is safe to show: it opens nothing of the owner.',
+    description:
+      'Names the waitlist in pages, in place of the id. It may be shown to anyone: no owner operation accepts it.',
   })
   public_key!: string;
 

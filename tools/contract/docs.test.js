@@ -17,7 +17,7 @@ const SCREEN = { width: 1280, height: 800 };
 /** Operations that add a record, a waitlist or a key, as their names say. */
 const ADDS = ['createWaitlist', 'createSignup', 'createAccountKey'];
 /** Operations whose success has no body. */
-const EMPTY = ['deleteWaitlist', 'revokeAccountKey'];
+const EMPTY = ['deleteWaitlist', 'eraseSignups', 'revokeAccountKey'];
 const OFFLINE = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
 let service, browser, page;
@@ -235,6 +235,31 @@ test('fits a phone', async () => {
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
   await page.screenshot({ path: join(SCREENSHOTS, 'phone.png'), fullPage: true });
   await page.setViewportSize(SCREEN);
+});
+
+test('shows the earlier generations on a page of their own, and stays logged in', async () => {
+  await page.goto(`${service.url}/docs/legacy`);
+  await block('createWaiter').waitFor();
+  assert.equal(await page.title(), 'Waitlist Service: earlier generations');
+
+  const joined = await execute(await open('createWaiter'));
+  const found = await execute(await open('getWaiter'));
+  const submitted = await execute(await open('submitUser'));
+  const view = await execute(await open('viewWaitlist'));
+
+  assert.deepEqual(
+    [joined, found, submitted, view].map(({ status }) => status),
+    [200, 200, 200, 200],
+  );
+  assert.equal(found.body.uuid, joined.body.uuid);
+  assert.equal(submitted.body.user_id, joined.body.uuid);
+  assert.equal(await block('createWaiter').locator('.opblock-summary-path__deprecated').count(), 1);
+  await page.screenshot({ path: join(SCREENSHOTS, 'legacy.png') });
+
+  assert.ok(await page.locator('.info a[href="/docs"]').first().isVisible());
+  await page.goto(`${service.url}/docs`);
+  await block('listWaiters').waitFor();
+  assert.equal(await isAuthorized('access_token'), true);
 });
 
 test('explains every error where its type points', async () => {

@@ -88,8 +88,8 @@ const CATALOG = {
   },
   NO_IMPORT_FOUND: {
     status: 404,
-    detail: 'Nothing was imported into this waitlist yet.',
-    remedy: 'Import a file first. Imports are remembered for 30 days.',
+    detail: 'Nothing was imported into this waitlist in the last 30 days.',
+    remedy: 'Import a file first. A dry run does not count.',
   },
   ACCOUNT_NOT_FOUND: {
     status: 404,
@@ -120,24 +120,24 @@ const CATALOG = {
     status: 409,
     detail: 'This id belongs or belonged to another waitlist.',
     remedy:
-      'Create the waitlist without `id`. Only the account that deleted the waitlist with this id may bring it again, once its records are deleted, which takes some seconds.',
+      'Create the waitlist without `id`. If your account deleted the waitlist that had this id, try again once its records are deleted too, some seconds later.',
   },
   PUBLIC_KEY_TAKEN: {
     status: 409,
     detail: 'This public key belongs or belonged to another waitlist.',
     remedy:
-      'Create the waitlist without `public_key`. Only the account that deleted the waitlist with this key may bring it again, once its records are deleted, which takes some seconds.',
+      'Create the waitlist without `public_key`. If your account deleted the waitlist that had this key, try again once its records are deleted too, some seconds later.',
   },
   IMPORT_RUNNING: {
     status: 409,
     detail: 'An import into this waitlist is running already.',
     remedy:
-      'Wait until Get the latest import shows that it has ended. If its process ended, this takes at most a minute; then import the same file again.',
+      'Wait until `GET /api/v1/waitlist/{waitlist_id}/import` shows that it has ended, at most a minute after its process has stopped. If it failed, import the same file again.',
   },
   CONTACT_TAKEN: {
     status: 409,
     detail: 'Another record of this waitlist has this email or phone.',
-    remedy: 'Find the record by it. One of the two must be erased or get other contact data first.',
+    remedy: 'Look that record up by the email or phone. Correct its contact data or erase it first.',
   },
   TOO_MANY_ACCOUNT_KEYS: {
     status: 409,
@@ -172,7 +172,7 @@ const CATALOG = {
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     detail: 'The body must be JSON in UTF-8, sent as application/json and without a Content-Encoding.',
-    remedy: 'Send `Content-Type: application/json`, and the body uncompressed.',
+    remedy: 'Send `Content-Type: application/json`, or `text/csv` when importing, and the body uncompressed.',
   },
   EXPECTATION_FAILED: {
     status: 417,

@@ -33,7 +33,9 @@ const REFRESH = 'refresh_token';
     plugins: [() => carryTokens(spec), () => showOwnResponses(spec, new URL('../errors', src).href)],
     onComplete: () => {
       const token = sessionStorage.getItem(ACCESS);
-      if (token !== null) ui.getSystem().authActions.authorize(authorization(spec, { [ACCESS]: token }));
+      // Without the scheme, Swagger UI drops the token, and it would be forgotten.
+      if (token !== null && ACCESS in spec.components.securitySchemes)
+        ui.getSystem().authActions.authorize(authorization(spec, { [ACCESS]: token }));
     },
   });
 })(document.currentScript);

@@ -48,7 +48,6 @@ export interface ImportUnderWay {
 
 /** What a file holds. */
 interface Scan {
-  readonly staging: Staging;
   readonly questions: ImportQuestions;
   readonly rejected: number;
   readonly errors: ImportReport['errors'];
@@ -178,20 +177,23 @@ export class ImportService implements BeforeApplicationShutdown {
     const header = await headerOf(file);
     const staged = await this.files.create();
     let run = begun;
-    let scan: Scan | undefined;
+    let staging: Staging | undefined;
+    let scan: Scan;
     try {
       do {
-        scan?.staging.close();
+        staging?.close();
+        staging = undefined;
         await staged.handle.truncate();
-        scan = await this.scan(file, new Staging(staged.path, header.columns.includes('join_order')), run, (lines) => {
+        staging = new Staging(staged.path, header.columns.includes('join_order'));
+        scan = await this.scan(file, staging, run, (lines) => {
           Object.assign(progress, { phase: 'reading', done: lines });
           onProgress(progress);
         });
         const rules = { region: run.rules.region, ...scan.questions.all };
-        run = isDryRun ? { ...run, rules } : await this.importer.reserve(run, rules, scan.staging.amount, write);
+        run = isDryRun ? { ...run, rules } : await this.importer.reserve(run, rules, staging.amount, write);
         // The owner has changed the region or the questions meanwhile.
       } while (run.firstSeq === null);
-      const { staging, rejected, errors } = scan;
+      const { rejected, errors } = scan;
       Object.assign(progress, { phase: 'writing', done: 0, total: staging.length });
       const sums = { imported: 0, skipped: 0, unresolved: 0 };
       for (const lines of staging.chunks(run.firstSeq)) {
@@ -214,7 +216,7 @@ export class ImportService implements BeforeApplicationShutdown {
         errors,
       };
     } finally {
-      scan?.staging.close();
+      staging?.close();
       await staged.remove();
     }
   }
@@ -245,7 +247,7 @@ export class ImportService implements BeforeApplicationShutdown {
       await setImmediate();
       since = performance.now();
     }
-    return { staging, questions, rejected, errors };
+    return { questions, rejected, errors };
   }
 
   /** @throws Problem `SHUTTING_DOWN` */
@@ -300,7 +302,8 @@ async function save(body: Readable, file: FileHandle, progress: ImportProgress, 
   let start: Buffer | null = Buffer.alloc(0);
   for await (const chunk of body as AsyncIterable<Buffer>) {
     hash.update(chunk);
-    await file.write(chunk);
+    // Unlike write(), which can store a part where the disk becomes full.
+    await file.appendFile(chunk);
     progress.done += chunk.length;
     start &&= Buffer.concat([start, chunk]);
     if (start && readHeader(start, false)) {

@@ -45,13 +45,26 @@ describe('the tokens in the address of a page', () => {
     ],
     ['of another product', 'https://example.com/?ref_id=a-1_Bc', ['a-1_Bc']],
     [
-      'in a generated form before other values',
-      `https://example.com/?utm_source=google&gclid=a1b2c3d4&referrer=${TOKEN}`,
-      [TOKEN, 'google', 'a1b2c3d4'],
+      'behind values that look like tokens',
+      'https://example.com/?utm_source=google&utm_medium=organic&utm_campaign=launch&gclid=a1b2c3d4&referrer=a-1_Bc',
+      ['google', 'organic', 'launch', 'a1b2c3d4', 'a-1_Bc'],
     ],
     ['the query before the fragment', `https://example.com/?ref_id=${TOKEN}#?ref_id=${OTHER}`, [TOKEN, OTHER]],
   ])('are found %s', (_, link, tokens) => {
     expect(referrerTokens(link)).toEqual(tokens);
+  });
+
+  it('are the last 16 of other values, behind four of ref_id', () => {
+    const values = (name: string) => Array.from({ length: 30 }, (_, index) => `${name}-value-${index}`);
+    const query = [
+      ...values('other').map((value) => `x=${value}`),
+      ...values('named').map((value) => `ref_id=${value}`),
+    ];
+
+    expect(referrerTokens(`https://example.com/?${query.join('&')}`)).toEqual([
+      ...values('named').slice(0, 4),
+      ...values('other').slice(-16),
+    ]);
   });
 
   it.each([

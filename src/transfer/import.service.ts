@@ -46,9 +46,8 @@ export interface ImportUnderWay {
   readonly report: Promise<ImportReport>;
 }
 
-/** A file whose lines are staged. */
+/** What a file holds, besides its staged lines. */
 interface StagedFile {
-  readonly staging: Staging;
   readonly questions: ImportQuestions;
   readonly rejected: number;
   readonly errors: ImportReport['errors'];
@@ -178,23 +177,23 @@ export class ImportService implements BeforeApplicationShutdown {
     const header = await headerOf(file);
     const staged = await this.files.create();
     let run = begun;
-    let stagedFile: StagedFile | undefined;
+    let staging: Staging | undefined;
+    let stagedFile: StagedFile;
     try {
       do {
-        stagedFile?.staging.close();
+        staging?.close();
+        staging = undefined;
         await staged.handle.truncate();
-        const staging = new Staging(staged.path, header.columns.includes('join_order'));
+        staging = new Staging(staged.path, header.columns.includes('join_order'));
         stagedFile = await this.stageLines(file, staging, run, (lines) => {
           Object.assign(progress, { phase: 'reading', done: lines });
           onProgress(progress);
         });
         const rules = { region: run.rules.region, ...stagedFile.questions.all };
-        run = isDryRun
-          ? { ...run, rules }
-          : await this.importer.reserve(run, rules, stagedFile.staging.numbersNeeded, write);
+        run = isDryRun ? { ...run, rules } : await this.importer.reserve(run, rules, staging.numbersNeeded, write);
         // Without numbers, the owner has changed the region or the questions meanwhile.
       } while (run.firstSeq === null);
-      const { staging, rejected, errors } = stagedFile;
+      const { rejected, errors } = stagedFile;
       Object.assign(progress, { phase: 'writing', done: 0, total: staging.length });
       const { imported, skipped, unresolved } = await this.writeLines(staging, run, run.firstSeq, isDryRun, (lines) => {
         progress.done += lines;
@@ -209,7 +208,7 @@ export class ImportService implements BeforeApplicationShutdown {
         errors,
       };
     } finally {
-      stagedFile?.staging.close();
+      staging?.close();
       await staged.remove();
     }
   }
@@ -240,7 +239,7 @@ export class ImportService implements BeforeApplicationShutdown {
       await setImmediate();
       since = performance.now();
     }
-    return { staging, questions, rejected, errors };
+    return { questions, rejected, errors };
   }
 
   /** Writes the staged lines chunk by chunk, or only previews them, and adds the outcomes up. */
@@ -317,7 +316,8 @@ async function save(body: Readable, file: FileHandle, progress: ImportProgress, 
   let start: Buffer | null = Buffer.alloc(0);
   for await (const chunk of body as AsyncIterable<Buffer>) {
     hash.update(chunk);
-    await file.write(chunk);
+    // Unlike write(), which can store a part where the disk becomes full.
+    await file.appendFile(chunk);
     progress.done += chunk.length;
     start &&= Buffer.concat([start, chunk]);
     if (start && readHeader(start, false)) {

@@ -148,7 +148,7 @@ export class ImportRunStore {
     from: number,
     to: number,
   ): Query<ReadonlyMap<string, number>> {
-    const counts = ['waiter', 'erased_waiter'].map((table) =>
+    const counts = this.referred.map((table) =>
       select<{ token: string; total: number }, { token: string; total: number }[]>(
         `SELECT referred_by_token AS token, COUNT(*) AS total FROM ${table}
          WHERE waitlist_id = ? AND referred_by_token IN (${placeholders(tokens.length)}) AND seq >= ? AND seq < ?
@@ -163,13 +163,21 @@ export class ImportRunStore {
   /** Lets the records and tombstones that {@link countNaming} counts name another token. */
   rename(waitlistId: number, renaming: Renaming, from: number, to: number): Query<unknown> {
     return together(
-      ['waiter', 'erased_waiter'].map((table) =>
+      this.referred.map((table) =>
         write(
           `UPDATE ${table} SET referred_by_token = ? WHERE waitlist_id = ? AND referred_by_token = ? AND seq >= ? AND seq < ?`,
           [renaming.to, waitlistId, renaming.from, from, to],
         ),
       ),
     );
+  }
+
+  /**
+   * The tables of those who name referrers, read by these. SQLite would read all numbers of the run instead, because it takes
+   * a range of them for a short one.
+   */
+  private get referred(): string[] {
+    return ['waiter', 'erased_waiter'].map((table) => `${table} ${this.database.dialect.byIndex(`${table}_referrer`)}`);
   }
 
   private find(

@@ -48,7 +48,6 @@ export interface ImportUnderWay {
 
 /** What a file holds. */
 interface Scan {
-  readonly staging: Staging;
   readonly questions: ImportQuestions;
   readonly rejected: number;
   readonly errors: ImportReport['errors'];
@@ -171,32 +170,32 @@ export class ImportService implements BeforeApplicationShutdown {
   private async carryOut(
     file: FileHandle,
     begun: Run,
-    { isDryRun, write }: ImportOptions,
+    options: ImportOptions,
     progress: ImportProgress,
     onProgress: (progress: ImportProgress) => void,
   ): Promise<ImportReport> {
     const header = await headerOf(file);
     const staged = await this.files.create();
-    let run = begun;
-    let scan: Scan | undefined;
+    let staging: Staging | undefined;
     try {
-      do {
-        scan?.staging.close();
-        await staged.handle.truncate();
-        scan = await this.scan(file, new Staging(staged.path, header.columns.includes('join_order')), run, (lines) => {
-          Object.assign(progress, { phase: 'reading', done: lines });
-          onProgress(progress);
-        });
-        const rules = { region: run.rules.region, ...scan.questions.all };
-        run = isDryRun ? { ...run, rules } : await this.importer.reserve(run, rules, scan.staging.amount, write);
-        // The owner has changed the region or the questions meanwhile.
-      } while (run.firstSeq === null);
-      const { staging, rejected, errors } = scan;
+      staging = new Staging(staged.path, header.columns.includes('join_order'));
+      const { questions, rejected, errors } = await this.scan(file, staging, begun, (lines) => {
+        Object.assign(progress, { phase: 'reading', done: lines });
+        onProgress(progress);
+      });
+      const rules = { region: begun.rules.region, ...questions.all };
+      const run = options.isDryRun
+        ? { ...begun, rules }
+        : await this.importer.reserve(begun, rules, staging.amount, options.write);
+      // The owner has changed the region or the questions meanwhile.
+      if (run.firstSeq === null) return await this.carryOut(file, run, options, progress, onProgress);
       Object.assign(progress, { phase: 'writing', done: 0, total: staging.length });
       const sums = { imported: 0, skipped: 0, unresolved: 0 };
       for (const lines of staging.chunks(run.firstSeq)) {
         this.requireGoingOn();
-        const written = isDryRun ? await this.importer.judge(run, lines) : await this.importer.write(run, lines);
+        const written = options.isDryRun
+          ? await this.importer.judge(run, lines)
+          : await this.importer.write(run, lines);
         staging.rename(written.renamings);
         sums.imported += written.imported;
         sums.skipped += written.skipped;
@@ -214,7 +213,9 @@ export class ImportService implements BeforeApplicationShutdown {
         errors,
       };
     } finally {
-      scan?.staging.close();
+      staging?.close();
+      // The database is open until its statements are garbage-collected, and would keep a deleted file on the disk.
+      await staged.handle.truncate();
       await staged.remove();
     }
   }
@@ -245,7 +246,7 @@ export class ImportService implements BeforeApplicationShutdown {
       await setImmediate();
       since = performance.now();
     }
-    return { staging, questions, rejected, errors };
+    return { questions, rejected, errors };
   }
 
   /** @throws Problem `SHUTTING_DOWN` */

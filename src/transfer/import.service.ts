@@ -170,30 +170,26 @@ export class ImportService implements BeforeApplicationShutdown {
   private async carryOut(
     file: FileHandle,
     begun: Run,
-    { isDryRun, write }: ImportOptions,
+    options: ImportOptions,
     progress: ImportProgress,
     onProgress: (progress: ImportProgress) => void,
   ): Promise<ImportReport> {
+    const { isDryRun, write } = options;
     const header = await headerOf(file);
     const staged = await this.files.create();
-    let run = begun;
     let staging: Staging | undefined;
-    let stagedFile: StagedFile;
     try {
-      do {
-        staging?.close();
-        staging = undefined;
-        await staged.handle.truncate();
-        staging = new Staging(staged.path, header.columns.includes('join_order'));
-        stagedFile = await this.stageLines(file, staging, run, (lines) => {
-          Object.assign(progress, { phase: 'reading', done: lines });
-          onProgress(progress);
-        });
-        const rules = { region: run.rules.region, ...stagedFile.questions.all };
-        run = isDryRun ? { ...run, rules } : await this.importer.reserve(run, rules, staging.numbersNeeded, write);
-        // Without numbers, the owner has changed the region or the questions meanwhile.
-      } while (run.firstSeq === null);
-      const { rejected, errors } = stagedFile;
+      staging = new Staging(staged.path, header.columns.includes('join_order'));
+      const { questions, rejected, errors } = await this.stageLines(file, staging, begun, (lines) => {
+        Object.assign(progress, { phase: 'reading', done: lines });
+        onProgress(progress);
+      });
+      const rules = { region: begun.rules.region, ...questions.all };
+      const run = isDryRun
+        ? { ...begun, rules }
+        : await this.importer.reserve(begun, rules, staging.numbersNeeded, write);
+      // Without numbers, the owner has changed the region or the questions meanwhile.
+      if (run.firstSeq === null) return await this.carryOut(file, run, options, progress, onProgress);
       Object.assign(progress, { phase: 'writing', done: 0, total: staging.length });
       const { imported, skipped, unresolved } = await this.writeLines(staging, run, run.firstSeq, isDryRun, (lines) => {
         progress.done += lines;
@@ -209,6 +205,8 @@ export class ImportService implements BeforeApplicationShutdown {
       };
     } finally {
       staging?.close();
+      // The database is open until its statements are garbage-collected, and would keep a deleted file on the disk.
+      await staged.handle.truncate();
       await staged.remove();
     }
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm, stat } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -177,6 +177,38 @@ describe('an import', () => {
     sent.end('email\na@example.com\n');
 
     expect(await answer).toMatchObject({ status: 200, body: { imported: 1 } });
+  });
+
+  it('leaves nothing on the disk, not in deleted files that are still open either', async () => {
+    for (const end of ['b@example.com', '"never closed']) {
+      const sent = begin(port, await service.world.waitlist());
+      const answer = answerOf(sent);
+      sent.end(`${PEOPLE_FILE}\n${end}`);
+      await answer;
+    }
+
+    const paths = (await readdir('/proc/self/fd')).map((descriptor) => `/proc/self/fd/${descriptor}`);
+    const targets = await Promise.all(paths.map((path) => readlink(path).catch(() => '')));
+    const open = paths.filter((_, index) => targets[index]?.startsWith(directory));
+    expect(await Promise.all(open.map(async (path) => (await stat(path)).size))).toEqual(open.map(() => 0));
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('reads its file again if the owner changes the questions meanwhile', async () => {
+    const waitlist = await service.world.waitlist();
+    const sent = begin(port, waitlist);
+    const answer = answerOf(sent);
+    sent.end(
+      ['email,question_1,answer_1', ...Array.from({ length: 20_000 }, (_, n) => `${emailOf(n)},Why?,so`)].join('\n'),
+    );
+    await until(async () => (await stateOf(waitlist)) === 'running');
+    const questions = [{ question_value: 'How?' }];
+
+    await service.api.patch(`/api/v1/waitlist/${waitlist.id}`, { questions }, { token: waitlist.owner.token });
+
+    expect(await answer).toMatchObject({ status: 200, body: { imported: 20_000 } });
+    const changed = await service.api.get(`/api/v1/waitlist/${waitlist.id}`, { token: waitlist.owner.token });
+    expect(changed.body.questions).toMatchObject([{ question_value: 'How?' }, { question_value: 'Why?' }]);
   });
 
   it('goes on if its client leaves once the file has arrived', async () => {

@@ -3,6 +3,8 @@ import { DataSource, type Logger, type QueryRunner } from 'typeorm';
 import { STATEMENT_END } from '../../src/platform/database/connections.js';
 import { LARGE, type Page, type PageRequest, type Waiter } from '../../src/queue/waiter.js';
 import { applicant } from '../support/applicant.js';
+import { Database } from '../../src/platform/database/database.js';
+import { ImportRunStore } from '../../src/queue/import/import-run.store.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
@@ -28,7 +30,8 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   /** A narrowest bucket. */
   waiter_order: 3,
   /** The records that one record referred. */
-  waiter_referrer: 3,
+  waiter_referrer: 2,
+  erased_waiter_referrer: 2,
   /** The active or the offboarded records with credit. */
   waiter_credited: 2,
 };
@@ -109,6 +112,14 @@ describe('the plans of the frequent statements', () => {
       const changes = { email: `${uuid}@example.com`, spotsToAdvance: 3 };
       await queue.writer.correct(crowd.id, uuid, changes, operatorWrite(1));
       await queue.writer.erase(crowd.id, others, operatorWrite(1));
+    }));
+
+  it('let the records of a long import name another token', () =>
+    expectFlat(async ({ id, people }) => {
+      const runs = service.app.get(ImportRunStore);
+      const token = 'nobody-has-it';
+      const rename = runs.rename(id, { from: token, to: token }, 0, people);
+      await service.app.get(Database).all([runs.countNaming(id, [token], 0, people), rename]);
     }));
 
   it.each<[string, Partial<PageRequest>]>([

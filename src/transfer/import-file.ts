@@ -11,8 +11,8 @@ import { type Cells, type Column, COLUMNS } from './columns.js';
 export const HEADER_BYTES_MAX = 64 * 1024;
 export const COLUMNS_MAX = 200;
 export const COLUMN_LENGTH_MAX = 100;
-/** All cells of one line: metadata, three answers of the longest and their JSON, each character in four bytes. */
-const LINE_BYTES_MAX = 256 * 1024;
+/** All cells of one line. An export writes the answers of the largest signup, 256 KiB, twice, with each quote doubled. */
+const LINE_BYTES_MAX = 2 * 1024 * 1024;
 /** Read at once: parsing it takes less than a millisecond. */
 const READ_BYTES = 16 * 1024;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');

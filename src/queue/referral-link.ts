@@ -11,7 +11,6 @@ export const TOKEN_SCHEMA = {
   example: '7ZZ0K3M9QXVB',
 } as const;
 const TOKEN = new RegExp(TOKEN_SCHEMA.pattern);
-const GENERATED_TOKEN = new RegExp(`^[${TOKEN_ALPHABET}]{${TOKEN_LENGTH}}$`);
 
 /** 60 random bits. */
 export const newReferralToken = customAlphabet(TOKEN_ALPHABET, TOKEN_LENGTH);
@@ -22,8 +21,9 @@ export function isToken(text: string): boolean {
 
 /** The parameter that carries a referral token. It comes last, because existing clients cut the link after it. */
 const PARAMETER = 'ref_id';
-/** A link has one token; other parameters can look like one. */
-const TOKENS_MAX = 4;
+/** A link has one token, but other values can look like one. A batch of signups looks up all of theirs in one statement. */
+const NAMED_MAX = 4;
+const OTHERS_MAX = 16;
 
 /** The parts of a waitlist that say where people sign up. */
 export interface SignupPage {
@@ -47,16 +47,19 @@ export function referralLink(urlLocation: string, token: string): string {
 
 /**
  * The values that may be a token in the address of a signup page, likeliest first: `ref_id` in the query, then in the
- * fragment's query, then any other value in the form of a generated token, then the rest. Text of any form is accepted.
+ * fragment's query, then the last of the other values. Text of any form is accepted.
  */
 export function referrerTokens(link: string): string[] {
   const [page = '', fragment = ''] = splitOnce(link, '#');
   const [query, fragmentQuery] = [page, fragment].map((part) => new URLSearchParams(splitOnce(part, '?')[1]));
   const parameters = [...(query ?? []), ...(fragmentQuery ?? [])];
   const named = parameters.filter(([name]) => name === PARAMETER);
-  const generated = parameters.filter(([, value]) => GENERATED_TOKEN.test(value));
-  const values = [...named, ...generated, ...parameters].map(([, value]) => value);
-  return [...new Set(values.filter((value) => isToken(value)))].slice(0, TOKENS_MAX);
+  const others = parameters.filter(([name]) => name !== PARAMETER).slice(-OTHERS_MAX);
+  return [...new Set([...tokensOf(named).slice(0, NAMED_MAX), ...tokensOf(others)])];
+}
+
+function tokensOf(parameters: readonly (readonly [name: string, value: string])[]): string[] {
+  return [...new Set(parameters.map(([, value]) => value))].filter((value) => isToken(value));
 }
 
 function splitOnce(text: string, separator: string): [string, string] {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Answer } from '../../test/support/api.js';
@@ -245,7 +246,8 @@ export class Traffic {
 
   /** Repeats a request under one key until it succeeds, or until the traffic is over. Returns whether it succeeded. */
   private async insist(turn: number, name: string, method: string, path: string, body: unknown, token: string) {
-    const key = `${this.prefix}-${name}-${turn}`;
+    // Not by name and turn: the account may have had traffic before.
+    const key = randomUUID();
     for (let attempt = turn; !this.isOver; attempt += 1) {
       const answer = await this.ask(attempt, name, method, path, body, token, key);
       if (answer !== null && answer.status < 300) return true;

@@ -38,11 +38,15 @@ export class QueueStore {
     return this.lockWith(waitlistId, []);
   }
 
-  /** Stores the state of the queue. */
+  /**
+   * Stores the state of the queue. `revision` changes the row even where the totals stay, as when a record moves: with several
+   * writing nodes, only transactions that write the same row conflict.
+   */
   update(waitlist: LeanWaitlist): Query<void> {
     const { id, nextSeq, active, offboarded, referredActive, referredOffboarded } = waitlist;
     return write(
-      `UPDATE waitlist SET next_seq = ?, active = ?, offboarded = ?, referred_active = ?, referred_offboarded = ?
+      `UPDATE waitlist SET next_seq = ?, active = ?, offboarded = ?, referred_active = ?, referred_offboarded = ?,
+         revision = revision + 1
        WHERE id = ?`,
       [nextSeq, active, offboarded, referredActive, referredOffboarded, id],
     );

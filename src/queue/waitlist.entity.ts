@@ -118,4 +118,8 @@ export class WaitlistEntity {
 
   @Column({ name: 'referred_offboarded', type: 'bigint' })
   referredOffboarded!: number;
+
+  /** How often the state of the queue was stored. */
+  @Column({ type: 'bigint', insert: false, update: false, select: false })
+  revision?: number;
 }

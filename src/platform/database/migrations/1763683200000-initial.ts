@@ -67,7 +67,8 @@ export const initial = migrationsOf(1763683200000, [
       active ${is.id} NOT NULL,
       offboarded ${is.id} NOT NULL,
       referred_active ${is.id} NOT NULL,
-      referred_offboarded ${is.id} NOT NULL`,
+      referred_offboarded ${is.id} NOT NULL,
+      revision ${is.id} NOT NULL DEFAULT 0`,
   ),
   // Listing an owner's waitlists.
   index('waitlist_account', 'waitlist', 'account_id'),

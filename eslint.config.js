@@ -3,11 +3,11 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['**/.venv/', 'coverage/', 'data/', 'dist/', 'sdk/', 'tools/contract/sdk/']),
+  globalIgnores(['**/.venv/', 'coverage/', 'data/', 'dist/', 'sdk/', 'tools/contract/sdk/', 'web/desk/generated/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {

@@ -101,17 +101,26 @@ function sourcesIn(directory) {
   return readdirSync(inRoot(directory), { withFileTypes: true }).flatMap((entry) => {
     const path = `${directory}/${entry.name}`;
     if (entry.isDirectory()) return sourcesIn(path);
-    return path.endsWith('.spec.ts') ? [] : [path];
+    // The build writes the generated files.
+    return path.endsWith('.spec.ts') || path.includes('/generated/') ? [] : [path];
   });
 }
 
 function hashOfInputs() {
   const settings = [
-    ...['ormconfig.ts', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+    ...[
+      'ormconfig.ts',
+      'nest-cli.json',
+      'tsconfig.json',
+      'tsconfig.build.json',
+      'package-lock.json',
+      'openapi/openapi.json',
+    ],
     ...['scripts/bundle-dependencies.js', 'scripts/bundled-dependencies.js'],
   ];
   const hash = createHash('sha256');
-  for (const path of [...settings.filter((path) => existsSync(inRoot(path))), ...sourcesIn('src').sort()]) {
+  const sources = ['src', 'web'].flatMap((directory) => sourcesIn(directory).sort());
+  for (const path of [...settings.filter((path) => existsSync(inRoot(path))), ...sources]) {
     hash.update(`${path}\0${readText(path)}\0`);
   }
   return hash.digest('hex');

@@ -1,0 +1,5 @@
+import { Title } from '@mantine/core';
+
+export function AccountPage() {
+  return <Title order={1}>Account</Title>;
+}

@@ -1,0 +1,9 @@
+function meta(selector: string): HTMLMetaElement | null {
+  return document.querySelector<HTMLMetaElement>(`meta[${selector}]`);
+}
+
+/** The path of `PUBLIC_BASE_URL` without a trailing slash; empty at the root of a host. */
+export const basePath = meta('name="base-path"')?.content ?? '';
+
+/** The nonce of this page's policy, for styles that a library inserts. */
+export const styleNonce = meta('property="csp-nonce"')?.nonce ?? '';

@@ -1,0 +1,5 @@
+import { Title } from '@mantine/core';
+
+export function PeoplePage() {
+  return <Title order={1}>People</Title>;
+}

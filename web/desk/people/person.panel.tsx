@@ -1,0 +1,3 @@
+export function PersonPanel() {
+  return null;
+}

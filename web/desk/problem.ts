@@ -1,0 +1,43 @@
+/** One field that the service refuses, and why. */
+export interface FieldFault {
+  readonly field: string;
+  readonly message: string;
+  readonly rule: string;
+}
+
+interface ProblemBody {
+  readonly status: number;
+  readonly error_code: string;
+  readonly detail: string;
+  readonly errors?: readonly FieldFault[];
+}
+
+/** A refusal by the service (RFC 9457). `message` is its `detail`. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    detail: string,
+    readonly faults: readonly FieldFault[] = [],
+  ) {
+    super(detail);
+  }
+
+  static from({ status, error_code, detail, errors }: ProblemBody): Problem {
+    return new Problem(status, error_code, detail, errors);
+  }
+
+  /** That of a failed response; a proxy's own page counts as an unavailable service. */
+  static async of(response: Response): Promise<Problem> {
+    const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json');
+    if (!isProblem) return new Problem(response.status, 'UNAVAILABLE', 'The service cannot be reached right now.');
+    return Problem.from((await response.json()) as ProblemBody);
+  }
+}
+
+/** A sentence for any error of a request, that of a lost connection included. */
+export function sentenceOf(error: unknown): string {
+  return error instanceof Problem ? error.message : 'No connection to the service. Check your network, then try again.';
+}

@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+/** The service that the development server passes requests on to. */
+const SERVICE = process.env.SERVICE_URL ?? 'http://localhost:3000';
+
+/** The desk. `vite web` serves it for development, beside a running service. */
+export default defineConfig({
+  root: here('desk'),
+  // Relative, because the service may be served below a path.
+  base: './',
+  build: {
+    outDir: here('../dist/web/desk'),
+    emptyOutDir: true,
+    target: 'es2022',
+    // One request for the desk's own code; the pages load theirs when they are opened.
+    chunkSizeWarningLimit: 1_000,
+    // Each file of the component library says "use client", which only frameworks with server components read.
+    rolldownOptions: { onLog: (level, log, next) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && next(level, log) },
+  },
+  server: { proxy: { '/api': { target: SERVICE, changeOrigin: false } } },
+});

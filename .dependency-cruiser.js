@@ -10,6 +10,7 @@ const ARROWS = {
   waiter: ['waitlist', 'queue', 'auth'],
   legacy: ['signup', 'waitlist', 'queue'],
   transfer: ['waitlist', 'queue', 'auth'],
+  pages: ['signup', 'waitlist', 'queue'],
 };
 const modules = Object.keys(ARROWS).join('|');
 const spec = '\\.spec\\.ts$';

@@ -9,8 +9,8 @@ const ARROWS = {
   signup: ['waitlist', 'queue'],
   waiter: ['waitlist', 'queue', 'auth'],
   legacy: ['signup', 'waitlist', 'queue'],
-  transfer: ['waitlist', 'queue', 'auth'],
   pages: ['signup', 'waitlist', 'queue'],
+  transfer: ['waitlist', 'queue', 'auth'],
 };
 const modules = Object.keys(ARROWS).join('|');
 const spec = '\\.spec\\.ts$';

@@ -1,8 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthModule } from './auth/auth.module.js';
 import { LegacyModule } from './legacy/legacy.module.js';
-import type { Config } from './platform/config/config.js';
 import { PagesModule } from './pages/pages.module.js';
+import type { Config } from './platform/config/config.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { QueueModule } from './queue/queue.module.js';
 import { SignupModule } from './signup/signup.module.js';

@@ -39,7 +39,7 @@ export function prepareFile({ type, text, headers }: StaticFile) {
   let compressed: Promise<Buffer> | undefined;
   return {
     hash,
-    async send(request: FastifyRequest, reply: FastifyReply, isFinal: boolean): Promise<FastifyReply> {
+    send: async (request: FastifyRequest, reply: FastifyReply, isFinal: boolean): Promise<FastifyReply> => {
       const cached = isFinal ? FOREVER : 'no-cache';
       reply.headers({ 'cache-control': cached, ...headers, etag, vary: 'accept-encoding' }).type(type);
       if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();

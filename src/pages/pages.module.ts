@@ -1,0 +1,9 @@
+import { Module } from '@nestjs/common';
+import { SignupModule } from '../signup/signup.module.js';
+import { WaitlistModule } from '../waitlist/waitlist.module.js';
+
+/** Everything that people look at: the hosted page of a waitlist, its widget, and the desk. */
+@Module({
+  imports: [SignupModule, WaitlistModule],
+})
+export class PagesModule {}

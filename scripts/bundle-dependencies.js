@@ -56,7 +56,7 @@ for (const name of BUNDLED_COMMONJS) {
     bundle: true,
     platform: 'node',
     format: 'cjs',
-    mainFields: ['module', 'main'],
+    mainFields: ['es2015', 'module', 'main'],
     target: 'node20.19',
     minifyWhitespace: true,
     legalComments: 'none',

@@ -1,5 +1,5 @@
-import { Title } from '@mantine/core';
+import { PageHeading } from '../parts/page-heading';
 
 export function OverviewPage() {
-  return <Title order={1}>Overview</Title>;
+  return <PageHeading title="Overview" />;
 }

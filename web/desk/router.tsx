@@ -23,9 +23,14 @@ export const waitlistRoute = createRoute({
   component: WaitlistGate,
   params: { parse: ({ waitlistId }) => ({ waitlistId: Number(waitlistId) }), stringify: ({ waitlistId }) => ({ waitlistId: String(waitlistId) }) }, // prettier-ignore
 });
-const overview = createRoute({
+/** The days that the chart shows. */
+export interface OverviewSearch {
+  readonly days?: 7 | 30 | 90;
+}
+export const overviewRoute = createRoute({
   getParentRoute: () => waitlistRoute,
   path: 'overview',
+  validateSearch: ({ days }: Record<string, unknown>): OverviewSearch => (days === 7 || days === 90 ? { days } : {}),
   component: lazyRouteComponent(() => import('./overview/overview.page'), 'OverviewPage'),
 });
 /** The filters of the table, which the address holds. */
@@ -71,7 +76,7 @@ export const router = createRouter({
       home,
       account,
       waitlistRoute.addChildren([
-        overview,
+        overviewRoute,
         peopleRoute.addChildren([personRoute]),
         transfer,
         settings.addChildren([settingsRoute]),

@@ -1,14 +1,31 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
+import { useTimeout } from '@mantine/hooks';
+import { type ReactNode, useState } from 'react';
 
-/** Shorter waits show nothing: a flash of a skeleton is worse than none. */
-const SKELETON_DELAY_MS = 200;
+const DELAY_MS = 200;
 
-/** Its children, after a moment: for the state of loading. */
+/** Shows that something loads, but only if it takes long enough to be noticed. */
 export function Delayed({ children }: { children: ReactNode }) {
-  const [isShown, setIsShown] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setIsShown(true), SKELETON_DELAY_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  return isShown ? children : null;
+  const [isDue, setIsDue] = useState(false);
+  useTimeout(() => setIsDue(true), DELAY_MS, { autoInvoke: true });
+  if (!isDue) return null;
+  return (
+    <div role="status">
+      <VisuallyHidden>Loading</VisuallyHidden>
+      {children}
+    </div>
+  );
+}
+
+/** In place of a page whose code or data is on its way. */
+export function PageSkeleton() {
+  return (
+    <Delayed>
+      <Stack aria-hidden>
+        <Skeleton height={32} width={180} />
+        <Skeleton height={96} />
+        <Skeleton height={240} />
+      </Stack>
+    </Delayed>
+  );
 }

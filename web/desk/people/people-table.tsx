@@ -60,7 +60,11 @@ function columnsOf({ waitlistId, search }: View) {
     }),
     helper.accessor('priority', {
       header: isOffboarded ? 'Was number' : 'Position',
-      cell: ({ getValue }) => <Text fw={600}>{position(getValue())}</Text>,
+      cell: ({ getValue }) => (
+        <Text inherit fw={600}>
+          {position(getValue())}
+        </Text>
+      ),
     }),
     helper.accessor('email', {
       id: 'person',
@@ -70,6 +74,7 @@ function columnsOf({ waitlistId, search }: View) {
           <Anchor
             className={classes.text}
             c="inherit"
+            size="md"
             fw={500}
             tabIndex={-1}
             renderRoot={

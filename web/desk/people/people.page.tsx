@@ -1,5 +1,5 @@
-import { ActionBar, Button, CloseButton, Group, NativeSelect, Pill, SegmentedControl, Stack, Text, TextInput, Title, VisuallyHidden } from '@mantine/core'; // prettier-ignore
-import { useDebouncedCallback, useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { ActionBar, Button, CloseButton, Group, NativeSelect, Pill, SegmentedControl, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core'; // prettier-ignore
+import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
 import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
@@ -7,6 +7,7 @@ import type { RowSelectionState } from '@tanstack/react-table';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Delayed } from '../parts/delayed';
 import { count } from '../parts/format';
+import { PageHeading } from '../parts/page-heading';
 import { ProblemAlert } from '../parts/problem-alert';
 import { waitlistQuery } from '../queries';
 import { peopleRoute, type PeopleSearch } from '../router';
@@ -55,12 +56,11 @@ export function PeoplePage() {
 
   return (
     <Stack gap="md">
-      <Group justify="space-between">
-        <Title order={1}>People</Title>
+      <PageHeading title="People">
         <Button onClick={() => setDialog({ kind: 'next' })} disabled={inLine === 0}>
           Let the next in
         </Button>
-      </Group>
+      </PageHeading>
       <Group gap="sm">
         <SegmentedControl
           aria-label="Status"
@@ -142,7 +142,7 @@ export function PeoplePage() {
 
       <ActionBar
         opened={chosen.length > 0}
-        position={{ bottom: 'calc(var(--app-shell-footer-height, 0rem) + 16px)' }}
+        position={{ bottom: 'calc(var(--app-shell-footer-offset, 0rem) + 16px)', left: 0, right: 0 }}
         aria-label="Selected people"
       >
         <Text size="sm" fw={500} px="xs">
@@ -207,7 +207,6 @@ function Counted({ label, number }: { label: string; number: number | null }) {
 
 /** The text goes into the address once the typing pauses. */
 function SearchField({ value, onSearch }: { value: string; onSearch: (text: string | undefined) => void }) {
-  const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(value);
   const search = useDebouncedCallback((text: string) => onSearch(text.trim() === '' ? undefined : text), SEARCH_DELAY_MS); // prettier-ignore
   const isOwn = useRef(value);
@@ -216,7 +215,6 @@ function SearchField({ value, onSearch }: { value: string; onSearch: (text: stri
     if (value !== isOwn.current.trim()) setTyped(value);
     isOwn.current = value;
   }, [value]);
-  useHotkeys([['/', () => field.current?.focus()]]);
   const type = (text: string) => {
     isOwn.current = text;
     setTyped(text);
@@ -224,7 +222,6 @@ function SearchField({ value, onSearch }: { value: string; onSearch: (text: stri
   };
   return (
     <TextInput
-      ref={field}
       type="search"
       aria-label="Search people"
       aria-keyshortcuts="/"

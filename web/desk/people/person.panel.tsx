@@ -50,7 +50,11 @@ export function PersonPanel() {
       onClose={close}
       position="right"
       size={isNarrow ? '100%' : WIDTH_PX}
-      title={data ? <bdi>{contactOf(data)}</bdi> : 'Person'}
+      title={
+        <Text fw={500} style={{ overflowWrap: 'anywhere' }}>
+          {data ? <bdi>{contactOf(data)}</bdi> : 'Person'}
+        </Text>
+      }
       closeButtonProps={{ 'aria-label': 'Close' }}
       returnFocus={false}
     >

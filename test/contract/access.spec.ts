@@ -45,6 +45,8 @@ const ROUTES = `
 │   ├── /:waitlist_id (PATCH, DELETE, GET)
 │   │   ├── /api_key (POST)
 │   │   ├── /leaderboard (GET)
+│   │   ├── /statistics (GET)
+│   │   ├── /reorder (GET)
 │   │   ├── /import (POST, GET)
 │   │   └── /export (GET)
 │   └── s/submit (POST)

@@ -105,6 +105,17 @@ describe('the data of an owner', () => {
       'by its id': ({ waitlistId }) =>
         service.api.post(`/api/v1/waitlist/${waitlistId}/api_key`, undefined, { token: stranger.token }),
     },
+    getStatistics: {
+      'by its id': ({ waitlistId }) =>
+        service.api.get(`/api/v1/waitlist/${waitlistId}/statistics`, { token: stranger.token }),
+    },
+    previewReorder: {
+      'by its id': ({ waitlistId }) =>
+        service.api.get(`/api/v1/waitlist/${waitlistId}/reorder`, {
+          token: stranger.token,
+          query: { spots_to_move_upon_referral: 100 },
+        }),
+    },
     importWaiters: {
       'by the id of the waitlist': ({ waitlistId }) => importFile(waitlistId),
       'as a rehearsal': ({ waitlistId }) => importFile(waitlistId, { dry_run: true }),

@@ -9,6 +9,7 @@ const ARROWS = {
   signup: ['waitlist', 'queue'],
   waiter: ['waitlist', 'queue', 'auth'],
   legacy: ['signup', 'waitlist', 'queue'],
+  pages: ['signup', 'waitlist', 'queue'],
   transfer: ['waitlist', 'queue', 'auth'],
 };
 const modules = Object.keys(ARROWS).join('|');

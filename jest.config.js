@@ -3,14 +3,19 @@ import { BUNDLED, BUNDLED_COMMONJS } from './scripts/bundled-dependencies.js';
 
 const WORKERS_MAX = 4;
 
-const swc = (module) => ({
+const swc = (module, syntax = {}) => ({
   swcrc: false,
   module: { type: module },
   jsc: {
     target: 'es2023',
-    parser: { syntax: 'typescript', decorators: true },
+    parser: { syntax: 'typescript', decorators: true, ...syntax },
     // As in tsconfig.json.
-    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+    transform: {
+      legacyDecorator: true,
+      decoratorMetadata: true,
+      useDefineForClassFields: false,
+      react: { runtime: 'automatic', importSource: 'preact' },
+    },
     keepClassNames: true,
   },
 });
@@ -22,7 +27,7 @@ const REQUIRED_ESM = 'cookie';
 export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.spec.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     // Jest loads each file anew for each suite: bundled, a suite that starts the service takes half a second less.
@@ -30,6 +35,7 @@ export default {
   },
   transform: {
     '\\.ts$': ['@swc/jest', swc('es6')],
+    '\\.tsx$': ['@swc/jest', swc('es6', { tsx: true })],
     [`/node_modules/(${REQUIRED_ESM})/.*\\.js$`]: ['@swc/jest', swc('commonjs')],
   },
   transformIgnorePatterns: [`/node_modules/(?!(${REQUIRED_ESM})/)`],

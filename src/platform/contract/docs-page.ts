@@ -1,22 +1,16 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
 import { safeHeaders } from '../http/headers.js';
+import { CSS, HTML, JAVASCRIPT, serveFile, SVG } from '../http/static-files.js';
 import { PROBLEMS } from '../problems/problem-catalog.js';
 import { type DocumentName, DOCUMENTS } from './document.js';
 
 const PAGES = new URL('./docs/', import.meta.url);
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-
-const HTML = 'text/html; charset=utf-8';
-const JAVASCRIPT = 'text/javascript; charset=utf-8';
-const CSS = 'text/css; charset=utf-8';
 
 /** Scripts, styles and requests from this host only, and nothing inline. Swagger UI draws some icons from `data:`. */
 const PAGE_HEADERS = safeHeaders({
@@ -25,8 +19,6 @@ const PAGE_HEADERS = safeHeaders({
   'img-src': ["'self'", 'data:'],
   'connect-src': ["'self'"],
 });
-/** For a URL that contains the hash of its content. */
-const FOREVER = 'public, max-age=31536000, immutable';
 
 /** Serves a document of the contract. */
 export function serveContract(fastify: FastifyInstance, path: string, document: OpenAPIObject): void {
@@ -41,7 +33,7 @@ export function serveDocs(fastify: FastifyInstance, basePath: string): void {
   const own = (name: string) => readFileSync(new URL(name, PAGES));
   const vendor = (name: string) => readFileSync(join(SWAGGER_UI, name));
   const assets = {
-    'favicon.svg': serveAsset(fastify, 'favicon.svg', 'image/svg+xml', own),
+    'favicon.svg': serveAsset(fastify, 'favicon.svg', SVG, own),
     'page.css': serveAsset(fastify, 'page.css', CSS, own),
     'start.js': serveAsset(fastify, 'start.js', JAVASCRIPT, own),
     'swagger-ui.css': serveAsset(fastify, 'swagger-ui.css', CSS, vendor),
@@ -66,24 +58,8 @@ function serveAsset(fastify: FastifyInstance, name: string, type: string, read: 
   return `/assets/${name}?v=${hash}`;
 }
 
-/**
- * Compresses at the first request and keeps the result: to compress 1.5 MB for each request would let strangers use up
- * the processor. Returns the hash of the text.
- */
 function serve(fastify: FastifyInstance, path: string, type: string, text: string | Buffer): string {
-  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 16);
-  const etag = `W/"${hash}"`;
-  let compressed: Promise<Buffer> | undefined;
-  fastify.get<{ Querystring: { v?: string } }>(path, { exposeHeadRoute: true }, async ({ headers, query }, reply) => {
-    // During an upgrade, a replica of another version may answer; its file must not be cached under the hash in the URL.
-    const cached = query.v === hash ? FOREVER : 'no-cache';
-    reply.headers({ ...PAGE_HEADERS, 'cache-control': cached, etag, vary: 'accept-encoding' }).type(type);
-    if (headers['if-none-match']?.includes(etag)) return reply.code(304).send();
-    if (!/\bgzip\b/.test(String(headers['accept-encoding']))) return reply.send(text);
-    compressed ??= promisify(gzip)(text);
-    return reply.header('content-encoding', 'gzip').send(await compressed);
-  });
-  return hash;
+  return serveFile(fastify, path, { type, text, headers: PAGE_HEADERS });
 }
 
 function errorSections(): string {

@@ -1,0 +1,74 @@
+/*
+ * What the page and the widget show, as plain data. The names are those of the API, so that the widget can pass on what it
+ * reads, and the server what it would answer.
+ */
+
+export type Requirement = 'required' | 'optional' | 'off';
+
+export interface Question {
+  readonly id: number;
+  readonly question_value: string;
+  readonly optional: boolean;
+  /** The options to choose from; null asks for free text. */
+  readonly answer_value: readonly string[] | null;
+}
+
+/** The public view of a waitlist, as far as pages read it. */
+export interface PublicWaitlist {
+  readonly id: number;
+  readonly waitlist_name: string;
+  readonly required_contact: {
+    readonly email: Requirement;
+    readonly phone: Requirement;
+    readonly first_name: Requirement;
+    readonly last_name: Requirement;
+  };
+  readonly questions: readonly Question[];
+  readonly is_closed: boolean;
+  readonly spots_to_move_upon_referral: number;
+  readonly title: string | null;
+  readonly success_title: string | null;
+  readonly signup_button_title: string | null;
+  readonly logo: string | null;
+  readonly configuration_style_json: Readonly<Record<string, unknown>>;
+  readonly uses_firstname_lastname: boolean;
+  readonly uses_leaderboard: boolean;
+  readonly remove_widget_headers: boolean;
+  readonly widget_shows_social_links: boolean;
+  readonly twitter_message: string | null;
+  readonly lang: string;
+  /** The owner's texts, by their keys in texts.ts. */
+  readonly texts: Readonly<Record<string, string>>;
+  readonly your_turn_url: string | null;
+}
+
+/** A record, as the public may see it. */
+export interface Status {
+  readonly uuid: string;
+  readonly status: 'waiting' | 'offboarded';
+  /** Records ahead. People are shown positions from 1. */
+  readonly priority: number;
+  readonly amount_referred: number;
+  readonly referral_link: string;
+}
+
+/** A person on the leaderboard, shortened by the API. */
+export interface Leader {
+  readonly amount_referred: number;
+  readonly priority: number;
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly email: string | null;
+  readonly phone: string | null;
+}
+
+/** A field that the API refused: an item of a problem's `errors`. */
+export interface Fault {
+  /** As the API names it: `email`, `answers[0].answer_value`. */
+  readonly field: string;
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** What a person typed, by the names of the form's inputs. */
+export type Values = Readonly<Record<string, string>>;

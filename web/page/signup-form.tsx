@@ -1,0 +1,147 @@
+import type { ComponentChildren, SubmitEventHandler } from 'preact';
+import { type ShownFault, shownFaults } from './faults.js';
+import { type FormField, formFields } from './form-fields.js';
+import type { Fault, PublicWaitlist, Values } from './model.js';
+import type { Texts } from './texts.js';
+
+interface FormProps {
+  readonly waitlist: PublicWaitlist;
+  readonly texts: Texts;
+  /** Where the form goes without a script. */
+  readonly action: string;
+  /** What was typed before. */
+  readonly values?: Values;
+  /** The fields that the API refused. */
+  readonly faults?: readonly Fault[];
+  /** Why the API refused the request as a whole. */
+  readonly message?: string | null;
+  /** While a script sends the form. */
+  readonly isBusy?: boolean;
+  readonly onSubmit?: SubmitEventHandler<HTMLFormElement>;
+  /** Hidden inputs. */
+  readonly children?: ComponentChildren;
+}
+
+/** The form of a waitlist, with the faults of its last attempt: all of them in a summary, and each at its input. */
+export function SignupForm({ waitlist, texts, values = {}, faults = [], message = null, ...form }: FormProps) {
+  const { text } = texts;
+  const fields = formFields(waitlist, texts);
+  const shown = shownFaults(faults, fields, texts);
+  const button = waitlist.is_closed ? text('find_button') : (waitlist.signup_button_title ?? text('button'));
+  const purpose = text('purpose');
+  return (
+    // The browser's own messages are in its own language, and show one fault at a time.
+    <form class="waitlist-form" method="post" action={form.action} noValidate onSubmit={form.onSubmit}>
+      {(shown.length > 0 || message !== null) && <Summary shown={shown} message={message} texts={texts} />}
+      {form.children}
+      {fields.map((field) => (
+        <Input
+          key={field.name}
+          field={field}
+          value={values[field.name] ?? ''}
+          fault={shown.find((fault) => fault.field === field)?.text ?? null}
+          texts={texts}
+          // Where nothing is required, every input would be marked.
+          marksOptional={!waitlist.is_closed}
+        />
+      ))}
+      <button class="waitlist-button" type="submit" aria-disabled={form.isBusy}>
+        {button}
+      </button>
+      {purpose !== '' && !waitlist.is_closed && <p class="waitlist-note">{purpose}</p>}
+    </form>
+  );
+}
+
+function Summary({ shown, message, texts: { text } }: { shown: ShownFault[]; message: string | null; texts: Texts }) {
+  return (
+    <div class="waitlist-summary" role="alert" tabIndex={-1} autoFocus>
+      <strong>{message ?? text('errors')}</strong>
+      {shown.length > 0 && (
+        <ul>
+          {shown.map(({ field, text: fault }) => (
+            <li key={field?.name}>
+              {field ? (
+                <a href={`#${idOf(field)}`}>
+                  <bdi>{field.label}</bdi>: {fault}
+                </a>
+              ) : (
+                fault
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+interface InputProps {
+  readonly field: FormField;
+  readonly value: string;
+  readonly fault: string | null;
+  readonly texts: Texts;
+  readonly marksOptional: boolean;
+}
+
+function Input({ field, value, fault, texts: { text }, marksOptional }: InputProps) {
+  const id = idOf(field);
+  const attributes = {
+    id,
+    name: field.name,
+    class: 'waitlist-input',
+    required: field.isRequired,
+    'aria-invalid': fault !== null || undefined,
+    'aria-describedby': fault === null ? undefined : `${id}-fault`,
+  };
+  return (
+    <div class="waitlist-field">
+      <label for={id}>
+        <bdi>{field.label}</bdi>
+        {marksOptional && !field.isRequired && <span class="waitlist-optional"> {text('optional')}</span>}
+      </label>
+      {field.options ? (
+        <select {...attributes}>
+          <option value="">{text('choose')}</option>
+          {field.options.map((option) => (
+            <option key={option} value={option} selected={option === value}>
+              {option}
+            </option>
+          ))}
+        </select>
+      ) : field.questionId !== null ? (
+        <textarea {...attributes} rows={2} maxLength={field.maxLength} autocomplete={field.autocomplete} dir="auto">
+          {value}
+        </textarea>
+      ) : (
+        <input
+          {...attributes}
+          type={field.type}
+          // The types of Preact need it.
+          list={undefined}
+          inputMode={field.type}
+          autocomplete={field.autocomplete}
+          maxLength={field.maxLength}
+          // Addresses and numbers read from left to right in every language.
+          dir={field.type === 'text' ? 'auto' : 'ltr'}
+          autocapitalize={field.type === 'text' ? 'words' : 'none'}
+          spellcheck={false}
+          value={value}
+        />
+      )}
+      {field.questionId !== null && (
+        <input type="hidden" name={field.name.replace('answers', 'question_ids')} value={field.questionId} />
+      )}
+      {fault !== null && (
+        <p class="waitlist-fault" id={`${id}-fault`}>
+          {fault}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** `answers[0]` → `waitlist-answers-0`. */
+function idOf({ name }: FormField): string {
+  return `waitlist-${name.replace('[', '-').replace(']', '')}`;
+}

@@ -1,0 +1,120 @@
+import type { Leader, PublicWaitlist, Status } from './model.js';
+import type { Texts } from './texts.js';
+
+interface StatusProps {
+  readonly waitlist: PublicWaitlist;
+  readonly status: Status;
+  /** Empty where the leaderboard is off, or nobody is on it. */
+  readonly leaders: readonly Leader[];
+  readonly texts: Texts;
+}
+
+/** The place of a person who joined, and the link to share. */
+export function StatusView({ waitlist, status, leaders, texts }: StatusProps) {
+  if (status.status === 'offboarded') return <YourTurn waitlist={waitlist} texts={texts} />;
+  const { text } = texts;
+  return (
+    <div class="waitlist-status">
+      <p class="waitlist-joined">{waitlist.success_title ?? text('joined')}</p>
+      <h1 class="waitlist-place">{text('place', { place: status.priority + 1 })}</h1>
+      <p class="waitlist-ahead">{ahead(status.priority, texts)}</p>
+      <Sharing waitlist={waitlist} status={status} texts={texts} />
+      {leaders.length > 0 && <Leaderboard leaders={leaders} texts={texts} />}
+    </div>
+  );
+}
+
+function YourTurn({ waitlist: { your_turn_url }, texts: { text } }: Pick<StatusProps, 'waitlist' | 'texts'>) {
+  return (
+    <div class="waitlist-status">
+      <h1 class="waitlist-place">{text('your_turn')}</h1>
+      <p class="waitlist-ahead">{text('your_turn_text')}</p>
+      {your_turn_url !== null && (
+        <a class="waitlist-button" href={your_turn_url}>
+          {text('your_turn_button')}
+        </a>
+      )}
+    </div>
+  );
+}
+
+/** The buttons need a script, which shows them: see share.ts. */
+function Sharing({ waitlist, status, texts: { text } }: Omit<StatusProps, 'leaders'>) {
+  const { spots_to_move_upon_referral: spots, widget_shows_social_links: showsLinks } = waitlist;
+  const { referral_link: link, amount_referred: referrals } = status;
+  const message = waitlist.twitter_message ?? text('message');
+  return (
+    <section class="waitlist-sharing" data-message={message}>
+      {spots > 0 && <p>{spots === 1 ? text('one_spot') : text('many_spots', { count: spots })}</p>}
+      {referrals > 0 && <p>{referrals === 1 ? text('one_referral') : text('many_referrals', { count: referrals })}</p>}
+      <label for="waitlist-link">{text('referral_link')}</label>
+      <div class="waitlist-link">
+        <input id="waitlist-link" class="waitlist-input" value={link} readOnly dir="ltr" />
+        <button class="waitlist-copy" type="button" data-copied={text('copied')} hidden>
+          {text('copy')}
+        </button>
+      </div>
+      <button class="waitlist-button waitlist-share" type="button" hidden>
+        {text('share')}
+      </button>
+      {showsLinks && (
+        <ul class="waitlist-networks">
+          {networks(message, link).map(({ name, href }) => (
+            <li key={name}>
+              <a href={href} target="_blank" rel="noopener noreferrer" aria-label={text('share_on', { network: name })}>
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function networks(message: string, link: string): { readonly name: string; readonly href: string }[] {
+  const [text, url, both] = [message, link, `${message} ${link}`].map(encodeURIComponent);
+  return [
+    { name: 'X', href: `https://x.com/intent/post?text=${text}&url=${url}` },
+    { name: 'Facebook', href: `https://www.facebook.com/sharer/sharer.php?u=${url}` },
+    { name: 'WhatsApp', href: `https://wa.me/?text=${both}` },
+    { name: 'LinkedIn', href: `https://www.linkedin.com/sharing/share-offsite/?url=${url}` },
+  ];
+}
+
+function Leaderboard({ leaders, texts: { text, lang } }: Pick<StatusProps, 'leaders' | 'texts'>) {
+  const numbers = new Intl.NumberFormat(lang);
+  return (
+    <table class="waitlist-leaders">
+      <caption>{text('leaderboard')}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{text('leaderboard_place')}</th>
+          <th scope="col">{text('leaderboard_person')}</th>
+          <th scope="col">{text('leaderboard_referrals')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {leaders.map((leader, index) => (
+          <tr key={index}>
+            <td>{numbers.format(index + 1)}</td>
+            <td>
+              <bdi>{nameOf(leader) || text('anonymous')}</bdi>
+            </td>
+            <td>{numbers.format(leader.amount_referred)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function nameOf({ first_name, last_name, email, phone }: Leader): string {
+  const name = first_name.trim() && [first_name.trim(), last_name && `${last_name}.`].filter(Boolean).join(' ');
+  return name || email || phone || '';
+}
+
+function ahead(priority: number, { text }: Texts): string {
+  if (priority === 0) return text('nobody_ahead');
+  return priority === 1 ? text('one_ahead') : text('many_ahead', { count: priority });
+}

@@ -1,0 +1,95 @@
+import type { PublicWaitlist } from './model.js';
+
+/**
+ * Every text that people read on the page and in the widget. An owner can replace each. `{…}` stands for a value; where the
+ * text depends on a number, there is one text for 1 and one for all others.
+ */
+export const TEXTS = {
+  first_name: 'First name',
+  last_name: 'Last name',
+  email: 'Email',
+  phone: 'Phone',
+  optional: '(optional)',
+  choose: 'Choose…',
+  button: 'Join the waitlist',
+  /** What the data is for; empty leaves the line out. */
+  purpose: '',
+  /** Below the title; empty leaves the line out. */
+  introduction: '',
+
+  closed: 'This waitlist is closed.',
+  find: 'You joined before? Enter what you signed up with to see your place.',
+  find_button: 'See my place',
+
+  error_prefix: 'Error:',
+  errors: 'Please check the form',
+  required: 'This is required.',
+  email_or_phone: 'Enter an email or a phone number.',
+  invalid_email: 'Enter an email address, like name@example.com.',
+  invalid_phone: 'Enter a phone number with its country code, like +1 201 555 0123.',
+  too_long: 'This is too long.',
+  invalid: 'Please check this.',
+  question_changed: 'The questions have changed. Please answer them again.',
+  not_found: 'Nobody joined this waitlist with these details.',
+  too_many_requests: 'There were too many requests. Please wait a minute and try again.',
+  unavailable: 'The waitlist can’t be reached right now. Please try again in a moment.',
+  retry: 'Try again',
+
+  joined: 'You are on the list',
+  place: 'You’re number {place}',
+  nobody_ahead: 'Nobody is ahead of you.',
+  one_ahead: '1 person is ahead of you.',
+  many_ahead: '{count} people are ahead of you.',
+  one_spot: 'Each friend who joins moves you up 1 place.',
+  many_spots: 'Each friend who joins moves you up {count} places.',
+  one_referral: '1 friend has joined through your link.',
+  many_referrals: '{count} friends have joined through your link.',
+  referral_link: 'Your link to share',
+  copy: 'Copy',
+  copied: 'Copied',
+  share: 'Share',
+  share_on: 'Share on {network}',
+  message: 'Join me on the waitlist:',
+  bookmark: 'Bookmark this page to come back to your place.',
+  leaderboard: 'Leaderboard',
+  leaderboard_place: 'Place',
+  leaderboard_person: 'Person',
+  leaderboard_referrals: 'Friends',
+  anonymous: 'Somebody',
+
+  your_turn: 'It’s your turn',
+  your_turn_text: 'You’re off the waitlist. Thank you for waiting.',
+  your_turn_button: 'Get started',
+
+  page_not_found: 'There is nothing here',
+  page_not_found_text: 'Please check the address.',
+};
+
+export type TextKey = keyof typeof TEXTS;
+export const TEXT_KEYS = Object.keys(TEXTS) as readonly TextKey[];
+
+/** The texts of a waitlist in its language. */
+export interface Texts {
+  readonly lang: string;
+  /** The text with its values; numbers are written as the language does. */
+  readonly text: (key: TextKey, values?: Readonly<Record<string, string | number>>) => string;
+}
+
+export function textsOf({ lang, texts }: Pick<PublicWaitlist, 'lang' | 'texts'>): Texts {
+  const numbers = new Intl.NumberFormat(lang);
+  return {
+    lang,
+    text: (key, values = {}) =>
+      (texts[key] ?? TEXTS[key]).replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => {
+        const value = values[name];
+        return value === undefined ? placeholder : typeof value === 'number' ? numbers.format(value) : value;
+      }),
+  };
+}
+
+/** Languages, and scripts, that are written from right to left. */
+const RIGHT_TO_LEFT = /^(?:ar|ckb|dv|fa|he|ks|ps|sd|ug|ur|yi)(?:-|$)|-(?:Arab|Hebr|Thaa)(?:-|$)/i;
+
+export function directionOf(lang: string): 'ltr' | 'rtl' {
+  return RIGHT_TO_LEFT.test(lang) && !/-Latn(?:-|$)/i.test(lang) ? 'rtl' : 'ltr';
+}

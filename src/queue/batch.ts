@@ -274,8 +274,8 @@ function correctOne(state: State, { uuid, changes, keys, region, write }: Correc
   const corrected = correct(record, changes, keys, region);
   const { emailKey, phoneKey } = { ...record, ...corrected };
   // No two records share a key, so a taken key that is not the record's own belongs to another record.
-  if (emailKey !== record.emailKey && takenEmails.has(emailKey)) throw new Problem('CONTACT_TAKEN');
-  if (phoneKey !== record.phoneKey && takenPhones.has(phoneKey)) throw new Problem('CONTACT_TAKEN');
+  if (emailKey !== record.emailKey && takenEmails.has(emailKey)) throw contactTaken('email');
+  if (phoneKey !== record.phoneKey && takenPhones.has(phoneKey)) throw contactTaken('phone');
   replace(takenEmails, record.emailKey, emailKey);
   replace(takenPhones, record.phoneKey, phoneKey);
   records.set(record.id, { ...record, ...corrected });
@@ -284,6 +284,12 @@ function correctOne(state: State, { uuid, changes, keys, region, write }: Correc
   const changed = { uuids: [uuid] };
   state.written.push({ write, action: 'waiter_corrected', ...changed });
   return changed;
+}
+
+function contactTaken(field: 'email' | 'phone'): Problem {
+  return new Problem('CONTACT_TAKEN', {
+    fields: [{ field, rule: 'unique', message: 'is that of another record of this waitlist' }],
+  });
 }
 
 /** Grants a record more spots, or takes some back. Returns the columns that change. */

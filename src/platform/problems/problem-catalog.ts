@@ -138,6 +138,7 @@ const CATALOG = {
     status: 409,
     detail: 'Another record of this waitlist has this email or phone.',
     remedy: 'Look that record up by the email or phone. Correct its contact data or erase it first.',
+    errors: [{ field: 'email', rule: 'unique', message: 'is that of another record of this waitlist' }],
   },
   TOO_MANY_ACCOUNT_KEYS: {
     status: 409,

@@ -18,7 +18,9 @@ describe('seeding', () => {
 
   it('keeps positions and counters exact for signups and audits that run at the same time', async () => {
     const { id } = await service.world.waitlist();
-    const seeding = queue.seeder.seed(id, PEOPLE, () => undefined);
+    let seeding!: Promise<void>;
+    // A signup before the first of them would make the waitlist one that cannot be seeded.
+    await new Promise<void>((resolve) => (seeding = queue.seeder.seed(id, PEOPLE, () => resolve())));
 
     const seen = await repeatWhile(seeding, async () => {
       const { waiter: joined } = await queue.writer.join(id, applicant());

@@ -1,5 +1,6 @@
 import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
@@ -26,6 +27,10 @@ export default defineConfig(
       // Nest awaits what a handler returns; `async` there keeps a throw a rejection.
       '@typescript-eslint/require-await': 'off',
     },
+  },
+  {
+    files: ['web/desk/**/*.{ts,tsx}'],
+    extends: [reactHooks.configs.flat.recommended],
   },
   {
     files: ['src/**/*.ts'],
@@ -82,8 +87,13 @@ export default defineConfig(
     },
   },
   {
+    // Their packages may not be installed: `npm run test:web` checks their types.
+    files: ['tools/web/**/*.ts'],
+    extends: [tseslint.configs.disableTypeChecked],
+  },
+  {
     // Functions that run in the page.
-    files: ['tools/contract/docs.test.js'],
+    files: ['tools/web/docs.test.js'],
     languageOptions: {
       globals: Object.fromEntries(
         ['document', 'getComputedStyle', 'localStorage', 'sessionStorage'].map((name) => [name, 'readonly']),

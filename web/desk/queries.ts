@@ -1,9 +1,11 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, bodyOf } from './api';
 import type { components } from './generated/openapi';
+import { Problem } from './problem';
 
 const PAGE_SIZE_MAX = 100;
 const AUDIT_PAGE_SIZE = 25;
+const IMPORT_POLL_MS = 2_000;
 const DAY_MS = 86_400_000;
 
 export type Waitlist = components['schemas']['Waitlist'];
@@ -81,5 +83,22 @@ export function auditQuery({ waitlist, uuid }: { waitlist?: number; uuid?: strin
       return bodyOf(api.GET('/api/v1/audit', { params: { query }, signal }));
     },
     getNextPageParam: (page) => (page.length < AUDIT_PAGE_SIZE ? undefined : page.at(-1)?.id),
+  });
+}
+
+/** The latest import of the last 30 days, or null. Asks again while it runs. */
+export function latestImportQuery(waitlistId: number) {
+  return queryOptions({
+    queryKey: ['waitlists', waitlistId, 'import'],
+    queryFn: async ({ signal }) => {
+      try {
+        const path = { waitlist_id: waitlistId };
+        return await bodyOf(api.GET('/api/v1/waitlist/{waitlist_id}/import', { params: { path }, signal }));
+      } catch (error) {
+        if (error instanceof Problem && error.code === 'NO_IMPORT_FOUND') return null;
+        throw error;
+      }
+    },
+    refetchInterval: ({ state }) => (state.data?.state === 'running' ? IMPORT_POLL_MS : false),
   });
 }

@@ -23,6 +23,7 @@ import { startTracing } from '../platform/telemetry/tracing.js';
 import type { Stoppable } from './shutdown.js';
 import { asListenError, explainStartFailure } from './start-failure.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
+import { PageViewCounter } from '../waitlist/page-views.service.js';
 
 /**
  * How much the heap may grow before V8 collects all of it, in percent of the live heap. It keeps the process below
@@ -84,6 +85,7 @@ async function startService(): Promise<Stoppable> {
   app
     .get(LoginAuditService)
     .watch((error) => log.error({ error: safeError(error) }, 'could not record a failed login'));
+  app.get(PageViewCounter).watch((error) => log.error({ error: safeError(error) }, 'could not store page views yet'));
   app
     .get(AccountKeyService)
     .watch((error) => log.error({ error: safeError(error) }, 'could not record the use of an account key yet'));

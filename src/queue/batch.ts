@@ -10,6 +10,7 @@ import { Problem } from '../platform/problems/problem.js';
 import { admit } from './admission/admit.js';
 import { correct } from './admission/correct.js';
 import { CounterChanges, countRecord } from './counters.js';
+import { DayChanges, dayOf, daysOf } from './day-counts.js';
 import type { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { rankKey, spotsAfter } from './rank-key.js';
 import { newReferralToken } from './referral-link.js';
@@ -107,6 +108,7 @@ export interface Decision {
   /** Referrers with their new counts and rank keys. */
   readonly credited: readonly StoredWaiter[];
   readonly counters: CounterChanges;
+  readonly days: DayChanges;
 }
 
 /**
@@ -125,7 +127,7 @@ export function decide(facts: Facts, commands: readonly Command[]): Decision {
           attempt(() => carryOut(state, command)),
         );
   countMoves(state);
-  const { waitlist, written, removals, erased, corrections, joined, records, credited, counters } = state;
+  const { waitlist, written, removals, erased, corrections, joined, records, credited, counters, days } = state;
   return {
     outcomes: commands.map((command) => outcomes.get(command) as Outcome<Result>),
     waitlist,
@@ -136,6 +138,7 @@ export function decide(facts: Facts, commands: readonly Command[]): Decision {
     joined,
     credited: [...credited].map((id) => records.get(id) as StoredWaiter),
     counters,
+    days,
   };
 }
 
@@ -181,6 +184,7 @@ function stateOf({ waitlist, named, first, done, taken, referrers }: Facts) {
     referrers: new Map(referrers.map(({ referralToken, id }) => [referralToken, id])),
     credited: new Set<number>(),
     counters: new CounterChanges(waitlist),
+    days: new DayChanges(),
     written: [] as Written[],
     removals: [] as Removal[],
     erased: [] as ErasedWaiterEntity[],
@@ -194,7 +198,7 @@ function stateOf({ waitlist, named, first, done, taken, referrers }: Facts) {
  * removed.
  */
 function offboard(state: State, { selection, write }: Offboard): Offboarded {
-  const { at, waitlist, records, priorities, removedPositions, counters } = state;
+  const { at, waitlist, records, priorities, removedPositions, counters, days } = state;
   const leaving = select(state, selection);
   const positions = leaving.map(({ id }) => priorities.get(id) as number);
   const lastPositions = positions.map(
@@ -212,6 +216,8 @@ function offboard(state: State, { selection, write }: Offboard): Offboarded {
     countRecord(waitlist, record, -1);
     countRecord(waitlist, removed, 1);
     counters.leave(record);
+    days.count(daysOf(record), -1);
+    days.count(daysOf(removed), 1);
   }
   const result = { uuids: leaving.map(({ uuid }) => uuid), active: waitlist.active };
   state.written.push({ write, action: 'waiters_offboarded', uuids: result.uuids, counts: { active: result.active } });
@@ -231,7 +237,7 @@ function idsOf(ids: ReadonlyMap<string, number>, uuids: readonly string[]): numb
 
 /** Deletes records, active or offboarded, each once. Their referrers keep the credit. */
 function erase(state: State, { uuids, write }: Erase): Changed {
-  const { at, waitlist, records, ids, takenEmails, takenPhones, referrers, counters } = state;
+  const { at, waitlist, records, ids, takenEmails, takenPhones, referrers, counters, days } = state;
   const leaving = [...new Set(idsOf(ids, uuids))].flatMap((id) => records.get(id) ?? []);
   for (const record of leaving) {
     const { id, waitlistId, seq, uuid, referralToken, referredByToken, rankKey: key, createdAt } = record;
@@ -252,6 +258,8 @@ function erase(state: State, { uuids, write }: Erase): Changed {
     takenPhones.delete(record.phoneKey);
     countRecord(waitlist, record, -1);
     counters.count(record, record.active, -1);
+    days.count(daysOf(record), -1);
+    days.countErasure(dayOf(at));
   }
   const changed = { uuids: leaving.map(({ uuid }) => uuid) };
   state.written.push({ write, action: 'waiters_erased', ...changed });
@@ -266,8 +274,8 @@ function correctOne(state: State, { uuid, changes, keys, region, write }: Correc
   const corrected = correct(record, changes, keys, region);
   const { emailKey, phoneKey } = { ...record, ...corrected };
   // No two records share a key, so a taken key that is not the record's own belongs to another record.
-  if (emailKey !== record.emailKey && takenEmails.has(emailKey)) throw new Problem('CONTACT_TAKEN');
-  if (phoneKey !== record.phoneKey && takenPhones.has(phoneKey)) throw new Problem('CONTACT_TAKEN');
+  if (emailKey !== record.emailKey && takenEmails.has(emailKey)) throw contactTaken('email');
+  if (phoneKey !== record.phoneKey && takenPhones.has(phoneKey)) throw contactTaken('phone');
   replace(takenEmails, record.emailKey, emailKey);
   replace(takenPhones, record.phoneKey, phoneKey);
   records.set(record.id, { ...record, ...corrected });
@@ -276,6 +284,12 @@ function correctOne(state: State, { uuid, changes, keys, region, write }: Correc
   const changed = { uuids: [uuid] };
   state.written.push({ write, action: 'waiter_corrected', ...changed });
   return changed;
+}
+
+function contactTaken(field: 'email' | 'phone'): Problem {
+  return new Problem('CONTACT_TAKEN', {
+    fields: [{ field, rule: 'unique', message: 'is that of another record of this waitlist' }],
+  });
 }
 
 /** Grants a record more spots, or takes some back. Returns the columns that change. */
@@ -293,7 +307,7 @@ function replace(taken: Set<string | null>, from: string | null, to: string | nu
 
 /** @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_CLOSED` */
 function join(state: State, { applicant }: Join): Found | Duplicate {
-  const { waitlist, takenEmails, takenPhones, counters } = state;
+  const { waitlist, takenEmails, takenPhones, counters, days } = state;
   const { keys, newcomer, refusal } = admit(applicant, waitlist);
   const { emailKey, phoneKey } = keys;
   const isTaken = (emailKey !== null && takenEmails.has(emailKey)) || (phoneKey !== null && takenPhones.has(phoneKey));
@@ -306,6 +320,7 @@ function join(state: State, { applicant }: Join): Found | Duplicate {
   waitlist.nextSeq += 1;
   countRecord(waitlist, waiter, 1);
   counters.join(waiter);
+  days.count(daysOf(waiter), 1);
   return { waiter, waitlist, keys, isNew: true, revealsRecord: false };
 }
 

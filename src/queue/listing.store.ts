@@ -70,14 +70,14 @@ export class ListingStore {
     );
   }
 
-  /** The active records with the most credited referrals, and among equals those that joined first. */
-  findLeaders(waitlistId: number, limit: number): Query<StoredWaiter[]> {
+  /** The active or the offboarded records with the most credited referrals, and among equals those that joined first. */
+  findLeaders(waitlistId: number, isActive: boolean, limit: number): Query<StoredWaiter[]> {
     return select<Row, StoredWaiter[]>(
       `SELECT ${this.waiters.select('w', LARGE)}
        FROM waiter w ${this.database.dialect.byIndex('waiter_credited')}
-       WHERE w.waitlist_id = ? AND w.active = 1 AND w.credited_referrals > 0
+       WHERE w.waitlist_id = ? AND w.active = ? AND w.credited_referrals > 0
        ORDER BY w.credited_referrals DESC, w.seq LIMIT ?`,
-      [waitlistId, limit],
+      [waitlistId, isActive ? 1 : 0, limit],
       (rows) => rows.map((row) => this.waiters.read(row)),
     );
   }

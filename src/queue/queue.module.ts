@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BucketStore } from './bucket.store.js';
+import { DayStore } from './day.store.js';
 import { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { QueueImporter } from './import/importer.js';
 import { ImportRunEntity } from './import/import-run.entity.js';
@@ -14,6 +15,7 @@ import { QueueMetrics } from './queue.metrics.js';
 import { QueuePages } from './queue.pages.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueScanner } from './queue.scanner.js';
+import { QueueStatistics } from './queue.statistics.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
 import { WaiterEntity } from './waiter.entity.js';
@@ -26,6 +28,7 @@ const ENTRY_POINTS = [
   QueueReader,
   QueuePages,
   QueueScanner,
+  QueueStatistics,
   QueueAuditor,
   QueuePurger,
   QueueSeeder,
@@ -43,6 +46,7 @@ const ENTRY_POINTS = [
     WaiterStore,
     ListingStore,
     BucketStore,
+    DayStore,
     MaintenanceStore,
     ImportRunStore,
   ],

@@ -53,7 +53,7 @@ export class QueuePages {
   async leaders(waitlistId: number, limit: number): Promise<readonly Waiter[]> {
     return this.enqueue(() =>
       this.database.snapshot(async (session) => {
-        const records = await session.one(this.listings.findLeaders(waitlistId, limit));
+        const records = await session.one(this.listings.findLeaders(waitlistId, true, limit));
         return this.withPositions(session, waitlistId, records);
       }),
     );

@@ -5,7 +5,7 @@ import { isInternational } from '../platform/contract/phone.js';
 import { Problem } from '../platform/problems/problem.js';
 import { finderByContact, nonBlank } from './admission/contact.js';
 import { QueueStore } from './queue.store.js';
-import { type ContactKeys, NO_CONTACT, type Waiter } from './waiter.js';
+import { type ContactKeys, NO_CONTACT, type StoredWaiter, type Waiter } from './waiter.js';
 import { WaiterStore } from './waiter.store.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
@@ -61,6 +61,16 @@ export class QueueReader {
     const found = await this.database.one(this.waiters.findByUuids(waitlistId, uuids));
     const byUuid = new Map(found.map((waiter) => [waiter.uuid, waiter]));
     return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
+  }
+
+  /** The records that referred some records of this waitlist, by their tokens, without `metadata` and `answers`. */
+  async findReferrers(
+    waitlistId: number,
+    waiters: readonly StoredWaiter[],
+  ): Promise<ReadonlyMap<string, StoredWaiter>> {
+    const tokens = new Set(waiters.flatMap(({ referredByToken }) => referredByToken ?? []));
+    const referrers = await this.database.one(this.waiters.findReferrers(waitlistId, [...tokens]));
+    return new Map(referrers.map((referrer) => [referrer.referralToken, referrer]));
   }
 
   /** The waitlist of an account that has the record with this uuid; null if none has. */

@@ -92,7 +92,7 @@ export class QueueStore {
       // MySQL and MariaDB skip from one waitlist to the next in each index.
       `SELECT waitlist_id FROM (
          SELECT DISTINCT waitlist_id FROM queue_bucket UNION SELECT DISTINCT waitlist_id FROM waiter
-         UNION SELECT DISTINCT waitlist_id FROM erased_waiter
+         UNION SELECT DISTINCT waitlist_id FROM erased_waiter UNION SELECT DISTINCT waitlist_id FROM waitlist_day
        ) held
        WHERE waitlist_id NOT IN (SELECT id FROM waitlist) AND waitlist_id NOT IN (SELECT waitlist_id FROM deleted_waitlist)
        ORDER BY waitlist_id`,

@@ -23,6 +23,7 @@ import {
 } from './batch.js';
 import { BucketStore } from './bucket.store.js';
 import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
+import { DayStore } from './day.store.js';
 import { QueueMetrics } from './queue.metrics.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueStore } from './queue.store.js';
@@ -78,6 +79,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
+    private readonly days: DayStore,
     private readonly reader: QueueReader,
     private readonly audit: AuditLog,
     private readonly writes: OwnerWrites,
@@ -300,7 +302,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
   /** Stores a decision; writes nothing, and so waits for no disk, if nothing changes. */
   private async store(
     session: Transaction,
-    { waitlist, written, removals, erased, corrections, joined, credited, counters }: Decision,
+    { waitlist, written, removals, erased, corrections, joined, credited, counters, days }: Decision,
   ): Promise<void> {
     if (written.length === 0 && joined.length === 0) return;
     const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));
@@ -312,6 +314,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
       this.waiters.insert(joined),
       this.waiters.updateStandings(waitlist.id, credited),
       this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
+      this.days.add(waitlist.id, days.changed()),
       this.queues.update(waitlist),
     ]);
   }

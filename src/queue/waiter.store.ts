@@ -209,6 +209,16 @@ export class WaiterStore {
     );
   }
 
+  /** How many active records `rekey` will give another rank key. */
+  countCredited(waitlistId: number): Query<number> {
+    return select<{ total: number }, number>(
+      `SELECT COUNT(*) AS total FROM waiter ${this.database.dialect.byIndex('waiter_credited')}
+       WHERE waitlist_id = ? AND active = 1 AND credited_referrals > 0`,
+      [waitlistId],
+      ([row]) => Number(row?.total),
+    );
+  }
+
   /** How many active records `rekey` will move from each bucket of the queue's index to each, or leave in it. */
   countMoves(waitlistId: number, spotsPerReferral: number) {
     const key = keySql(spotsPerReferral);

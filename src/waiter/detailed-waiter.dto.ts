@@ -1,32 +1,8 @@
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { UUID_SCHEMA } from '../platform/contract/formats.js';
+import { ApiProperty } from '@nestjs/swagger';
+import { COUNT_SCHEMA } from '../platform/contract/formats.js';
 import { TOKEN_SCHEMA } from '../queue/referral-link.js';
-import type { StoredWaiter, Waiter } from '../queue/waiter.js';
-import { answersOf, EMAIL, OwnerAnswerDto, WaiterDto, type WaiterView } from './waiter.dto.js';
-
-/** The Waiter that referred another one. */
-export interface Referrer {
-  uuid: string;
-  email: string | null;
-  referral_token: string;
-}
-
-/** Inline, because a reference cannot be nullable in OpenAPI 3.0. */
-const REFERRER_SCHEMA = {
-  type: 'object',
-  nullable: true,
-  properties: {
-    uuid: { ...UUID_SCHEMA, type: 'string' },
-    email: { ...EMAIL, type: 'string' },
-    referral_token: { ...TOKEN_SCHEMA, type: 'string' },
-  },
-  required: ['uuid', 'email', 'referral_token'],
-} satisfies ApiPropertyOptions;
-
-interface DetailedWaiterView extends WaiterView {
-  /** The records that referred others, by their tokens; undefined where the answer does not show them. */
-  readonly referrers?: ReadonlyMap<string, StoredWaiter>;
-}
+import type { Waiter } from '../queue/waiter.js';
+import { answersOf, OwnerAnswerDto, WaiterDto, type WaiterView } from './waiter.dto.js';
 
 /** A Waiter with the answers to all questions, as the operations under `/signup` show it. */
 export class DetailedWaiterDto extends WaiterDto {
@@ -42,24 +18,21 @@ export class DetailedWaiterDto extends WaiterDto {
   declare answers: OwnerAnswerDto[];
 
   @ApiProperty({
-    ...REFERRER_SCHEMA,
-    selfRequired: false,
-    description:
-      'If `include_referrer` is true: the Waiter that referred this one; null without one, and after its erasure.',
+    ...COUNT_SCHEMA,
+    description: 'Number of records that joined before, erased ones included; 0 is the first.',
+    example: 0,
   })
-  referrer?: Referrer | null;
+  join_order!: number;
 
-  static override from(waiter: Waiter, view: DetailedWaiterView): DetailedWaiterDto {
-    const { referredByToken } = waiter;
-    const referrer = view.referrers?.get(referredByToken ?? '');
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Positions that the owner granted, in all.', example: 0 })
+  spots_advanced!: number;
+
+  static override from(waiter: Waiter, view: WaiterView): DetailedWaiterDto {
     return Object.assign(WaiterDto.from(waiter, view), {
-      referred_by_signup_token: referredByToken,
+      referred_by_signup_token: waiter.referredByToken,
       answers: answersOf(waiter, view.waitlist),
-      ...(view.referrers && { referrer: referrer ? referrerFrom(referrer) : null }),
+      join_order: waiter.seq,
+      spots_advanced: waiter.spotsAdvanced,
     } satisfies Omit<DetailedWaiterDto, keyof WaiterDto> & Pick<DetailedWaiterDto, 'answers'>);
   }
-}
-
-function referrerFrom({ uuid, email, referralToken }: StoredWaiter): Referrer {
-  return { uuid, email, referral_token: referralToken };
 }

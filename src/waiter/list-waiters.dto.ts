@@ -62,6 +62,9 @@ export class ListWaitersDto extends NamedWaitlistDto {
   @Flag({ default: false, lenient: true, description: 'Adds question_1..3 and answer_1..3 to each Waiter.' })
   questions_request = false;
 
+  @Flag({ default: false, lenient: true, description: 'Adds `referrer` to each Waiter.' })
+  include_referrer = false;
+
   @Flag({ default: false, lenient: true, description: 'Lists the offboarded Waiters instead of the active ones.' })
   offboarded_request = false;
 

@@ -93,8 +93,9 @@ export class OwnerSignupController {
     @CurrentCaller() { account }: Caller,
     @UuidParam('uuid', UUID) uuid: string,
   ): Promise<DetailedWaiterDto> {
-    const { waiter, waitlist } = await this.waiters.get(account.id, uuid);
-    return DetailedWaiterDto.from(waiter, { waitlist, ownerUuid: account.uuid, totalCurrently: waitlist.active });
+    const { waiter, waitlist, referrers } = await this.waiters.get(account.id, uuid);
+    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: waitlist.active, referrers };
+    return DetailedWaiterDto.from(waiter, view);
   }
 
   @Patch(':uuid')
@@ -120,8 +121,9 @@ export class OwnerSignupController {
     @UuidParam('uuid', UUID) uuid: string,
     @Body() body: UpdateWaiterDto,
   ): Promise<DetailedWaiterDto> {
-    const { waiter, waitlist } = await this.waiters.update(uuid, UpdateWaiterDto.toChanges(body), write);
-    return DetailedWaiterDto.from(waiter, { waitlist, ownerUuid: account.uuid, totalCurrently: waitlist.active });
+    const { waiter, waitlist, referrers } = await this.waiters.update(uuid, UpdateWaiterDto.toChanges(body), write);
+    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: waitlist.active, referrers };
+    return DetailedWaiterDto.from(waiter, view);
   }
 
   @Patch()

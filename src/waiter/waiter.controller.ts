@@ -73,8 +73,9 @@ export class WaiterController {
   ): Promise<WaiterDto[]> {
     const page = await this.pages.page(waitlist.id, ListWaitersDto.toPage(query, waitlist.defaultRegion));
     this.pageHeaders.set(reply, query, page);
-    const withQuestions = query.questions_request;
-    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: page.active, withQuestions };
+    const { questions_request: withQuestions, include_referrer: withReferrers } = query;
+    const referrers = withReferrers ? await this.reader.findReferrers(waitlist.id, page.waiters) : undefined;
+    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: page.active, withQuestions, referrers };
     return page.waiters.map((waiter) => WaiterDto.from(waiter, view));
   }
 

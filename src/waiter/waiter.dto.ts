@@ -1,19 +1,38 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { COUNT_SCHEMA, ID_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { TOKEN_SCHEMA } from '../queue/referral-link.js';
-import type { JsonObject, Waiter } from '../queue/waiter.js';
+import type { JsonObject, StoredWaiter, Waiter } from '../queue/waiter.js';
 import type { Question } from '../queue/waitlist.entity.js';
 import type { Waitlist } from '../waitlist/waitlist.service.js';
 import { API_KEY_EXAMPLE } from './named-waitlist.dto.js';
 
-export const EMAIL = { type: String, nullable: true, maxLength: 254, example: 'ada@example.com' } as const;
+const EMAIL = { type: String, nullable: true, maxLength: 254, example: 'ada@example.com' } as const;
 const NAME = { maxLength: 100, description: 'As given, or empty.' } as const;
 const QUESTION = { maxLength: 500, description: 'The text of the question, if `questions_request` is true.' } as const;
 const ANSWER = {
   maxLength: 65_536,
   description: 'The answer. A list is joined with `, `; empty if there is none.',
 } as const;
+
+/** The Waiter that referred another one. */
+export interface Referrer {
+  uuid: string;
+  email: string | null;
+  referral_token: string;
+}
+
+/** Inline, because a reference cannot be nullable in OpenAPI 3.0. */
+const REFERRER_SCHEMA = {
+  type: 'object',
+  nullable: true,
+  properties: {
+    uuid: { ...UUID_SCHEMA, type: 'string' },
+    email: { ...EMAIL, type: 'string' },
+    referral_token: { ...TOKEN_SCHEMA, type: 'string' },
+  },
+  required: ['uuid', 'email', 'referral_token'],
+} satisfies ApiPropertyOptions;
 
 /** A question of the waitlist with a Waiter's answer to it. */
 export class OwnerAnswerDto {
@@ -49,6 +68,8 @@ export interface WaiterView {
   /** Active records of the waitlist. */
   readonly totalCurrently: number;
   readonly withQuestions?: boolean;
+  /** The records that referred others, by their tokens; undefined where the answer does not show them. */
+  readonly referrers?: ReadonlyMap<string, StoredWaiter>;
 }
 
 /** A Waiter: the whole record, as its owner sees it in every answer. */
@@ -143,7 +164,18 @@ export class WaiterDto extends RecordDto {
   })
   answers?: OwnerAnswerDto[];
 
-  static from(waiter: Waiter, { waitlist, ownerUuid, totalCurrently, withQuestions = false }: WaiterView): WaiterDto {
+  @ApiProperty({
+    ...REFERRER_SCHEMA,
+    selfRequired: false,
+    description:
+      'In a listing with `include_referrer=true` and of a single Waiter: the Waiter that referred this one; null without one, and after its erasure.',
+  })
+  referrer?: Referrer | null;
+
+  static from(
+    waiter: Waiter,
+    { waitlist, ownerUuid, totalCurrently, withQuestions = false, referrers }: WaiterView,
+  ): WaiterDto {
     return Object.assign(recordFields(waiter, waitlist), {
       email: waiter.email,
       first_name: waiter.firstName ?? '',
@@ -162,8 +194,13 @@ export class WaiterDto extends RecordDto {
       waitlist_api_key: waitlist.apiKey ?? null,
       waitlist_id: waiter.waitlistId,
       ...(withQuestions && questionFields(waiter, waitlist)),
+      ...(referrers && { referrer: referrerFrom(referrers.get(waiter.referredByToken ?? '')) }),
     } satisfies Besides<WaiterDto>);
   }
+}
+
+function referrerFrom(referrer: StoredWaiter | undefined): Referrer | null {
+  return referrer ? { uuid: referrer.uuid, email: referrer.email, referral_token: referrer.referralToken } : null;
 }
 
 function questionFields(waiter: Waiter, waitlist: Waitlist) {

@@ -5,13 +5,14 @@ import { Problem } from '../platform/problems/problem.js';
 import type { Offboarded, Selection } from '../queue/batch.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
-import type { PersonChanges, Waiter } from '../queue/waiter.js';
+import type { PersonChanges, StoredWaiter, Waiter } from '../queue/waiter.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 
-/** A record and its waitlist. */
+/** A record, its waitlist, and the record that referred it, by its token. */
 export interface FoundWaiter {
   readonly waiter: Waiter;
   readonly waitlist: Waitlist;
+  readonly referrers: ReadonlyMap<string, StoredWaiter>;
 }
 
 /** Owners' operations on the records of their waitlists. */
@@ -80,6 +81,6 @@ export class WaiterService {
       this.reader.findByUuids(waitlistId, [uuid]),
     ]);
     if (!waiter) throw new Problem('NO_WAITER_FOUND');
-    return { waiter, waitlist };
+    return { waiter, waitlist, referrers: await this.reader.findReferrers(waitlistId, [waiter]) };
   }
 }

@@ -3,9 +3,10 @@ import { Database } from '../platform/database/database.js';
 import { placeholders } from '../platform/database/dialect.js';
 import { type Query, select, write } from '../platform/database/session.js';
 
-/** A number of views of a waitlist's pages. */
+/** A number of views of a waitlist's pages on a day in UTC, such as `2026-11-22`. */
 export interface PageViews {
   readonly waitlistId: number;
+  readonly day: string;
   readonly views: number;
 }
 
@@ -22,12 +23,23 @@ export class PageViewStore {
     );
   }
 
-  /** Adds to the views of a day, such as `2026-11-22`. */
-  add(day: string, added: readonly PageViews[]): Query<void> {
+  /** The views of the days from `from` to `to`, both included, by day; days without views are left out. */
+  find(
+    waitlistId: number,
+    { from, to }: { readonly from: string; readonly to: string },
+  ): Query<ReadonlyMap<string, number>> {
+    return select<{ day: string; views: number }, ReadonlyMap<string, number>>(
+      'SELECT day, views FROM page_view WHERE waitlist_id = ? AND day >= ? AND day <= ?',
+      [waitlistId, from, to],
+      (rows) => new Map(rows.map(({ day, views }) => [day, views])),
+    );
+  }
+
+  add(added: readonly PageViews[]): Query<void> {
     return write(
       `INSERT INTO page_view (waitlist_id, day, views) VALUES ${added.map(() => '(?, ?, ?)').join(', ')}
-       ${this.database.dialect.upsertSum(['waitlist_id', 'day'], 'views')}`,
-      added.flatMap(({ waitlistId, views }) => [waitlistId, day, views]),
+       ${this.database.dialect.upsertSum(['waitlist_id', 'day'], ['views'])}`,
+      added.flatMap(({ waitlistId, day, views }) => [waitlistId, day, views]),
     );
   }
 }

@@ -1,86 +1,116 @@
-import { Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { BackgroundTask } from '../platform/background-task.js';
 import { Database } from '../platform/database/database.js';
-import { Sweeper } from '../platform/database/sweeper.js';
 import { Batcher, type Outcome } from '../platform/limits/batcher.js';
 import { MissLimit } from '../platform/limits/miss-limit.js';
 import { Problem } from '../platform/problems/problem.js';
+import { dayOf } from '../queue/day-counts.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
-import { PageViewStore } from './page-view.store.js';
+import { type PageViews, PageViewStore } from './page-view.store.js';
 import type { WaitlistName } from './waitlist-name.js';
 import { WaitlistNames } from './waitlist-names.service.js';
 
-/** Views counted in one transaction. */
-const VIEWS_MAX = 1_000;
-const VIEWS_WAITING_MAX = 10_000;
-/** One batch at a time makes the batches largest, and so the commits fewest. */
+/** Waitlists checked in one statement. */
+const CHECKS_MAX = 1_000;
+const CHECKS_WAITING_MAX = 10_000;
+/** One batch at a time makes the batches largest, and so the round trips fewest. */
 const RUNS_MAX = 1;
-/** The longest span of the statistics. */
-const KEPT_DAYS = 366;
-const DAY_MS = 86_400_000;
-/** Days in one sweep. A day has a row for each waitlist, and usually one day at a time is due. */
-const SWEEP_CHUNK = 10;
+/** How often the views are stored. A killed process loses those of this time. */
+const INTERVAL_MS = 1_000;
+/** Sums in memory, and rows in one statement: SQLite takes 32,766 parameters. Views of still other waitlists are lost. */
+const SUMS_MAX = 10_000;
 
-/** Counts views of signup pages, per waitlist and day in UTC. Nothing else of a view is kept. */
+/**
+ * Counts views of signup pages, per waitlist and day in UTC. Nothing else of a view is kept. Views are added up in memory
+ * and stored once a second, so that no page waits for a transaction.
+ */
 @Injectable()
-export class PageViewCounter {
+export class PageViewCounter implements BeforeApplicationShutdown {
   /** Each command is the id of a waitlist. */
-  private readonly views = new Batcher<number, void>((batch) => this.addAll(batch), {
-    name: 'count page views',
-    batchMax: VIEWS_MAX,
-    waitingMax: VIEWS_WAITING_MAX,
+  private readonly checks = new Batcher<number, void>((batch) => this.checkAll(batch), {
+    name: 'check waitlists of page views',
+    batchMax: CHECKS_MAX,
+    waitingMax: CHECKS_WAITING_MAX,
     runsMax: RUNS_MAX,
   });
+  private readonly task = new BackgroundTask(() => this.store(), INTERVAL_MS);
+  /** The views that are not stored yet, by waitlist and day. */
+  private sums = new Map<string, PageViews>();
 
   constructor(
     private readonly database: Database,
     private readonly names: WaitlistNames,
-    private readonly store: PageViewStore,
+    private readonly views: PageViewStore,
     private readonly misses: MissLimit,
-    sweeper: Sweeper,
     purger: QueuePurger,
   ) {
     purger.add('page_view');
-    sweeper.add({
-      table: 'page_view',
-      id: 'day',
-      time: 'day',
-      before: () => new Date(Date.now() - KEPT_DAYS * DAY_MS),
-      chunk: SWEEP_CHUNK,
-    });
   }
 
   /**
-   * Counts one view; resolves after the commit. An unknown waitlist counts as a miss of the caller's address.
+   * Counts a view that a page reports. An unknown waitlist counts as a miss of the caller's address.
    * @throws Problem `WAITLIST_NOT_FOUND`, the same for a waitlist that is not public, `TOO_MANY_MISSES`, `QUEUE_FULL`
    */
   async count(waitlist: WaitlistName, address: string): Promise<void> {
     await this.misses.limit(address, this.countUnlimited(waitlist));
   }
 
+  /** Counts a view of a page that the service itself has just served. Never waits for the database. */
+  add(waitlistId: number): void {
+    this.addUp({ waitlistId, day: dayOf(new Date()), views: 1 });
+  }
+
+  /** Starts to store the views. `onFailure` gets every error except an unavailable database. */
+  watch(onFailure: (error: unknown) => void): void {
+    this.task.start(onFailure);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.task.stop();
+    await this.task.attempt(() => this.store());
+  }
+
+  /** Stores the views now. If that fails, they are kept for the next time. */
+  async store(): Promise<void> {
+    const taken = this.sums;
+    if (taken.size === 0) return;
+    this.sums = new Map();
+    try {
+      await this.write([...taken.values()]);
+    } catch (error) {
+      for (const sum of taken.values()) this.addUp(sum);
+      throw error;
+    }
+  }
+
   private async countUnlimited(waitlist: WaitlistName): Promise<{ readonly revealsRecord: false }> {
-    await this.views.submit(await this.names.idOf(waitlist));
+    const waitlistId = await this.names.idOf(waitlist);
+    await this.checks.submit(waitlistId);
+    this.add(waitlistId);
     return { revealsRecord: false };
   }
 
-  private async addAll(waitlistIds: readonly number[]): Promise<Outcome<void>[]> {
-    const day = new Date().toISOString().slice(0, 10);
-    const counts = new Map<number, number>();
-    for (const id of waitlistIds) counts.set(id, (counts.get(id) ?? 0) + 1);
-    const known = await this.database.pipelinedTransaction(async (session) => {
-      const found = await session.one(this.store.findPublic([...counts.keys()]));
-      // In the order of the key, so that two processes do not deadlock.
-      const added = [...found].sort((one, other) => one - other);
-      if (added.length > 0)
-        await session.commit([
-          this.store.add(
-            day,
-            added.map((waitlistId) => ({ waitlistId, views: counts.get(waitlistId) as number })),
-          ),
-        ]);
-      return found;
-    });
+  private async checkAll(waitlistIds: readonly number[]): Promise<Outcome<void>[]> {
+    const known = await this.database.one(this.views.findPublic([...new Set(waitlistIds)]));
     return waitlistIds.map((id) =>
       known.has(id) ? { result: undefined } : { error: new Problem('WAITLIST_NOT_FOUND') },
     );
+  }
+
+  private addUp({ waitlistId, day, views }: PageViews): void {
+    const key = `${day} ${waitlistId}`;
+    const sum = this.sums.get(key);
+    if (sum || this.sums.size < SUMS_MAX) this.sums.set(key, { waitlistId, day, views: (sum?.views ?? 0) + views });
+  }
+
+  private async write(sums: readonly PageViews[]): Promise<void> {
+    await this.database.pipelinedTransaction(async (session) => {
+      // A waitlist may have been deleted since the view.
+      const known = await session.one(this.views.findPublic([...new Set(sums.map(({ waitlistId }) => waitlistId))]));
+      const added = sums.filter(({ waitlistId }) => known.has(waitlistId));
+      // In the order of the key, so that two processes do not deadlock.
+      added.sort((one, other) => one.waitlistId - other.waitlistId || (one.day < other.day ? -1 : 1));
+      if (added.length > 0) await session.commit([this.views.add(added)]);
+    });
   }
 }

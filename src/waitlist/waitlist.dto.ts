@@ -26,7 +26,7 @@ import { DEFAULTS, type Names, type PageRequest, type Waitlist } from './waitlis
 const PAGE_SIZE_MAX = 100;
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
 const URL_LOCATION = { maxLength: 2048, example: 'https://example.com/join' } as const;
-const SPOTS = { minimum: 0, maximum: 10_000 } as const;
+export const SPOTS = { minimum: 0, maximum: 10_000 } as const;
 const REGION = {
   maxLength: 2,
   nullable: true,

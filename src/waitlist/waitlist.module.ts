@@ -7,6 +7,8 @@ import { LeaderboardService } from './leaderboard.service.js';
 import { PageViewStore } from './page-view.store.js';
 import { PageViewCounter } from './page-views.service.js';
 import { PublicWaitlistController } from './public-waitlist.controller.js';
+import { StatisticsController } from './statistics.controller.js';
+import { StatisticsService } from './statistics.service.js';
 import { WaitlistNames } from './waitlist-names.service.js';
 import { WaitlistController } from './waitlist.controller.js';
 import { WaitlistService } from './waitlist.service.js';
@@ -14,8 +16,22 @@ import { WaitlistStore } from './waitlist.store.js';
 
 @Module({
   imports: [AuthModule, QueueModule],
-  controllers: [WaitlistController, PublicWaitlistController, HeartbeatController, LeaderboardController],
-  providers: [WaitlistService, WaitlistNames, LeaderboardService, PageViewCounter, WaitlistStore, PageViewStore],
-  exports: [WaitlistService, WaitlistNames, LeaderboardService],
+  controllers: [
+    WaitlistController,
+    PublicWaitlistController,
+    HeartbeatController,
+    LeaderboardController,
+    StatisticsController,
+  ],
+  providers: [
+    WaitlistService,
+    WaitlistNames,
+    LeaderboardService,
+    StatisticsService,
+    PageViewCounter,
+    WaitlistStore,
+    PageViewStore,
+  ],
+  exports: [WaitlistService, WaitlistNames, LeaderboardService, PageViewCounter],
 })
 export class WaitlistModule {}

@@ -3,9 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { CreateAccountKeyDto } from '../../src/auth/account-key.dto.js';
-import { CreateTokensDto } from '../../src/auth/auth.dto.js';
+import { ChangePasswordDto, CreateTokensDto } from '../../src/auth/auth.dto.js';
 import { emailKey } from '../../src/platform/contract/email.js';
-import { isHttpUrl, parseTime } from '../../src/platform/contract/formats.js';
+import { isDay, isHttpUrl, parseTime } from '../../src/platform/contract/formats.js';
 import { isPhoneAnywhere } from '../../src/platform/contract/phone.js';
 import { readRequest } from '../../src/platform/contract/request.js';
 import { Problem } from '../../src/platform/problems/problem.js';
@@ -15,6 +15,7 @@ import { ListWaitersDto } from '../../src/waiter/list-waiters.dto.js';
 import { OffboardWaitersDto } from '../../src/waiter/offboard-waiters.dto.js';
 import { OffboardSignupsDto } from '../../src/waiter/named-signups.dto.js';
 import { UpdateWaiterDto } from '../../src/waiter/update-waiter.dto.js';
+import { GetStatisticsDto, PreviewReorderDto } from '../../src/waitlist/statistics.dto.js';
 import { CreateWaitlistDto, ListWaitlistsDto, UpdateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
 import type { Schema } from '../support/contract.js';
 import { SEED } from '../support/seed.js';
@@ -57,7 +58,7 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
 const SEARCHED_WITH = ['search', 'offset', 'order', 'limit', 'after_id'];
-const { CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
+const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
 const { OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read. */
 const DISPLAYED = [
@@ -88,6 +89,8 @@ interface Given {
   readonly search?: string;
   readonly offset?: number;
   readonly order?: string;
+  readonly from?: string;
+  readonly to?: string;
   readonly waiters?: readonly object[];
   readonly offboard_next?: number;
   readonly required_contact?: { readonly email?: string; readonly phone?: string };
@@ -98,6 +101,9 @@ const isNamed: MoreRules = ({ email = '', phone = '', uuid = '' }) => `${email}$
 
 const isPageOfSearch: MoreRules = ({ search, offset = 0, order = 'joined' }) =>
   search === undefined || (offset === 0 && order === 'joined');
+
+const isSpan: MoreRules = ({ from, to = new Date().toISOString().slice(0, 10) }) =>
+  from === undefined || (from <= to && Date.parse(to) - Date.parse(from) < 366 * 86_400_000);
 
 const isOneSelection: MoreRules = ({ waiters, offboard_next: next }) => waiters === undefined || next === undefined;
 
@@ -113,6 +119,7 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [CreateSignupDto, omit(CreateSignup!, 'answers')],
   [GetSignupDto, queryOf('/api/v1/signup'), isNamed],
   [CreateTokensDto, CreateTokens!],
+  [ChangePasswordDto, ChangePassword!],
   [CreateAccountKeyDto, CreateAccountKey!],
   // In parts: of thirteen random parameters together, few requests have no fault.
   [ListWaitersDto, ['search', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
@@ -123,6 +130,8 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [UpdateWaiterDto, UpdateWaiter!],
   [OffboardSignupsDto, OffboardSignups!],
   [ListWaitlistsDto, queryOf('/api/v1/waitlist')],
+  [GetStatisticsDto, queryOf('/api/v1/waitlist/{waitlist_id}/statistics'), isSpan],
+  [PreviewReorderDto, queryOf('/api/v1/waitlist/{waitlist_id}/reorder')],
   [CreateWaitlistDto, [...DISPLAYED, TEXTS, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...NAMES, 'waitlist_name'])],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...DISPLAYED, 'waitlist_name'])],
@@ -136,6 +145,7 @@ const formats = Object.fromEntries(
 /** Blank text counts as no address and no number. */
 const FORMATS = {
   'http-url': isHttpUrl,
+  date: isDay,
   'country-code': (text: string) => text === 'US',
   language: (text: string) => text === 'pt-BR',
   // Requests have no time but that of the end of a key, which is in the future.
@@ -178,6 +188,7 @@ function accept(dto: new () => object, given: unknown): unknown {
 
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'date-time': ['2999-01-31T00:00:00Z', '2999-01-31T00:00:00.123456789+01:00', '2999-02-30T00:00:00Z', '2026-01-01T00:00:00Z'], // prettier-ignore
+  date: ['2025-11-22', '2026-11-21', '2026-11-22', '2026-11-23', '2026-02-29', '2026-11-22T00:00:00Z'],
   'http-url': ['https://example.com/join'],
   language: ['pt-BR', 'en-a'],
   'idn-email': ['ada@example.com', 'é😀@bücher.example', 'ada@\u200bexample.com', ' '],

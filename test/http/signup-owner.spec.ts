@@ -74,6 +74,8 @@ describe('the records of a waitlist, by their uuids', () => {
         ...waiter,
         waitlist_api_key: null,
         referred_by_signup_token: people[0]!.referral_token,
+        join_order: 3,
+        spots_advanced: 0,
         answers: [
           { id: 1, question_value: 'Why?', optional: true, answer_value: 'Because', soft_deleted: false },
           { id: 2, question_value: 'How?', optional: true, answer_value: 'So', soft_deleted: true },
@@ -222,9 +224,32 @@ describe('the records of a waitlist, by their uuids', () => {
       const active = await get(waitlist.owner, grace!.uuid.toUpperCase());
       const offboarded = await get(waitlist.owner, ada.uuid);
 
-      expect(active.body).toEqual((await list(waitlist))[0]);
+      expect(active.body).toEqual((await list(waitlist, { include_referrer: true }))[0]);
       expect(active.body).toMatchObject({ priority: 0, amount_referred: 1, total_waiters_currently: 2 });
-      expect([offboarded.body]).toEqual(await list(waitlist, { offboarded_request: true }));
+      expect([offboarded.body]).toEqual(await list(waitlist, { offboarded_request: true, include_referrer: true }));
+    });
+
+    it('have what made their position: the number in the order of joining, the granted spots, and the referrer', async () => {
+      const { world, api } = service;
+      const waitlist = await world.waitlist();
+      const { token } = waitlist.owner;
+      const [erased, ada] = (await world.signups(waitlist, 2)) as [Person, Person];
+      const grace = await world.signup(waitlist, { referral_link: ada.referral_link });
+      const signups = [{ uuid: erased.uuid }];
+      await api.call('DELETE', '/api/v1/signup', { waitlist_id: waitlist.id, signups }, { token });
+      await api.patch(`/api/v1/signup/${grace.uuid}`, { spots_to_advance: 5 }, { token });
+
+      const { uuid, email, referral_token } = ada;
+      expect((await get(waitlist.owner, grace.uuid)).body).toMatchObject({
+        join_order: 2,
+        spots_advanced: 5,
+        referrer: { uuid, email, referral_token },
+      });
+      expect((await get(waitlist.owner, ada.uuid)).body).toMatchObject({
+        join_order: 1,
+        spots_advanced: 0,
+        referrer: null,
+      });
     });
 
     it('are not found by an unknown uuid, nor by another account', async () => {
@@ -275,7 +300,7 @@ describe('the records of a waitlist, by their uuids', () => {
       expect(status).toBe(200);
       expect(body).toMatchObject({ ...changes, uuid: ada.uuid, priority: 1, registered_email: ada.email });
       expect((await get(waitlist.owner, ada.uuid)).body).toEqual(body);
-      expect((await list(waitlist))[1]).toEqual(body);
+      expect((await list(waitlist, { include_referrer: true }))[1]).toEqual(body);
       const lookUp = (contact: Record<string, string>) =>
         api.get('/api/v1/signup', { query: { waitlist_id: waitlist.id, ...contact } });
       expect((await lookUp({ email: 'ada@new.example' })).body).toMatchObject({ uuid: ada.uuid, priority: 1, verified: true }); // prettier-ignore
@@ -339,9 +364,13 @@ describe('the records of a waitlist, by their uuids', () => {
       const ada = await world.signup(waitlist, { phone: '+14155550123' });
       const grace = await world.signup(waitlist);
 
-      for (const taken of [{ email: ada.email.toUpperCase() }, { phone: '+1 415 555 0123' }]) {
-        const { status, body } = await correct(waitlist, grace.uuid, taken);
+      for (const [field, value] of [
+        ['email', ada.email.toUpperCase()],
+        ['phone', '+1 415 555 0123'],
+      ] as const) {
+        const { status, body } = await correct(waitlist, grace.uuid, { [field]: value });
         expect([status, body.error_code]).toEqual([409, 'CONTACT_TAKEN']);
+        expect(body.errors).toMatchObject([{ field, rule: 'unique' }]);
       }
       await correct(waitlist, ada.uuid, { email: 'other@example.com' });
       expect((await correct(waitlist, grace.uuid, { email: ada.email })).status).toBe(200);

@@ -142,6 +142,15 @@ describe('the waiters of a waitlist', () => {
       expect(uuids((await ask(waitlist, { referral_token: yes })).body)).toEqual(pick(3, 4));
     });
 
+    it('have their referrers with include_referrer=true', async () => {
+      const { uuid, email, referral_token } = people[1]!;
+
+      const { body } = await ask(waitlist, { include_referrer: true });
+
+      const referrer = { uuid, email, referral_token };
+      expect(body.map((waiter: WaiterDto) => waiter.referrer)).toEqual([null, null, referrer, referrer]);
+    });
+
     it('are none if the waitlist does not know the referral_token', async () => {
       const other = await service.world.waitlist();
       const referrer = await service.world.signup(other);

@@ -459,6 +459,7 @@ const listing: HostileInput[] = [
       },
       order: { 'no order': ['rank_key', 'joined,(select%201)'] },
       questions_request: NO_FLAG,
+      include_referrer: NO_FLAG,
       offboarded_request: NO_FLAG,
       referral_token: { 'too long': ['A'.repeat(65)], 'no UTF-8': ['%ff'] },
     },

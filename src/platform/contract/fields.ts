@@ -15,15 +15,18 @@ import {
   Min,
   ValidateBy,
   ValidateIf,
+  type ValidationArguments,
 } from 'class-validator';
 import type { FieldFault } from '../problems/problem.js';
 import type { Rule } from '../problems/rule.js';
 import {
   COUNT_SCHEMA,
+  DAY_SCHEMA,
   EMAIL_SCHEMA,
   HTTP_URL_RULE,
   ID_RULE,
   ID_SCHEMA,
+  isDay,
   isHttpUrl,
   isUuid,
   parseId,
@@ -129,6 +132,13 @@ export function FutureTime(options: FieldOptions) {
     return moment.getTime() > Date.now() ? null : broken('minimum', 'must be in the future');
   };
   return applyDecorators(Text({ ...TIME_SCHEMA, ...options }), Holds('future', timeFault));
+}
+
+/** A day such as `2026-11-22`. */
+export function Day(options: FieldOptions) {
+  const dayFault = (value: unknown) =>
+    typeof value === 'string' && isDay(value) ? null : broken('format', 'must be a day such as 2026-11-22');
+  return field({ ...DAY_SCHEMA, ...options, type: String }, [Holds('day', dayFault)]);
 }
 
 export function WholeNumber(options: NumberOptions) {
@@ -347,11 +357,17 @@ function withFault(rule: Rule, message: string): { readonly message: string } {
   return { message: JSON.stringify([broken(rule, message)]) };
 }
 
-/** One more rule of a field, checked if the others hold. It stands above the field's decorator: the lowest applies first. */
-export function Holds<Value>(name: string, findFaults: FindFaults<Value>): PropertyDecorator {
-  const faultsOf = (value: unknown) => [findFaults(value as Value) ?? []].flat();
-  const validate = (value: unknown) => faultsOf(value).length === 0;
-  const defaultMessage = (failed?: { readonly value: unknown }) => JSON.stringify(faultsOf(failed?.value));
+/**
+ * One more rule of a field, checked if the others hold. It stands above the field's decorator: the lowest applies first.
+ * `findFaults` also gets the request, whose other fields may be malformed.
+ */
+export function Holds<Value>(
+  name: string,
+  findFaults: (value: Value, request: Dto) => ReturnType<FindFaults<Value>>,
+): PropertyDecorator {
+  const faultsOf = ({ value, object }: ValidationArguments) => [findFaults(value as Value, object as Dto) ?? []].flat();
+  const validate = (_: unknown, checked?: ValidationArguments) => faultsOf(checked as ValidationArguments).length === 0;
+  const defaultMessage = (failed?: ValidationArguments) => JSON.stringify(faultsOf(failed as ValidationArguments));
   return ValidateBy({ name, validator: { validate, defaultMessage } });
 }
 
@@ -388,7 +404,7 @@ export function textFault({ minLength = 0, maxLength, pattern }: TextBounds): Fi
   const expression = pattern === undefined ? undefined : new RegExp(pattern);
   return (value) => {
     if (typeof value !== 'string') return broken('type', 'must be text');
-    const length = countCharacters(value, maxLength);
+    const length = countCharacters(value, minLength, maxLength);
     if (length > maxLength) return broken('max_length', `must have at most ${maxLength} characters`);
     if (length < minLength)
       return broken('min_length', minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`);
@@ -400,8 +416,10 @@ export function textFault({ minLength = 0, maxLength, pattern }: TextBounds): Fi
 }
 
 /** Code points, as databases count them; `MaxLength` ignores variation selectors. Long text is not counted to its end. */
-function countCharacters(text: string, max: number): number {
-  return text.length <= max || text.length > 2 * max ? text.length : [...text].length;
+function countCharacters(text: string, min: number, max: number): number {
+  // A code point has one code unit or two.
+  const isDecided = (text.length >= 2 * min && text.length <= max) || text.length > 2 * max;
+  return isDecided ? text.length : [...text].length;
 }
 
 function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaults<unknown>): PropertyDecorator[] {

@@ -74,6 +74,19 @@ export function parseTime(text: string): Date | null {
   return moment.getTime() >= 0 && moment.getTime() <= TIME_MAX_MS ? moment : null;
 }
 
+/** From 1970 on, as times. */
+export const DAY_SCHEMA = {
+  format: 'date',
+  pattern: '^(19[7-9]\\d|[2-9]\\d{3})-\\d{2}-\\d{2}$',
+  maxLength: 10,
+} as const;
+const DAY = new RegExp(DAY_SCHEMA.pattern);
+
+/** Whether the text names a day as {@link DAY_SCHEMA} describes it. */
+export function isDay(text: string): boolean {
+  return DAY.test(text) && isDate(text);
+}
+
 /** The engine reads February 30 as a day in March. */
 function isDate(date: string): boolean {
   const midnight = new Date(`${date}T00:00:00Z`);

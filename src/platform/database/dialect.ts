@@ -64,11 +64,11 @@ export class Dialect {
       : `ON DUPLICATE KEY UPDATE ${columns.map((column) => `${column} = VALUES(${column})`).join(', ')}`;
   }
 
-  /** The end of an INSERT that adds to `column` of a row that has the same `key`. */
-  upsertSum(key: readonly string[], column: string): string {
+  /** The end of an INSERT that adds to `columns` of a row that has the same `key`. */
+  upsertSum(key: readonly string[], columns: readonly string[]): string {
     return this.isEmbedded
-      ? `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${column} = ${column} + excluded.${column}`
-      : `ON DUPLICATE KEY UPDATE ${column} = ${column} + VALUES(${column})`;
+      ? `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`
+      : `ON DUPLICATE KEY UPDATE ${columns.map((column) => `${column} = ${column} + VALUES(${column})`).join(', ')}`;
   }
 
   /** After a table's alias: use this index, where the optimizer's statistics mislead it. */

@@ -10,6 +10,7 @@
 import { v7 as uuidV7 } from 'uuid';
 import { finderByContact } from '../admission/contact.js';
 import { CounterChanges, countRecord } from '../counters.js';
+import { DayChanges, daysOf } from '../day-counts.js';
 import { rankKey } from '../rank-key.js';
 import { newReferralToken } from '../referral-link.js';
 import type { StoredWaiter } from '../waiter.js';
@@ -96,6 +97,7 @@ export interface ChunkDecision {
   /** Referrers with their new counts and rank keys. */
   readonly credited: readonly StoredWaiter[];
   readonly counters: CounterChanges;
+  readonly days: DayChanges;
   /** Records whose referrer neither the file nor the waitlist knows. */
   readonly unresolved: number;
 }
@@ -132,6 +134,7 @@ export function decide(
 ): ChunkDecision {
   const waitlist = { ...locked };
   const counters = new CounterChanges(locked);
+  const days = new DayChanges();
   const renamed = new Map(renamings.map(({ from, to }) => [from, to]));
   const stored = new Map([...known, ...holders].map((waiter) => [waiter.referralToken, waiter]));
   const changes = new Map<string, number>();
@@ -173,6 +176,7 @@ export function decide(
   for (const record of records) {
     counters.count(record, record.active, 1);
     countRecord(waitlist, record, 1);
+    days.count(daysOf(record), 1);
   }
   const credited = Array.from(changes).flatMap(([token, amount]) => {
     const waiter = stored.get(token);
@@ -180,7 +184,7 @@ export function decide(
   });
   for (const { referralToken, active, referred, rankKey: to } of credited)
     if (active) counters.move(stored.get(referralToken)?.rankKey as number, to, referred);
-  return { waitlist, records, credited, counters, unresolved };
+  return { waitlist, records, credited, counters, days, unresolved };
 }
 
 /** A stored record with more referrals, or fewer, and the rank key that follows. */

@@ -9,6 +9,7 @@ import { OwnerWrites } from '../../platform/idempotency/owner-writes.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { BucketStore } from '../bucket.store.js';
 import { CounterChanges } from '../counters.js';
+import { DayStore } from '../day.store.js';
 import { QueueMetrics } from '../queue.metrics.js';
 import { QueueStore } from '../queue.store.js';
 import { WaiterStore } from '../waiter.store.js';
@@ -65,6 +66,7 @@ export class QueueImporter {
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
+    private readonly days: DayStore,
     private readonly runs: ImportRunStore,
     private readonly audit: AuditLog,
     private readonly writes: OwnerWrites,
@@ -258,7 +260,7 @@ export class QueueImporter {
   private async store(
     session: Transaction,
     run: Run,
-    { waitlist, records, credited, counters }: ChunkDecision,
+    { waitlist, records, credited, counters, days }: ChunkDecision,
     renamings: readonly Renaming[],
   ): Promise<void> {
     if (records.length === 0 && renamings.length === 0) return;
@@ -268,6 +270,7 @@ export class QueueImporter {
       this.waiters.insert(records),
       this.waiters.updateStandings(waitlist.id, credited),
       this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
+      this.days.add(waitlist.id, days.changed()),
       this.queues.update(waitlist),
     ]);
   }

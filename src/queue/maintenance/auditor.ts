@@ -4,6 +4,8 @@ import type { Session } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { BucketStore } from '../bucket.store.js';
 import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY_TOTALS, numberOf } from '../counters.js';
+import { DAY_FIELDS, DayChanges, type DayCounts } from '../day-counts.js';
+import { DayStore } from '../day.store.js';
 import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
 import { WaiterStore } from '../waiter.store.js';
@@ -21,8 +23,8 @@ const NAMED_MAX = 20;
 export type OnProgress = (done: number, total: number) => void;
 
 /**
- * Compares derived data with the facts it is derived from, and derives it anew. Derived are buckets, totals, rank keys,
- * referral counts and `referred`. Everything else is a fact: where facts contradict each other, nothing tells which one
+ * Compares derived data with the facts it is derived from, and derives it anew. Derived are buckets, totals, the counters
+ * of days, rank keys, referral counts and `referred`. Everything else is a fact: where facts contradict each other, nothing tells which one
  * is right, so `rebuild` refuses and the operator restores a backup.
  */
 @Injectable()
@@ -33,6 +35,7 @@ export class QueueAuditor {
     private readonly records: MaintenanceStore,
     private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
+    private readonly days: DayStore,
   ) {}
 
   async waitlistIds(): Promise<number[]> {
@@ -61,7 +64,10 @@ export class QueueAuditor {
           derived.add(facts);
         }
       });
-      await this.readTombstones(session, waitlistId, ({ id, damage }) => report(`record ${id}: ${damage}`));
+      await this.readTombstones(session, waitlistId, (tombstone) => {
+        for (const damage of damageOfTombstone(tombstone)) report(`record ${tombstone.id}: ${damage}`);
+        derived.days.countErasure(tombstone.erasedDay);
+      });
       if (!isNextSeq(waitlist.nextSeq, end))
         report(`queue: nextSeq is ${waitlist.nextSeq}, but records go up to seq ${end - 1}`);
       for (const field of TOTALS) {
@@ -73,6 +79,8 @@ export class QueueAuditor {
         const stored = await session.one(this.buckets.findAll(waitlistId, axis));
         for (const finding of derived.bucketFindings(axis, stored)) report(finding);
       }
+      for (const finding of dayFindings(derived.days.changed(), await session.one(this.days.findAll(waitlistId))))
+        report(finding);
       if (differences > findings.length) findings.push(`… and ${differences - findings.length} more`);
       return { records: derived.records, findings, differences };
     }, NO_DEADLINE);
@@ -88,14 +96,16 @@ export class QueueAuditor {
       const waitlist = await session.one(this.queues.lock(waitlistId));
       const derived = new Derived(waitlist);
       const damaged = new Map<string, number[]>();
-      const note = ({ id, damage }: Damage) => {
-        if (!damaged.has(damage)) damaged.set(damage, []);
-        damaged.get(damage)?.push(id);
+      const note = (id: number, damage: readonly string[]) => {
+        for (const text of damage) {
+          if (!damaged.has(text)) damaged.set(text, []);
+          damaged.get(text)?.push(id);
+        }
       };
       let changed = 0;
       const end = await this.readFacts(session, waitlist, onProgress, async (chunk) => {
         for (const facts of chunk) {
-          for (const damage of damageOf(facts)) note({ id: facts.id, damage });
+          note(facts.id, damageOf(facts));
           derived.add(facts);
         }
         const wrong = chunk.filter((facts) => differencesOf(facts, waitlist).length > 0);
@@ -103,7 +113,10 @@ export class QueueAuditor {
         const standings = wrong.map((facts) => ({ id: facts.id, ...derivedOf(facts, waitlist) }));
         await session.one(this.waiters.updateStandings(waitlistId, standings));
       });
-      await this.readTombstones(session, waitlistId, note);
+      await this.readTombstones(session, waitlistId, (tombstone) => {
+        note(tombstone.id, damageOfTombstone(tombstone));
+        derived.days.countErasure(tombstone.erasedDay);
+      });
       if (damaged.size > 0) throw refusal(waitlistId, Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`)); // prettier-ignore
       const nextSeq = isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end;
       derived.openEnd(nextSeq);
@@ -111,6 +124,8 @@ export class QueueAuditor {
         this.records.markReferred(waitlistId),
         this.buckets.deleteAll(waitlistId),
         this.buckets.save(waitlistId, derived.buckets(AXES)),
+        this.days.deleteAll(waitlistId),
+        this.days.add(waitlistId, derived.days.changed()),
         this.queues.update({ ...waitlist, ...derived.totals, nextSeq }),
       ]);
       return changed;
@@ -135,26 +150,20 @@ export class QueueAuditor {
     }
   }
 
-  /** Passes on the damage of all tombstones. */
-  private async readTombstones(session: Session, waitlistId: number, onDamage: (damage: Damage) => void) {
+  private async readTombstones(
+    session: Session,
+    waitlistId: number,
+    onTombstone: (tombstone: AuditedTombstone) => void,
+  ): Promise<void> {
     for (let after: number | null = null; ;) {
       const chunk: readonly AuditedTombstone[] = await session.one(
         this.records.findTombstones(waitlistId, after, CHUNK_SIZE),
       );
-      for (const { id, seq, isRecord } of chunk) {
-        if (!isCount(seq)) onDamage({ id, damage: 'it was erased, but its seq is negative or too large' });
-        if (isRecord) onDamage({ id, damage: 'it was erased, but a record has its id, seq or token' });
-      }
+      chunk.forEach(onTombstone);
       if (chunk.length < CHUNK_SIZE) return;
       after = chunk.at(-1)?.seq ?? null;
     }
   }
-}
-
-/** A contradiction in the facts of a record. */
-interface Damage {
-  readonly id: number;
-  readonly damage: string;
 }
 
 const TOTALS = ['active', 'offboarded', 'referredActive', 'referredOffboarded'] as const;
@@ -162,6 +171,7 @@ const TOTALS = ['active', 'offboarded', 'referredActive', 'referredOffboarded'] 
 /** Totals and counters, gathered from one record after the other. */
 class Derived {
   readonly totals = { active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
+  readonly days = new DayChanges();
   private readonly counters = new CounterChanges(EMPTY_TOTALS);
 
   constructor(private readonly waitlist: LeanWaitlist) {}
@@ -175,6 +185,7 @@ class Derived {
     const isReferred = facts.referredByToken !== null;
     const record = { seq: facts.seq, rankKey: derivedOf(facts, this.waitlist).rankKey, referred: isReferred };
     this.counters.count(record, isActive, 1);
+    this.days.count({ joined: facts.joinedDay, offboarded: facts.offboardedDay, referred: isReferred }, 1);
     this.totals[isActive ? 'active' : 'offboarded'] += 1;
     if (isReferred) this.totals[isActive ? 'referredActive' : 'referredOffboarded'] += 1;
   }
@@ -229,7 +240,8 @@ function differencesOf(facts: AuditedFacts, waitlist: LeanWaitlist): string[] {
 
 /** Contradictions in the facts of a record. That no two records share a `seq` is held by the unique index. */
 function damageOf(facts: AuditedFacts): string[] {
-  const { seq, active, removedPriority: position, isDated } = facts;
+  const { seq, active, removedPriority: position } = facts;
+  const isDated = facts.offboardedDay !== null;
   // Of an imported record, the position in another queue, which may have been longer.
   const isPosition = position !== null && isCount(position);
   const damage: [string, boolean][] = [
@@ -243,6 +255,27 @@ function damageOf(facts: AuditedFacts): string[] {
     ['removed_priority is set, but the record is active', active === 1 && position !== null],
   ];
   return damage.filter(([, isTrue]) => isTrue).map(([text]) => text);
+}
+
+function damageOfTombstone({ seq, isRecord }: AuditedTombstone): string[] {
+  return [
+    ...(isCount(seq) ? [] : ['it was erased, but its seq is negative or too large']),
+    ...(isRecord ? ['it was erased, but a record has its id, seq or token'] : []),
+  ];
+}
+
+/** Differences of the counters of days. A day without a row counts as zeros. */
+function dayFindings(right: readonly DayCounts[], stored: readonly DayCounts[]): string[] {
+  const [rightByDay, storedByDay] = [right, stored].map((days) => new Map(days.map((counts) => [counts.day, counts])));
+  return [...new Set([...right, ...stored].map(({ day }) => day))].flatMap((day) =>
+    DAY_FIELDS.map((field) => ({
+      field,
+      is: storedByDay?.get(day)?.[field] ?? 0,
+      gives: rightByDay?.get(day)?.[field] ?? 0,
+    }))
+      .filter(({ is, gives }) => is !== gives)
+      .map(({ field, is, gives }) => `day ${day}: ${field} is ${is}, the records give ${gives}`),
+  );
 }
 
 function isCount(number: number): boolean {

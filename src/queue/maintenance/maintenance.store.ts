@@ -11,8 +11,9 @@ export interface AuditedFacts
     Pick<StoredWaiter, 'seq' | 'importedReferrals' | 'spotsAdvanced' | 'referredByToken' | 'removedPriority'> {
   readonly active: number;
   readonly referred: number;
-  /** Whether `removed_at` is set. */
-  readonly isDated: boolean;
+  /** The days of `created_at` and `removed_at` in UTC. */
+  readonly joinedDay: string;
+  readonly offboardedDay: string | null;
   /** Records and tombstones that name this one as their referrer. */
   readonly referrals: number;
 }
@@ -21,12 +22,19 @@ export interface AuditedFacts
 export interface AuditedTombstone {
   readonly id: number;
   readonly seq: number;
+  /** The day of `erased_at` in UTC. */
+  readonly erasedDay: string;
   /** Whether a record has its id, its `seq` or its token. */
   readonly isRecord: boolean;
 }
 
 /** The tables with a `seq`, which no two of their rows share. */
 const NUMBERED = ['waiter', 'erased_waiter'];
+
+/** A time is stored as text that begins with its day, or becomes such text. */
+function dayInSql(time: string): string {
+  return `SUBSTR(${time}, 1, 10)`;
+}
 
 /** Reads, repairs and deletes all records of a waitlist. Every statement names its waitlist. */
 @Injectable()
@@ -42,7 +50,7 @@ export class MaintenanceStore {
     const numbers = ['seq', 'amount_referred', 'imported_referrals', 'credited_referrals', 'spots_advanced', 'rank_key', 'removed_priority']; // prettier-ignore
     return select<Readonly<Record<string, number | string | null>>, AuditedFacts[]>(
       `SELECT w.id, ${numbers.map((column) => `CAST(w.${column} AS CHAR) AS ${column}`).join(', ')}, w.active, w.referred,
-         w.referred_by_token, w.removed_at IS NOT NULL AS is_dated, (
+         w.referred_by_token, ${dayInSql('w.created_at')} AS joined_day, ${dayInSql('w.removed_at')} AS offboarded_day, (
            SELECT COUNT(*) FROM waiter r ${dialect.byIndex('waiter_referrer')}
            WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
          ) + (
@@ -65,7 +73,8 @@ export class MaintenanceStore {
           referred: row.referred as number,
           referredByToken: row.referred_by_token as string | null,
           removedPriority: row.removed_priority === null ? null : Number(row.removed_priority),
-          isDated: row.is_dated === 1,
+          joinedDay: row.joined_day as string,
+          offboardedDay: row.offboarded_day as string | null,
           referrals: Number(row.referrals),
         })),
     );
@@ -74,15 +83,21 @@ export class MaintenanceStore {
   /** Tombstones in join order after a `seq`, or from the first. */
   findTombstones(waitlistId: number, after: number | null, limit: number): Query<AuditedTombstone[]> {
     const record = (condition: string) => `EXISTS (SELECT 1 FROM waiter w WHERE ${condition})`;
-    return select<{ id: number; seq: string; is_record: number }, AuditedTombstone[]>(
-      `SELECT e.id, CAST(e.seq AS CHAR) AS seq, (
+    return select<{ id: number; seq: string; erased_day: string; is_record: number }, AuditedTombstone[]>(
+      `SELECT e.id, CAST(e.seq AS CHAR) AS seq, ${dayInSql('e.erased_at')} AS erased_day, (
            ${record('w.id = e.id')} OR ${record('w.waitlist_id = e.waitlist_id AND w.seq = e.seq')}
            OR ${record('w.waitlist_id = e.waitlist_id AND w.referral_token = e.referral_token')}
          ) AS is_record
        FROM erased_waiter e ${this.database.dialect.byIndex('erased_waiter_seq')}
        WHERE e.waitlist_id = ? ${after === null ? '' : 'AND e.seq > ?'} ORDER BY e.seq LIMIT ?`,
       [waitlistId, ...(after === null ? [] : [after]), limit],
-      (rows) => rows.map((row) => ({ id: row.id, seq: Number(row.seq), isRecord: row.is_record === 1 })),
+      (rows) =>
+        rows.map((row) => ({
+          id: row.id,
+          seq: Number(row.seq),
+          erasedDay: row.erased_day,
+          isRecord: row.is_record === 1,
+        })),
     );
   }
 

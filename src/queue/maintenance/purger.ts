@@ -20,7 +20,7 @@ const LOOK_MS = 5_000;
 @Injectable()
 export class QueuePurger implements BeforeApplicationShutdown {
   private readonly task = new BackgroundTask(() => this.purgeAll(), LOOK_MS);
-  private readonly tables: string[] = [];
+  private readonly tables = ['waitlist_day'];
 
   constructor(
     private readonly database: Database,

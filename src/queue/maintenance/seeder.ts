@@ -6,6 +6,8 @@ import { Problem } from '../../platform/problems/problem.js';
 import { newWaiter } from '../batch.js';
 import { BucketStore } from '../bucket.store.js';
 import { CounterChanges } from '../counters.js';
+import { DayChanges, daysOf } from '../day-counts.js';
+import { DayStore } from '../day.store.js';
 import type { OnProgress } from './auditor.js';
 import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
@@ -24,6 +26,7 @@ export class QueueSeeder {
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
+    private readonly days: DayStore,
   ) {}
 
   /**
@@ -64,10 +67,12 @@ export class QueueSeeder {
     if (stored.length > 0) return;
     if (start === 0 && waitlist.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
     const changes = new CounterChanges(waitlist);
+    const days = new DayChanges();
     const rows = people.map((person, index) => {
       const facts = { seq: waitlist.nextSeq + index, creditedReferrals: person.amountReferred, spotsAdvanced: 0 };
       const row = { ...person, ...facts, rankKey: rankKey(facts, waitlist.spotsPerReferral) };
       changes.join(row);
+      days.count(daysOf(row), 1);
       return row;
     });
     const referred = rows.filter((row) => row.referred).length;
@@ -75,6 +80,7 @@ export class QueueSeeder {
     await session.commit([
       this.waiters.insert(rows),
       this.buckets.save(waitlistId, changes.changedBuckets(siblings)),
+      this.days.add(waitlistId, days.changed()),
       this.queues.update({
         ...waitlist,
         nextSeq: waitlist.nextSeq + rows.length,

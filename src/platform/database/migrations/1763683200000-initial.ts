@@ -29,6 +29,8 @@ export const initial = migrationsOf(1763683200000, [
   ),
   // Deleting expired logins.
   index('login_expiry', 'login', 'expires_at'),
+  // Listing the logins of an account.
+  index('login_account', 'login', 'account_id, last_used_at'),
   table(
     'account_key',
     (is) => `
@@ -87,8 +89,6 @@ export const initial = migrationsOf(1763683200000, [
       views ${is.id} NOT NULL,
       PRIMARY KEY (waitlist_id, day)`,
   ),
-  // Deleting old days.
-  index('page_view_day', 'page_view', 'day'),
   table(
     'waiter',
     (is) => `
@@ -171,6 +171,17 @@ export const initial = migrationsOf(1763683200000, [
       slot ${is.id} NOT NULL,
       before_in_parent ${is.id} NOT NULL,
       PRIMARY KEY (waitlist_id, axis, level, parent, slot)`,
+  ),
+  table(
+    'waitlist_day',
+    (is) => `
+      waitlist_id ${is.id} NOT NULL,
+      day ${is.code(10)} NOT NULL,
+      signups ${is.id} NOT NULL,
+      referred ${is.id} NOT NULL,
+      offboarded ${is.id} NOT NULL,
+      erased ${is.id} NOT NULL,
+      PRIMARY KEY (waitlist_id, day)`,
   ),
   table(
     'audit_event',

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../platform/database/database.js';
+import { dayAfter, type DayCounts } from '../queue/day-counts.js';
+import { QueueStatistics, type Span } from '../queue/queue.statistics.js';
+import type { StoredWaiter } from '../queue/waiter.js';
+import { PageViewStore } from './page-view.store.js';
+import { WaitlistService } from './waitlist.service.js';
+
+export interface DayStatistics extends DayCounts {
+  readonly pageViews: number;
+}
+
+export interface Statistics {
+  /** Each day of the span, in order. */
+  readonly days: readonly DayStatistics[];
+  readonly topReferrers: readonly StoredWaiter[];
+}
+
+/** Numbers about a waitlist, for its owner. */
+@Injectable()
+export class StatisticsService {
+  constructor(
+    private readonly database: Database,
+    private readonly waitlists: WaitlistService,
+    private readonly queue: QueueStatistics,
+    private readonly pageViews: PageViewStore,
+  ) {}
+
+  /** @throws Problem `WAITLIST_NOT_FOUND`, also for another owner's waitlist */
+  async get(accountId: number, waitlistId: number, span: Span): Promise<Statistics> {
+    await this.waitlists.get(accountId, waitlistId);
+    const [{ days, topReferrers }, views] = await Promise.all([
+      this.queue.read(waitlistId, span),
+      this.database.one(this.pageViews.find(waitlistId, span)),
+    ]);
+    const counted = new Map(days.map((counts) => [counts.day, counts]));
+    return {
+      days: daysFrom(span).map((day) => ({ ...NOTHING, ...counted.get(day), day, pageViews: views.get(day) ?? 0 })),
+      topReferrers,
+    };
+  }
+
+  /**
+   * How many active records a change of the spots per referral would reorder now.
+   * @throws Problem `WAITLIST_NOT_FOUND`, also for another owner's waitlist, `QUEUE_FULL`
+   */
+  async previewReorder(accountId: number, waitlistId: number, spotsPerReferral: number): Promise<number> {
+    const waitlist = await this.waitlists.get(accountId, waitlistId);
+    return waitlist.spotsPerReferral === spotsPerReferral ? 0 : this.queue.countReordered(waitlistId);
+  }
+}
+
+const NOTHING = { signups: 0, referred: 0, offboarded: 0, erased: 0 };
+
+/** Each day of a span, in order. */
+function daysFrom({ from, to }: Span): string[] {
+  const days = [from];
+  for (let day = from; day < to; days.push(day)) day = dayAfter(day, 1);
+  return days;
+}

@@ -219,9 +219,9 @@ test('takes the font of its page and the owner’s colors, and the page’s own 
   assert.equal(await page.getByRole('heading', { level: 2 }).count(), 0);
   await checkAccessibility(page);
   await picture(page, 'widget-colors');
-  await page.evaluate(() =>
-    document.querySelector('waitlist-signup')?.setAttribute('style', '--waitlist-button: #000080'),
-  );
+  await page
+    .locator('waitlist-signup')
+    .evaluate((element) => (element as HTMLElement).style.setProperty('--waitlist-button', '#000080'));
   assert.equal(await style('background-color'), 'rgb(0, 0, 128)');
 });
 

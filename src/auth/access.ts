@@ -9,36 +9,67 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
-import { ApiBearerAuth, ApiSecurity } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiCookieAuth, ApiSecurity } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { WHO_MAY_CALL, type WhoMayCall } from '../platform/http/public.js';
+import { SameOriginGuard } from '../platform/http/same-origin.js';
 import { Problem } from '../platform/problems/problem.js';
 import { AccountKeyService } from './account-key.service.js';
 import { ACCOUNT_KEY, accountKeyOf, type KeyRequest } from './account-key.strategy.js';
 import { type Caller, TokenService } from './token.service.js';
 import type { TokenRequest } from './token.strategy.js';
 
-/** Passes requests with a valid refresh token, used or not, and sets `request.user` to its caller. */
+/** Passes requests with a valid token for one strategy, and sets `request.user` to its caller. */
+function tokenGuard(strategy: 'access' | 'refresh' | 'cookie') {
+  @Injectable()
+  class TokenGuard extends AuthGuard(strategy) {
+    constructor(private readonly tokens: TokenService) {
+      super();
+    }
+
+    /** Passport registers strategies for the whole process, so the request carries the keys of its own service. */
+    override getRequest(context: ExecutionContext): TokenRequest {
+      return Object.assign(context.switchToHttp().getRequest<TokenRequest>(), { tokens: this.tokens });
+    }
+
+    override handleRequest<User = Caller | null>(
+      error: Error | null,
+      caller: User | false,
+      _info: unknown,
+      context: ExecutionContext,
+    ): User {
+      if (error) throw error;
+      return (caller || this.withoutCaller(this.getRequest(context))) as User;
+    }
+
+    protected withoutCaller(request: FastifyRequest): null {
+      throw new Problem(tokenProblem(request));
+    }
+  }
+  return TokenGuard;
+}
+
+/** Passes a refresh token that was used before too. */
 @Injectable()
-class RefreshTokenGuard extends AuthGuard('refresh') {
-  constructor(private readonly tokens: TokenService) {
-    super();
-  }
+class RefreshTokenGuard extends tokenGuard('refresh') {}
 
-  /** Passport registers strategies for the whole process, so the request carries the keys of its own service. */
-  override getRequest(context: ExecutionContext): TokenRequest {
-    return Object.assign(context.switchToHttp().getRequest<TokenRequest>(), { tokens: this.tokens });
-  }
+/** Reads no account key. */
+@Injectable()
+class LoginGuard extends tokenGuard('access') {}
 
-  override handleRequest<User = Caller | null>(
-    error: Error | null,
-    caller: User | false,
-    _info: unknown,
-    context: ExecutionContext,
-  ): User {
-    if (error) throw error;
-    if (caller) return caller;
-    throw new Problem(tokenProblem(this.getRequest(context)));
+/** As {@link RefreshTokenGuard}, with the token in a cookie. */
+@Injectable()
+class CookieGuard extends tokenGuard('cookie') {
+  protected override withoutCaller(): null {
+    throw new Problem('NO_SESSION');
+  }
+}
+
+/** Passes all requests. */
+@Injectable()
+class OptionalCookieGuard extends tokenGuard('cookie') {
+  protected override withoutCaller(): null {
+    return null;
   }
 }
 
@@ -52,7 +83,7 @@ export class OwnerGuard extends AuthGuard(['access', ACCOUNT_KEY]) {
     super();
   }
 
-  /** As in {@link RefreshTokenGuard}. */
+  /** As in {@link tokenGuard}. */
   override getRequest(context: ExecutionContext): TokenRequest & KeyRequest {
     const services = { tokens: this.tokens, accountKeys: this.accountKeys };
     return Object.assign(context.switchToHttp().getRequest<TokenRequest & KeyRequest>(), services);
@@ -139,6 +170,31 @@ export const RefreshTokenOnly = () =>
     SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'refresh'),
     UseGuards(RefreshTokenGuard),
     ApiBearerAuth('refresh_token'),
+  );
+
+/** Only the bearer of an access token may call. Account keys are not read: they open nothing below `/api/v1/auth`. */
+export const LoginOnly = () =>
+  applyDecorators(
+    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'owner'),
+    UseGuards(LoginGuard),
+    ApiBearerAuth('access_token'),
+  );
+
+/** Only a page of this service may call, with the cookie of a live login. */
+export const CookieOnly = () =>
+  applyDecorators(
+    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'cookie'),
+    UseGuards(SameOriginGuard, CookieGuard),
+    ApiCookieAuth('session_cookie'),
+  );
+
+/** Any page of this service may call; a cookie names its login. */
+export const CookieOrNone = () =>
+  applyDecorators(
+    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'public'),
+    UseGuards(SameOriginGuard, OptionalCookieGuard),
+    ApiSecurity({}),
+    ApiCookieAuth('session_cookie'),
   );
 
 /** The owner that the request speaks for; null for an anonymous caller of a public operation. */

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
-import { type AuditAction, AuditLog, FROM_CLI } from '../platform/audit/audit-log.js';
+import { type AuditAction, AuditLog, FROM_CLI, type Origin } from '../platform/audit/audit-log.js';
 import { Database } from '../platform/database/database.js';
 import { AccountEntity } from './account.entity.js';
 import { AccountKeyEntity } from './account-key.entity.js';
+import { LoginEntity } from './login.entity.js';
 
 @Injectable()
 export class AccountStore {
@@ -14,6 +15,10 @@ export class AccountStore {
 
   async findByEmailKey(emailKey: string): Promise<AccountEntity | null> {
     return this.database.read((manager) => manager.findOneBy(AccountEntity, { emailKey }));
+  }
+
+  async getById(id: number): Promise<AccountEntity> {
+    return this.database.read((manager) => manager.findOneByOrFail(AccountEntity, { id }));
   }
 
   async list(): Promise<AccountEntity[]> {
@@ -34,6 +39,23 @@ export class AccountStore {
       const inserted = await manager.findOneByOrFail(AccountEntity, { uuid });
       await session.one(this.audit.record({ accountId: inserted.id, action: 'account_created', ...FROM_CLI }));
       return inserted;
+    });
+  }
+
+  /** Sets the password and ends all logins but `kept`. Returns false, without a change, if that one has ended meanwhile. */
+  async changePassword(kept: LoginEntity, passwordHash: string, origin: Origin): Promise<boolean> {
+    const { accountId, tokenVersion } = kept;
+    const event = { id: uuidV7(), accountId, action: 'password_changed', ...origin } as const;
+    return this.database.transaction(async (manager, session) => {
+      // A repeat after a lost answer to COMMIT finds the event of the first run.
+      if ((await session.one(this.audit.findDone([event.id]))).size > 0) return true;
+      const next = tokenVersion + 1;
+      // The version also guards against a change or a disabled account since the password was verified.
+      const { affected } = await manager.update(AccountEntity, { id: accountId, tokenVersion }, { passwordHash, tokenVersion: next }); // prettier-ignore
+      if (affected !== 1) return false;
+      await manager.update(LoginEntity, { id: kept.id }, { tokenVersion: next });
+      await session.one(this.audit.record(event));
+      return true;
     });
   }
 

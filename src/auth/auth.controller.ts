@@ -1,11 +1,11 @@
 import { Body, Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { Public } from '../platform/http/public.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
-import { CurrentCaller, RefreshTokenOnly } from './access.js';
-import { CreateTokensDto, TokenPairDto } from './auth.dto.js';
+import { CurrentCaller, LoginOnly, RefreshTokenOnly } from './access.js';
+import { ChangePasswordDto, CreateTokensDto, TokenPairDto } from './auth.dto.js';
 import { AuthService } from './auth.service.js';
 import { type TokenCaller, TokenService } from './token.service.js';
 
@@ -45,6 +45,25 @@ export class AuthController {
     @CurrentCaller() caller: TokenCaller,
     @Req() request: FastifyRequest,
   ): Promise<TokenPairDto> {
-    return TokenPairDto.from(await this.tokens.renew(caller, request));
+    return TokenPairDto.from(await this.tokens.renew(caller, request, 'INVALID_TOKEN'));
+  }
+
+  @Post('password')
+  @HttpCode(204)
+  @RateLimited('login')
+  @LoginOnly()
+  @ApiOperation({
+    summary: 'Change the password',
+    description:
+      'Sets another password. All other logins of the account end at once; that of the access token goes on, and so do account keys. A wrong `current_password` counts as a failed login.',
+  })
+  @ApiNoContentResponse({ description: 'Changed.' })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WRONG_PASSWORD', 'TOO_MANY_ATTEMPTS')
+  async changePassword(
+    @CurrentCaller() caller: TokenCaller,
+    @Body() { current_password, new_password }: ChangePasswordDto,
+    @Req() request: FastifyRequest,
+  ): Promise<void> {
+    await this.auth.changePassword(caller, current_password, new_password, request);
   }
 }

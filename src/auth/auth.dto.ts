@@ -1,27 +1,30 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { AnyText } from '../platform/contract/fields.js';
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../platform/contract/password-rule.js';
 import type { TokenPair } from './token.service.js';
+
+const PASSWORD = {
+  minLength: 1,
+  maxLength: PASSWORD_LENGTH_MAX,
+  format: 'password',
+  example: '8dLr2uXv+QeWk1pT0zYbJm4sNc6gHa…',
+} as const;
+export const ACCESS_TOKEN = {
+  description: 'Bearer token for the owner operations.',
+  maxLength: 2048,
+  example: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI…',
+} as const;
 
 export class CreateTokensDto {
   @AnyText({ minLength: 1, maxLength: 254, description: 'The email of the account.', example: 'owner@example.com' })
   email!: string;
 
-  @AnyText({
-    description: 'The password of the account. The first start prints it to the terminal.',
-    minLength: 1,
-    maxLength: 256,
-    format: 'password',
-    example: '8dLr2uXv+QeWk1pT0zYbJm4sNc6gHa…',
-  })
+  @AnyText({ ...PASSWORD, description: 'The password of the account. The first start prints it to the terminal.' })
   password!: string;
 }
 
 export class TokenPairDto {
-  @ApiProperty({
-    description: 'Bearer token for the owner operations.',
-    maxLength: 2048,
-    example: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI…',
-  })
+  @ApiProperty(ACCESS_TOKEN)
   access_token!: string;
 
   @ApiProperty({
@@ -34,4 +37,19 @@ export class TokenPairDto {
   static from({ accessToken, refreshToken }: TokenPair): TokenPairDto {
     return { access_token: accessToken, refresh_token: refreshToken };
   }
+}
+
+export class ChangePasswordDto {
+  @AnyText({ ...PASSWORD, description: 'The password that the account has.' })
+  current_password!: string;
+
+  @AnyText({
+    description:
+      'The password that it gets. A common password, a few words, a repetition, a row of keys, or a password made from the email is refused.',
+    minLength: PASSWORD_LENGTH_MIN,
+    maxLength: PASSWORD_LENGTH_MAX,
+    format: 'password',
+    example: 'brisk otter plum canyon fizz',
+  })
+  new_password!: string;
 }

@@ -17,13 +17,15 @@ import { LoginEntity } from './login.entity.js';
 import { LoginStore } from './login.store.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordHasher } from './password-hasher.js';
+import { SessionController } from './session.controller.js';
+import { SessionCookie } from './session-cookie.js';
 import { TokenService } from './token.service.js';
-import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
+import { AccessTokenStrategy, CookieStrategy, RefreshTokenStrategy } from './token.strategy.js';
 
 /** Who is calling: accounts, passwords, tokens and account keys. */
 @Module({
   imports: [TypeOrmModule.forFeature([AccountEntity, LoginEntity, AccountKeyEntity]), JwtModule],
-  controllers: [AuthController, AccountKeyController, AuditController],
+  controllers: [AuthController, SessionController, AccountKeyController, AuditController],
   providers: [
     AuthService,
     AuthMetrics,
@@ -32,11 +34,13 @@ import { AccessTokenStrategy, RefreshTokenStrategy } from './token.strategy.js';
     LoginThrottle,
     LoginAuditService,
     PasswordHasher,
+    SessionCookie,
     AccountStore,
     LoginStore,
     AccountKeyStore,
     AccessTokenStrategy,
     RefreshTokenStrategy,
+    CookieStrategy,
     AccountKeyStrategy,
   ],
   exports: [AuthService, TokenService, AccountKeyService, LoginAuditService],

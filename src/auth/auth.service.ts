@@ -12,7 +12,7 @@ import { LoginAuditService } from './login-audit.service.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordHasher } from './password-hasher.js';
 import { isEasilyGuessed, STRENGTH_RULE } from './password-strength.js';
-import { type TokenPair, TokenService } from './token.service.js';
+import { type TokenCaller, type TokenPair, TokenService } from './token.service.js';
 
 /** Service accounts and their logins. */
 @Injectable()
@@ -33,24 +33,30 @@ export class AuthService {
    * failures, the same for emails with and without an account; `QUEUE_FULL` when too many logins wait
    */
   async logIn(email: string, password: string, request: Sender): Promise<TokenPair> {
-    const key = emailKey(email) ?? '';
-    const retryAfterSeconds = await this.throttle.waitSeconds(key, request.ip);
-    if (retryAfterSeconds > 0) {
-      this.metrics.logins.inc({ outcome: 'throttled' });
-      this.loginAudit.note({ action: 'login_throttled', emailKey: key, ...this.audit.originOf(request) });
-      throw new Problem('TOO_MANY_ATTEMPTS', { retryAfterSeconds });
-    }
-    const account = await this.findByPassword(key, password);
-    if (!account) {
-      await this.throttle.countFailure(key, request.ip);
-      this.metrics.logins.inc({ outcome: 'failure' });
-      this.loginAudit.note({ action: 'login_failed', emailKey: key, ...this.audit.originOf(request) });
-      throw new Problem('WRONG_CREDENTIALS');
-    }
-    await this.throttle.forgetFailures(key, request.ip);
+    const account = await this.authenticate(emailKey(email) ?? '', password, request);
+    if (!account) throw new Problem('WRONG_CREDENTIALS');
     const pair = await this.tokens.issue(account);
     this.metrics.logins.inc({ outcome: 'success' });
     return pair;
+  }
+
+  /**
+   * Sets another password, and ends all logins of the account but the caller's.
+   * @throws Problem `WRONG_PASSWORD`; `TOO_MANY_ATTEMPTS` and `QUEUE_FULL` as in {@link logIn}; `INVALID_REQUEST` for a bad
+   * new password; `INVALID_TOKEN` if the caller's login has ended meanwhile
+   */
+  async changePassword(
+    { account: { id }, login }: TokenCaller,
+    currentPassword: string,
+    newPassword: string,
+    request: Sender,
+  ): Promise<void> {
+    const { email, emailKey } = await this.accounts.getById(id);
+    if (!(await this.authenticate(emailKey, currentPassword, request))) throw wrongPassword();
+    await requirePassword(newPassword, email, 'new_password');
+    const passwordHash = await this.passwords.hash(newPassword);
+    const isChanged = await this.accounts.changePassword(login, passwordHash, this.audit.originOf(request));
+    if (!isChanged) throw new Problem('INVALID_TOKEN');
   }
 
   /** @throws Problem `INVALID_REQUEST` for a bad email or password, `ACCOUNT_EXISTS` */
@@ -110,6 +116,25 @@ export class AuthService {
     return account;
   }
 
+  /** The account with this email and password, or null. Counts failures. @throws Problem `TOO_MANY_ATTEMPTS`, `QUEUE_FULL` */
+  private async authenticate(key: string, password: string, request: Sender): Promise<AccountEntity | null> {
+    const retryAfterSeconds = await this.throttle.waitSeconds(key, request.ip);
+    if (retryAfterSeconds > 0) {
+      this.metrics.logins.inc({ outcome: 'throttled' });
+      this.loginAudit.note({ action: 'login_throttled', emailKey: key, ...this.audit.originOf(request) });
+      throw new Problem('TOO_MANY_ATTEMPTS', { retryAfterSeconds });
+    }
+    const account = await this.findByPassword(key, password);
+    if (!account) {
+      await this.throttle.countFailure(key, request.ip);
+      this.metrics.logins.inc({ outcome: 'failure' });
+      this.loginAudit.note({ action: 'login_failed', emailKey: key, ...this.audit.originOf(request) });
+      return null;
+    }
+    await this.throttle.forgetFailures(key, request.ip);
+    return account;
+  }
+
   /** The active account with this email and password, or null; both take the same time. */
   private async findByPassword(key: string, password: string): Promise<AccountEntity | null> {
     const account = await this.accounts.findByEmailKey(key);
@@ -118,12 +143,15 @@ export class AuthService {
   }
 }
 
-async function requirePassword(password: string, email: string): Promise<void> {
+function wrongPassword(): Problem {
+  const message = 'is not the password of the account';
+  return new Problem('WRONG_PASSWORD', { fields: [{ field: 'current_password', rule: 'match', message }] });
+}
+
+async function requirePassword(password: string, email: string, field = 'password'): Promise<void> {
   const fits = fitsPasswordRule(password);
   if (fits && !(await isEasilyGuessed(password, email))) return;
   throw Problem.invalid([
-    fits
-      ? { field: 'password', rule: 'strength', message: STRENGTH_RULE }
-      : { field: 'password', rule: 'min_length', message: PASSWORD_RULE },
+    fits ? { field, rule: 'strength', message: STRENGTH_RULE } : { field, rule: 'min_length', message: PASSWORD_RULE },
   ]);
 }

@@ -74,6 +74,34 @@ export class LoginStore {
     return mapped(together([use, find]), ([, login]) => login);
   }
 
+  /** The live logins of an account that were used since `usedSince`, the last used first. */
+  listLive(accountId: number, now: Date, usedSince: Date, limit: number): Query<LoginEntity[]> {
+    return select<Row, LoginEntity[]>(
+      `SELECT ${this.logins.select('l')}
+       FROM login l JOIN account a ON a.id = l.account_id AND a.token_version = l.token_version
+       WHERE l.account_id = ? AND l.last_used_at > ? AND ${IS_LIVE} ORDER BY l.last_used_at DESC, l.id DESC LIMIT ?`,
+      [accountId, toSqlTime(usedSince), toSqlTime(now), limit],
+      (rows) => rows.map((row) => this.logins.read(row)),
+    );
+  }
+
+  /** Revokes a login of the account. Returns whether it was live until then. */
+  end(id: string, accountId: number, now: Date): Query<boolean> {
+    const at = toSqlTime(now);
+    const values = [id, accountId, at];
+    const end = write(
+      `UPDATE login SET revoked_at = ? WHERE id = ? AND account_id = ? AND revoked_at IS NULL AND expires_at > ?
+       AND token_version = (SELECT a.token_version FROM account a WHERE a.id = login.account_id)`,
+      [at, ...values],
+    );
+    const find = select<object, boolean>(
+      'SELECT id FROM login WHERE id = ? AND account_id = ? AND revoked_at = ?',
+      values,
+      (rows) => rows.length > 0,
+    );
+    return mapped(together([end, find]), ([, isEnded]) => isEnded);
+  }
+
   revoke(id: string, now: Date): Query<void> {
     return write('UPDATE login SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [toSqlTime(now), id]);
   }

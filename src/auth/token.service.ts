@@ -20,6 +20,9 @@ export const TOKEN_AUDIENCE = 'waitlist-service/owner';
 /** A used refresh token gives the same pair again for this long, in case the answer was lost. */
 const RETRY_GRACE_MS = 60_000;
 
+/** Logins in the list of an account; it has no pages. */
+export const SESSIONS_MAX = 100;
+
 export type TokenUse = 'access' | 'refresh';
 
 /** The `typ` header of each kind (RFC 9068 for access tokens), so that neither is accepted in place of the other. */
@@ -50,6 +53,7 @@ export interface TokenCaller extends Caller, LiveLogin {
 export interface TokenPair {
   readonly accessToken: string;
   readonly refreshToken: string;
+  readonly refreshExpiresAt: Date;
 }
 
 /** Issues and renews token pairs: signed JWTs, of which the refresh token is used once (RFC 9700, 4.14). */
@@ -90,9 +94,13 @@ export class TokenService {
   /**
    * The next pair of a login, for the bearer of a verified refresh token. A retry with the token that was used last gets the
    * same pair within the grace period; any other second use ends the login.
-   * @throws Problem `INVALID_TOKEN`
+   * @throws Problem `refusal`
    */
-  async renew({ account, claims: { sid, jti } }: TokenCaller, request: Sender): Promise<TokenPair> {
+  async renew(
+    { account, claims: { sid, jti } }: TokenCaller,
+    request: Sender,
+    refusal: 'INVALID_TOKEN' | 'NO_SESSION',
+  ): Promise<TokenPair> {
     const now = new Date();
     const nextJti = randomUUID();
     const event = { accountId: account.id, action: 'refresh_token_reused', ...this.audit.originOf(request) } as const;
@@ -106,8 +114,27 @@ export class TokenService {
       return { login, isReused };
     });
     if (isReused) this.metrics.refreshReuses.inc();
-    if (!login || isReused) throw new Problem('INVALID_TOKEN');
+    if (!login || isReused) throw new Problem(refusal);
     return this.pairOf(login);
+  }
+
+  /** The live logins of an account, the last used first, at most {@link SESSIONS_MAX}. */
+  async list(accountId: number): Promise<readonly LoginEntity[]> {
+    const { accessTokenTtlSeconds, refreshTokenTtlSeconds } = this.config;
+    const now = new Date();
+    // Older tokens have expired.
+    const usedSince = after(now, -Math.max(accessTokenTtlSeconds, refreshTokenTtlSeconds));
+    return this.database.one(this.logins.listLive(accountId, now, usedSince, SESSIONS_MAX));
+  }
+
+  /** Ends the login of a browser, if it has a live one. */
+  async logOut(caller: TokenCaller | null, request: Sender): Promise<void> {
+    if (caller) await this.endLive(caller.account.id, caller.login.id, request);
+  }
+
+  /** Ends a live login with all its tokens at once. @throws Problem `SESSION_NOT_FOUND`, also for one of another account */
+  async end(accountId: number, id: string, request: Sender): Promise<void> {
+    if (!(await this.endLive(accountId, id, request))) throw new Problem('SESSION_NOT_FOUND');
   }
 
   /** The caller that a verified token belongs to; null if its login has ended. */
@@ -121,11 +148,27 @@ export class TokenService {
     return this.keys.get(id);
   }
 
+  /** Whether the login was live until now. */
+  private async endLive(accountId: number, id: string, request: Sender): Promise<boolean> {
+    const now = new Date();
+    const event = { id: uuidV7(), accountId, action: 'session_ended', ...this.audit.originOf(request) } as const;
+    return this.database.pipelinedTransaction(async (transaction) => {
+      // A repeat after a lost answer to COMMIT finds the event of the first run.
+      const [done, isEnded] = await transaction.all([
+        this.audit.findDone([event.id]),
+        this.logins.end(id, accountId, now),
+      ]);
+      if (isEnded && done.size === 0) await transaction.commit([this.audit.record(event)]);
+      return isEnded;
+    });
+  }
+
   private pairOf(login: LoginEntity): TokenPair {
     const { accessTokenTtlSeconds, refreshTokenTtlSeconds } = this.config;
     return {
       accessToken: this.sign('access', login, accessTokenTtlSeconds),
       refreshToken: this.sign('refresh', login, refreshTokenTtlSeconds),
+      refreshExpiresAt: endOf(login, refreshTokenTtlSeconds),
     };
   }
 
@@ -140,7 +183,7 @@ export class TokenService {
         sid: login.id,
         jti: login.currentJti,
         iat: seconds(login.lastUsedAt),
-        exp: seconds(earlier(after(login.lastUsedAt, ttlSeconds), login.expiresAt)),
+        exp: seconds(endOf(login, ttlSeconds)),
         token_use: use,
       },
       {
@@ -150,6 +193,11 @@ export class TokenService {
       },
     );
   }
+}
+
+/** When the current tokens of a login expire that live for `ttlSeconds`: never after the login. */
+function endOf({ lastUsedAt, expiresAt }: LoginEntity, ttlSeconds: number): Date {
+  return earlier(after(lastUsedAt, ttlSeconds), expiresAt);
 }
 
 function after(moment: Date, durationSeconds: number): Date {

@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { type SecretOrKeyProvider, Strategy, type StrategyOptionsWithRequest } from 'passport-jwt';
 import { isRepeated } from '../platform/http/headers.js';
 import { Problem } from '../platform/problems/problem.js';
+import { sessionCookieOf } from './session-cookie.js';
 import {
   TOKEN_ALGORITHM,
   TOKEN_AUDIENCE,
@@ -25,14 +26,14 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** RFC 6750, 2.1. Anchored, because the library's own pattern takes quadratic time on a hostile header. */
 const BEARER = /^Bearer +([\w\-.~+/]+=*)$/i;
 
-/** Verifies tokens of one kind and finds their login. */
-function tokenStrategy(use: TokenUse) {
+/** Verifies tokens of one kind, which `tokenOf` finds in a request, and finds their login. */
+function tokenStrategy(name: string, use: TokenUse, tokenOf: (request: FastifyRequest) => string | null) {
   @Injectable()
-  class TokenStrategy extends PassportStrategy(Strategy, use) {
+  class TokenStrategy extends PassportStrategy(Strategy, name) {
     constructor() {
       const options: StrategyOptionsWithRequest = {
         passReqToCallback: true,
-        jwtFromRequest: bearerToken,
+        jwtFromRequest: tokenOf,
         secretOrKeyProvider: keyProvider(use),
         jsonWebTokenOptions: { clockTolerance: CLOCK_TOLERANCE_SECONDS },
         algorithms: [TOKEN_ALGORITHM],
@@ -50,10 +51,13 @@ function tokenStrategy(use: TokenUse) {
 }
 
 @Injectable()
-export class AccessTokenStrategy extends tokenStrategy('access') {}
+export class AccessTokenStrategy extends tokenStrategy('access', 'access', bearerToken) {}
 
 @Injectable()
-export class RefreshTokenStrategy extends tokenStrategy('refresh') {}
+export class RefreshTokenStrategy extends tokenStrategy('refresh', 'refresh', bearerToken) {}
+
+@Injectable()
+export class CookieStrategy extends tokenStrategy('cookie', 'refresh', sessionCookieOf) {}
 
 function bearerToken(request: FastifyRequest): string | null {
   if (isRepeated(request, 'authorization'))

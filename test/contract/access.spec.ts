@@ -8,6 +8,7 @@ import type { OwnedWaitlist } from '../support/world.js';
 /** Operations that anyone may call. A new one must be added here, where a reviewer sees it. */
 const PUBLIC_OPERATIONS = [
   'createHeartbeat',
+  'createSession',
   'createSignup',
   'createTokens',
   'createWaiter',
@@ -17,9 +18,14 @@ const PUBLIC_OPERATIONS = [
   'getWaiter',
   'getWaiterLeaderboard',
   'getWaitlist',
+  'logOut',
   'submitUser',
   'viewWaitlist',
 ];
+/** Operations that need a login: no account key opens them, and none is read. */
+const KEYLESS_OPERATIONS = ['changePassword', 'endSession', 'listSessions', 'refreshAccessToken', 'refreshSession'];
+/** Operations with a cookie answer pages of the service only. */
+const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 /** Every route, as Fastify prints them. A new one must be added here too. */
 const ROUTES = `
 ├── / (GET, HEAD)
@@ -40,6 +46,10 @@ const ROUTES = `
 │   ├── metrics (GET)
 │   ├── api/v1/auth/create_tokens (POST)
 │   ├── api/v1/auth/refresh_access_token (GET)
+│   ├── api/v1/auth/password (POST)
+│   ├── api/v1/auth/session (POST, DELETE, GET)
+│   │   ├── /refresh (POST)
+│   │   └── /:id (DELETE)
 │   ├── api/v1/audit (GET)
 │   ├── api/v1/api_key (POST, GET)
 │   │   └── /:id (DELETE)
@@ -80,7 +90,7 @@ describe('the operations', () => {
   it('can be called without a token only if they are listed as public', async () => {
     const open = [];
     for (const called of operations) {
-      const { status, headers } = await service.api.call(called.method, called.path);
+      const { status, headers } = await service.api.call(called.method, called.path, undefined, { headers: OWN_PAGE });
       if (status === 401) expect(headers['www-authenticate']).toBe('Bearer');
       else open.push(called);
     }
@@ -93,9 +103,10 @@ describe('the operations', () => {
   it('refuse a forged token unless they are public', async () => {
     for (const { method, path, operation } of operations) {
       if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
-      const { status, headers } = await service.api.call(method, path, undefined, { token: 'made.up.token' });
+      const { status, headers } = await service.api.call(method, path, undefined, { token: 'made.up.token', headers: OWN_PAGE }); // prettier-ignore
       expect([operation.operationId, status]).toEqual([operation.operationId, 401]);
-      expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+      const takesToken = operation.operationId !== 'refreshSession';
+      expect(headers['www-authenticate']).toBe(takesToken ? 'Bearer error="invalid_token"' : 'Bearer');
     }
   });
 
@@ -105,12 +116,12 @@ describe('the operations', () => {
   ])('refuse %s in place of a token unless they are public', async (_, key, code) => {
     for (const { method, path, operation } of operations) {
       if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
-      const answer = await service.api.call(method, path, undefined, { headers: { 'api-key': key() } });
-      const takesKeys = operation.operationId !== 'refreshAccessToken';
+      const answer = await service.api.call(method, path, undefined, { headers: { ...OWN_PAGE, 'api-key': key() } }); // prettier-ignore
+      const takesKeys = !KEYLESS_OPERATIONS.includes(operation.operationId);
       expect([operation.operationId, answer.status, (answer.body as { error_code: string }).error_code]).toEqual([
         operation.operationId,
         401,
-        takesKeys ? code : 'MISSING_TOKEN',
+        takesKeys ? code : operation.operationId === 'refreshSession' ? 'NO_SESSION' : 'MISSING_TOKEN',
       ]);
       expect(answer.headers['www-authenticate']).toBe('Bearer');
     }
@@ -122,7 +133,7 @@ describe('the operations', () => {
     const refused = [];
     for (const called of operations) {
       const { method, path } = called;
-      const { status } = await service.api.call(method, path, undefined, { headers: { 'api-key': key } });
+      const { status } = await service.api.call(method, path, undefined, { headers: { ...OWN_PAGE, 'api-key': key } }); // prettier-ignore
       if (status === 401 || status === 403) refused.push({ ...called, status });
     }
 
@@ -131,12 +142,11 @@ describe('the operations', () => {
     const forbidden = refused.filter(({ status }) => status === 403);
     const writes = operations.filter((called) => takesKeys(called) && called.method !== 'GET');
     expect(idsOf(forbidden)).toEqual([...idsOf(writes), 'createAccountKey'].sort());
-    expect(idsOf(refused.filter(({ status }) => status === 401))).toEqual(['refreshAccessToken']);
+    expect(idsOf(refused.filter(({ status }) => status === 401))).toEqual(KEYLESS_OPERATIONS);
     const withoutKeys = idsOf(operations.filter((called) => !takesKeys(called)));
-    expect(withoutKeys.filter((id) => !PUBLIC_OPERATIONS.includes(id))).toEqual([
-      'createAccountKey',
-      'refreshAccessToken',
-    ]);
+    expect(withoutKeys.filter((id) => !PUBLIC_OPERATIONS.includes(id))).toEqual(
+      [...KEYLESS_OPERATIONS, 'createAccountKey'].sort(),
+    );
   });
 
   it('require a token in the contract unless they are public', () => {

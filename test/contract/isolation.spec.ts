@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Answer, Api } from '../support/api.js';
 import type { CreatedAccountKeyDto } from '../../src/auth/account-key.dto.js';
+import type { SessionDto } from '../../src/auth/session.dto.js';
 import { type Service, startService } from '../support/service.js';
 import type { Owner, OwnedWaitlist, Person } from '../support/world.js';
 
@@ -13,6 +14,8 @@ interface Target {
   readonly referralToken: string;
   readonly uuid: string;
   readonly keyId: number;
+  readonly accountId: string;
+  readonly loginId: string;
 }
 
 type Call = (target: Target) => Promise<Answer>;
@@ -24,6 +27,8 @@ const UNKNOWN: Target = {
   referralToken: '000000000000',
   uuid: '00000000-0000-7000-8000-000000000000',
   keyId: Number.MAX_SAFE_INTEGER,
+  accountId: '00000000-0000-7000-8000-000000000000',
+  loginId: '00000000-0000-7000-8000-000000000000',
 };
 
 describe('the data of an owner', () => {
@@ -58,6 +63,8 @@ describe('the data of an owner', () => {
       referralToken: first.referral_token,
       uuid: first.uuid,
       keyId: key.id,
+      accountId: waitlist.owner.uuid,
+      loginId: (await sessionsOf(waitlist.owner))[0]!.id,
     };
     contract = (await api.get('/openapi.json')).body as OpenAPIObject;
   });
@@ -76,6 +83,24 @@ describe('the data of an owner', () => {
     createAccountKey: {
       'with an id of its own choice': ({ keyId }) =>
         service.api.post('/api/v1/api_key', { id: keyId, name: 'Mine', scope: 'read' }, { token: stranger.token }),
+    },
+    changePassword: {
+      'with the uuid of an account': ({ accountId }) =>
+        service.api.post(
+          '/api/v1/auth/password',
+          {
+            user_id: accountId,
+            current_password: 'not the password at all',
+            new_password: 'brisk otter plum canyon fizz',
+          },
+          { token: stranger.token },
+        ),
+    },
+    listSessions: {
+      'in the list of all': () => service.api.get('/api/v1/auth/session', { token: stranger.token }),
+    },
+    endSession: {
+      'by its id': ({ loginId }) => service.api.delete(`/api/v1/auth/session/${loginId}`, { token: stranger.token }),
     },
     listAccountKeys: {
       'in the list of all': () => service.api.get('/api/v1/api_key', { token: stranger.token }),
@@ -169,6 +194,8 @@ describe('the data of an owner', () => {
     },
   };
 
+  const sessionsOf = async ({ token }: Owner) =>
+    (await service.api.get('/api/v1/auth/session', { token })).body as SessionDto[];
   const signups = (method: 'PATCH' | 'DELETE', waitlist_id: number, uuid: string) => {
     const body = { waitlist_id, offboard_request: true, signups: [{ uuid }] };
     return service.api.call(method, '/api/v1/signup', body, { token: stranger.token });
@@ -201,6 +228,7 @@ describe('the data of an owner', () => {
   async function ownersView() {
     const { world, api } = service;
     return {
+      sessions: await sessionsOf(waitlist.owner),
       keys: (await api.get('/api/v1/api_key', { token: waitlist.owner.token })).body,
       waitlist: (await api.get(`/api/v1/waitlist/${waitlist.id}`, { token: waitlist.owner.token })).body,
       active: await world.list(waitlist, { questions_request: true, order: 'queue' }),

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { CreateAccountKeyDto } from '../../src/auth/account-key.dto.js';
-import { CreateTokensDto } from '../../src/auth/auth.dto.js';
+import { ChangePasswordDto, CreateTokensDto } from '../../src/auth/auth.dto.js';
 import { emailKey } from '../../src/platform/contract/email.js';
 import { isDay, isHttpUrl, parseTime } from '../../src/platform/contract/formats.js';
 import { isPhoneAnywhere } from '../../src/platform/contract/phone.js';
@@ -58,7 +58,7 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
 const SEARCHED_WITH = ['search', 'offset', 'order', 'limit', 'after_id'];
-const { CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
+const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
 const { OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read. */
 const DISPLAYED = [
@@ -114,6 +114,7 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [CreateSignupDto, omit(CreateSignup!, 'answers')],
   [GetSignupDto, queryOf('/api/v1/signup'), isNamed],
   [CreateTokensDto, CreateTokens!],
+  [ChangePasswordDto, ChangePassword!],
   [CreateAccountKeyDto, CreateAccountKey!],
   // In parts: of thirteen random parameters together, few requests have no fault.
   [ListWaitersDto, ['search', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],

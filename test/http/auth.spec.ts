@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { In } from 'typeorm';
 import { AccountStore } from '../../src/auth/account.store.js';
 import { AuditLog } from '../../src/platform/audit/audit-log.js';
@@ -8,6 +8,7 @@ import { LoginEntity } from '../../src/auth/login.entity.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
 import type { Answer, CallOptions } from '../support/api.js';
+import { ahead } from '../support/clock.js';
 import { withProcessorMs } from '../support/processor-time.js';
 import { openDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
@@ -44,19 +45,6 @@ function sign(header: Part, claims: Part, secret = SECRET): string {
 /** The answer as the caller sees it, without the `instance` of the request. */
 function visible({ status, body, headers }: Answer) {
   return { status, body: { ...body, instance: undefined }, authenticate: headers['www-authenticate'] };
-}
-
-/** All but Date. */
-const TIMERS = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask', 'performance', 'hrtime'] as const; // prettier-ignore
-
-/** Works with a clock that is this far ahead. */
-async function ahead<Result>(durationMs: number, work: () => Promise<Result>): Promise<Result> {
-  jest.useFakeTimers({ now: Date.now() + durationMs, doNotFake: [...TIMERS] });
-  try {
-    return await work();
-  } finally {
-    jest.useRealTimers();
-  }
 }
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);

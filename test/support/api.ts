@@ -118,15 +118,25 @@ export class Api {
       text: response.body,
     });
     const sent = [
+      ...cookieValues(headers?.cookie),
       ...privateTextOfUrl(`${path}${search}`),
       ...privateText({ ...headers, authorization: token }),
       ...(payload === undefined ? [] : privateTextOf(payload.toString())),
     ];
-    this.leaks.keep(path.startsWith('/api/') ? [...sent, ...privateText(answer.body)] : sent);
+    this.leaks.keep(
+      path.startsWith('/api/')
+        ? [...sent, ...privateText(answer.body), ...cookieValues(answer.headers['set-cookie'])]
+        : sent,
+    );
     requireAnonymity(answer);
     if (answer.status >= 400) requireSilence(`${method} ${path} ${answer.status}`, answer.text, sent);
     return answer;
   }
+}
+
+/** The values of cookies, sent or set: tokens. */
+function cookieValues(header: Answer['headers'][string]): string[] {
+  return [...String(header ?? '').matchAll(/waitlist_session=([^;]{6,})/g)].map(([, value]) => value!);
 }
 
 function mapToText(query: NonNullable<CallOptions['query']>): Record<string, string> {

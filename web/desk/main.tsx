@@ -29,12 +29,11 @@ const queries = new QueryClient({
   },
 });
 
-// Of the library by which dialogs lock the scrolling behind them.
-setNonce(styleNonce);
-
 onConnectionChange(() => {
   if (!isConnectionLost()) void queries.refetchQueries({ type: 'active' });
 });
+// Of the library by which dialogs lock the scrolling behind them.
+setNonce(styleNonce);
 
 createRoot(document.getElementById('desk') as HTMLElement).render(
   <StrictMode>

@@ -25,6 +25,7 @@ export const DOCUMENTS = {
     // In the order in which an owner needs them.
     tags: [
       ['Auth', 'Log in with the email and password of an account, and renew the login.'],
+      ['Session', 'Log in with a browser, and list and end logins.'],
       ['Waitlist', 'Configure waitlists. For owners, except for the public view.'],
       ['Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.'],
       ['Waiter', 'List, correct, move, offboard and erase the Waiters of a waitlist. For owners.'],
@@ -64,6 +65,7 @@ export function createDocument(app: INestApplication, serverPath: string, name: 
     .addServer(serverPath, 'The service that published this document.')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: ACCOUNT_KEY }, 'account_key')
+    .addCookieAuth('waitlist_session', { type: 'apiKey', in: 'cookie', description: COOKIE }, 'session_cookie')
     .addBearerAuth(bearer('The refresh token. It can be exchanged once for a new pair of tokens.'), 'refresh_token')
     // Last, because Swagger UI focuses the last field.
     .addBearerAuth(bearer('The access token, for the owner operations. It is valid for an hour.'), 'access_token');
@@ -179,6 +181,7 @@ const API_KEY =
   'The API key of a waitlist, in place of `api_key`. It is sent together with the access token, and stays out of URLs and logs.';
 const ACCOUNT_KEY =
   'An account key, in place of an access token. Send no token beside it: with a token, the header is for the API key of a waitlist.';
+const COOKIE = 'The refresh token of a browser. `POST /api/v1/auth/session` sets it.';
 const PATH_TOO_LONG: ProblemCode = 'PATH_TOO_LONG';
 const INVALID_KEY: ProblemCode = 'INVALID_ACCOUNT_KEY';
 const WRITE_PROBLEMS: readonly ProblemCode[] = ['INSUFFICIENT_SCOPE'];
@@ -200,6 +203,12 @@ const HEADERS: Components['headers'] = {
     description: 'The id of the request in the log. The caller may send its own: up to 64 of `A-Z a-z 0-9 _ . -`.',
     required: true,
     schema: { type: 'string', pattern: '^[\\w.-]{1,64}$', maxLength: 64 },
+  },
+  'Set-Cookie': {
+    description:
+      'The cookie with the refresh token, or one that removes it: `HttpOnly`, `SameSite=Strict`, and `Secure` where the public address of the service is https.',
+    required: true,
+    schema: { type: 'string', maxLength: 4096 },
   },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', required: true, schema: SECONDS },
   'WWW-Authenticate': {

@@ -386,7 +386,7 @@ export function textFault({ minLength = 0, maxLength, pattern }: TextBounds): Fi
   const expression = pattern === undefined ? undefined : new RegExp(pattern);
   return (value) => {
     if (typeof value !== 'string') return broken('type', 'must be text');
-    const length = countCharacters(value, maxLength);
+    const length = countCharacters(value, minLength, maxLength);
     if (length > maxLength) return broken('max_length', `must have at most ${maxLength} characters`);
     if (length < minLength)
       return broken('min_length', minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`);
@@ -398,8 +398,10 @@ export function textFault({ minLength = 0, maxLength, pattern }: TextBounds): Fi
 }
 
 /** Code points, as databases count them; `MaxLength` ignores variation selectors. Long text is not counted to its end. */
-function countCharacters(text: string, max: number): number {
-  return text.length <= max || text.length > 2 * max ? text.length : [...text].length;
+function countCharacters(text: string, min: number, max: number): number {
+  // A code point has one code unit or two.
+  const isDecided = (text.length >= 2 * min && text.length <= max) || text.length > 2 * max;
+  return isDecided ? text.length : [...text].length;
 }
 
 function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaults<unknown>): PropertyDecorator[] {

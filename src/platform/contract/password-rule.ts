@@ -1,14 +1,14 @@
-const LENGTH_MIN = 15;
-const LENGTH_MAX = 256;
+export const PASSWORD_LENGTH_MIN = 15;
+export const PASSWORD_LENGTH_MAX = 256;
 
 /** NIST 800-63B-4, 3.1.1.2: length, and no rules of composition. */
-export const PASSWORD_RULE = `must have ${LENGTH_MIN} to ${LENGTH_MAX} characters`;
+export const PASSWORD_RULE = `must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`;
 
 export function fitsPasswordRule(password: string): boolean {
   // As typed too: one letter can stand for many.
   return [password, normalPassword(password)].every((text) => {
     const length = [...text].length;
-    return length >= LENGTH_MIN && length <= LENGTH_MAX;
+    return length >= PASSWORD_LENGTH_MIN && length <= PASSWORD_LENGTH_MAX;
   });
 }
 

@@ -60,6 +60,23 @@ const CATALOG = {
     detail: 'The email or the password is wrong.',
     remedy: 'Check both. The answer does not say which one is wrong.',
   },
+  NO_SESSION: {
+    status: 401,
+    detail: 'There is no login: its cookie is missing or invalid, or it has ended.',
+    remedy: 'Log in again, with `POST /api/v1/auth/session`.',
+  },
+  WRONG_PASSWORD: {
+    status: 403,
+    detail: 'The current password is wrong.',
+    remedy: 'Check `current_password`. After repeated failures, further attempts get 429.',
+    errors: [{ field: 'current_password', rule: 'match', message: 'is not the password of the account' }],
+  },
+  FOREIGN_ORIGIN: {
+    status: 403,
+    detail: 'Only pages of this service may call this operation.',
+    remedy:
+      'Call it from a page of the same origin. Programs other than browsers use `/api/v1/auth/create_tokens`. Behind a proxy that changes `Host`, name the proxy in `TRUST_PROXY` and let it send `X-Forwarded-Host`.',
+  },
   WRONG_API_KEY: {
     status: 403,
     detail: 'This API key does not belong to one of your waitlists.',
@@ -100,6 +117,11 @@ const CATALOG = {
     status: 404,
     detail: 'There is no such account key.',
     remedy: 'Check the id. Revoked keys and keys of other accounts are not found either.',
+  },
+  SESSION_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such login.',
+    remedy: 'Check the id. Logins that have ended and those of other accounts are not found either.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,

@@ -19,6 +19,8 @@ export const RULES = [
   'unique',
   /** The field, or what its value refers to, exists. */
   'known',
+  /** The password of the account. */
+  'match',
   /** A password that cannot be guessed easily. */
   'strength',
   /** A record has an email or a phone. */

@@ -29,6 +29,8 @@ export const initial = migrationsOf(1763683200000, [
   ),
   // Deleting expired logins.
   index('login_expiry', 'login', 'expires_at'),
+  // Listing the logins of an account.
+  index('login_account', 'login', 'account_id, last_used_at'),
   table(
     'account_key',
     (is) => `

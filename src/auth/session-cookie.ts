@@ -1,0 +1,39 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Config, CONFIG } from '../platform/config/config.js';
+import type { TokenPair } from './token.service.js';
+
+export const SESSION_PATH = 'api/v1/auth/session';
+export const SESSION_COOKIE = 'waitlist_session';
+
+/** The cookie that holds the refresh token of a browser's login. Only the operations below {@link SESSION_PATH} get it. */
+@Injectable()
+export class SessionCookie {
+  private readonly attributes: string;
+
+  constructor(@Inject(CONFIG) { publicBaseUrl }: Config) {
+    const { pathname, protocol } = new URL(publicBaseUrl);
+    const path = `${pathname.replace(/\/$/, '')}/${SESSION_PATH}`;
+    this.attributes = `Path=${path}; HttpOnly; SameSite=Strict${protocol === 'https:' ? '; Secure' : ''}`;
+  }
+
+  set(reply: FastifyReply, { refreshToken, refreshExpiresAt }: TokenPair): void {
+    this.send(reply, refreshToken, Math.ceil((refreshExpiresAt.getTime() - Date.now()) / 1000));
+  }
+
+  clear(reply: FastifyReply): void {
+    this.send(reply, '', 0);
+  }
+
+  private send(reply: FastifyReply, value: string, maxAgeSeconds: number): void {
+    void reply.header('Set-Cookie', `${SESSION_COOKIE}=${value}; Max-Age=${maxAgeSeconds}; ${this.attributes}`);
+  }
+}
+
+/** The refresh token in the cookie; null also with two of them, because another host of the domain may have set one. */
+export function sessionCookieOf({ headers }: FastifyRequest): string | null {
+  const name = `${SESSION_COOKIE}=`;
+  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
+  const [token, ...others] = cookies.filter((cookie) => cookie.startsWith(name));
+  return token === undefined || others.length > 0 ? null : token.slice(name.length);
+}

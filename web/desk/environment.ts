@@ -7,3 +7,8 @@ export const basePath = meta('name="base-path"')?.content ?? '';
 
 /** The nonce of this page's policy, for styles that a library inserts. */
 export const styleNonce = meta('property="csp-nonce"')?.nonce ?? '';
+
+/** The address of a waitlist's page that this service makes. */
+export function hostedPage(waitlistId: number): string {
+  return `${location.origin}${basePath}/waitlist/${waitlistId}`;
+}

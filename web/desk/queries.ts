@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, bodyOf } from './api';
 import type { components } from './generated/openapi';
+import { Problem } from './problem';
 
 const PAGE_SIZE_MAX = 100;
 const DAY_MS = 86_400_000;
@@ -51,5 +52,24 @@ export function statisticsQuery(waitlistId: number) {
       const params = { path: { waitlist_id: waitlistId }, query: { from } };
       return bodyOf(api.GET('/api/v1/waitlist/{waitlist_id}/statistics', { params, signal }));
     },
+  });
+}
+
+const IMPORT_POLL_MS = 2_000;
+
+/** The latest import of the last 30 days, or null. Asks again while it runs. */
+export function latestImportQuery(waitlistId: number) {
+  return queryOptions({
+    queryKey: ['waitlists', waitlistId, 'import'],
+    queryFn: async ({ signal }) => {
+      try {
+        const path = { waitlist_id: waitlistId };
+        return await bodyOf(api.GET('/api/v1/waitlist/{waitlist_id}/import', { params: { path }, signal }));
+      } catch (error) {
+        if (error instanceof Problem && error.code === 'NO_IMPORT_FOUND') return null;
+        throw error;
+      }
+    },
+    refetchInterval: ({ state }) => (state.data?.state === 'running' ? IMPORT_POLL_MS : false),
   });
 }

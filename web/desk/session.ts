@@ -105,6 +105,13 @@ function signedIn(): Promise<void> {
   });
 }
 
+/** A new access token, which lasts its whole time: for a request that is too large to be sent again. */
+export async function freshToken(): Promise<string> {
+  await refresh();
+  if (accessToken === null) await signedIn();
+  return accessToken ?? '';
+}
+
 function withToken(request: Request): Request {
   const authorized = new Request(request);
   if (accessToken !== null) authorized.headers.set('authorization', `Bearer ${accessToken}`);

@@ -1,5 +1,11 @@
 const WHOLE = new Intl.NumberFormat();
 const PERCENT = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+const SIZES = [
+  ['byte', 1],
+  ['kilobyte', 1e3],
+  ['megabyte', 1e6],
+  ['gigabyte', 1e9],
+] as const;
 
 /** With thousands separators of the reader's locale. */
 export function count(number: number): string {
@@ -14,6 +20,24 @@ export function position(priority: number): string {
 /** A share of 0 to 1. */
 export function share(ratio: number): string {
   return PERCENT.format(ratio);
+}
+
+/** A size of a file. */
+export function size(bytes: number): string {
+  const unit = SIZES.findLast(([, bytesOfOne]) => bytes >= bytesOfOne) ?? SIZES[0];
+  return new Intl.NumberFormat(undefined, {
+    style: 'unit',
+    unit: unit[0],
+    maximumFractionDigits: bytes < 10 * unit[1] && unit[1] > 1 ? 1 : 0,
+  }).format(bytes / unit[1]);
+}
+
+/** A stretch of time, as "3 minutes". */
+export function duration(seconds: number): string {
+  const [unit, length] = seconds < 60 ? (['second', 1] as const) : (['minute', 60] as const);
+  return new Intl.NumberFormat(undefined, { style: 'unit', unit, unitDisplay: 'long' }).format(
+    Math.max(1, Math.round(seconds / length)),
+  );
 }
 
 /** The moment of a time in the form of the API, `YYYY-MM-DD_HH-MM-SS` in UTC. */

@@ -1,5 +1,68 @@
-import { Title } from '@mantine/core';
+import { Skeleton, Stack, Tabs, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
+import { ProblemAlert } from '../parts/problem-alert';
+import { type Waitlist, waitlistQuery } from '../queries';
+import { settingsRoute } from '../router';
+import { DangerTab } from './danger.tab';
+import { FormTab } from './form.tab';
+import { KeysTab } from './keys.tab';
+import { LookTab } from './look.tab';
+import { ReferralsTab } from './referrals.tab';
+import classes from './settings.module.css';
+
+const TABS: Readonly<Record<string, { readonly label: string; readonly Tab: ComponentType<{ waitlist: Waitlist }> }>> =
+  {
+    form: { label: 'Form', Tab: FormTab },
+    referrals: { label: 'Referrals', Tab: ReferralsTab },
+    look: { label: 'Look', Tab: LookTab },
+    keys: { label: 'Keys', Tab: KeysTab },
+    danger: { label: 'Danger', Tab: DangerTab },
+  };
 
 export function SettingsPage() {
-  return <Title order={1}>Settings</Title>;
+  const { waitlistId, tab } = settingsRoute.useParams();
+  const navigate = useNavigate();
+  const waitlist = useQuery(waitlistQuery(waitlistId));
+  const current = tab in TABS ? tab : 'form';
+  return (
+    <Stack gap="lg">
+      <Title order={1}>Settings</Title>
+      <Tabs
+        value={current}
+        // Arrow keys move between the tabs; a tab with unsaved changes asks first.
+        activateTabWithKeyboard={false}
+        keepMounted={false}
+        onChange={(next) =>
+          next && void navigate({ to: '/$waitlistId/settings/$tab', params: { waitlistId, tab: next } })
+        }
+      >
+        <Tabs.List className={classes.tabs ?? ''} mb="lg">
+          {Object.entries(TABS).map(([name, { label }]) => (
+            <Tabs.Tab key={name} value={name}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {Object.entries(TABS).map(([name, { Tab }]) => (
+          <Tabs.Panel key={name} value={name}>
+            {waitlist.isError && <ProblemAlert error={waitlist.error} onRetry={() => void waitlist.refetch()} />}
+            {waitlist.isPending && <Loading />}
+            {waitlist.data && <Tab key={waitlist.data.id} waitlist={waitlist.data} />}
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Stack>
+  );
+}
+
+function Loading() {
+  return (
+    <Stack>
+      <Skeleton height={56} maw={480} />
+      <Skeleton height={56} maw={480} />
+      <Skeleton height={160} maw={640} />
+    </Stack>
+  );
 }

@@ -1,0 +1,158 @@
+import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../api';
+import { ConfirmDialog } from '../parts/confirm-dialog';
+import { count } from '../parts/format';
+import { ProblemAlert } from '../parts/problem-alert';
+import { type Waitlist, waitlistQuery, waitlistsQuery } from '../queries';
+
+/** Closing, hiding and deleting the waitlist. */
+export function DangerTab({ waitlist }: { waitlist: Waitlist }) {
+  const { is_closed: isClosed, is_public: isPublic } = waitlist;
+  return (
+    <Stack maw={640}>
+      <Toggle
+        waitlist={waitlist}
+        title={isClosed ? 'The waitlist is closed' : 'Close the waitlist'}
+        text={
+          isClosed
+            ? 'Nobody new can join. Those who joined still find their place.'
+            : 'Nobody new can join then. Those who joined still find their place. You can open it again at any time.'
+        }
+        act={isClosed ? 'Open the waitlist' : 'Close the waitlist'}
+        done={isClosed ? 'The waitlist is open.' : 'The waitlist is closed.'}
+        change={{ is_closed: !isClosed }}
+      />
+      <Toggle
+        waitlist={waitlist}
+        title={isPublic ? 'Make the waitlist private' : 'The waitlist is private'}
+        text={
+          isPublic
+            ? 'Its signup page, widget and leaderboard disappear then. Apps that know its id can still sign people up, and private status pages stay. You can make it public again at any time.'
+            : 'It has no signup page, widget or leaderboard. Apps that know its id can still sign people up.'
+        }
+        act={isPublic ? 'Make it private' : 'Make it public'}
+        done={isPublic ? 'The waitlist is private.' : 'The waitlist is public.'}
+        change={{ is_public: !isPublic }}
+      />
+      <Delete waitlist={waitlist} />
+    </Stack>
+  );
+}
+
+function Act({ title, text, children }: { title: string; text: ReactNode; children: ReactNode }) {
+  return (
+    <Paper withBorder p="md">
+      <Stack gap="sm">
+        <div>
+          <Title order={2} size="h4">
+            {title}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {text}
+          </Text>
+        </div>
+        {children}
+      </Stack>
+    </Paper>
+  );
+}
+
+/** An act that can be taken back, so it happens at once. */
+function Toggle({
+  waitlist,
+  title,
+  text,
+  act,
+  done,
+  change,
+}: {
+  waitlist: Waitlist;
+  title: string;
+  text: string;
+  act: string;
+  done: string;
+  change: { is_closed: boolean } | { is_public: boolean };
+}) {
+  const queries = useQueryClient();
+  const send = useMutation({
+    mutationFn: () =>
+      bodyOf(
+        api.PATCH('/api/v1/waitlist/{waitlist_id}', { params: { path: { waitlist_id: waitlist.id } }, body: change }),
+      ),
+    onSuccess: (updated) => {
+      queries.setQueryData(waitlistQuery(waitlist.id).queryKey, updated);
+      void queries.invalidateQueries({ queryKey: waitlistsQuery().queryKey });
+      notifications.show({ message: done });
+    },
+  });
+  return (
+    <Act title={title} text={text}>
+      {send.isError && <ProblemAlert error={send.error} onRetry={() => send.mutate()} />}
+      <Group>
+        <Button variant="default" loading={send.isPending} onClick={() => send.mutate()}>
+          {act}
+        </Button>
+      </Group>
+    </Act>
+  );
+}
+
+function Delete({ waitlist }: { waitlist: Waitlist }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [isAsking, setAsking] = useState(false);
+  const [typed, setTyped] = useState('');
+  const { waitlist_name: name, statistics } = waitlist;
+  const close = () => {
+    setAsking(false);
+    setTyped('');
+  };
+  const remove = async () => {
+    await bodyOf(api.DELETE('/api/v1/waitlist/{waitlist_id}', { params: { path: { waitlist_id: waitlist.id } } }));
+    // The page that follows leads to a waitlist of this list.
+    queries.setQueryData(waitlistsQuery().queryKey, (all) => all?.filter(({ id }) => id !== waitlist.id));
+    await navigate({ to: '/', replace: true });
+    queries.removeQueries({ queryKey: waitlistQuery(waitlist.id).queryKey });
+    notifications.show({ message: `“${name}” is deleted.` });
+  };
+  return (
+    <Act
+      title="Delete the waitlist"
+      text="Deletes it with all its people, answers and referrals. Export it before, if you may need them."
+    >
+      <Group>
+        <Button color="red" variant="outline" onClick={() => setAsking(true)}>
+          Delete the waitlist
+        </Button>
+      </Group>
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={`Delete “${name}”?`}
+        act="Delete the waitlist"
+        canAct={typed.trim() === name.trim()}
+        onConfirm={remove}
+        onClose={close}
+      >
+        <Text size="sm">
+          {peopleOf(statistics.total_signups)} erased with everything they gave, and pages that show this waitlist stop
+          working. There is no way back.
+        </Text>
+        <TextInput
+          label={`Type ${name} to confirm`}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          autoComplete="off"
+          data-autofocus
+        />
+      </ConfirmDialog>
+    </Act>
+  );
+}
+
+function peopleOf(total: number): string {
+  return total === 1 ? 'The 1 person on it is' : `The ${count(total)} people on it are`;
+}

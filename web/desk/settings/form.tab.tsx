@@ -1,0 +1,116 @@
+import { Group, Input, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
+import { hostedPage } from '../environment';
+import type { Waitlist } from '../queries';
+import { countries } from './countries';
+import { QuestionFields, questionsOf, toQuestions, type QuestionValues } from './question-fields';
+import { Section } from './section';
+import { SettingsTab, useSettingsForm, type SettingChanges } from './settings-form';
+
+type RequiredContact = Waitlist['required_contact'];
+
+interface FormValues extends Record<string, unknown> {
+  waitlist_name: string;
+  waitlist_url_location: string;
+  required_contact: RequiredContact;
+  default_region: string;
+  questions: QuestionValues[];
+}
+
+const CONTACT: readonly { readonly field: keyof RequiredContact; readonly label: string }[] = [
+  { field: 'email', label: 'Email' },
+  { field: 'phone', label: 'Phone' },
+  { field: 'first_name', label: 'First name' },
+  { field: 'last_name', label: 'Last name' },
+];
+const REQUIREMENTS = [
+  { value: 'required', label: 'Required' },
+  { value: 'optional', label: 'Optional' },
+  { value: 'off', label: 'Off' },
+];
+
+/** What the signup form asks for. */
+export function FormTab({ waitlist }: { waitlist: Waitlist }) {
+  const settings = useSettingsForm(waitlist, valuesOf, changesOf);
+  const { form, saved } = settings;
+  return (
+    <SettingsTab settings={settings}>
+      <Section title="Waitlist">
+        <TextInput label="Name" required maxLength={200} {...form.getInputProps('waitlist_name')} />
+        <TextInput
+          label="Signup page"
+          description="Referral links lead to this address. Without one, they lead to the page of this service."
+          type="url"
+          placeholder={hostedPage(waitlist.id)}
+          {...form.getInputProps('waitlist_url_location')}
+        />
+      </Section>
+      <Section title="Contact data" hint="A person is found again by email or phone, so one of them stays on.">
+        <Stack gap="sm">
+          {CONTACT.map(({ field, label }) => (
+            <Group key={field} justify="space-between" gap="xs">
+              <Text size="sm" fw={500}>
+                {label}
+              </Text>
+              <SegmentedControl
+                aria-label={label}
+                data={REQUIREMENTS}
+                {...form.getInputProps(`required_contact.${field}`, { withError: false, withFocus: false })}
+              />
+            </Group>
+          ))}
+          {form.errors.required_contact && (
+            <Input.Error role="alert">This setting {form.errors.required_contact}</Input.Error>
+          )}
+        </Stack>
+        <Select
+          label="Country of phone numbers"
+          description="For numbers that people type without a country code."
+          placeholder="None: people type the country code"
+          data={countries()}
+          searchable
+          clearable
+          clearButtonProps={{ 'aria-label': 'Clear the country' }}
+          nothingFoundMessage="No such country"
+          {...form.getInputProps('default_region')}
+          onChange={(region) => form.setFieldValue('default_region', region ?? '')}
+        />
+      </Section>
+      <Section title="Questions" hint="Up to three, in this order. The answers stand at each person and in the export.">
+        <QuestionFields
+          form={form}
+          saved={saved.questions}
+          removedBefore={waitlist.questions.filter(({ soft_deleted }) => soft_deleted)}
+        />{' '}
+        {/* prettier-ignore */}
+      </Section>
+    </SettingsTab>
+  );
+}
+
+function valuesOf(waitlist: Waitlist): FormValues {
+  const page = waitlist.waitlist_url_location;
+  return {
+    waitlist_name: waitlist.waitlist_name,
+    waitlist_url_location: page === hostedPage(waitlist.id) ? '' : page,
+    required_contact: waitlist.required_contact,
+    default_region: waitlist.default_region ?? '',
+    questions: questionsOf(waitlist.questions),
+  };
+}
+
+function changesOf(changed: Partial<FormValues>, before: FormValues): SettingChanges {
+  const { waitlist_url_location, required_contact, default_region, questions, ...others } = changed;
+  return {
+    ...others,
+    ...(waitlist_url_location !== undefined && { waitlist_url_location: waitlist_url_location || null }),
+    ...(required_contact && {
+      required_contact: Object.fromEntries(
+        CONTACT.map(({ field }) => field)
+          .filter((field) => required_contact[field] !== before.required_contact[field])
+          .map((field) => [field, required_contact[field]]),
+      ),
+    }),
+    ...(default_region !== undefined && { default_region: default_region || null }),
+    ...(questions && { questions: toQuestions(questions) }),
+  };
+}

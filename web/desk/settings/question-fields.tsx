@@ -1,0 +1,245 @@
+import { ActionIcon, Alert, Button, Card, Checkbox, Group, Input, SegmentedControl, Stack, Text, Textarea, TextInput, VisuallyHidden } from '@mantine/core'; // prettier-ignore
+import type { UseFormReturnType } from '@mantine/form';
+import { ArrowDownIcon, ArrowUpIcon, PlusIcon, TrashIcon } from '@radix-ui/react-icons';
+import { useRef, useState } from 'react';
+import type { components } from '../generated/openapi';
+import type { Waitlist } from '../queries';
+
+type ConfiguredQuestion = Waitlist['questions'][number];
+
+/** A question as its fields hold it. */
+export interface QuestionValues {
+  /** Tells the fields of two questions apart while they are moved. */
+  key: string;
+  /** Null for a new one. */
+  id: number | null;
+  question_value: string;
+  optional: boolean;
+  isChoice: boolean;
+  /** One a line. */
+  choices: string;
+}
+
+const QUESTIONS_MAX = 3;
+const KINDS = [
+  { value: 'text', label: 'Free text' },
+  { value: 'choice', label: 'Choices' },
+];
+
+/** The live questions, in order. */
+export function questionsOf(questions: readonly ConfiguredQuestion[]): QuestionValues[] {
+  return questions
+    .filter(({ soft_deleted }) => !soft_deleted)
+    .map(({ id, question_value, optional, answer_value }) => ({
+      key: `question ${id}`,
+      id,
+      question_value,
+      optional,
+      isChoice: answer_value !== null,
+      choices: answer_value?.join('\n') ?? '',
+    }));
+}
+
+export function toQuestions(questions: readonly QuestionValues[]): components['schemas']['Question'][] {
+  return questions.map(({ id, question_value, optional, isChoice, choices }) => ({
+    ...(id !== null && { id }),
+    question_value,
+    optional,
+    answer_value: isChoice ? choicesOf(choices) : null,
+  }));
+}
+
+function choicesOf(lines: string): string[] {
+  return lines.split('\n').flatMap((line) => line.trim() || []);
+}
+
+/** The questions of a form: add, rename, reorder, remove. */
+export function QuestionFields<Values extends { questions: QuestionValues[] }>({
+  form,
+  saved,
+  removedBefore,
+}: {
+  form: UseFormReturnType<Values>;
+  saved: readonly QuestionValues[];
+  removedBefore: readonly ConfiguredQuestion[];
+}) {
+  const { questions } = form.values;
+  const added = useRef(0);
+  const list = useRef<HTMLDivElement>(null);
+  const addButton = useRef<HTMLButtonElement>(null);
+  const [announcement, setAnnouncement] = useState('');
+  const removed = saved.filter(({ id }) => !questions.some((question) => question.id === id));
+  const setQuestions = (next: QuestionValues[]) => {
+    form.clearErrors();
+    form.setValues({ questions: next } as Partial<Values>);
+  };
+  const focus = (key: string, part: string) =>
+    requestAnimationFrame(() => {
+      const card = list.current?.querySelector(`[data-question="${key}"]`);
+      const target = card?.querySelector<HTMLElement>(`[data-part="${part}"]:not([data-disabled])`);
+      (target ?? card?.querySelector<HTMLElement>('[data-part="text"]'))?.focus();
+    });
+
+  const add = () => {
+    added.current += 1;
+    const key = `new ${added.current}`;
+    setQuestions([...questions, { key, id: null, question_value: '', optional: true, isChoice: false, choices: '' }]);
+    focus(key, 'text');
+  };
+  const move = (index: number, by: -1 | 1) => {
+    const next = [...questions];
+    const [moved] = next.splice(index, 1);
+    if (!moved) return;
+    next.splice(index + by, 0, moved);
+    setQuestions(next);
+    setAnnouncement(`Moved to place ${index + by + 1} of ${next.length}.`);
+    // Moving an element takes the focus from it.
+    focus(moved.key, by < 0 ? 'up' : 'down');
+  };
+  const remove = (index: number) => {
+    setQuestions(questions.filter((_, at) => at !== index));
+    setAnnouncement('Question removed.');
+    addButton.current?.focus();
+  };
+
+  return (
+    <Stack ref={list}>
+      {questions.length === 0 && (
+        <Text size="sm" c="dimmed">
+          The form asks no questions yet.
+        </Text>
+      )}
+      {questions.map((question, index) => {
+        const before = saved.find(({ id }) => id !== null && id === question.id);
+        const name = `Question ${index + 1}`;
+        const path = `questions.${index}`;
+        const choiceFault = Object.entries(form.errors).find(([field]) =>
+          field.startsWith(`${path}.answer_value`),
+        )?.[1];
+        return (
+          <Card key={question.key} withBorder data-question={question.key} role="group" aria-label={name}>
+            <Stack gap="sm">
+              <Group justify="space-between" wrap="nowrap">
+                <Text size="sm" fw={600}>
+                  {name}
+                </Text>
+                <Group gap={4} wrap="nowrap">
+                  <ActionIcon
+                    variant="subtle"
+                    size="lg"
+                    data-part="up"
+                    disabled={index === 0}
+                    onClick={() => move(index, -1)}
+                    aria-label={`Move question ${index + 1} up`}
+                  >
+                    <ArrowUpIcon />
+                  </ActionIcon>
+                  <ActionIcon
+                    variant="subtle"
+                    size="lg"
+                    data-part="down"
+                    disabled={index === questions.length - 1}
+                    onClick={() => move(index, 1)}
+                    aria-label={`Move question ${index + 1} down`}
+                  >
+                    <ArrowDownIcon />
+                  </ActionIcon>
+                  <ActionIcon
+                    variant="subtle"
+                    size="lg"
+                    color="red"
+                    onClick={() => remove(index)}
+                    aria-label={`Remove question ${index + 1}`}
+                  >
+                    <TrashIcon />
+                  </ActionIcon>
+                </Group>
+              </Group>
+              <TextInput
+                label="Text"
+                required
+                maxLength={500}
+                data-part="text"
+                description={
+                  before && before.question_value !== question.question_value
+                    ? `Renamed from “${before.question_value}”. The answers that people gave stay with this question.`
+                    : undefined
+                }
+                {...form.getInputProps(`${path}.question_value`)}
+              />
+              <Group justify="space-between" gap="sm">
+                <SegmentedControl
+                  aria-label={`Kind of answer to question ${index + 1}`}
+                  data={KINDS}
+                  value={question.isChoice ? 'choice' : 'text'}
+                  onChange={(kind) => form.setFieldValue(`${path}.isChoice` as never, (kind === 'choice') as never)}
+                />
+                <Checkbox
+                  label="People may leave it out"
+                  {...form.getInputProps(`${path}.optional`, { type: 'checkbox' })}
+                />
+              </Group>
+              {question.isChoice && (
+                <Textarea
+                  label="Choices"
+                  description="One a line. Answers that people gave stay as they are."
+                  autosize
+                  minRows={2}
+                  maxRows={12}
+                  {...form.getInputProps(`${path}.choices`)}
+                  error={choiceFault}
+                />
+              )}
+            </Stack>
+          </Card>
+        );
+      })}
+      {removed.map((question) => (
+        <Alert key={question.key} color="orange" variant="light" title={`“${question.question_value}” will be removed`}>
+          <Group justify="space-between" gap="sm">
+            <Text size="sm" maw={420}>
+              New people are not asked any more. The answers given so far are kept: they stay at each person and in the
+              export.
+            </Text>
+            {questions.length < QUESTIONS_MAX && (
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => {
+                  setQuestions([...questions, question]);
+                  focus(question.key, 'text');
+                }}
+              >
+                Keep it
+              </Button>
+            )}
+          </Group>
+        </Alert>
+      ))}
+      {form.errors.questions && <Input.Error role="alert">The questions {form.errors.questions}</Input.Error>}
+      <Group>
+        <Button
+          ref={addButton}
+          variant="default"
+          leftSection={<PlusIcon />}
+          onClick={add}
+          disabled={questions.length >= QUESTIONS_MAX}
+        >
+          Add question
+        </Button>
+        {questions.length >= QUESTIONS_MAX && (
+          <Text size="sm" c="dimmed">
+            A form has at most {QUESTIONS_MAX} questions.
+          </Text>
+        )}
+      </Group>
+      {removedBefore.length > 0 && (
+        <Text size="sm" c="dimmed">
+          Removed earlier, with their answers kept:{' '}
+          {removedBefore.map(({ question_value }) => `“${question_value}”`).join(', ')}.
+        </Text>
+      )}
+      <VisuallyHidden role="status">{announcement}</VisuallyHidden>
+    </Stack>
+  );
+}

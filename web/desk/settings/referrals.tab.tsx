@@ -1,0 +1,102 @@
+import { NumberInput, Switch, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { api, bodyOf } from '../api';
+import { count } from '../parts/format';
+import { ProblemAlert } from '../parts/problem-alert';
+import type { Waitlist } from '../queries';
+import { Section } from './section';
+import { SettingsTab, useSettingsForm } from './settings-form';
+
+interface ReferralValues extends Record<string, unknown> {
+  spots_to_move_upon_referral: number;
+  uses_leaderboard: boolean;
+  leaderboard_length: number;
+}
+
+const SPOTS_MAX = 10_000;
+const LEADERBOARD_MAX = 100;
+/** A pause in typing after which the service counts. */
+const PREVIEW_PAUSE_MS = 300;
+
+/** What a referral earns, and who may see it. */
+export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
+  const settings = useSettingsForm<ReferralValues>(waitlist, valuesOf, (changed) => changed);
+  const { form, saved } = settings;
+  const { spots_to_move_upon_referral: spots } = form.values;
+  return (
+    <SettingsTab
+      settings={settings}
+      savedText={({ records_moved }) => (records_moved > 0 ? `Saved. ${people(records_moved)} moved.` : 'Saved.')}
+    >
+      <Section title="Spots for a referral">
+        <NumberInput
+          label="Spots that a person moves up for each friend who joins"
+          description="Applies at once, to earlier referrals too."
+          min={0}
+          max={SPOTS_MAX}
+          clampBehavior="none"
+          allowDecimal={false}
+          allowNegative={false}
+          maw={420}
+          {...form.getInputProps('spots_to_move_upon_referral')}
+        />
+        {spots !== saved.spots_to_move_upon_referral && <Preview waitlistId={waitlist.id} spots={spots} />}
+      </Section>
+      <Section title="Leaderboard" hint="The people with the most referrals, with names and addresses shortened.">
+        <Switch
+          label="Everybody may see the leaderboard"
+          {...form.getInputProps('uses_leaderboard', { type: 'checkbox' })}
+        />
+        <NumberInput
+          label="People on the leaderboard"
+          min={1}
+          max={LEADERBOARD_MAX}
+          clampBehavior="none"
+          allowDecimal={false}
+          allowNegative={false}
+          maw={240}
+          disabled={!form.values.uses_leaderboard}
+          {...form.getInputProps('leaderboard_length')}
+        />
+      </Section>
+    </SettingsTab>
+  );
+}
+
+/** How many people a change would move, before it is saved. */
+function Preview({ waitlistId, spots }: { waitlistId: number; spots: unknown }) {
+  const [asked] = useDebouncedValue(spots, PREVIEW_PAUSE_MS);
+  const isValid = typeof asked === 'number' && asked >= 0 && asked <= SPOTS_MAX;
+  const preview = useQuery({
+    queryKey: ['waitlists', waitlistId, 'reorder', asked],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/api/v1/waitlist/{waitlist_id}/reorder', {
+          params: { path: { waitlist_id: waitlistId }, query: { spots_to_move_upon_referral: asked as number } },
+          signal,
+        }),
+      ),
+    enabled: isValid,
+    placeholderData: keepPreviousData,
+  });
+  if (preview.isError) return <ProblemAlert error={preview.error} onRetry={() => void preview.refetch()} />;
+  return (
+    <Text size="sm" role="status" c={preview.isPlaceholderData ? 'dimmed' : undefined}>
+      {preview.data && isValid ? `${people(preview.data.records_moved)} would move.` : ' '}
+    </Text>
+  );
+}
+
+function people(number: number): string {
+  if (number === 0) return 'Nobody';
+  return number === 1 ? '1 person' : `${count(number)} people`;
+}
+
+function valuesOf(waitlist: Waitlist): ReferralValues {
+  return {
+    spots_to_move_upon_referral: waitlist.spots_to_move_upon_referral,
+    uses_leaderboard: waitlist.uses_leaderboard,
+    leaderboard_length: waitlist.leaderboard_length,
+  };
+}

@@ -1,0 +1,168 @@
+import { Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { useForm, type UseFormReturnType } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../api';
+import type { components } from '../generated/openapi';
+import { showFaults } from '../parts/field-faults';
+import { ProblemAlert } from '../parts/problem-alert';
+import { type Waitlist, waitlistQuery } from '../queries';
+import classes from './settings.module.css';
+import { UnsavedChanges } from './unsaved-changes';
+
+export type SettingChanges = components['schemas']['UpdateWaitlist'];
+type UpdatedWaitlist = components['schemas']['UpdatedWaitlist'];
+
+const SAVED_SHOWN_MS = 5_000;
+
+export interface SettingsForm<Values> {
+  readonly form: UseFormReturnType<Values>;
+  /** The values that the service has, as far as this page knows. */
+  readonly saved: Values;
+  readonly isDirty: boolean;
+  readonly isSaving: boolean;
+  /** The answer to the latest save, for a moment. */
+  readonly justSaved: UpdatedWaitlist | null;
+  /** Of the latest save; null if each of its faults stands beside a field. */
+  readonly error: unknown;
+  readonly hasFaults: boolean;
+  readonly save: () => void;
+  readonly discard: () => void;
+}
+
+/**
+ * The form of one tab. `valuesOf` reads its values from a waitlist, under the names of the API. A save sends only the fields
+ * that were changed here, so it leaves alone what another tab or another person saved meanwhile.
+ */
+export function useSettingsForm<Values extends Record<string, unknown>>(
+  waitlist: Waitlist,
+  valuesOf: (waitlist: Waitlist) => Values,
+  changesOf: (changed: Partial<Values>, before: Values) => SettingChanges,
+): SettingsForm<Values> {
+  const queries = useQueryClient();
+  const [saved, setSaved] = useState(() => valuesOf(waitlist));
+  const form = useForm<Values>({ initialValues: saved });
+  const [error, setError] = useState<unknown>(null);
+  const [justSaved, setJustSaved] = useState<UpdatedWaitlist | null>(null);
+  const changed = changedOf(form.values, saved);
+  const isDirty = Object.keys(changed).length > 0;
+
+  /** Takes over what the service has, except in the fields that differ from `before`. */
+  const takeOver = (current: Waitlist, before: Values) => {
+    const values = valuesOf(current);
+    setSaved(values);
+    form.setValues({ ...values, ...changedOf(form.getValues(), before) });
+  };
+
+  const send = useMutation({
+    mutationFn: (values: Values) =>
+      bodyOf(
+        api.PATCH('/api/v1/waitlist/{waitlist_id}', {
+          params: { path: { waitlist_id: waitlist.id } },
+          body: changesOf(changedOf(values, saved), saved),
+        }),
+      ),
+    onMutate: () => {
+      setError(null);
+      setJustSaved(null);
+    },
+    onSuccess: (updated, values) => {
+      takeOver(updated, values);
+      setJustSaved(updated);
+      queries.setQueryData(waitlistQuery(waitlist.id).queryKey, updated);
+      void queries.invalidateQueries({ queryKey: ['waitlists'] });
+    },
+    onError: (failure) => setError(showFaults(failure, form)),
+  });
+
+  useEffect(() => {
+    if (justSaved === null) return;
+    const timer = setTimeout(() => setJustSaved(null), SAVED_SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [justSaved]);
+
+  // Another tab or another person has saved.
+  useEffect(() => {
+    if (!isDirty && !send.isPending) takeOver(waitlist, form.getValues());
+  }, [waitlist]);
+
+  return {
+    form,
+    saved,
+    isDirty,
+    isSaving: send.isPending,
+    justSaved,
+    error,
+    hasFaults: Object.keys(form.errors).length > 0,
+    save: () => send.mutate(form.getValues()),
+    discard: () => {
+      form.setValues(saved);
+      form.clearErrors();
+      setError(null);
+    },
+  };
+}
+
+function changedOf<Values extends Record<string, unknown>>(values: Values, before: Values): Partial<Values> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])),
+  ) as Partial<Values>;
+}
+
+/** The fields of a tab, and the bar that saves them. */
+export function SettingsTab<Values>({
+  settings,
+  savedText = () => 'Saved.',
+  children,
+}: {
+  settings: SettingsForm<Values>;
+  savedText?: (updated: UpdatedWaitlist) => string;
+  children: ReactNode;
+}) {
+  const { isDirty, isSaving, justSaved, error, hasFaults } = settings;
+  const element = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (hasFaults) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [hasFaults]);
+  return (
+    <form
+      ref={element}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isDirty && !isSaving) settings.save();
+      }}
+    >
+      <Stack gap="xl">
+        {children}
+        <Paper className={classes.bar} withBorder p="sm">
+          <Stack gap="sm">
+            {error !== null && <ProblemAlert error={error} onRetry={settings.save} />}
+            <Group justify="space-between">
+              <Text size="sm" role="status">
+                {statusOf()}
+              </Text>
+              <Group gap="xs">
+                {isDirty && (
+                  <Button variant="default" onClick={settings.discard} disabled={isSaving}>
+                    Discard
+                  </Button>
+                )}
+                <Button type="submit" disabled={!isDirty} loading={isSaving}>
+                  Save
+                </Button>
+              </Group>
+            </Group>
+          </Stack>
+        </Paper>
+      </Stack>
+      <UnsavedChanges isDirty={isDirty} />
+    </form>
+  );
+
+  function statusOf(): string {
+    if (hasFaults) return 'Not saved yet: some fields need your attention.';
+    if (justSaved) return savedText(justSaved);
+    return isDirty ? 'You have changes that are not saved yet.' : '';
+  }
+}

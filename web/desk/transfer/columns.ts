@@ -1,0 +1,36 @@
+/** What an import takes a column for, by its name in the file. Other columns are ignored. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  email: 'Email',
+  phone: 'Phone',
+  first_name: 'First name',
+  last_name: 'Last name',
+  created_at: 'Time of joining',
+  join_order: 'Order of joining',
+  referral_token: 'Referral token',
+  referred_by: 'Referrer’s token',
+  amount_referred: 'Number of referrals',
+  spots_advanced: 'Spots granted',
+  registered_email: 'Email at signup',
+  credit: 'Credit of the referral',
+  credit_reasons: 'Reasons of the credit',
+  removed_date: 'Time of letting in',
+  removed_priority: 'Position when let in',
+  verified: 'Contact verified',
+  uuid: 'Id of the person',
+  metadata: 'Metadata',
+  question_1: 'Question 1',
+  answer_1: 'Answer 1',
+  question_2: 'Question 2',
+  answer_2: 'Answer 2',
+  question_3: 'Question 3',
+  answer_3: 'Answer 3',
+  answers: 'Answers',
+};
+
+/** The names that an import knows. */
+export const COLUMN_NAMES = Object.keys(MEANINGS);
+
+/** Null for a column that an import ignores. */
+export function meaningOf(column: string): string | null {
+  return MEANINGS[column.trim().toLowerCase()] ?? null;
+}

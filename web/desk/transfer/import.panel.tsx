@@ -1,0 +1,254 @@
+import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core';
+import { Dropzone, type FileRejection } from '@mantine/dropzone';
+import { FileTextIcon, UploadIcon } from '@radix-ui/react-icons';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { count, size } from '../parts/format';
+import { ProblemAlert } from '../parts/problem-alert';
+import { latestImportQuery, type Waitlist, waitlistsQuery } from '../queries';
+import { COLUMN_NAMES } from './columns';
+import { type FileHead, readHead } from './file-head';
+import { HeadTable } from './head-table';
+import {
+  forgetImport,
+  importRun,
+  type ImportProgress,
+  type ImportReport,
+  onImportRuns,
+  startImport,
+} from './import-runs';
+import { ProgressBar } from './progress-bar';
+import { people, Report } from './report';
+
+/** As the service. */
+const FILE_BYTES_MAX = 1024 ** 3;
+
+/** A file is looked at, checked by a dry run, and imported. */
+export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
+  const queries = useQueryClient();
+  const run = useSyncExternalStore(onImportRuns, () => importRun(waitlist.id));
+  const latest = useQuery(latestImportQuery(waitlist.id));
+  const [chosen, setChosen] = useState<{ file: File; head: FileHead } | null>(null);
+  const [refusal, setRefusal] = useState<string | null>(null);
+
+  // The totals have changed, and so has the latest import.
+  const state = run && !run.isDryRun ? run.state : null;
+  useEffect(() => {
+    if (state !== null && state !== 'running') void queries.invalidateQueries({ queryKey: waitlistsQuery().queryKey });
+    if (state === 'out-of-sight') forgetImport(waitlist.id);
+  }, [state, queries, waitlist.id]);
+
+  const choose = async (file: File) => {
+    setRefusal(null);
+    forgetImport(waitlist.id);
+    try {
+      setChosen({ file, head: await readHead(file) });
+    } catch (error) {
+      setChosen(null);
+      setRefusal(`${file.name}: ${(error as Error).message}`);
+    }
+  };
+  const start = (file: File, isDryRun: boolean, report: ImportReport | null) =>
+    void startImport(waitlist.id, file, { isDryRun, lines: report && linesOf(report) });
+  const chooseAnother = () => {
+    setChosen(null);
+    forgetImport(waitlist.id);
+  };
+
+  return (
+    <Paper component="section" aria-labelledby="import" withBorder p="lg">
+      <Stack>
+        <div>
+          <Title order={2} size="h4" id="import">
+            Import
+          </Title>
+          <Text size="sm" c="dimmed" maw={560}>
+            People join behind those who are in line already, in the order of the file. Whoever is on the waitlist
+            already is skipped.
+          </Text>
+        </div>
+        {body()}
+      </Stack>
+    </Paper>
+  );
+
+  function body() {
+    if (run?.state === 'running') return <Running file={run.file} isDryRun={run.isDryRun} progress={run.progress} />;
+    if (run?.state === 'failed')
+      return (
+        <>
+          <FileLine file={run.file} />
+          <ProblemAlert error={run.error} onRetry={() => start(run.file, run.isDryRun, null)} />
+          <Again onClick={chooseAnother} />
+        </>
+      );
+    if (run?.state === 'done' && run.isDryRun)
+      return (
+        <>
+          <FileLine file={run.file} />
+          <Report report={run.report} isDryRun waitlist={waitlist} />
+          <Group>
+            {run.report.imported > 0 && (
+              <Button onClick={() => start(run.file, false, run.report)}>Import {people(run.report.imported)}</Button>
+            )}
+            <Again onClick={chooseAnother} />
+          </Group>
+        </>
+      );
+    if (run?.state === 'done')
+      return (
+        <>
+          <FileLine file={run.file} />
+          <Report report={run.report} isDryRun={false} waitlist={waitlist} />
+          <Again onClick={chooseAnother} />
+        </>
+      );
+    if (latest.data?.state === 'running')
+      return (
+        <Stack gap={4}>
+          <Text size="sm" role="status">
+            An import is running. You may leave this page: the import goes on, and its report will stand here.
+          </Text>
+          <Progress.Root size="lg">
+            <Progress.Section value={100} animated aria-label="An import is running" />
+          </Progress.Root>
+        </Stack>
+      );
+    if (chosen)
+      return (
+        <>
+          <FileLine file={chosen.file} />
+          <HeadTable head={chosen.head} />
+          <Group>
+            <Button onClick={() => start(chosen.file, true, null)}>Check the file</Button>
+            <Again onClick={chooseAnother} />
+          </Group>
+          <Text size="sm" c="dimmed">
+            The check reads every line and changes nothing.
+          </Text>
+        </>
+      );
+    return (
+      <>
+        <Drop onFile={(file) => void choose(file)} onRefusal={setRefusal} />
+        {refusal !== null && (
+          <Alert color="red" variant="light" role="alert">
+            <Text size="sm">{refusal}</Text>
+          </Alert>
+        )}
+        {latest.isError && <ProblemAlert error={latest.error} onRetry={() => void latest.refetch()} />}
+        {latest.data && <Latest latest={latest.data} waitlist={waitlist} />}
+      </>
+    );
+  }
+}
+
+function Drop({ onFile, onRefusal }: { onFile: (file: File) => void; onRefusal: (sentence: string) => void }) {
+  const refuse = ([rejection]: FileRejection[]) => {
+    if (!rejection) return;
+    const { file, errors } = rejection;
+    const isLarge = errors.some(({ code }) => code === 'file-too-large');
+    const isMany = errors.some(({ code }) => code === 'too-many-files');
+    if (isMany) onRefusal('Choose one file at a time.');
+    else if (isLarge)
+      onRefusal(`${file.name} has ${size(file.size)}. An import takes at most ${size(FILE_BYTES_MAX)}: split the file.`); // prettier-ignore
+    else onRefusal(`${file.name} is not a CSV file. Save the list as CSV in UTF-8, then choose that.`);
+  };
+  return (
+    <Stack gap="xs">
+      <Dropzone
+        onDrop={([file]) => file && onFile(file)}
+        onReject={refuse}
+        accept={{ 'text/csv': ['.csv'] }}
+        maxSize={FILE_BYTES_MAX}
+        multiple={false}
+        inputProps={{ 'aria-label': 'CSV file' }}
+        aria-label="Choose a CSV file"
+        p="xl"
+      >
+        <Stack align="center" gap={4}>
+          <UploadIcon width={24} height={24} aria-hidden />
+          <Text fw={500}>Drop a CSV file here, or choose one</Text>
+          <Text size="sm" c="dimmed" ta="center">
+            The first line names the columns; one of them is email or phone.
+          </Text>
+        </Stack>
+      </Dropzone>
+      <Text size="sm" c="dimmed" component="details">
+        <summary>Columns that an import knows</summary>
+        {COLUMN_NAMES.join(', ')}
+      </Text>
+    </Stack>
+  );
+}
+
+function FileLine({ file }: { file: File }) {
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <FileTextIcon aria-hidden />
+      <Text size="sm" fw={500} truncate>
+        {file.name}
+      </Text>
+      <Text size="sm" c="dimmed" flex="none">
+        {size(file.size)}
+      </Text>
+    </Group>
+  );
+}
+
+function Again({ onClick }: { onClick: () => void }) {
+  return (
+    <Group>
+      <Button variant="default" onClick={onClick}>
+        Choose another file
+      </Button>
+    </Group>
+  );
+}
+
+function Running({ file, isDryRun, progress }: { file: File; isDryRun: boolean; progress: ImportProgress }) {
+  const { phase } = progress;
+  const label = { uploading: 'Uploading the file', reading: 'Reading the lines', writing: isDryRun ? 'Checking the people' : 'Importing the people' }[phase]; // prettier-ignore
+  return (
+    <>
+      <FileLine file={file} />
+      <ProgressBar
+        key={phase}
+        label={label}
+        done={progress.done}
+        total={progress.total}
+        since={progress.since}
+        write={phase === 'uploading' ? size : count}
+      />
+      {!isDryRun && (
+        <Text size="sm" c="dimmed">
+          {phase === 'uploading'
+            ? 'Keep this window open until the file has left.'
+            : 'You may leave this page: the import goes on, and its report will stand here.'}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function Latest({ latest, waitlist }: { latest: { state: string; report: ImportReport | null }; waitlist: Waitlist }) {
+  if (latest.state === 'failed')
+    return (
+      <Alert color="orange" variant="light" title="The latest import was interrupted">
+        Import the same file again: it goes on where it stopped, and nobody comes twice.
+      </Alert>
+    );
+  if (!latest.report) return null;
+  return (
+    <Stack gap="xs">
+      <Title order={3} size="h5">
+        The latest import
+      </Title>
+      <Report report={latest.report} isDryRun={false} waitlist={waitlist} />
+    </Stack>
+  );
+}
+
+function linesOf({ imported, skipped, rejected }: ImportReport): number {
+  return imported + skipped + rejected;
+}

@@ -1,0 +1,103 @@
+import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { DownloadIcon } from '@radix-ui/react-icons';
+import { stringify } from 'csv-stringify/browser/esm/sync';
+import { count } from '../parts/format';
+import { saveFile } from '../parts/save-file';
+import type { Waitlist } from '../queries';
+import { fileName } from './file-name';
+import type { ImportReport } from './import-runs';
+import classes from './transfer.module.css';
+
+/** What became of the lines of a file, or would become of them. */
+export function Report({
+  report,
+  isDryRun,
+  waitlist,
+}: {
+  report: ImportReport;
+  isDryRun: boolean;
+  waitlist: Waitlist;
+}) {
+  const { errors, rejected, ignored_columns: ignored } = report;
+  return (
+    <Stack gap="sm">
+      <ul className={classes.facts}>
+        {factsOf(report, isDryRun).map((fact) => (
+          <li key={fact}>{fact}</li>
+        ))}
+      </ul>
+      {errors.length > 0 && (
+        <>
+          <Text size="sm" fw={500} id="problems">
+            {rejected > errors.length || errors.length === 1_000
+              ? `The first ${count(errors.length)} problems`
+              : 'Problems'}
+          </Text>
+          <div className={classes.problems} tabIndex={0} role="region" aria-labelledby="problems">
+            <Table stickyHeader>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th w={80}>Line</Table.Th>
+                  <Table.Th>Problem</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {errors.map(({ line, field, message }, index) => (
+                  <Table.Tr key={index}>
+                    <Table.Td>{count(line)}</Table.Td>
+                    <Table.Td className={classes.message ?? ''}>
+                      <b>{field}</b> {message}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </div>
+        </>
+      )}
+      {ignored.length > 0 && (
+        <Text size="sm" c="dimmed" className={classes.message ?? ''}>
+          Ignored {ignored.length === 1 ? 'column' : 'columns'}: {ignored.join(', ')}
+        </Text>
+      )}
+      <Group>
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<DownloadIcon />}
+          onClick={() => saveFile(fileName(`${waitlist.waitlist_name} import report`, '.csv'), fileOf(report))}
+        >
+          Download the report
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function factsOf(report: ImportReport, isDryRun: boolean): string[] {
+  const { imported, skipped, rejected, unresolved_referrals: unresolved } = report;
+  const would = (one: string, all: string) => (isDryRun ? `would be ${one}` : all);
+  return [
+    `${people(imported)} ${would('imported', imported === 1 ? 'was imported' : 'were imported')}.`,
+    skipped > 0 && `${lines(skipped)} ${skipped === 1 ? 'is' : 'are'} about somebody who is on the waitlist already, and ${would('skipped', skipped === 1 ? 'was skipped' : 'were skipped')}.`, // prettier-ignore
+    rejected > 0 && `${lines(rejected)} ${rejected === 1 ? 'has' : 'have'} a problem, and ${would('left out', rejected === 1 ? 'was left out' : 'were left out')}.`, // prettier-ignore
+    unresolved > 0 && `${people(unresolved)} named a referrer who is neither in the file nor on the waitlist.`,
+  ].filter((fact) => fact !== false);
+}
+
+export function people(number: number): string {
+  return number === 1 ? '1 person' : `${count(number)} people`;
+}
+
+function lines(number: number): string {
+  return number === 1 ? '1 line' : `${count(number)} lines`;
+}
+
+/** The counts, then the faults. Spreadsheets open it. */
+function fileOf({ imported, skipped, rejected, unresolved_referrals, errors }: ImportReport): Blob {
+  const counts = Object.entries({ imported, skipped, rejected, unresolved_referrals });
+  const rows = [...counts.map(([name, number]) => ({ line: '', field: name, message: number })), ...errors];
+  return new Blob([stringify(rows, { header: true, columns: ['line', 'field', 'message'], escape_formulas: true })], {
+    type: 'text/csv',
+  });
+}

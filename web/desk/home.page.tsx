@@ -1,13 +1,31 @@
+import { Button, Center, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { PageSkeleton } from './parts/delayed';
+import { PageHeading } from './parts/page-heading';
 import { ProblemAlert } from './parts/problem-alert';
 import { waitlistsQuery } from './queries';
+import { NewWaitlistDialog } from './waitlist/new-waitlist-dialog';
 
-/** Leads to the first waitlist. */
+/** Leads to the first waitlist, or to making one. */
 export function HomePage() {
   const waitlists = useQuery(waitlistsQuery());
+  const [isCreating, setIsCreating] = useState(false);
   if (waitlists.isError) return <ProblemAlert error={waitlists.error} onRetry={() => void waitlists.refetch()} />;
-  const [first] = waitlists.data ?? [];
-  if (!first) return null;
-  return <Navigate to="/$waitlistId/overview" params={{ waitlistId: first.id }} replace />;
+  if (!waitlists.data) return <PageSkeleton />;
+  const [first] = waitlists.data;
+  if (first && !isCreating) return <Navigate to="/$waitlistId/overview" params={{ waitlistId: first.id }} replace />;
+  return (
+    <Center mih="50vh">
+      <Stack align="center">
+        <PageHeading title="No waitlist yet" />
+        <Text c="dimmed" ta="center" maw="50ch">
+          A waitlist has a page where people join, its own settings and its own order.
+        </Text>
+        <Button onClick={() => setIsCreating(true)}>Create a waitlist</Button>
+        <NewWaitlistDialog isOpen={isCreating} onClose={() => setIsCreating(false)} />
+      </Stack>
+    </Center>
+  );
 }

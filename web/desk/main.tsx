@@ -8,9 +8,10 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { styleNonce } from './environment';
+import { onConnectionChange, isConnectionLost } from './connection';
 import { Problem } from './problem';
 import { router } from './router';
-import { theme } from './theme';
+import { colorVariables, theme } from './theme';
 
 const RETRIES_MAX = 2;
 
@@ -20,13 +21,25 @@ const queries = new QueryClient({
       staleTime: 10_000,
       // A refusal stays one; a lost connection may come back.
       retry: (failures, error) => !(error instanceof Problem && error.status < 500) && failures < RETRIES_MAX,
+      // Fails at once without a connection, where it would wait without a word.
+      networkMode: 'always',
     },
+    mutations: { networkMode: 'always' },
   },
+});
+
+onConnectionChange(() => {
+  if (!isConnectionLost()) void queries.refetchQueries({ type: 'active' });
 });
 
 createRoot(document.getElementById('desk') as HTMLElement).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => styleNonce}>
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      getStyleNonce={() => styleNonce}
+      cssVariablesResolver={colorVariables}
+    >
       <QueryClientProvider client={queries}>
         <Notifications />
         <RouterProvider router={router} />

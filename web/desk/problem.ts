@@ -21,19 +21,20 @@ export class Problem extends Error {
     readonly code: string,
     detail: string,
     readonly faults: readonly FieldFault[] = [],
+    readonly retryAfterSeconds: number | null = null,
   ) {
     super(detail);
   }
 
-  static from({ status, error_code, detail, errors }: ProblemBody): Problem {
-    return new Problem(status, error_code, detail, errors);
+  static from({ status, error_code, detail, errors }: ProblemBody, retryAfter: string | null = null): Problem {
+    return new Problem(status, error_code, detail, errors, retryAfter === null ? null : Number(retryAfter));
   }
 
   /** That of a failed response; a proxy's own page counts as an unavailable service. */
   static async of(response: Response): Promise<Problem> {
     const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json');
     if (!isProblem) return new Problem(response.status, 'UNAVAILABLE', 'The service cannot be reached right now.');
-    return Problem.from((await response.json()) as ProblemBody);
+    return Problem.from((await response.json()) as ProblemBody, response.headers.get('retry-after'));
   }
 }
 

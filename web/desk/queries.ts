@@ -3,13 +3,29 @@ import { api, bodyOf } from './api';
 import type { components } from './generated/openapi';
 import { Problem } from './problem';
 
+const PAGE_SIZE_MAX = 100;
+const DAY_MS = 86_400_000;
+
 export type Waitlist = components['schemas']['Waitlist'];
+export type DayStatistics = components['schemas']['DayStatistics'];
 
 /** All waitlists of the owner. */
 export function waitlistsQuery() {
   return queryOptions({
     queryKey: ['waitlists'],
-    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/waitlist', { signal })),
+    queryFn: async ({ signal }) => {
+      const waitlists: Waitlist[] = [];
+      for (;;) {
+        const page = await bodyOf(
+          api.GET('/api/v1/waitlist', {
+            params: { query: { limit: PAGE_SIZE_MAX, after_id: waitlists.at(-1)?.id } },
+            signal,
+          }),
+        );
+        waitlists.push(...page);
+        if (page.length < PAGE_SIZE_MAX) return waitlists;
+      }
+    },
   });
 }
 
@@ -21,6 +37,21 @@ export function waitlistQuery(waitlistId: number) {
       (await bodyOf(
         api.GET('/api/v1/waitlist/{waitlist_id}', { params: { path: { waitlist_id: waitlistId } }, signal }),
       )) as Waitlist,
+  });
+}
+
+/** The longest span that the overview shows, today included. */
+export const DAYS_MAX = 90;
+
+/** The counts of the last {@link DAYS_MAX} days, and the top referrers. */
+export function statisticsQuery(waitlistId: number) {
+  return queryOptions({
+    queryKey: ['waitlists', waitlistId, 'statistics'],
+    queryFn: async ({ signal }) => {
+      const from = new Date(Date.now() - (DAYS_MAX - 1) * DAY_MS).toISOString().slice(0, 10);
+      const params = { path: { waitlist_id: waitlistId }, query: { from } };
+      return bodyOf(api.GET('/api/v1/waitlist/{waitlist_id}/statistics', { params, signal }));
+    },
   });
 }
 

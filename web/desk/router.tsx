@@ -1,13 +1,17 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { basePath } from './environment';
-import { SessionGate } from './sign-in/session-gate';
-import { Shell } from './shell';
 import { HomePage } from './home.page';
+import { PageSkeleton } from './parts/delayed';
+import { NothingHere } from './parts/nothing-here';
+import { PageFault } from './parts/page-fault';
+import { Shell } from './shell';
+import { SessionGate } from './sign-in/session-gate';
+import { WaitlistGate } from './waitlist/waitlist-gate';
 
 const root = createRootRoute({ component: SessionGate });
-/** The first page: leads to a waitlist. */
-const home = createRoute({ getParentRoute: () => root, path: '/', component: HomePage });
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
+/** The first page: leads to a waitlist. */
+const home = createRoute({ getParentRoute: () => shell, path: '/', component: HomePage });
 const account = createRoute({
   getParentRoute: () => shell,
   path: 'account',
@@ -16,11 +20,17 @@ const account = createRoute({
 export const waitlistRoute = createRoute({
   getParentRoute: () => shell,
   path: '$waitlistId',
+  component: WaitlistGate,
   params: { parse: ({ waitlistId }) => ({ waitlistId: Number(waitlistId) }), stringify: ({ waitlistId }) => ({ waitlistId: String(waitlistId) }) }, // prettier-ignore
 });
-const overview = createRoute({
+/** The days that the chart shows. */
+export interface OverviewSearch {
+  readonly days?: 7 | 30 | 90;
+}
+export const overviewRoute = createRoute({
   getParentRoute: () => waitlistRoute,
   path: 'overview',
+  validateSearch: ({ days }: Record<string, unknown>): OverviewSearch => (days === 7 || days === 90 ? { days } : {}),
   component: lazyRouteComponent(() => import('./overview/overview.page'), 'OverviewPage'),
 });
 /** The filters of the table, which the address holds. */
@@ -62,11 +72,11 @@ export const settingsRoute = createRoute({
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    home,
     shell.addChildren([
+      home,
       account,
       waitlistRoute.addChildren([
-        overview,
+        overviewRoute,
         peopleRoute.addChildren([personRoute]),
         transfer,
         settings.addChildren([settingsRoute]),
@@ -74,6 +84,10 @@ export const router = createRouter({
     ]),
   ]),
   basepath: `${basePath}/desk`,
+  defaultNotFoundComponent: () => <NothingHere />,
+  defaultErrorComponent: PageFault,
+  defaultPendingComponent: PageSkeleton,
+  defaultPendingMs: 0,
   scrollRestoration: true,
 });
 

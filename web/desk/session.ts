@@ -1,3 +1,4 @@
+import { fetchOrNotice } from './connection';
 import { basePath } from './environment';
 import { Problem } from './problem';
 
@@ -6,16 +7,30 @@ const SESSION = `${basePath}/api/v1/auth/session`;
 type SessionState = 'unknown' | 'signed-in' | 'signed-out';
 type Listener = () => void;
 
-/** Kept in memory only, so that no script of another page and no later user of the browser finds it. */
+/**
+ * Kept in memory only, so that no script of another page and no later user of the browser finds it. That of an ended login
+ * stays until the next one, which may be another account's.
+ */
 let accessToken: string | null = null;
 let state: SessionState = 'unknown';
 const listeners = new Set<Listener>();
 let refreshing: Promise<void> | null = null;
+/** Tells the desks in other tabs of a sign-out. */
+const otherTabs = new BroadcastChannel(`${basePath}/desk`);
 
 function become(next: SessionState, token: string | null): void {
-  accessToken = token;
+  // Another account must not see what this page has loaded.
+  if (token !== null && accessToken !== null && accountOf(token) !== accountOf(accessToken)) location.reload();
+  accessToken = token ?? accessToken;
   state = next;
   for (const listener of listeners) listener();
+}
+
+/** The account that a token names. Only the service checks that the token is genuine. */
+function accountOf(token: string): unknown {
+  const claims = token.split('.')[1] ?? '';
+  const { sub } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as { sub: unknown };
+  return sub;
 }
 
 export function sessionState(): SessionState {
@@ -29,7 +44,7 @@ export function onSessionChange(listener: Listener): () => void {
 }
 
 async function requestToken(path: string, body?: object): Promise<void> {
-  const response = await fetch(`${SESSION}${path}`, {
+  const response = await fetchOrNotice(`${SESSION}${path}`, {
     method: 'POST',
     ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   });
@@ -43,18 +58,26 @@ export async function signIn(email: string, password: string): Promise<void> {
   await requestToken('', { email, password });
 }
 
-/** Ends the login, also if the service cannot be reached: then its cookie ends with its time. */
+/**
+ * Ends the login, and leaves a page that holds nothing of it.
+ * @throws TypeError without a connection: then the login goes on
+ */
 export async function signOut(): Promise<void> {
-  try {
-    await fetch(SESSION, { method: 'DELETE' });
-  } finally {
-    become('signed-out', null);
-  }
+  const response = await fetchOrNotice(SESSION, { method: 'DELETE' });
+  // 401: it has ended already.
+  if (!response.ok && response.status !== 401) throw await Problem.of(response);
+  otherTabs.postMessage('signed out');
+  leave();
 }
 
-/** Gets a new access token by the cookie. Concurrent calls share one request, because a refresh token works once. */
+function leave(): void {
+  location.assign(`${basePath}/desk`);
+}
+otherTabs.addEventListener('message', leave);
+
+/** Gets a new access token by the cookie. Concurrent calls share one request. */
 export async function refresh(): Promise<void> {
-  refreshing ??= requestToken('/refresh')
+  refreshing ??= oneTabAtATime(() => requestToken('/refresh'))
     .catch((error: unknown) => {
       if (!(error instanceof Problem) || error.status !== 401) throw error;
       become('signed-out', null);
@@ -63,6 +86,12 @@ export async function refresh(): Promise<void> {
       refreshing = null;
     });
   return refreshing;
+}
+
+/** A refresh token works once, and the tabs share its cookie. Browsers have locks over https and on localhost only. */
+async function oneTabAtATime(work: () => Promise<void>): Promise<void> {
+  const locks = (navigator as Partial<Navigator>).locks;
+  return locks ? locks.request(`${basePath}/desk/refresh`, work) : work();
 }
 
 /** Resolves when somebody is signed in again. */
@@ -94,13 +123,14 @@ function withToken(request: Request): Request {
  * ended, the request waits for the next sign-in, so that no input is lost.
  */
 export async function authorizedFetch(request: Request): Promise<Response> {
-  if (accessToken === null && state === 'unknown') await refresh();
-  for (;;) {
+  if (sessionState() === 'unknown') await refresh();
+  for (let isFresh = false; ;) {
     if (sessionState() === 'signed-out') await signedIn();
     const used = accessToken;
-    const response = await fetch(withToken(request.clone()));
-    if (response.status !== 401) return response;
+    const response = await fetchOrNotice(withToken(request.clone()));
+    if (response.status !== 401 || isFresh) return response;
     // Another request may have refreshed it meanwhile.
     if (used === accessToken) await refresh();
+    isFresh = sessionState() === 'signed-in' && used !== accessToken;
   }
 }

@@ -1,25 +1,117 @@
-import { AppShell, NavLink } from '@mantine/core';
-import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { AppShell, Box, Group, NavLink } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { DashboardIcon, GearIcon, PersonIcon, StackIcon, WidthIcon } from '@radix-ui/react-icons';
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ColorSchemeMenu } from './parts/color-scheme-menu';
+import { waitlistsQuery } from './queries';
+import classes from './shell.module.css';
+import { NewWaitlistDialog } from './waitlist/new-waitlist-dialog';
+import { WaitlistSwitcher } from './waitlist/waitlist-switcher';
 
-/** The frame of all pages: navigation, and the page itself. */
+const PAGES = [
+  { path: 'overview', label: 'Overview', Icon: DashboardIcon },
+  { path: 'people', label: 'People', Icon: StackIcon },
+  { path: 'transfer', label: 'Import and export', Icon: WidthIcon },
+  { path: 'settings', label: 'Settings', Icon: GearIcon },
+] as const;
+
+/** The frame of all pages: a rail at the left, on a narrow screen a bar at the bottom, and the page itself. */
 export function Shell() {
-  const { waitlistId } = useParams({ strict: false });
+  const waitlistId = useWaitlistId();
+  const [isCreating, setIsCreating] = useState(false);
+  useSearchKey(waitlistId);
+  const links = [
+    ...(waitlistId === undefined ? [] : PAGES.map((page) => ({ ...page, to: `/${waitlistId}/${page.path}` }))),
+    { label: 'Account', Icon: PersonIcon, to: '/account' },
+  ];
+  const switcher = <WaitlistSwitcher waitlistId={waitlistId} onCreate={() => setIsCreating(true)} />;
   return (
-    <AppShell navbar={{ width: 220, breakpoint: 'sm' }} padding="md">
-      <AppShell.Navbar p="xs">
-        {waitlistId !== undefined && (
-          <>
-            <NavLink label="Overview" component={Link} to={`/${waitlistId}/overview`} />
-            <NavLink label="People" component={Link} to={`/${waitlistId}/people`} />
-            <NavLink label="Import and export" component={Link} to={`/${waitlistId}/transfer`} />
-            <NavLink label="Settings" component={Link} to={`/${waitlistId}/settings`} />
-          </>
-        )}
-        <NavLink label="Account" component={Link} to="/account" />
+    <AppShell
+      navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: true } }}
+      header={{ height: { base: 56, sm: 0 } }}
+      footer={{ height: { base: 64, sm: 0 } }}
+      padding={{ base: 'md', sm: 'xl' }}
+    >
+      <a
+        className={classes.skip}
+        href="#page"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById('page')?.focus();
+        }}
+      >
+        Skip to the page
+      </a>
+      <AppShell.Header hiddenFrom="sm">
+        <Group h="100%" px="xs" justify="space-between" wrap="nowrap">
+          <Box miw={0}>{switcher}</Box>
+          <ColorSchemeMenu />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" visibleFrom="sm" component="div">
+        <AppShell.Section mb="xs">{switcher}</AppShell.Section>
+        <Box component="nav" aria-label="Pages" display="contents">
+          {links.map(({ label, Icon, to }, index) => (
+            <NavLink
+              key={to}
+              className={classes.rail}
+              mt={index === links.length - 1 ? 'auto' : undefined}
+              label={label}
+              leftSection={<Icon aria-hidden />}
+              renderRoot={(props) => <Link to={to} activeOptions={{ includeSearch: false }} {...props} />}
+            />
+          ))}
+        </Box>
+        <ColorSchemeMenu />
       </AppShell.Navbar>
-      <AppShell.Main>
-        <Outlet />
+      <AppShell.Main id="page" tabIndex={-1}>
+        <div className={classes.main}>
+          <Outlet />
+        </div>
       </AppShell.Main>
+      <AppShell.Footer hiddenFrom="sm">
+        <nav aria-label="Pages" className={classes.bar}>
+          {links.map(({ label, Icon, to }) => (
+            <Link key={to} to={to} activeOptions={{ includeSearch: false }} className={classes.barItem}>
+              <Icon aria-hidden />
+              {label}
+            </Link>
+          ))}
+        </nav>
+      </AppShell.Footer>
+      <NewWaitlistDialog isOpen={isCreating} onClose={() => setIsCreating(false)} />
     </AppShell>
   );
+}
+
+/** The waitlist of the address; on a page of the account, the one that was open before, or the first. */
+function useWaitlistId(): number | undefined {
+  const { waitlistId } = useParams({ strict: false });
+  const [last, setLast] = useState(waitlistId);
+  if (waitlistId !== undefined && waitlistId !== last) setLast(waitlistId);
+  const { data: waitlists } = useQuery(waitlistsQuery());
+  return waitlistId ?? last ?? waitlists?.[0]?.id;
+}
+
+/** The key `/` leads to the search for people, from every page. */
+function useSearchKey(waitlistId: number | undefined): void {
+  const navigate = useNavigate();
+  const focusSearch = () => {
+    const search = document.querySelector<HTMLInputElement>('#page input[type="search"]');
+    search?.focus();
+    return search !== null;
+  };
+  useHotkeys([
+    [
+      '/',
+      () => {
+        if (focusSearch() || waitlistId === undefined) return;
+        void navigate({ to: '/$waitlistId/people', params: { waitlistId } }).then(() =>
+          requestAnimationFrame(focusSearch),
+        );
+      },
+    ],
+  ]);
 }

@@ -1,5 +1,5 @@
-import { Title } from '@mantine/core';
+import { PageHeading } from '../parts/page-heading';
 
 export function AccountPage() {
-  return <Title order={1}>Account</Title>;
+  return <PageHeading title="Account" />;
 }

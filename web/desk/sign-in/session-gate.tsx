@@ -1,25 +1,65 @@
-import { Modal } from '@mantine/core';
+import { Center, Container, Modal, Stack, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import { useMutation } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { ConnectionNotice } from '../parts/connection-notice';
+import { PageSkeleton } from '../parts/delayed';
+import { ProblemAlert } from '../parts/problem-alert';
 import { onSessionChange, refresh, sessionState } from '../session';
 import { SignInForm } from './sign-in-form';
 
 /** Shows the desk to those who are signed in. When a login ends, it asks over the page, which keeps what was typed. */
 export function SessionGate() {
   const state = useSyncExternalStore(onSessionChange, sessionState);
+  const { mutate: resume, error } = useMutation({ mutationFn: refresh });
   const [wasSignedIn, setWasSignedIn] = useState(false);
   useEffect(() => {
-    if (state === 'unknown') void refresh();
-    if (state === 'signed-in') setWasSignedIn(true);
-  }, [state]);
-  if (state === 'unknown') return null;
-  if (state === 'signed-out' && !wasSignedIn) return <SignInForm />;
+    if (sessionState() === 'unknown') resume();
+  }, [resume]);
+  if (state === 'signed-in' && !wasSignedIn) setWasSignedIn(true);
+  if (state === 'unknown')
+    return (
+      <Container size="sm" py="xl">
+        {error ? <ProblemAlert error={error} onRetry={() => resume()} /> : <PageSkeleton />}
+      </Container>
+    );
   return (
     <>
-      <Outlet />
-      <Modal opened={state === 'signed-out'} onClose={() => undefined} withCloseButton={false} title="Sign in again">
-        <SignInForm />
+      <ConnectionNotice />
+      {wasSignedIn ? <Outlet /> : <SignInPage />}
+      <Modal
+        opened={wasSignedIn && state === 'signed-out'}
+        onClose={() => undefined}
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+        withCloseButton={false}
+        title="Sign in again"
+        centered
+        zIndex={1_000}
+      >
+        <Stack>
+          <Text size="sm">Your login has ended. The page behind this is kept as it is.</Text>
+          <SignInForm />
+        </Stack>
       </Modal>
     </>
+  );
+}
+
+function SignInPage() {
+  useDocumentTitle('Sign in · Waitlist desk');
+  return (
+    <Center component="main" mih="100vh" p="md">
+      <Stack w="100%" maw={360} gap="lg">
+        <Title order={1} size="h2">
+          Sign in
+        </Title>
+        <SignInForm />
+        <Text size="sm" c="dimmed">
+          The first start of the service prints the email and the password in its terminal.
+        </Text>
+      </Stack>
+    </Center>
   );
 }

@@ -1,0 +1,54 @@
+import { Paper, SimpleGrid, Text } from '@mantine/core';
+import { count, share } from '../parts/format';
+import type { DayStatistics, Waitlist } from '../queries';
+
+const SPAN_DAYS = 7;
+const CHANGE = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero' });
+const POINTS = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero', maximumFractionDigits: 1 });
+
+/** The totals of a waitlist, each with its change over the last seven days as soon as the days are there. */
+export function Figures({ totals, days }: { totals: Waitlist['statistics']; days?: readonly DayStatistics[] }) {
+  const week = days?.slice(-SPAN_DAYS);
+  const sum = (field: keyof Omit<DayStatistics, 'date'>) => week?.reduce((total, day) => total + day[field], 0);
+  const [joined, referred, letIn] = [sum('signups'), sum('referred'), sum('offboarded')];
+  const { current_signups, total_signups, referred_signups, offboarded_signups } = totals;
+  const now = ratio(referred_signups, total_signups);
+  const before =
+    joined === undefined || referred === undefined ? undefined : ratio(referred_signups - referred, total_signups - joined); // prettier-ignore
+  return (
+    <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md" component="dl" m={0}>
+      <Figure
+        label="In line"
+        value={count(current_signups)}
+        change={joined !== undefined && letIn !== undefined ? CHANGE.format(joined - letIn) : undefined}
+      />{' '}
+      {/* prettier-ignore */}
+      <Figure label="Joined" value={count(total_signups)} change={joined === undefined ? undefined : CHANGE.format(joined)} />{' '}
+      {/* prettier-ignore */}
+      <Figure label="Referred" value={now === null ? '–' : share(now)} change={typeof now === 'number' && typeof before === 'number' ? `${POINTS.format((now - before) * 100)} points` : undefined} />{' '}
+      {/* prettier-ignore */}
+      <Figure label="Let in" value={count(offboarded_signups)} change={letIn === undefined ? undefined : CHANGE.format(letIn)} />{' '}
+      {/* prettier-ignore */}
+    </SimpleGrid>
+  );
+}
+
+function ratio(part: number, whole: number): number | null {
+  return whole > 0 ? part / whole : null;
+}
+
+function Figure({ label, value, change }: { label: string; value: string; change?: string }) {
+  return (
+    <Paper withBorder p="md">
+      <Text component="dt" size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Text component="dd" m={0} fz={28} fw={600} lh={1.3}>
+        {value}
+      </Text>
+      <Text component="dd" m={0} size="sm" c="dimmed" mih="1.55em">
+        {change !== undefined && `${change} in ${SPAN_DAYS} days`}
+      </Text>
+    </Paper>
+  );
+}

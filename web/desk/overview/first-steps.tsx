@@ -1,0 +1,46 @@
+import { Anchor, Group, Paper, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core';
+import { CheckIcon } from '@radix-ui/react-icons';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Waitlist } from '../queries';
+import classes from './overview.module.css';
+
+/** The name that the first start gives. */
+const FIRST_NAME = 'My waitlist';
+/** With more people than these, a waitlist is in use. */
+const IN_USE_FROM = 10;
+
+/** What is left to do before a new waitlist is in use. */
+export function FirstSteps({ waitlist }: { waitlist: Waitlist }) {
+  const { id, waitlist_name, waitlist_url_location, statistics } = waitlist;
+  const hasPeople = statistics.total_signups > 0;
+  const steps: readonly [done: boolean, ReactNode][] = [
+    [waitlist_name !== FIRST_NAME, <Anchor component={Link} to={`/${id}/settings`}>Name your waitlist</Anchor>], // prettier-ignore
+    [hasPeople, <Anchor href="#your-page">Share the address, or paste the widget into your page</Anchor>],
+    [hasPeople, <Anchor href={waitlist_url_location} target="_blank" rel="noopener">Join once yourself</Anchor>], // prettier-ignore
+    [statistics.offboarded_signups > 0, <Anchor component={Link} to={`/${id}/people`}>Let somebody in</Anchor>], // prettier-ignore
+  ];
+  if (statistics.total_signups >= IN_USE_FROM || steps.every(([isDone]) => isDone)) return null;
+  return (
+    <Paper component="section" withBorder p="md" aria-labelledby="first-steps">
+      <Title order={2} size="h4" id="first-steps" mb="sm">
+        First steps
+      </Title>
+      <ol className={classes.list}>
+        {steps.map(([isDone, step], index) => (
+          <li key={index}>
+            <Group gap="sm" wrap="nowrap">
+              <ThemeIcon size={24} radius="xl" variant={isDone ? 'filled' : 'default'}>
+                {isDone ? <CheckIcon aria-hidden /> : <Text size="sm">{index + 1}</Text>}
+              </ThemeIcon>
+              <Text size="sm" component="span" c={isDone ? 'dimmed' : undefined}>
+                {step}
+                {isDone && <VisuallyHidden> (done)</VisuallyHidden>}
+              </Text>
+            </Group>
+          </li>
+        ))}
+      </ol>
+    </Paper>
+  );
+}

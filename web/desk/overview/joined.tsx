@@ -1,0 +1,99 @@
+import { Box, Button, Group, Paper, SegmentedControl, Skeleton, Table, Text, Title } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { Delayed } from '../parts/delayed';
+import { count, share } from '../parts/format';
+import type { DayStatistics } from '../queries';
+import { overviewRoute, type OverviewSearch } from '../router';
+
+const SPANS = [7, 30, 90] as const;
+const HEIGHT = 260;
+const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
+/** Big, and not needed by any other page. */
+const JoinedChart = lazy(() => import('./joined-chart'));
+
+/** Who joined on each day (UTC), as a chart and as a table of the same numbers. The address holds the span. */
+export function Joined({ days }: { days: readonly DayStatistics[] }) {
+  const { days: span = 30 } = overviewRoute.useSearch();
+  const navigate = useNavigate();
+  const [isTable, setIsTable] = useState(false);
+  const shown = days.slice(-span).map((day) => ({ ...day, label: DAY.format(new Date(day.date)) }));
+  const total = (field: 'signups' | 'referred' | 'page_views') => shown.reduce((sum, day) => sum + day[field], 0);
+  const [joined, views] = [total('signups'), total('page_views')];
+  const sentence = `${count(joined)} joined in ${span} days, ${count(total('referred'))} of them referred.`;
+  return (
+    <Paper component="section" withBorder p="md" aria-labelledby="joined">
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h4" id="joined">
+          Joined per day
+        </Title>
+        <Group gap="xs">
+          <Button size="compact-sm" variant="subtle" onClick={() => setIsTable(!isTable)}>
+            {isTable ? 'Show the chart' : 'Show the numbers'}
+          </Button>
+          <SegmentedControl
+            size="xs"
+            aria-label="Days shown"
+            data={SPANS.map((days) => ({ value: String(days), label: `${days} days` }))}
+            value={String(span)}
+            onChange={
+              (value) =>
+              void navigate({ from: overviewRoute.fullPath, search: { days: Number(value) as OverviewSearch['days'] }, replace: true }) // prettier-ignore
+            }
+          />
+        </Group>
+      </Group>
+      <Text size="sm" c="dimmed" mb="md">
+        {sentence} {views > 0 && `${count(views)} page views, ${share(joined / views)} of them a signup.`}
+      </Text>
+      {isTable ? (
+        <NumbersTable days={shown} />
+      ) : (
+        <Box role="img" aria-label={`Chart: ${sentence} “Show the numbers” gives them as a table.`} h={HEIGHT}>
+          <Suspense
+            fallback={
+              <Delayed>
+                <Skeleton height={HEIGHT} />
+              </Delayed>
+            }
+          >
+            <JoinedChart days={shown} height={HEIGHT} />
+          </Suspense>
+        </Box>
+      )}
+    </Paper>
+  );
+}
+
+function NumbersTable({ days }: { days: readonly (DayStatistics & { label: string })[] }) {
+  return (
+    <Table.ScrollContainer minWidth={420} maxHeight={HEIGHT} type="native" tabIndex={0}>
+      <Table stickyHeader>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Day (UTC)</Table.Th>
+            {['Joined', 'Referred', 'Let in', 'Page views'].map((name) => (
+              <Table.Th key={name} scope="col" ta="end">
+                {name}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {days.toReversed().map(({ date, label, signups, referred, offboarded, page_views }) => (
+            <Table.Tr key={date}>
+              <Table.Th scope="row" fw={400}>
+                <time dateTime={date}>{label}</time>
+              </Table.Th>
+              <Table.Td ta="end">{count(signups)}</Table.Td>
+              <Table.Td ta="end">{count(referred)}</Table.Td>
+              <Table.Td ta="end">{count(offboarded)}</Table.Td>
+              <Table.Td ta="end">{count(page_views)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

@@ -1,0 +1,37 @@
+import { Anchor, Group, Paper, Text, Title } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { components } from '../generated/openapi';
+import { count } from '../parts/format';
+import classes from './overview.module.css';
+
+type Referrer = components['schemas']['TopReferrer'];
+
+export function TopReferrers({ waitlistId, referrers }: { waitlistId: number; referrers: readonly Referrer[] }) {
+  return (
+    <Paper component="section" withBorder p="md" aria-labelledby="referrers">
+      <Title order={2} size="h4" id="referrers" mb="sm">
+        Top referrers
+      </Title>
+      {referrers.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          Nobody has referred anybody yet. Each person who joins gets a link to share.
+        </Text>
+      ) : (
+        <ol className={classes.list}>
+          {referrers.map(({ uuid, email, phone, amount_referred }) => (
+            <li key={uuid}>
+              <Group justify="space-between" wrap="nowrap" gap="md">
+                <Anchor component={Link} to={`/${waitlistId}/people/${uuid}`} size="sm" truncate>
+                  {email ?? phone}
+                </Anchor>
+                <Text size="sm" flex="none">
+                  {count(amount_referred)} referred
+                </Text>
+              </Group>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Paper>
+  );
+}

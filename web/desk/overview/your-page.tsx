@@ -1,0 +1,53 @@
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { ExternalLinkIcon } from '@radix-ui/react-icons';
+import { QRCodeSVG } from 'qrcode.react';
+import { basePath } from '../environment';
+import { CopyField } from '../parts/copy-field';
+import type { Waitlist } from '../queries';
+import classes from './overview.module.css';
+
+const CODE_SIZE = 128;
+
+/** Where people join: the page's address, and the tag for a page of the owner's own. */
+export function YourPage({ waitlist: { id, waitlist_url_location: address } }: { waitlist: Waitlist }) {
+  return (
+    <Paper component="section" withBorder p="md" aria-labelledby="your-page">
+      <Title order={2} size="h4" id="your-page" mb="sm">
+        Your page
+      </Title>
+      <Stack gap="md">
+        <CopyField label="Address" value={address} />
+        <Group align="flex-start" wrap="nowrap">
+          <div className={classes.code}>
+            <QRCodeSVG value={address} size={CODE_SIZE} title="QR code of the address" />
+          </div>
+          <Stack gap="xs" align="flex-start">
+            <Button
+              component="a"
+              href={address}
+              target="_blank"
+              rel="noopener"
+              variant="default"
+              rightSection={<ExternalLinkIcon aria-hidden />}
+            >
+              Open
+            </Button>
+            <Text size="sm" c="dimmed">
+              The code leads to the same address, for print and slides.
+            </Text>
+          </Stack>
+        </Group>
+        <CopyField
+          label="Widget for a page of your own"
+          description="Paste it where the form should stand."
+          value={snippetOf(id)}
+        />
+      </Stack>
+    </Paper>
+  );
+}
+
+function snippetOf(waitlistId: number): string {
+  const script = `<script src="${location.origin}${basePath}/widget.js" async></script>`;
+  return `<waitlist-signup waitlist-id="${waitlistId}"></waitlist-signup>${script}`;
+}

@@ -1,0 +1,31 @@
+import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
+import { useTimeout } from '@mantine/hooks';
+import { type ReactNode, useState } from 'react';
+
+const DELAY_MS = 200;
+
+/** Shows that something loads, but only if it takes long enough to be noticed. */
+export function Delayed({ children }: { children: ReactNode }) {
+  const [isDue, setIsDue] = useState(false);
+  useTimeout(() => setIsDue(true), DELAY_MS, { autoInvoke: true });
+  if (!isDue) return null;
+  return (
+    <div role="status">
+      <VisuallyHidden>Loading</VisuallyHidden>
+      {children}
+    </div>
+  );
+}
+
+/** In place of a page whose code or data is on its way. */
+export function PageSkeleton() {
+  return (
+    <Delayed>
+      <Stack aria-hidden>
+        <Skeleton height={32} width={180} />
+        <Skeleton height={96} />
+        <Skeleton height={240} />
+      </Stack>
+    </Delayed>
+  );
+}

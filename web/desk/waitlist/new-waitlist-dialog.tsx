@@ -1,0 +1,92 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api, bodyOf } from '../api';
+import type { components } from '../generated/openapi';
+import { CopyField } from '../parts/copy-field';
+import { showFaults } from '../parts/field-faults';
+import { ProblemAlert } from '../parts/problem-alert';
+
+type CreatedWaitlist = components['schemas']['CreatedWaitlist'];
+
+/** Makes a waitlist, and shows its key, which no other page can show again. */
+export function NewWaitlistDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const [created, setCreated] = useState<CreatedWaitlist | null>(null);
+  const navigate = useNavigate();
+  const close = () => {
+    onClose();
+    if (created === null) return;
+    setCreated(null);
+    void navigate({ to: '/$waitlistId/overview', params: { waitlistId: created.id } });
+  };
+  const isKeyShown = created !== null;
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={isKeyShown ? 'Save the key of this waitlist' : 'New waitlist'}
+      centered
+      // A slip of the hand must not lose the key.
+      closeOnClickOutside={!isKeyShown}
+      closeOnEscape={!isKeyShown}
+      withCloseButton={!isKeyShown}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {isKeyShown ? (
+        <Stack>
+          <Text size="sm">
+            Scripts on your own server name the waitlist by this key. It is shown only now; later you can replace it in
+            the settings.
+          </Text>
+          <CopyField label="Key" value={created.api_key} />
+          <Group justify="flex-end">
+            <Button onClick={close} data-autofocus>
+              I have saved it
+            </Button>
+          </Group>
+        </Stack>
+      ) : (
+        <NameForm onCreated={setCreated} onCancel={close} />
+      )}
+    </Modal>
+  );
+}
+
+function NameForm({ onCreated, onCancel }: { onCreated: (waitlist: CreatedWaitlist) => void; onCancel: () => void }) {
+  const queries = useQueryClient();
+  const form = useForm({ initialValues: { waitlist_name: '' } });
+  const [unplaced, setUnplaced] = useState<unknown>(null);
+  const create = useMutation({
+    mutationFn: (body: typeof form.values) => bodyOf(api.POST('/api/v1/waitlist', { body })),
+    onMutate: () => setUnplaced(null),
+    onError: (error) => setUnplaced(showFaults(error, form)),
+    onSuccess: (waitlist) => {
+      onCreated(waitlist);
+      return queries.invalidateQueries({ queryKey: ['waitlists'], exact: true });
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <Stack>
+        <TextInput
+          label="Name"
+          description="People who join see it, unless you give the page a title of its own."
+          required
+          data-autofocus
+          {...form.getInputProps('waitlist_name')}
+        />
+        {unplaced !== null && <ProblemAlert error={unplaced} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Create waitlist
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

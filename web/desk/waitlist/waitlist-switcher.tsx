@@ -1,0 +1,64 @@
+import { Button, Menu, ScrollArea, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { CaretSortIcon, PlusIcon } from '@radix-ui/react-icons';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { waitlistsQuery } from '../queries';
+
+/** From here on, a list is faster to search than to read. */
+const SEARCHED_FROM = 8;
+
+/** The name of the waitlist, which opens the list of all. */
+export function WaitlistSwitcher({ waitlistId, onCreate }: { waitlistId?: number; onCreate: () => void }) {
+  const { data: waitlists = [] } = useQuery(waitlistsQuery());
+  const [search, setSearch] = useState('');
+  const current = waitlists.find(({ id }) => id === waitlistId);
+  const found = waitlists.filter(({ waitlist_name }) => waitlist_name.toLowerCase().includes(search.toLowerCase()));
+  return (
+    <Menu width="target" position="bottom-start">
+      <Menu.Target>
+        <Button
+          variant="subtle"
+          color="gray"
+          fullWidth
+          justify="space-between"
+          px="xs"
+          miw={0}
+          c="var(--mantine-color-text)"
+          rightSection={<CaretSortIcon aria-hidden />}
+        >
+          <Text component="span" fw={600} truncate>
+            {current?.waitlist_name ?? 'Waitlists'}
+          </Text>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown miw={200}>
+        {waitlists.length >= SEARCHED_FROM && (
+          <Menu.Search
+            placeholder="Find a waitlist"
+            aria-label="Find a waitlist"
+            value={search}
+            onChange={(event) => setSearch(event.currentTarget.value)}
+          />
+        )}
+        <ScrollArea.Autosize mah={320} type="auto">
+          {found.map(({ id, waitlist_name }) => (
+            <Menu.Item
+              key={id}
+              component={Link}
+              to={`/${id}/overview`}
+              aria-current={id === waitlistId ? 'true' : undefined}
+              fw={id === waitlistId ? 600 : undefined}
+            >
+              {waitlist_name}
+            </Menu.Item>
+          ))}
+        </ScrollArea.Autosize>
+        {waitlists.length > 0 && <Menu.Divider />}
+        <Menu.Item leftSection={<PlusIcon aria-hidden />} onClick={onCreate}>
+          New waitlist
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

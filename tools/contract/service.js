@@ -3,41 +3,66 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ServiceProcess } from '../../test/support/service-process.ts';
+import { freePort, ServiceProcess } from '../../test/support/service-process.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 
 /**
  * The built service after a first start, on an embedded database of its own: one owner, one waitlist (id 1). `docs` is the
- * link that it prints; it fills in the examples of the documentation pages.
+ * link that it prints; it fills in the examples of the documentation pages. `interrupt` stops it, and `resume` starts it again
+ * at the same address with the same data.
+ *
+ * @param {Record<string, string>} environment
  */
 export async function startService({ OWNER_PASSWORD = '', ...environment } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'waitlist-contract-'));
-  const service = await ServiceProcess.spawn({
-    DATABASE_URL: `sqlite:${join(directory, 'waitlist.sqlite')}`,
-    RATE_LIMIT_LOGIN: '0',
-    SHUTDOWN_DELAY: '0',
-    OWNER_PASSWORD,
-    ...environment,
-  });
-  const stop = async () => {
+  const PORT = String(await freePort());
+  /** @type {ServiceProcess} */
+  let service;
+  const resume = async () => {
+    service = await ServiceProcess.spawn({
+      DATABASE_URL: `sqlite:${join(directory, 'waitlist.sqlite')}`,
+      RATE_LIMIT_LOGIN: '0',
+      SHUTDOWN_DELAY: '0',
+      OWNER_PASSWORD,
+      PORT,
+      ...environment,
+    });
+    await service.started();
+  };
+  const interrupt = async () => {
     if (!service.hasExited) service.signal('SIGTERM');
     // Fuzzed requests hold anything, so the check of the log for secrets does not apply.
     await service.exit.catch(() => undefined);
+  };
+  const stop = async () => {
+    await interrupt();
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    await service.started();
+    await resume();
     const docs = new URL(/http\S+\/docs#\S+(?=\n)/.exec(service.output)[0]);
-    const { email, password = OWNER_PASSWORD, api_key } = Object.fromEntries(new URLSearchParams(docs.hash.slice(1)));
-    return { url: docs.origin, docs: docs.href, email, password, apiKey: api_key, stop };
+    const {
+      email = '',
+      password = OWNER_PASSWORD,
+      api_key,
+    } = Object.fromEntries(new URLSearchParams(docs.hash.slice(1)));
+    return { url: docs.origin, docs: docs.href, email, password, apiKey: api_key, interrupt, resume, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** Calls the service as a client would; throws where it does not answer as `status` says. */
+/**
+ * Calls the service as a client would; throws where it does not answer as `status` says.
+ *
+ * @param {{ url: string }} service
+ * @param {string} method
+ * @param {string} path
+ * @param {{ body?: unknown, token?: string, status?: number }} options
+ * @returns {Promise<any>}
+ */
 export async function call(service, method, path, { body, token, status = 200 } = {}) {
   const answer = await fetch(`${service.url}${path}`, {
     method,
@@ -52,6 +77,7 @@ export async function call(service, method, path, { body, token, status = 200 } 
   return text === '' ? undefined : JSON.parse(text);
 }
 
+/** @param {{ url: string, email: string, password: string }} service */
 export async function logIn(service) {
   const { email, password } = service;
   const tokens = await call(service, 'POST', '/api/v1/auth/create_tokens', { body: { email, password } });

@@ -1,0 +1,187 @@
+/**
+ * What the journeys by clicks share: the built service on a fresh embedded database, Chromium, and the checks of a page. It
+ * needs `npm run web:install` and Chromium (Debian: `apt-get install chromium`; elsewhere name it in CHROMIUM).
+ */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { call, logIn, ROOT, startService } from '../contract/service.js';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const ARGUMENTS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+];
+export const PICTURES = join(ROOT, 'coverage/web');
+/** A laptop and a phone. */
+const WIDTHS = [1280, 390] as const;
+const HEIGHTS = { 1280: 800, 390: 844 } as const;
+const SCHEMES = ['light', 'dark'] as const;
+type Width = (typeof WIDTHS)[number];
+
+export type Service = Awaited<ReturnType<typeof startService>>;
+export { call, logIn };
+
+export interface PageOptions {
+  readonly width?: Width;
+  readonly colorScheme?: (typeof SCHEMES)[number];
+  readonly javaScriptEnabled?: boolean;
+  /** Origins that the page may load from, besides the service's own. */
+  readonly origins?: readonly string[];
+}
+
+/** A service and a browser. Tests of a file share one: `before(async () => { stage = await Stage.open(); })`. */
+export class Stage {
+  private readonly complaints: string[] = [];
+
+  private constructor(
+    readonly service: Service,
+    private readonly browser: Browser,
+  ) {}
+
+  /** `environment` is the service's, besides the defaults of `startService`. */
+  static async open(environment: Readonly<Record<string, string>> = {}): Promise<Stage> {
+    if (!existsSync(CHROMIUM))
+      throw new Error(`There is no browser at ${CHROMIUM}: install Chromium, or set CHROMIUM.`);
+    await mkdir(PICTURES, { recursive: true });
+    const [service, browser] = await Promise.all([
+      startService(environment),
+      chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS }),
+    ]);
+    return new Stage(service, browser);
+  }
+
+  /** Fails if a page complained: an error on its console, a break of its policy, a request to another origin, a broken file. */
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.service.stop();
+    assert.deepEqual(this.complaints, []);
+  }
+
+  /** A page of a visitor of its own: no cookies, no storage. */
+  async openPage({ width = 1280, origins = [], ...options }: PageOptions = {}): Promise<Page> {
+    const context = await this.browser.newContext({
+      ...(options satisfies BrowserContextOptions),
+      viewport: { width, height: HEIGHTS[width] },
+      // What moves cannot be compared.
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    const page = await context.newPage();
+    const allowed = [new URL(this.service.url).origin, ...origins, 'null'];
+    const complain = (text: string) => this.complaints.push(`${page.url()}: ${text}`);
+    page.on('request', (request) => {
+      if (!allowed.includes(new URL(request.url()).origin)) complain(`It asks ${request.url()}`);
+    });
+    page.on('response', (response) => {
+      // A refused call or form is part of a journey; a missing file never is.
+      const isFile = !['document', 'fetch', 'xhr'].includes(response.request().resourceType());
+      if (isFile && response.status() >= 400) complain(`${response.url()} answers ${response.status()}`);
+    });
+    page.on('console', (message) => {
+      // The browser notes refused and lost requests here too. The journeys see what the page makes of them.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complain(message.text());
+    });
+    page.on('pageerror', (error) => complain(String(error)));
+    return page;
+  }
+
+  /** Signs in to the desk by its form, as the owner of the first start. */
+  async signIn(page: Page, path = '/desk'): Promise<void> {
+    await page.goto(`${this.service.url}${path}`);
+    await page.getByLabel(/^email/i).fill(this.service.email);
+    await page.getByLabel(/^password/i).fill(this.service.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor({ state: 'detached' });
+  }
+
+  /** Imports people into a waitlist: `person-<n>@example.com`, n from 1, each tenth referred by the first. */
+  async importPeople(count: number, waitlistId = 1): Promise<void> {
+    const lines = ['email,first_name,last_name,referral_token,referred_by'];
+    for (let n = 1; n <= count; n += 1)
+      lines.push(
+        `person-${n}@example.com,Person,Number ${n},${n === 1 ? 'FRST00000000' : ''},${n % 10 === 0 ? 'FRST00000000' : ''}`,
+      );
+    const response = await fetch(`${this.service.url}/api/v1/waitlist/${waitlistId}/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv', authorization: `Bearer ${await logIn(this.service)}` },
+      body: lines.join('\n'),
+    });
+    const report = (await response.json()) as { imported?: number };
+    if (report.imported !== count) throw new Error(`Not all were imported: ${JSON.stringify(report).slice(0, 500)}`);
+  }
+}
+
+/** Finds nothing that axe-core knows to hinder people, in both color schemes. It looks into open shadow roots, and needs scripts. */
+export async function checkAccessibility(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  // Through the debugger, because a page's own policy refuses foreign scripts.
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  };
+  await evaluate(`${axe.source}; undefined`);
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    const found = (await evaluate(
+      `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(({ id, help, nodes }) =>
+        nodes.map(({ target, failureSummary }) => [id, help, target.join(' '), failureSummary].join(' | '))))`,
+    )) as string[];
+    assert.deepEqual(found, [], `axe-core, ${colorScheme}: ${page.url()}`);
+  }
+  await page.emulateMedia({ colorScheme: null });
+  await session.detach();
+}
+
+/** Takes pictures into coverage/web, at both widths and in both color schemes. Nothing may stand out of the page at the side. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const viewport = page.viewportSize();
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: HEIGHTS[width] });
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+    }
+    const isWider = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    assert.equal(isWider, false, `${name} is wider than ${width} px`);
+  }
+  await page.emulateMedia({ colorScheme: null });
+  if (viewport) await page.setViewportSize(viewport);
+}
+
+export interface Site {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** A site on another origin, as those that embed the widget. `policy` is the Content-Security-Policy of its pages, by path. */
+export async function startSite(
+  pages: Readonly<Record<string, { readonly html: string; readonly policy?: string }>>,
+): Promise<Site> {
+  const server = createServer((request, response) => {
+    const page = pages[new URL(request.url ?? '/', 'http://site').pathname];
+    if (!page) return response.writeHead(404).end();
+    const policy = page.policy === undefined ? {} : { 'content-security-policy': page.policy };
+    return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...policy }).end(page.html);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    // The service is at `localhost`, so that this is another site too.
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}

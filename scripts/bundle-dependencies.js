@@ -49,18 +49,20 @@ for (const name of packages) {
   writeFileSync(`${OUTPUT}/${name}/package.json`, JSON.stringify({ name, type: 'module', exports }));
 }
 for (const name of BUNDLED_COMMONJS) {
+  const exports = Object.keys(await import(name)).filter((key) => /^[a-z_$][\w$]*$/i.test(key) && key !== 'default');
   await build({
     entryPoints: [name],
     outfile: `${OUTPUT}/${name}/index.js`,
     bundle: true,
     platform: 'node',
     format: 'cjs',
-    // The ES modules, so that esbuild knows the names of the exports and Node.js can import them.
-    mainFields: ['module', 'main'],
+    mainFields: ['es2015', 'module', 'main'],
     target: 'node20.19',
     minifyWhitespace: true,
     legalComments: 'none',
     logLevel: 'warning',
+    // Never runs. Node.js reads from it which names can be imported.
+    footer: { js: `0 && (module.exports = {${exports}});` },
   });
   writeFileSync(`${OUTPUT}/${name}/package.json`, JSON.stringify({ name, type: 'commonjs', main: 'index.js' }));
 }

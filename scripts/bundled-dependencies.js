@@ -17,5 +17,12 @@ export const BUNDLED = [
   'zod',
 ];
 
-/** CommonJS packages of many files; @nestjs/mapped-types requires them, so they stay CommonJS. */
-export const BUNDLED_COMMONJS = ['class-validator'];
+/** CommonJS packages of many files. They stay CommonJS, because other CommonJS packages may require them. */
+export const BUNDLED_COMMONJS = [
+  '@opentelemetry/api',
+  'class-validator',
+  'ioredis',
+  'passport-jwt',
+  'prom-client',
+  'rate-limiter-flexible',
+];

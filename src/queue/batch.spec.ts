@@ -4,6 +4,7 @@ import { type Command, decide, type Decision, type Facts } from './batch.js';
 import { CounterChanges, QUEUE_AXIS } from './counters.js';
 import { rankKey } from './rank-key.js';
 import type { Applicant, PersonChanges, Waiter } from './waiter.js';
+import type { Removal } from './waiter.store.js';
 import type { RequiredContact } from './waitlist.entity.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
@@ -15,11 +16,13 @@ const CONTACT: RequiredContact = {
 };
 const WAITLIST = { id: 1, requiredContact: CONTACT, questions: [], spotsPerReferral: 2, nextSeq: 10, active: 10, offboarded: 0, referredActive: 0, referredOffboarded: 0 } as unknown as LeanWaitlist; // prettier-ignore
 
+const JOINED = new Date('2026-01-31T23:59:59.999Z');
+
 /** The record with this number as its id, its `seq`, its position and its token. */
 function record(number: number, fields: Partial<Waiter> = {}): Waiter {
   const facts = { seq: number, creditedReferrals: 0, spotsAdvanced: 0 };
   const stored = { id: number, priority: number, amountReferred: 0, active: true, referred: false, uuid: `u${number}` };
-  return { ...facts, ...stored, referralToken: `T${number}`, rankKey: rankKey(facts, 2), ...fields } as Waiter;
+  return { ...facts, ...stored, referralToken: `T${number}`, rankKey: rankKey(facts, 2), createdAt: JOINED, removedAt: null, ...fields } as Waiter; // prettier-ignore
 }
 
 function join(email: string | null, fields: Partial<Applicant> = {}): Command {
@@ -162,6 +165,18 @@ describe('a batch', () => {
     expect(credits(decision)).toEqual([[6, 1, -250]]);
     expect(decision.corrections.map(({ columns }) => columns.spotsAdvanced)).toEqual([200, 150]);
     expect(decision.counters.families()).toEqual(onceMoved.families());
+  });
+
+  it('counts an offboarding today, and takes an erased record out of the days that it counted on', () => {
+    const gone = record(5, { referred: true, active: false, removedAt: new Date('2026-02-01') });
+    const decision = decideWith({ named: [record(3), record(4), gone] }, offboard('x', 3, 4), erase('y', 4, 5));
+    const [{ at }] = decision.removals as [Removal];
+
+    expect(decision.days.changed()).toEqual([
+      { day: '2026-01-31', signups: -2, referred: -1, offboarded: 0, erased: 0 },
+      { day: '2026-02-01', signups: 0, referred: 0, offboarded: -1, erased: 0 },
+      { day: at.toISOString().slice(0, 10), signups: 0, referred: 0, offboarded: 1, erased: 2 },
+    ]);
   });
 
   it('credits nobody with a referral by the token of a record that it erases', () => {

@@ -19,7 +19,7 @@ export class HeartbeatController {
   @ApiOperation({
     summary: 'Count a page view',
     description:
-      'A signup page or a widget calls this once for each view. The service counts the views of each waitlist and day (UTC), and keeps nothing else.',
+      'A signup page or a widget calls this once for each view. The service counts the views of each waitlist and day (UTC), and keeps nothing else. The statistics show a view within some seconds.',
   })
   @ApiOkResponse({ description: 'Counted.', type: HeartbeatDto })
   @ApiProblems('WAITLIST_NOT_FOUND', 'TOO_MANY_MISSES')

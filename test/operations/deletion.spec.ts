@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { isEmbedded } from '../../src/platform/database/dialect.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
+import { PageViewCounter } from '../../src/waitlist/page-views.service.js';
 import { type Service, startService } from '../support/service.js';
 import { FIRST_PAGE, queueOf } from '../support/queue.js';
 import { ServiceProcess, until } from '../support/service-process.js';
@@ -116,7 +117,8 @@ describe('a deletion', () => {
     const [person] = (await queue.pages.page(id, FIRST_PAGE)).waiters;
     await queue.writer.erase(id, [person!.uuid], operatorWrite(1));
     await queue.importer.begin(id, 'a'.repeat(64));
-    await observer.api.post('/api/v1/widget_heartbeats', { waitlist_id: id, location: '', referrer: '' });
+    observer.app.get(PageViewCounter).add(id);
+    await observer.app.get(PageViewCounter).store();
     await observer.app.get(Database).transaction(async (manager, session) => {
       await manager.query('DELETE FROM waitlist WHERE id = ?', [id]);
       await queue.purger.mark(session, id);

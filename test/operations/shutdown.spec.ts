@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { start as run } from '../support/program.js';
-import { openMigratedDatabase, type TestDatabase } from '../support/database.js';
+import { openMigratedDatabase, type TestDatabase, withDataSource } from '../support/database.js';
 import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 describe('a process that receives a stop signal', () => {
@@ -82,6 +82,23 @@ describe('a process that receives a stop signal', () => {
     const { status, headers } = await ServiceProcess.answerOf(sent);
     expect({ status, connection: headers.connection }).toEqual({ status: 200, connection: 'close' });
     expect(await running.exit).toBe(0);
+  });
+
+  it('has stored page views each second, and stores those of its last second', async () => {
+    const running = await start();
+    const waitlist_id = await makeWaitlist(running);
+    const view = async () =>
+      running.call('POST', '/api/v1/widget_heartbeats', { waitlist_id, location: '', referrer: '' });
+    const stored = async () =>
+      withDataSource(database.url, (dataSource) => dataSource.query<object[]>('SELECT views FROM page_view'));
+    await view();
+    await until(async () => (await stored()).length > 0);
+
+    expect((await view()).status).toBe(200);
+    running.signal('SIGTERM');
+
+    expect(await running.exit).toBe(0);
+    expect(await stored()).toEqual([{ views: 2 }]);
   });
 
   it('answers every accepted signup, and has stored every answered signup', async () => {

@@ -16,6 +16,8 @@ const LEAVES = `axis = 0 AND level = 0 AND parent = ${PARENT}`;
 /** A whole number beyond 2^53, which JavaScript cannot read exactly. */
 const HUGE = '4611686018427387904';
 
+const TABLES = ['waitlist', 'waiter', 'erased_waiter', 'queue_bucket', 'waitlist_day'];
+
 /** Damage to derived data, which only foreign SQL does, and the finding of `verify`. */
 const DERIVED: [string, string, RegExp][] = [
   ['a bucket that is too high by one', setBuckets('before_in_parent + 1', `${LEAVES} AND slot = 2`), /bucket 0\/0\/.*\/2: before is \d+, the records give \d+/],
@@ -31,6 +33,10 @@ const DERIVED: [string, string, RegExp][] = [
   ['a wrong bucket of referred records in queue order', setBuckets('before_in_parent + 1', 'axis = 5 AND level = 0 AND slot = 2'), /bucket 5\/0\/.*\/2: before is/],
   ['no bucket of referred records in queue order', 'DELETE FROM queue_bucket WHERE axis = 5', /bucket 5\/3\/.*: it is missing/],
   ...['active', 'offboarded', 'referred_active', 'referred_offboarded'].map((total): [string, string, RegExp] => [`a wrong total: ${total}`, `UPDATE waitlist SET ${total} = ${total} + 1`, /queue: \w+ is/]),
+  ...['signups', 'referred', 'offboarded', 'erased'].map((count): [string, string, RegExp] => [`a wrong count of a day: ${count}`, `UPDATE waitlist_day SET ${count} = ${count} + 1`, new RegExp(`^day \\d{4}-\\d\\d-\\d\\d: ${count} is \\d+, the records give \\d+$`)]),
+  ['a count of a day beyond 2^53', `UPDATE waitlist_day SET signups = ${HUGE}`, /day .*: signups is 4611686018427388000/],
+  ['no counts of days', 'DELETE FROM waitlist_day', /day .*: signups is 0, the records give \d+/],
+  ['counts of a day without records', `INSERT INTO waitlist_day SELECT id, '1999-12-31', 2, 0, 0, 0 FROM waitlist`, /day 1999-12-31: signups is 2, the records give 0/],
   ['a next sequence number that is taken', `UPDATE waitlist SET next_seq = ${PEOPLE - 1}`, /queue: nextSeq is 79, but records go up to seq 80/],
   ['a next sequence number that an erased record had', `UPDATE waitlist SET next_seq = ${ERASED_SEQ}`, /queue: nextSeq is 80, but records go up to seq 80/],
   ['referrals of people who were erased before an import', setRecord('imported_referrals = 2', 0), /record .*: amountReferred is 2, the facts give 4/],
@@ -96,19 +102,19 @@ describe('an audit', () => {
     await offboard(await list({ offset: PEOPLE / 2 - OFFBOARDED / 2, limit: OFFBOARDED }));
     const { uuid } = await world.signup(waitlist, { referral_link: early[0]?.referral_link });
     await queue.writer.erase(waitlist.id, [uuid], operatorWrite(1));
-    for (const table of ['waitlist', 'waiter', 'erased_waiter', 'queue_bucket'])
-      await run(`CREATE TABLE copy_of_${table} AS SELECT * FROM ${table}`);
+    for (const table of TABLES) await run(`CREATE TABLE copy_of_${table} AS SELECT * FROM ${table}`);
   });
   beforeEach(async () => {
     const { dataSource } = service.app.get(Database);
     const insertable = dataSource.getMetadata(WaiterEntity).columns.filter(({ isInsert }) => isInsert);
     const columns = insertable.map(({ databaseName }) => databaseName).join();
-    await run('DELETE FROM waitlist', 'DELETE FROM waiter', 'DELETE FROM erased_waiter', 'DELETE FROM queue_bucket');
+    await run(...TABLES.map((table) => `DELETE FROM ${table}`));
     await run(
       'INSERT INTO waitlist SELECT * FROM copy_of_waitlist',
       'INSERT INTO erased_waiter SELECT * FROM copy_of_erased_waiter',
       `INSERT INTO waiter (${columns}) SELECT ${columns} FROM copy_of_waiter`,
       'INSERT INTO queue_bucket SELECT * FROM copy_of_queue_bucket',
+      'INSERT INTO waitlist_day SELECT * FROM copy_of_waitlist_day',
     );
   });
   afterAll(() => service.stop());
@@ -193,10 +199,10 @@ describe('an audit', () => {
     expect(await verify()).toEqual(sound(PEOPLE + 1));
   });
 
-  it.each(['waiter', 'erased_waiter', 'queue_bucket'])(
+  it.each(TABLES.filter((table) => table !== 'waitlist'))(
     'names a waitlist of which only %s rows remain',
     async (left) => {
-      const lost = ['waitlist', 'waiter', 'erased_waiter', 'queue_bucket'].filter((table) => table !== left);
+      const lost = TABLES.filter((table) => table !== left);
       await run(...lost.map((table) => `DELETE FROM ${table}`));
 
       expect(await queue.purger.orphanIds()).toContain(waitlist.id);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { QueueStatistics } from '../../src/queue/queue.statistics.js';
 import type { Applicant, PageRequest, Waiter } from '../../src/queue/waiter.js';
 import type { Answer, Method } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
@@ -78,6 +79,8 @@ interface Person extends Earned {
   active: boolean;
   /** The position of an offboarded person. */
   lastPosition?: number;
+  /** When an offboarded person left. */
+  removedAt?: Date;
   /** The value of a referral when the person was erased: their tombstone does not move any more. */
   erasedAtSpots?: number;
 }
@@ -260,6 +263,17 @@ function http(
   };
 }
 
+/** How many of the people joined, joined as referred ones and were offboarded, on each day. */
+function daysOf(people: readonly Person[]): (string | number)[][] {
+  const dayOf = (moment?: Date) => moment?.toISOString().slice(0, 10);
+  const days = people.flatMap(({ waiter, removedAt }) => [dayOf(waiter.createdAt)!, dayOf(removedAt) ?? []].flat());
+  return [...new Set(days)].sort().map((day) => {
+    const joined = people.filter(({ waiter }) => dayOf(waiter.createdAt) === day);
+    const referred = joined.filter(({ referrer }) => referrer !== undefined);
+    return [day, joined.length, referred.length, people.filter(({ removedAt }) => dayOf(removedAt) === day).length];
+  });
+}
+
 /** Runs a history and compares each answer, and at the end everything stored, with the sorted list of the facts. */
 async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): Promise<void> {
   let spots = 3;
@@ -319,7 +333,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       expect(found.map((waiter) => waiter?.removedPriority)).toEqual(positions.map((position) => (isDone ? position : null))); // prettier-ignore
       if (!isDone) continue;
       for (const [index, person] of leaving.entries())
-        Object.assign(person, { active: false, lastPosition: positions[index] });
+        Object.assign(person, { active: false, lastPosition: positions[index], removedAt: found[index]!.removedAt! });
     } else if (command.kind === 'correct' || command.kind === 'advance') {
       const corrected = await Promise.all(
         named(command.people).map(async (person) => {
@@ -368,6 +382,12 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     }),
   );
   expect(await queue().auditor.verify(id, () => undefined)).toMatchObject({ records: remaining.length, findings: [] });
+
+  const { days } = await next().app.get(QueueStatistics).read(id, { from: '1970-01-01', to: '9999-12-31' });
+  const counted = days.map(({ day, signups, referred, offboarded }) => [day, signups, referred, offboarded]);
+  // Erasures leave days with zeros.
+  expect(counted.filter(([, ...counts]) => counts.some((count) => count !== 0))).toEqual(daysOf(remaining));
+  expect(days.reduce((sum, { erased }) => sum + erased, 0)).toBe(people.length - remaining.length);
 
   /** The tombstone of an erased person stays where they were, whatever a referral is worth now. */
   const asEarned = (person: Person) => {

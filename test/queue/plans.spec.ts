@@ -6,6 +6,7 @@ import { applicant } from '../support/applicant.js';
 import { Database } from '../../src/platform/database/database.js';
 import { ImportRunStore } from '../../src/queue/import/import-run.store.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
+import { QueueStatistics } from '../../src/queue/queue.statistics.js';
 import { type Service, startService } from '../support/service.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
@@ -34,6 +35,8 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   erased_waiter_referrer: 2,
   /** The active or the offboarded records with credit. */
   waiter_credited: 2,
+  /** The days of a span, at most 366. */
+  sqlite_autoindex_waitlist_day_1: 1,
 };
 /** Records that a page may skip: those before it in its narrowest bucket. */
 const SKIP_MAX = 256;
@@ -202,6 +205,17 @@ describe('the plans of the frequent statements', () => {
       // Each is in a narrowest bucket of its own, which its position reads.
       expect(await queue.pages.leaders(id, LEADERS)).toHaveLength(LEADERS);
     }));
+
+  it('read the statistics', () =>
+    expectFlat(async ({ id }) => {
+      const span = { from: '2025-11-22', to: new Date().toISOString().slice(0, 10) };
+      const { topReferrers } = await service.app.get(QueueStatistics).read(id, span);
+      expect(topReferrers).toHaveLength(5);
+    }));
+
+  it('preview a reorder, in the index of the records with credit', async () => {
+    await expectIndexed(() => service.app.get(QueueStatistics).countReordered(large.id));
+  });
 
   it('reorder the records with credit, after a change of what a referral earns', async () => {
     const { id } = await service.world.waitlist();

@@ -148,7 +148,7 @@ const ajv = new Ajv({
   validateSchema: false,
   formats: { 'idn-email': true, int32: true, int64: true, phone: true, binary: true },
 });
-formats.default(ajv, ['uuid', 'uri', 'uri-reference', 'date-time']);
+formats.default(ajv, ['uuid', 'uri', 'uri-reference', 'date', 'date-time']);
 const current = new Contract('openapi.json');
 const legacy = new Contract('legacy.json');
 /** The query of a request for the public view of a waitlist, whose path and method list an owner's waitlists without it. */

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createConnection } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import { readConfig } from '../../src/platform/config/config.js';
 import { dataSourceOptions } from '../../src/platform/database/data-source-options.js';
@@ -70,6 +69,8 @@ export async function countTableWaits(dataSource: DataSource): Promise<number> {
 }
 
 async function run(server: string, sql: string): Promise<void> {
+  // Loaded for a server alone: each suite would load it anew.
+  const { createConnection } = await import('mysql2/promise');
   const address = new URL(server);
   address.pathname = '';
   const connection = await createConnection(address.href);

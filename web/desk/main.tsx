@@ -5,6 +5,7 @@ import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
+import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { styleNonce } from './environment';
@@ -31,6 +32,8 @@ const queries = new QueryClient({
 onConnectionChange(() => {
   if (!isConnectionLost()) void queries.refetchQueries({ type: 'active' });
 });
+// Of the library by which dialogs lock the scrolling behind them.
+setNonce(styleNonce);
 
 createRoot(document.getElementById('desk') as HTMLElement).render(
   <StrictMode>

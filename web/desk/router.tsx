@@ -41,10 +41,17 @@ export interface PeopleSearch {
   /** A token: those whom this person referred; `true`: all that were referred. */
   readonly referral_token?: string;
 }
+/** A text that looks like JSON comes from the address as a number or a boolean. */
+const isText = (value: unknown) => value !== '' && ['string', 'number', 'boolean'].includes(typeof value);
 export const peopleRoute = createRoute({
   getParentRoute: () => waitlistRoute,
   path: 'people',
-  validateSearch: (search: Record<string, unknown>): PeopleSearch => search,
+  validateSearch: ({ search, status, order, referral_token }: Record<string, unknown>): PeopleSearch => ({
+    ...(isText(search) && { search: String(search) }),
+    ...(status === 'offboarded' && { status }),
+    ...(order === 'joined' && { order }),
+    ...(isText(referral_token) && { referral_token: String(referral_token) }),
+  }),
   component: lazyRouteComponent(() => import('./people/people.page'), 'PeoplePage'),
 });
 export const personRoute = createRoute({

@@ -1,11 +1,13 @@
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { nanoid } from 'nanoid';
+import { type ReactNode, useReducer } from 'react';
 import { ProblemAlert } from './problem-alert';
 
 /**
  * Asks before an act that cannot be undone. `children` says in one sentence what happens to whom; `act` is the label of the
- * button, a verb that repeats the act. Closes only after the service has done it.
+ * button, a verb that repeats the act. Closes only after the service has done it. `onConfirm` gets a key that is the same for
+ * all attempts of one opening: as `Idempotency-Key` it keeps a repeat after a lost answer from acting twice.
  */
 export function ConfirmDialog({
   isOpen,
@@ -21,16 +23,29 @@ export function ConfirmDialog({
   children: ReactNode;
   act: string;
   canAct?: boolean;
-  onConfirm: () => Promise<unknown>;
+  onConfirm: (key: string) => Promise<unknown>;
   onClose: () => void;
 }) {
-  const confirm = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
+  const [key, renewKey] = useReducer(
+    () => nanoid(),
+    undefined,
+    () => nanoid(),
+  );
+  const confirm = useMutation({ mutationFn: () => onConfirm(key), onSuccess: () => close() });
   const close = () => {
     confirm.reset();
+    renewKey();
     onClose();
   };
   return (
-    <Modal opened={isOpen} onClose={close} title={title} centered closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal
+      opened={isOpen}
+      // Whoever asked for it must see what came of it.
+      onClose={() => !confirm.isPending && close()}
+      title={title}
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -41,7 +56,7 @@ export function ConfirmDialog({
           {children}
           {confirm.isError && <ProblemAlert error={confirm.error} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
+            <Button variant="default" onClick={close} disabled={confirm.isPending}>
               Cancel
             </Button>
             <Button type="submit" color="red" disabled={!canAct} loading={confirm.isPending}>

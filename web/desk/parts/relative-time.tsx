@@ -12,8 +12,11 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ];
 
-/** A time of the API, as "3 days ago"; the exact local and UTC time on hover and focus. */
-export function RelativeTime({ time }: { time: string }) {
+/**
+ * A time of the API, as "3 days ago"; the exact local and UTC time on hover and focus. A table whose rows take the focus sets
+ * `isFocusable` to false.
+ */
+export function RelativeTime({ time, isFocusable = true }: { time: string; isFocusable?: boolean }) {
   const moment = momentOf(time);
   const seconds = (moment.getTime() - Date.now()) / 1000;
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
@@ -22,7 +25,7 @@ export function RelativeTime({ time }: { time: string }) {
       label={`${LOCAL.format(moment)} · ${moment.toISOString().slice(0, 19).replace('T', ' ')} UTC`}
       events={{ hover: true, focus: true, touch: true }}
     >
-      <time dateTime={moment.toISOString()} tabIndex={0}>
+      <time dateTime={moment.toISOString()} tabIndex={isFocusable ? 0 : undefined}>
         {RELATIVE.format(Math.round(seconds / size), unit)}
       </time>
     </Tooltip>

@@ -1,3 +1,377 @@
+import { Anchor, Badge, Button, Code, DataList, Drawer, Group, Skeleton, Stack, Text, Timeline, Title } from '@mantine/core'; // prettier-ignore
+import { useMediaQuery } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useId, useState } from 'react';
+import { CopyButton } from '../parts/copy-button';
+import { Delayed } from '../parts/delayed';
+import { count, position } from '../parts/format';
+import { ProblemAlert } from '../parts/problem-alert';
+import { RelativeTime } from '../parts/relative-time';
+import { waitlistQuery } from '../queries';
+import { personRoute } from '../router';
+import { CorrectForm } from './correct-form';
+import { EraseDialog } from './erase-dialog';
+import { LetInDialog, LetInResult } from './let-in';
+import { MoveDialog } from './move-dialog';
+import {
+  contactOf,
+  type HistoryEvent,
+  historyQuery,
+  nameOf,
+  type Person,
+  personQuery,
+  referredPeopleQuery,
+  type WholePerson,
+} from './people.queries';
+import { NARROW } from './people-table';
+
+const REFERRED_SHOWN = 5;
+const WIDTH_PX = 560;
+
+type Dialog = 'let in' | 'move' | 'erase' | { readonly letIn: readonly Person[] };
+
+/** One person, over the list: what the service knows about them, and what an owner can do. */
 export function PersonPanel() {
-  return null;
+  const { waitlistId, uuid } = personRoute.useParams();
+  const search = personRoute.useSearch();
+  const navigate = personRoute.useNavigate();
+  const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+  const person = useQuery(personQuery(waitlistId, uuid));
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const [isCorrecting, setIsCorrecting] = useState(false);
+  const close = () => void navigate({ to: '/$waitlistId/people', params: { waitlistId }, search });
+  const closeDialog = () => setDialog(null);
+  const { data } = person;
+  return (
+    <Drawer
+      opened
+      onClose={close}
+      position="right"
+      size={isNarrow ? '100%' : WIDTH_PX}
+      title={
+        <Text fw={500} style={{ overflowWrap: 'anywhere' }}>
+          {data ? <bdi>{contactOf(data)}</bdi> : 'Person'}
+        </Text>
+      }
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      returnFocus={false}
+    >
+      {person.isPending && (
+        <Delayed>
+          <Stack aria-hidden>
+            <Skeleton height={28} width="40%" />
+            <Skeleton height={14} />
+            <Skeleton height={14} width="70%" />
+          </Stack>
+        </Delayed>
+      )}
+      {person.isError && !data && <ProblemAlert error={person.error} onRetry={() => void person.refetch()} />}
+      {data && isCorrecting && (
+        <CorrectForm
+          person={data}
+          onSaved={() => {
+            setIsCorrecting(false);
+            notifications.show({ message: 'Saved' });
+          }}
+          onCancel={() => setIsCorrecting(false)}
+        />
+      )}
+      {data && !isCorrecting && (
+        <Stack gap="lg">
+          <Place person={data} />
+          <Group gap="xs">
+            {data.status === 'waiting' && <Button onClick={() => setDialog('let in')}>Let in</Button>}
+            {data.status === 'waiting' && (
+              <Button variant="default" onClick={() => setDialog('move')}>
+                Move
+              </Button>
+            )}
+            <Button variant="default" onClick={() => setIsCorrecting(true)}>
+              Correct
+            </Button>
+            <Button variant="subtle" color="red" onClick={() => setDialog('erase')}>
+              Erase
+            </Button>
+          </Group>
+          <Contact person={data} />
+          <Answers person={data} />
+          <Metadata metadata={data.metadata} />
+          <Referrals person={data} />
+          <History person={data} />
+        </Stack>
+      )}
+      {data && dialog === 'let in' && (
+        <LetInDialog
+          waitlistId={waitlistId}
+          people={[data]}
+          onDone={(people) => setDialog({ letIn: people })}
+          onClose={() => setDialog((shown) => (shown === 'let in' ? null : shown))}
+        />
+      )}
+      {typeof dialog === 'object' && dialog && (
+        <LetInResult waitlistId={waitlistId} people={dialog.letIn} onClose={closeDialog} />
+      )}
+      {data && dialog === 'move' && <MoveDialog person={data} onClose={closeDialog} />}
+      {data && dialog === 'erase' && <EraseDialog person={data} onErased={close} onClose={closeDialog} />}
+    </Drawer>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  const id = useId();
+  return (
+    <Stack component="section" gap="xs" aria-labelledby={id}>
+      <Title order={2} size="h5" id={id}>
+        {title}
+      </Title>
+      {children}
+    </Stack>
+  );
+}
+
+/** The position, and what made it. */
+function Place({ person }: { person: WholePerson }) {
+  const waitlist = useQuery(waitlistQuery(person.waitlist_id));
+  const { amount_referred: referrals, spots_advanced: granted, removed_date } = person;
+  const worth = waitlist.data?.spots_to_move_upon_referral;
+  return (
+    <Stack gap={4}>
+      <Text size="xl" fw={600} component="p">
+        {removed_date ? (
+          <>
+            Let in <RelativeTime time={removed_date} />, as number {position(person.priority)}
+          </>
+        ) : (
+          <>Number {position(person.priority)}</>
+        )}
+      </Text>
+      {!removed_date && (
+        <Text size="sm" c="dimmed">
+          {person.priority === 0
+            ? 'Nobody is ahead.'
+            : person.priority === 1
+              ? '1 person is ahead.'
+              : `${count(person.priority)} people are ahead.`}
+        </Text>
+      )}
+      <Text size="sm" c="dimmed">
+        Joined as number {position(person.join_order)}
+        {worth !== undefined &&
+          referrals > 0 &&
+          ` · ${count(referrals)} ${referrals === 1 ? 'referral' : 'referrals'} × ${placesOf(worth)} = ${placesOf(referrals * worth)} forward`}
+        {granted > 0 && ` · ${placesOf(granted)} granted`}
+      </Text>
+    </Stack>
+  );
+}
+
+function placesOf(number: number): string {
+  return number === 1 ? '1 place' : `${count(number)} places`;
+}
+
+function Contact({ person }: { person: WholePerson }) {
+  const { email, registered_email, phone, verified, created_at, referral_token, referral_link } = person;
+  return (
+    <Section title="Contact">
+      <DataList gap={6}>
+        <Item label="Name">{nameOf(person)}</Item>
+        <Item label="Address">
+          {email}
+          {email !== null && (
+            <Badge ml="xs" size="sm" variant="light" color={verified ? 'teal' : 'gray'} tt="none">
+              {verified ? 'Verified' : 'Not verified'}
+            </Badge>
+          )}
+        </Item>
+        {registered_email !== email && <Item label="First address">{registered_email}</Item>}
+        <Item label="Phone">{phone}</Item>
+        <Item label="Joined">
+          <RelativeTime time={created_at} />
+        </Item>
+        <Item label="Token">
+          <Code>{referral_token}</Code>
+        </Item>
+      </DataList>
+      <Group gap="xs">
+        <CopyButton size="compact-sm" text={referral_token}>
+          Copy token
+        </CopyButton>
+        <CopyButton size="compact-sm" text={referral_link}>
+          Copy referral link
+        </CopyButton>
+      </Group>
+    </Section>
+  );
+}
+
+/** A text that somebody typed keeps its own direction, and breaks where it must. */
+function Item({ label, children }: { label: string; children: ReactNode }) {
+  const isEmpty = children === null || children === '';
+  return (
+    <DataList.Item>
+      <DataList.ItemLabel>{label}</DataList.ItemLabel>
+      <DataList.ItemValue style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
+        {isEmpty ? (
+          <Text span inherit c="dimmed">
+            Not given
+          </Text>
+        ) : (
+          <bdi>{children}</bdi>
+        )}
+      </DataList.ItemValue>
+    </DataList.Item>
+  );
+}
+
+function Answers({ person: { answers } }: { person: WholePerson }) {
+  if (answers.length === 0) return null;
+  return (
+    <Section title="Answers">
+      <DataList orientation="vertical" gap="xs">
+        {answers.map(({ id, question_value, answer_value, soft_deleted }) => (
+          <Item key={id} label={soft_deleted ? `${question_value} (removed question)` : question_value}>
+            {[answer_value ?? ''].flat().join(', ')}
+          </Item>
+        ))}
+      </DataList>
+    </Section>
+  );
+}
+
+function Metadata({ metadata }: { metadata: Person['metadata'] }) {
+  const entries = Object.entries(metadata ?? {});
+  if (entries.length === 0) return null;
+  return (
+    <Section title="Metadata">
+      <DataList gap={6}>
+        {entries.map(([key, value]) => (
+          <Item key={key} label={key}>
+            {typeof value === 'string' ? value : JSON.stringify(value)}
+          </Item>
+        ))}
+      </DataList>
+    </Section>
+  );
+}
+
+/** Who referred a person, and whom the person referred. */
+function Referrals({ person }: { person: WholePerson }) {
+  const { waitlist_id: waitlistId, referral_token: token, referrer, referred_by_waiter_token: by } = person;
+  const referred = useQuery(referredPeopleQuery(waitlistId, token, REFERRED_SHOWN));
+  const groups = referred.data ? [referred.data.waiting, referred.data.offboarded] : [];
+  return (
+    <Section title="Referrals">
+      <Text size="sm">
+        {referrer ? (
+          <>
+            Referred by{' '}
+            <PersonLink
+              person={{ ...referrer, waitlist_id: waitlistId }}
+              name={referrer.email ?? referrer.referral_token}
+            />
+          </>
+        ) : by !== null ? (
+          <>
+            Referred with the token <Code>{by}</Code>, whose owner is not on this list.
+          </>
+        ) : (
+          'Referred by nobody.'
+        )}
+      </Text>
+      {referred.isError && <ProblemAlert error={referred.error} onRetry={() => void referred.refetch()} />}
+      {referred.data && person.amount_referred === 0 && <Text size="sm">Referred nobody yet.</Text>}
+      {groups.map(({ people, total }, index) =>
+        people.length === 0 ? null : (
+          <Stack gap={4} key={index}>
+            <Text size="sm" c="dimmed">
+              {index === 0 ? 'Referred, in line' : 'Referred, let in'}: {count(total ?? people.length)}
+            </Text>
+            {people.map((other) => (
+              <Text size="sm" key={other.uuid}>
+                <PersonLink person={other} name={contactOf(other)} />
+              </Text>
+            ))}
+            {(total ?? 0) > people.length && (
+              <Anchor
+                size="sm"
+                renderRoot={(props) => (
+                  <Link
+                    {...props}
+                    to="/$waitlistId/people"
+                    params={{ waitlistId }}
+                    search={{ referral_token: token, ...(index === 1 && { status: 'offboarded' as const }) }}
+                  />
+                )}
+              >
+                Show all {count(total ?? 0)}
+              </Anchor>
+            )}
+          </Stack>
+        ),
+      )}
+    </Section>
+  );
+}
+
+function PersonLink({ person, name }: { person: Pick<Person, 'uuid' | 'waitlist_id'>; name: string }) {
+  const params = { waitlistId: person.waitlist_id, uuid: person.uuid };
+  return (
+    <Anchor
+      inherit
+      style={{ overflowWrap: 'anywhere' }}
+      renderRoot={(props) => <Link {...props} to="/$waitlistId/people/$uuid" params={params} search />}
+    >
+      <bdi>{name}</bdi>
+    </Anchor>
+  );
+}
+
+const ACTIONS: Readonly<Partial<Record<HistoryEvent['action'], string>>> = {
+  waiters_offboarded: 'Let in',
+  waiter_corrected: 'Corrected or moved',
+  waiters_imported: 'Imported',
+};
+
+/** What happened to a person, latest first, from the audit log. */
+function History({ person: { waitlist_id, uuid, created_at } }: { person: WholePerson }) {
+  const history = useInfiniteQuery(historyQuery(waitlist_id, uuid));
+  const events = history.data?.pages.flatMap((page) => page.events) ?? [];
+  if (history.isError && events.length === 0)
+    return (
+      <Section title="History">
+        <ProblemAlert error={history.error} onRetry={() => void history.refetch()} />
+      </Section>
+    );
+  return (
+    <Section title="History">
+      <Timeline bulletSize={12} lineWidth={2}>
+        {events.map(({ id, action, created_at: time }) => (
+          <Timeline.Item key={id} title={ACTIONS[action] ?? action}>
+            <Text size="sm" c="dimmed">
+              <RelativeTime time={time} />
+            </Text>
+          </Timeline.Item>
+        ))}
+        {!history.hasNextPage && (
+          <Timeline.Item title="Joined">
+            <Text size="sm" c="dimmed">
+              <RelativeTime time={created_at} />
+            </Text>
+          </Timeline.Item>
+        )}
+      </Timeline>
+      {history.hasNextPage && (
+        <Button
+          variant="default"
+          size="compact-sm"
+          loading={history.isFetchingNextPage}
+          onClick={() => void history.fetchNextPage()}
+        >
+          Show earlier
+        </Button>
+      )}
+    </Section>
+  );
 }

@@ -1,0 +1,124 @@
+import { Button, Checkbox, Group, JsonInput, Stack, Text, TextInput } from '@mantine/core';
+import { useForm, type UseFormReturnType } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { nanoid } from 'nanoid';
+import { useState } from 'react';
+import { showFaults } from '../parts/field-faults';
+import { ProblemAlert } from '../parts/problem-alert';
+import { type Changes, refreshPeople, updatePerson, type WholePerson } from './people.queries';
+
+const EMAIL_LENGTH_MAX = 254;
+const NAME_LENGTH_MAX = 100;
+const PHONE_LENGTH_MAX = 32;
+
+/** A type, because `showFaults` takes any record. */
+type Values = {
+  readonly email: string;
+  readonly phone: string;
+  readonly first_name: string;
+  readonly last_name: string;
+  /** JSON, or nothing. */
+  readonly metadata: string;
+  readonly verified: boolean;
+};
+
+/** Corrects what a person gave. Sends only what changed. */
+export function CorrectForm({
+  person,
+  onSaved,
+  onCancel,
+}: {
+  person: WholePerson;
+  onSaved: () => void;
+  onCancel: () => void;
+}) {
+  const queries = useQueryClient();
+  const form = useForm<Values>({
+    initialValues: {
+      email: person.email ?? '',
+      phone: person.phone ?? '',
+      first_name: person.first_name,
+      last_name: person.last_name,
+      metadata: person.metadata ? JSON.stringify(person.metadata, null, 2) : '',
+      verified: person.verified,
+    },
+    validate: { metadata: (text) => (isObject(text) ? null : 'must be a JSON object') },
+  });
+  const [refusal, setRefusal] = useState<unknown>(null);
+  const save = useMutation({
+    // The values replace what was there, so a repeat is harmless.
+    mutationFn: async () => updatePerson(person.uuid, changesOf(form), nanoid()),
+    onMutate: () => setRefusal(null),
+    onSuccess: async () => {
+      await refreshPeople(queries, person.waitlist_id);
+      onSaved();
+    },
+    onError: (error) => setRefusal(showFaults(error, form)),
+  });
+  return (
+    <form onSubmit={form.onSubmit(() => save.mutate())} noValidate>
+      <Stack>
+        <TextInput
+          label="Address"
+          type="email"
+          data-autofocus
+          maxLength={EMAIL_LENGTH_MAX}
+          {...form.getInputProps('email')}
+        />
+        <Checkbox
+          label="Verified"
+          description="Whether the address is known to be theirs."
+          {...form.getInputProps('verified', { type: 'checkbox' })}
+        />
+        <TextInput label="Phone" type="tel" maxLength={PHONE_LENGTH_MAX} {...form.getInputProps('phone')} />
+        <TextInput label="First name" maxLength={NAME_LENGTH_MAX} {...form.getInputProps('first_name')} />
+        <TextInput label="Last name" maxLength={NAME_LENGTH_MAX} {...form.getInputProps('last_name')} />
+        <JsonInput
+          label="Metadata"
+          description="A JSON object, or nothing."
+          autosize
+          minRows={3}
+          maxRows={12}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          {...form.getInputProps('metadata')}
+        />
+        <Text size="sm" c="dimmed">
+          The place in line stays, and so does the address first given.
+        </Text>
+        {refusal !== null && <ProblemAlert error={refusal} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onCancel} disabled={save.isPending}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={save.isPending} disabled={!form.isDirty()}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** The fields that differ from what they were; an emptied one is removed. */
+function changesOf(form: UseFormReturnType<Values>): Changes {
+  const { metadata, verified, ...texts } = form.getValues();
+  return {
+    ...Object.fromEntries(
+      Object.entries(texts).flatMap(([field, text]) => (form.isDirty(field) ? [[field, text.trim() || null]] : [])),
+    ),
+    ...(form.isDirty('metadata') && {
+      metadata: metadata.trim() === '' ? null : (JSON.parse(metadata) as Record<string, unknown>),
+    }),
+    ...(form.isDirty('verified') && { verified }),
+  };
+}
+
+function isObject(text: string): boolean {
+  if (text.trim() === '') return true;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,59 @@
+import { Stack, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ConfirmDialog } from '../parts/confirm-dialog';
+import { contactOf, erasePerson, personQuery, refreshPeople, type WholePerson } from './people.queries';
+
+/** Erases a person for good, once their address is typed. */
+export function EraseDialog({
+  person,
+  onErased,
+  onClose,
+}: {
+  person: WholePerson;
+  onErased: () => void;
+  onClose: () => void;
+}) {
+  const queries = useQueryClient();
+  const [typed, setTyped] = useState('');
+  const contact = contactOf(person);
+  return (
+    <ConfirmDialog
+      isOpen
+      title="Erase this person?"
+      act="Erase this person"
+      canAct={typed.trim() === contact}
+      onConfirm={async (key) => {
+        await erasePerson(person, key);
+        onErased();
+        notifications.show({ message: 'Erased' });
+        queries.removeQueries(personQuery(person.waitlist_id, person.uuid));
+        void refreshPeople(queries, person.waitlist_id);
+      }}
+      onClose={onClose}
+    >
+      <Stack gap="sm">
+        <Text size="sm">
+          Everything that <bdi>{contact}</bdi> gave is deleted for good, and the line closes up. There is no way back.
+        </Text>
+        <Text size="sm" c="dimmed">
+          What stays: whom they referred, the places that their referrer earned by them, and a line in the audit log
+          without their name or address. They can join again, as a new person.
+        </Text>
+        <TextInput
+          label={
+            <>
+              Type <bdi>{contact}</bdi> to confirm
+            </>
+          }
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </Stack>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,81 @@
+import { Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { nanoid } from 'nanoid';
+import { useState } from 'react';
+import { count, position } from '../parts/format';
+import { ProblemAlert } from '../parts/problem-alert';
+import { contactOf, refreshPeople, updatePerson, type WholePerson } from './people.queries';
+
+const PLACES_MAX = 1_000_000;
+const PLACES_DEFAULT = 10;
+
+/**
+ * Grants a person places, or takes granted ones back. All attempts of one opening have one key, because the service adds up
+ * what it is told.
+ */
+export function MoveDialog({ person, onClose }: { person: WholePerson; onClose: () => void }) {
+  const queries = useQueryClient();
+  const [key] = useState(() => nanoid());
+  const [typed, setTyped] = useState<number | string>(PLACES_DEFAULT);
+  const { priority, spots_advanced: granted, waitlist_id, uuid } = person;
+  const places = Number(typed);
+  const isValid = Number.isInteger(places) && places !== 0 && places >= -granted && places <= PLACES_MAX;
+  const isForward = places > 0;
+  const move = useMutation({
+    mutationFn: () => updatePerson(uuid, { spots_to_advance: places }, key),
+    onSuccess: async (moved) => {
+      await refreshPeople(queries, waitlist_id);
+      notifications.show({ message: `Moved from number ${position(priority)} to number ${position(moved.priority)}` });
+      onClose();
+    },
+  });
+  const close = () => !move.isPending && onClose();
+  const distance = count(Math.abs(places));
+  return (
+    <Modal opened onClose={close} title="Move" centered closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          move.mutate();
+        }}
+      >
+        <Stack>
+          <NumberInput
+            label="Places forward"
+            description={
+              granted > 0 ? `${count(granted)} granted so far. A number below 0 takes some of them back.` : undefined
+            }
+            data-autofocus
+            min={-granted}
+            max={PLACES_MAX}
+            clampBehavior="none"
+            allowDecimal={false}
+            thousandSeparator
+            readOnly={move.isPending || move.isError}
+            error={!isValid && `Enter a number from ${granted > 0 ? count(-granted) : 1} to ${count(PLACES_MAX)}.`}
+            value={typed}
+            onChange={setTyped}
+          />
+          {isValid && (
+            <Text size="sm">
+              <bdi>{contactOf(person)}</bdi>{' '}
+              {isForward
+                ? `goes from number ${position(priority)} to about number ${position(Math.max(0, priority - places))}, and those in between fall back by one.`
+                : `gives ${distance} granted places back, and those behind move up.`}
+            </Text>
+          )}
+          {move.isError && <ProblemAlert error={move.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close} disabled={move.isPending}>
+              Cancel
+            </Button>
+            <Button type="submit" disabled={!isValid} loading={move.isPending}>
+              {move.isError ? 'Try again' : isForward ? `Move ${distance} forward` : `Move ${distance} back`}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,37 @@
+import { momentOf } from '../parts/format';
+import { saveFile } from '../parts/save-file';
+import type { Person } from './people.queries';
+
+/** The columns have the names of the service's own export, so that an import takes them. */
+const COLUMNS: Readonly<Record<string, (person: Person) => string | number | boolean | null>> = {
+  number: ({ priority }) => priority + 1,
+  email: ({ email }) => email,
+  phone: ({ phone }) => phone,
+  first_name: ({ first_name }) => first_name,
+  last_name: ({ last_name }) => last_name,
+  created_at: ({ created_at }) => momentOf(created_at).toISOString(),
+  removed_date: ({ removed_date }) => removed_date && momentOf(removed_date).toISOString(),
+  verified: ({ verified }) => verified,
+  referral_token: ({ referral_token }) => referral_token,
+  referral_link: ({ referral_link }) => referral_link,
+  referred_by: ({ referred_by_waiter_token }) => referred_by_waiter_token,
+  amount_referred: ({ amount_referred }) => amount_referred,
+  uuid: ({ uuid }) => uuid,
+  metadata: ({ metadata }) => metadata && JSON.stringify(metadata),
+};
+
+/** A spreadsheet would run a cell that begins like this. As in the service's export, an apostrophe before it prevents that. */
+const FORMULA = /^'*[=+\-@\t\r]/;
+
+/** Saves people as a CSV file for a spreadsheet. */
+export async function savePeople(name: string, people: readonly Person[]): Promise<void> {
+  const { stringify } = await import('csv-stringify/browser/esm/sync');
+  const rows = people.map((person) =>
+    Object.values(COLUMNS).map((valueOf) => {
+      const text = String(valueOf(person) ?? '');
+      return FORMULA.test(text) ? `'${text}` : text;
+    }),
+  );
+  const text = stringify([Object.keys(COLUMNS), ...rows], { quoted_match: '\r' });
+  saveFile(`${name}.csv`, new Blob([text], { type: 'text/csv;charset=utf-8' }));
+}

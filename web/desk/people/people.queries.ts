@@ -1,0 +1,159 @@
+import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
+import { api, bodyOf } from '../api';
+import type { components } from '../generated/openapi';
+import { Problem } from '../problem';
+import type { PeopleSearch } from '../router';
+
+/** A person as listings and offboardings show them. */
+export type Person = components['schemas']['Waiter'];
+/** A person with everything that the service knows. */
+export type WholePerson = components['schemas']['DetailedWaiter'];
+export type Changes = components['schemas']['UpdateWaiter'];
+export type HistoryEvent = components['schemas']['AuditEvent'];
+
+const PAGE_SIZE = 100;
+const HISTORY_PAGE_SIZE = 20;
+/** How many people one request may let in. */
+export const LET_IN_MAX = 1_000;
+
+interface PeoplePage {
+  readonly people: readonly Person[];
+  /** Where the next page begins; null on the last page. */
+  readonly nextAfterId: number | null;
+  /** All people that the filters find; null where the service doesn't count them, in a search. */
+  readonly total: number | null;
+}
+
+/** Everything about a waitlist and its people begins with this key, so that one call makes all of it fresh. */
+const keyOf = (waitlistId: number) => ['waitlists', waitlistId];
+
+interface Filter extends PeopleSearch {
+  readonly limit?: number;
+  readonly afterId?: number;
+}
+
+async function fetchPeople(waitlistId: number, filter: Filter, signal: AbortSignal): Promise<PeoplePage> {
+  const { search, status, order = 'queue', referral_token, limit = PAGE_SIZE, afterId } = filter;
+  const isOffboarded = status === 'offboarded';
+  const query = {
+    waitlist_id: waitlistId,
+    search,
+    referral_token,
+    offboarded_request: isOffboarded,
+    // A search has an order of its own.
+    order: search === undefined ? order : undefined,
+    include_referrer: true,
+    limit,
+    after_id: afterId,
+  };
+  const answer = await api.GET('/api/v1/waiter', { params: { query }, signal });
+  const people = await bodyOf(Promise.resolve(answer));
+  const { headers } = answer.response;
+  return {
+    people,
+    nextAfterId: headers.has('link') ? (people.at(-1)?.id ?? null) : null,
+    total: headers.has('x-total-count') ? Number(headers.get('x-total-count')) : null,
+  };
+}
+
+/** The people that the filters find, a page at a time. Pages follow each other by id, so none is skipped or shown twice. */
+export function peopleQuery(waitlistId: number, filter: PeopleSearch) {
+  return infiniteQueryOptions({
+    queryKey: [...keyOf(waitlistId), 'people', filter],
+    queryFn: async ({ pageParam, signal }) => fetchPeople(waitlistId, { ...filter, afterId: pageParam }, signal),
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: ({ nextAfterId }) => nextAfterId ?? undefined,
+    // A reader of many pages would fetch them all again at each look into another window.
+    refetchOnWindowFocus: false,
+  });
+}
+
+/** The first people of the queue. */
+export function nextPeopleQuery(waitlistId: number, limit: number) {
+  return queryOptions({
+    queryKey: [...keyOf(waitlistId), 'next people', limit],
+    queryFn: async ({ signal }) => (await fetchPeople(waitlistId, { limit }, signal)).people,
+    staleTime: 0,
+  });
+}
+
+/** Those whom the person with this token referred: the first few of each state, and how many there are. */
+export function referredPeopleQuery(waitlistId: number, token: string, limit: number) {
+  return queryOptions({
+    queryKey: [...keyOf(waitlistId), 'referred people', token, limit],
+    queryFn: async ({ signal }) => {
+      const [waiting, offboarded] = await Promise.all([
+        fetchPeople(waitlistId, { referral_token: token, order: 'joined', limit }, signal),
+        fetchPeople(waitlistId, { referral_token: token, status: 'offboarded', limit }, signal),
+      ]);
+      return { waiting, offboarded };
+    },
+  });
+}
+
+export function personQuery(waitlistId: number, uuid: string) {
+  return queryOptions({
+    queryKey: [...keyOf(waitlistId), 'person', uuid],
+    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/signup/{uuid}', { params: { path: { uuid } }, signal })),
+  });
+}
+
+/** What the owner did to a person, newest first. */
+export function historyQuery(waitlistId: number, uuid: string) {
+  return infiniteQueryOptions({
+    queryKey: [...keyOf(waitlistId), 'history', uuid],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { waitlist_id: waitlistId, uuid, limit: HISTORY_PAGE_SIZE, after_id: pageParam };
+      const answer = await api.GET('/api/v1/audit', { params: { query }, signal });
+      const events = await bodyOf(Promise.resolve(answer));
+      return { events, nextAfterId: answer.response.headers.has('link') ? events.at(-1)?.id : undefined };
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextAfterId }) => nextAfterId,
+  });
+}
+
+/** Reads everything about a waitlist and its people anew, once it is looked at. */
+export function refreshPeople(queries: QueryClient, waitlistId: number): Promise<void> {
+  return queries.invalidateQueries({ queryKey: keyOf(waitlistId) });
+}
+
+/** A header that makes a repeat of a write harmless: the service gives the first answer again. */
+const once = (key: string) => ({ header: { 'Idempotency-Key': key } });
+
+/** Lets some people in, and returns those who were still in the queue. @throws Problem */
+export async function letIn(waitlistId: number, people: readonly Pick<Person, 'id'>[], key: string): Promise<Person[]> {
+  const body = {
+    waitlist_id: waitlistId,
+    offboard_request: true as const,
+    waiters: people.map(({ id }) => ({ id })),
+  };
+  return bodyOf(api.PATCH('/api/v1/waiter', { params: once(key), body }));
+}
+
+/** Lets the first people of the queue in. @throws Problem */
+export async function letNextIn(waitlistId: number, count: number, key: string): Promise<Person[]> {
+  const body = { waitlist_id: waitlistId, offboard_request: true as const, offboard_next: count };
+  return bodyOf(api.PATCH('/api/v1/waiter', { params: once(key), body }));
+}
+
+/** Corrects or moves a person. @throws Problem */
+export async function updatePerson(uuid: string, changes: Changes, key: string): Promise<WholePerson> {
+  return bodyOf(api.PATCH('/api/v1/signup/{uuid}', { params: { path: { uuid }, ...once(key) }, body: changes }));
+}
+
+/** @throws Problem */
+export async function erasePerson({ waitlist_id, uuid }: Person, key: string): Promise<void> {
+  const body = { waitlist_id, signups: [{ uuid }] };
+  const { response, error } = await api.DELETE('/api/v1/signup', { params: once(key), body });
+  if (!response.ok) throw Problem.from(error as Parameters<typeof Problem.from>[0]);
+}
+
+/** What the desk calls a person: the address or the phone. */
+export function contactOf({ email, phone }: Pick<Person, 'email' | 'phone'>): string {
+  return email ?? phone ?? '';
+}
+
+export function nameOf({ first_name, last_name }: Pick<Person, 'first_name' | 'last_name'>): string {
+  return [first_name, last_name].filter(Boolean).join(' ');
+}

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import type { Leader, PublicWaitlist, Status } from './model.js';
 import type { Texts } from './texts.js';
 

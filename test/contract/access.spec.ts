@@ -73,7 +73,12 @@ const ROUTES = `
 │   ├── api/v1/signup (POST, GET, PATCH, DELETE)
 │   │   ├── /waitlist/:waitlist_id (GET)
 │   │   └── /:uuid (GET, PATCH)
-│   └── api/v1/users/status (POST)
+│   ├── api/v1/users/status (POST)
+│   ├── widget.js (GET, HEAD)
+│   ├── waitlist/assets/page.css (GET, HEAD)
+│   ├── waitlist/assets/page.js (GET, HEAD)
+│   └── waitlist/:waitlist_id (GET, HEAD)
+│       └── /status/:uuid (GET, HEAD)
 └── * (OPTIONS)
 `;
 

@@ -1,4 +1,5 @@
 import { Body, Controller, Get, HttpCode, Ip, Post, Query } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
@@ -14,7 +15,7 @@ export class SignupController {
 
   @Post()
   @HttpCode(200)
-  @RateLimited('public')
+  @RouteConfig({ rateLimited: 'public', takesForms: true })
   @ApiOperation({
     summary: 'Create a Signup',
     description:

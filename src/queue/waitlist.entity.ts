@@ -33,6 +33,12 @@ export interface Display {
   readonly remove_widget_headers: boolean;
   readonly widget_shows_social_links: boolean;
   readonly twitter_message: string | null;
+  /** BCP 47. */
+  readonly lang: string;
+  /** The owner's texts, by their keys in web/page/texts.ts. */
+  readonly texts: Readonly<Record<string, string>>;
+  readonly your_turn_url: string | null;
+  readonly frame_origins: readonly string[];
 }
 
 /**

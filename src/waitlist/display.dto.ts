@@ -1,5 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Flag, HttpUrl, Metadata, Text, WholeNumber } from '../platform/contract/fields.js';
+import { TEXT_KEYS } from '../../web/page/texts.js';
+import {
+  broken,
+  Flag,
+  Holds,
+  HttpUrl,
+  Metadata,
+  Text,
+  TextList,
+  Texts,
+  WholeNumber,
+} from '../platform/contract/fields.js';
 import type { JsonObject } from '../queue/waiter.js';
 import type { Display, RequiredContact } from '../queue/waitlist.entity.js';
 import { given } from '../queue/settings.js';
@@ -40,6 +51,30 @@ const LEADERBOARD_LENGTH_TEXT = { description: 'How many people the leaderboard 
 const USES_NAMES = { description: 'Whether the form asks for first and last name.' } as const;
 const USES_LEADERBOARD = { description: 'Whether the public may see the leaderboard.' } as const;
 const REMOVES_HEADERS = { description: 'Whether the widget leaves out its headings.' } as const;
+const LANG = {
+  minLength: 1,
+  maxLength: 35,
+  description:
+    'Language of the page and the widget, as a BCP 47 tag. It decides the direction of the text and the form of numbers.',
+  example: 'en',
+} as const;
+const TEXT_LENGTH_MAX = 500;
+const TEXTS = {
+  description: 'Texts of the page and the widget in place of the default ones, by their keys.',
+  example: { button: 'Join us' },
+} as const;
+const YOUR_TURN_URL = {
+  maxLength: 2048,
+  nullable: true,
+  description: 'Where the page of an offboarded person leads, an https URL.',
+  example: 'https://example.com/welcome',
+} as const;
+export const FRAME_ORIGINS = {
+  maxItems: 10,
+  items: { maxLength: 261, pattern: String.raw`^https?://[A-Za-z\d](?:[A-Za-z\d.-]*[A-Za-z\d])?(?::\d{1,5})?$` },
+  description: 'Origins whose pages may show the page of the waitlist in a frame.',
+  example: ['https://example.com'],
+} as const;
 const SHOWS_LINKS = { description: 'Whether the widget shows links to social networks.' } as const;
 
 /** The fields of a request that only pages and widgets read. */
@@ -77,6 +112,25 @@ export class DisplaySettingsDto {
   @Text({ ...TWITTER_MESSAGE, default: DISPLAY_DEFAULTS.twitter_message })
   twitter_message?: string | null;
 
+  @Holds('lang', langFault)
+  @Text({ ...LANG, format: 'language', default: DISPLAY_DEFAULTS.lang })
+  lang?: string;
+
+  @Texts({
+    ...TEXTS,
+    description: `${TEXTS.description} The keys: ${TEXT_KEYS.map((key) => `\`${key}\``).join(', ')}.`,
+    keys: TEXT_KEYS,
+    maxLength: TEXT_LENGTH_MAX,
+    default: DISPLAY_DEFAULTS.texts,
+  })
+  texts?: Record<string, string>;
+
+  @HttpUrl({ ...YOUR_TURN_URL, default: DISPLAY_DEFAULTS.your_turn_url, pattern: '^https://' })
+  your_turn_url?: string | null;
+
+  @TextList({ ...FRAME_ORIGINS, default: DISPLAY_DEFAULTS.frame_origins })
+  frame_origins?: string[];
+
   static toDisplay(body: DisplaySettingsDto): Partial<Display> {
     return given({
       title: body.title,
@@ -90,6 +144,10 @@ export class DisplaySettingsDto {
       remove_widget_headers: body.remove_widget_headers,
       widget_shows_social_links: body.widget_shows_social_links,
       twitter_message: body.twitter_message,
+      lang: body.lang,
+      texts: body.texts,
+      your_turn_url: body.your_turn_url,
+      frame_origins: body.frame_origins,
     } satisfies Record<keyof Display, unknown>);
   }
 }
@@ -129,6 +187,15 @@ export class DisplayDto {
   @ApiProperty({ ...TWITTER_MESSAGE, type: String })
   twitter_message!: string | null;
 
+  @ApiProperty({ ...LANG, type: String })
+  lang!: string;
+
+  @ApiProperty({ ...TEXTS, type: 'object', additionalProperties: { type: 'string', maxLength: TEXT_LENGTH_MAX } })
+  texts!: Readonly<Record<string, string>>;
+
+  @ApiProperty({ ...YOUR_TURN_URL, type: String, format: 'uri' })
+  your_turn_url!: string | null;
+
   @ApiProperty({
     enum: CONTACT_DETAILS,
     enumName: 'RequiredContactDetail',
@@ -156,7 +223,7 @@ export class DisplayDto {
   organization_uuid_fk!: string | null;
 
   static of({ display, requiredContact }: Waitlist): DisplayDto {
-    const shown: Display = { ...DISPLAY_DEFAULTS, ...display };
+    const shown = wholeDisplay(display);
     return {
       title: shown.title,
       success_title: shown.success_title,
@@ -169,6 +236,9 @@ export class DisplayDto {
       remove_widget_headers: shown.remove_widget_headers,
       widget_shows_social_links: shown.widget_shows_social_links,
       twitter_message: shown.twitter_message,
+      lang: shown.lang,
+      texts: shown.texts,
+      your_turn_url: shown.your_turn_url,
       required_contact_detail: contactDetail(requiredContact),
       uses_signup_verification: false,
       uses_waiter_verification: false,
@@ -186,6 +256,21 @@ export const DERIVED_DISPLAY = [
   'redirects_to_status_page',
   'organization_uuid_fk',
 ] as const satisfies readonly (keyof DisplayDto)[];
+
+export function wholeDisplay(display: Partial<Display>): Display {
+  return { ...DISPLAY_DEFAULTS, ...display };
+}
+
+/** Whether Intl accepts the tag: it writes the numbers. */
+function langFault(tag: string) {
+  try {
+    Intl.getCanonicalLocales(tag);
+    return null;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return broken('format', 'must be a BCP 47 language tag, such as en or pt-BR');
+  }
+}
 
 function contactDetail({ email, phone }: RequiredContact): ContactDetail {
   if (phone === 'required') return email === 'required' ? 'EMAIL_AND_PHONE' : 'PHONE';

@@ -18,7 +18,7 @@ import { LIVE_QUESTIONS_MAX } from '../queue/questions.js';
 import { signupPage } from '../queue/referral-link.js';
 import { type SettingChanges, UNREACHABLE } from '../queue/settings.js';
 import { REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
-import { DERIVED_DISPLAY, DisplayDto, DisplaySettingsDto } from './display.dto.js';
+import { DERIVED_DISPLAY, DisplayDto, DisplaySettingsDto, FRAME_ORIGINS, wholeDisplay } from './display.dto.js';
 import { ConfiguredQuestionDto, QuestionDto, questionFaults, QUESTIONS, QUESTIONS_BYTES_MAX } from './question.dto.js';
 import { PUBLIC_KEY_SCHEMA } from './waitlist-keys.js';
 import { DEFAULTS, type Names, type PageRequest, type Waitlist } from './waitlist.service.js';
@@ -275,6 +275,9 @@ class WaitlistFieldsDto {
   @ApiProperty({ ...REGION, type: String })
   default_region!: string | null;
 
+  @ApiProperty({ ...FRAME_ORIGINS, type: 'array', items: { ...FRAME_ORIGINS.items, type: 'string' } })
+  frame_origins!: readonly string[];
+
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
 }
@@ -304,13 +307,14 @@ export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, DisplayDto)
       },
       spots_to_move_upon_referral: waitlist.spotsPerReferral,
       default_region: waitlist.defaultRegion,
+      frame_origins: wholeDisplay(waitlist.display).frame_origins,
       created_at: timestamp(waitlist.createdAt),
       ...DisplayDto.of(waitlist),
     };
   }
 }
 
-const OWNER_ONLY = ['default_region', 'is_public'] as const;
+const OWNER_ONLY = ['default_region', 'is_public', 'frame_origins'] as const;
 
 /** The owner's and the public view as one type: generated clients have no good name for "one or the other". */
 export class WaitlistViewDto extends IntersectionType(

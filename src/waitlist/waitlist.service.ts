@@ -35,6 +35,10 @@ export const DEFAULTS = {
     remove_widget_headers: false,
     widget_shows_social_links: false,
     twitter_message: null,
+    lang: 'en',
+    texts: {},
+    your_turn_url: null,
+    frame_origins: [],
   } satisfies Display as Display,
 } as const;
 

@@ -22,6 +22,9 @@ const DISPLAY = {
   remove_widget_headers: false,
   widget_shows_social_links: false,
   twitter_message: null,
+  lang: 'en',
+  texts: {},
+  your_turn_url: null,
   required_contact_detail: 'EMAIL',
   uses_signup_verification: false,
   uses_waiter_verification: false,
@@ -67,6 +70,7 @@ describe('a new waitlist', () => {
       spots_to_move_upon_referral: 3,
       required_contact: { email: 'required', phone: 'optional', first_name: 'optional', last_name: 'optional' },
       default_region: null,
+      frame_origins: [],
       questions: [],
       is_closed: false,
       is_public: true,
@@ -368,6 +372,9 @@ describe('display settings', () => {
     remove_widget_headers: true,
     widget_shows_social_links: true,
     twitter_message: 'Join me',
+    lang: 'pt-BR',
+    texts: { button: 'Entrar', purpose: '' },
+    your_turn_url: 'https://example.com/welcome',
   };
 
   it('are stored as they were sent, shown to the owner and the public, and changed one by one', async () => {
@@ -405,6 +412,11 @@ describe('display settings', () => {
     ['success_title', 'a\nb', 'characters'],
     ['signup_button_title', 'x'.repeat(101), 'max_length'],
     ['twitter_message', 'x'.repeat(501), 'max_length'],
+    ['lang', 'english language', 'format'],
+    ['lang', '', 'min_length'],
+    ['texts', [], 'type'],
+    ['your_turn_url', 'javascript:alert(1)', 'format'],
+    ['frame_origins', Array.from({ length: 11 }, (_, n) => `https://${n}.example`), 'max_items'],
     ['logo', 'http://example.com/logo.png', 'format'],
     ['logo', 'https://exa mple.com', 'format'],
     ['leaderboard_length', 0, 'minimum'],
@@ -417,6 +429,25 @@ describe('display settings', () => {
     const { status, body } = await create({ [field]: value });
 
     expect([status, body.errors]).toMatchObject([400, [{ field, rule }]]);
+  });
+
+  it.each([
+    [{ texts: { button: 'x'.repeat(501) } }, 'texts.button', 'max_length'],
+    [{ texts: { button: 1 } }, 'texts.button', 'type'],
+    [{ texts: { buton: 'Join' } }, 'texts.buton', 'known'],
+    [{ frame_origins: ['https://example.com', 'https://example.com/path'] }, 'frame_origins[1]', 'format'],
+    [{ frame_origins: ['*'] }, 'frame_origins[0]', 'format'],
+  ])('are refused with 400 for %j, naming %s (%s)', async (fields, field, rule) => {
+    const { status, body } = await create(fields);
+
+    expect([status, body.errors]).toMatchObject([400, [{ field, rule }]]);
+  });
+
+  it('leave the origins that may frame the page out of the public view', async () => {
+    const { body: created } = await create({ frame_origins: ['https://example.com', 'http://localhost:8080'] });
+
+    expect(created.frame_origins).toEqual(['https://example.com', 'http://localhost:8080']);
+    expect((await api.get(`${PATH}/${created.id}`)).body).not.toHaveProperty('frame_origins');
   });
 
   it.each([

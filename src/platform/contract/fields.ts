@@ -195,6 +195,24 @@ export function TextList(options: ListOptions & { readonly items: TextBounds }) 
   return field(schema, [...listRules(options, textFault(options.items)), isUnique]);
 }
 
+/** An object of texts under known keys. */
+export function Texts({
+  keys,
+  maxLength,
+  ...options
+}: FieldOptions & TextBounds & { readonly keys: readonly string[] }) {
+  const schema = { ...options, type: 'object', additionalProperties: { type: 'string', maxLength } };
+  const faultOf = textFault({ maxLength, pattern: TEXT_PATTERN });
+  const faultsOf = (value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return broken('type', 'must be a JSON object');
+    return Object.entries(value).flatMap(([key, text]) =>
+      within(key, keys.includes(key) ? [faultOf(text) ?? []].flat() : [broken('known', 'is unknown')]),
+    );
+  };
+  return field(schema, [Holds('texts', faultsOf), Unchanged()]);
+}
+
 export function Nested(dto: Class<object>, options: FieldOptions) {
   const readValue = (value: unknown) => (isAbsent(value) ? value : read(dto, value));
   return field({ ...options, type: dto }, [Reads(readValue), Holds('nested', nestedFaults)]);

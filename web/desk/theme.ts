@@ -1,4 +1,4 @@
-import { createTheme, type CSSVariablesResolver } from '@mantine/core';
+import { Badge, createTheme, type CSSVariablesResolver } from '@mantine/core';
 
 /** Quiet: system fonts, one accent color, three sizes of text. */
 export const theme = createTheme({
@@ -9,6 +9,7 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   autoContrast: true,
+  components: { Badge: Badge.extend({ defaultProps: { tt: 'none' } }) },
 });
 
 /** Mantine's own are too pale for the contrast of WCAG AA. */

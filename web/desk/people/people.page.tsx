@@ -64,6 +64,7 @@ export function PeoplePage() {
       <Group gap="sm">
         <SegmentedControl
           aria-label="Status"
+          transitionDuration={0}
           value={search.status ?? 'waiting'}
           onChange={(status) => filter({ status: status === 'offboarded' ? status : undefined, order: undefined })}
           data={[

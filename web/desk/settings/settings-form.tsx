@@ -124,6 +124,12 @@ export function SettingsTab<Values>({
   useEffect(() => {
     if (hasFaults) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [hasFaults]);
+  const unsaved = isDirty ? 'You have changes that are not saved yet.' : '';
+  const status = hasFaults
+    ? 'Not saved yet: some fields need your attention.'
+    : justSaved && !isDirty
+      ? savedText(justSaved)
+      : unsaved;
   return (
     <form
       ref={element}
@@ -135,34 +141,28 @@ export function SettingsTab<Values>({
     >
       <Stack gap="xl">
         {children}
-        <Paper className={classes.bar} withBorder p="sm">
-          <Stack gap="sm">
-            {error !== null && <ProblemAlert error={error} onRetry={settings.save} />}
+        <div className={classes.bar}>
+          {error !== null && <ProblemAlert error={error} onRetry={settings.save} />}
+          <Paper withBorder p="sm" hidden={status === '' && error === null}>
             <Group justify="space-between">
               <Text size="sm" role="status">
-                {statusOf()}
+                {status}
               </Text>
-              <Group gap="xs">
-                {isDirty && (
+              {isDirty && (
+                <Group gap="xs">
                   <Button variant="default" onClick={settings.discard} disabled={isSaving}>
                     Discard
                   </Button>
-                )}
-                <Button type="submit" disabled={!isDirty} loading={isSaving}>
-                  Save
-                </Button>
-              </Group>
+                  <Button type="submit" loading={isSaving}>
+                    Save
+                  </Button>
+                </Group>
+              )}
             </Group>
-          </Stack>
-        </Paper>
+          </Paper>
+        </div>
       </Stack>
       <UnsavedChanges isDirty={isDirty} />
     </form>
   );
-
-  function statusOf(): string {
-    if (hasFaults) return 'Not saved yet: some fields need your attention.';
-    if (justSaved) return savedText(justSaved);
-    return isDirty ? 'You have changes that are not saved yet.' : '';
-  }
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { Button, Group, Paper, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useForm, type UseFormReturnType } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
@@ -143,23 +143,26 @@ export function SettingsTab<Values>({
         {children}
         <div className={classes.bar}>
           {error !== null && <ProblemAlert error={error} onRetry={settings.save} />}
-          <Paper withBorder p="sm" hidden={status === '' && error === null}>
-            <Group justify="space-between">
-              <Text size="sm" role="status">
-                {status}
-              </Text>
-              {isDirty && (
-                <Group gap="xs">
-                  <Button variant="default" onClick={settings.discard} disabled={isSaving}>
-                    Discard
-                  </Button>
-                  <Button type="submit" loading={isSaving}>
-                    Save
-                  </Button>
-                </Group>
-              )}
-            </Group>
-          </Paper>
+          <VisuallyHidden role="status">{status}</VisuallyHidden>
+          {status !== '' && (
+            <Paper withBorder p="sm">
+              <Group justify="space-between">
+                <Text size="sm" aria-hidden>
+                  {status}
+                </Text>
+                {isDirty && (
+                  <Group gap="xs">
+                    <Button variant="default" onClick={settings.discard} disabled={isSaving}>
+                      Discard
+                    </Button>
+                    <Button type="submit" loading={isSaving}>
+                      Save
+                    </Button>
+                  </Group>
+                )}
+              </Group>
+            </Paper>
+          )}
         </div>
       </Stack>
       <UnsavedChanges isDirty={isDirty} />

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { call, checkAccessibility, logIn, picture, Stage } from './harness.js';
+import { checkAccessibility, logIn, picture, Stage } from './harness.js';
 
 const PEOPLE = 10_000;
 let stage: Stage;

@@ -86,8 +86,6 @@ export function auditQuery({ waitlist, uuid }: { waitlist?: number; uuid?: strin
   });
 }
 
-const IMPORT_POLL_MS = 2_000;
-
 /** The latest import of the last 30 days, or null. Asks again while it runs. */
 export function latestImportQuery(waitlistId: number) {
   return queryOptions({

@@ -34,7 +34,7 @@ export function KeysTab({ waitlist }: { waitlist: Waitlist }) {
         </Group>
         <Text size="sm" c="dimmed">
           New scripts are better served by an account key: see{' '}
-          <Anchor inherit renderRoot={(props) => <Link to="/account" {...props} />}>
+          <Anchor inherit underline="always" renderRoot={(props) => <Link to="/account" {...props} />}>
             Account
           </Anchor>
           .

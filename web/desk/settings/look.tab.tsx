@@ -25,7 +25,7 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
             {...form.getInputProps('texts.introduction')}
           />{' '}
           {/* prettier-ignore */}
-          <TextInput label="Button" placeholder={TEXTS.button} {...form.getInputProps('signup_button_title')} />
+          <TextInput label="Button text" placeholder={TEXTS.button} {...form.getInputProps('signup_button_title')} />
           <Textarea
             label="What the data is for"
             description="Below the button, such as: We write to you once, when it is your turn."

@@ -137,9 +137,11 @@ def before_call(context, case, kwargs):
     else:
         case.headers = {**(case.headers or {}), "api-key": API_KEY}
     if _id_of(case) == "listWaiters":
-        if "search" in fields and fields.get("order") in ("joined", "queue"):
+        if fields.get("status") in ("waiting", "offboarded"):
+            fields.pop("offboarded_request", None)
+        if ("search" in fields or "status" in fields) and fields.get("order") in ("joined", "queue"):
             del fields["order"]
-        if "search" in fields and _is_number(fields.get("offset")):
+        if ("search" in fields or "status" in fields) and _is_number(fields.get("offset")):
             del fields["offset"]
     elif "waiters" in fields and _is_id(fields.get("offboard_next")):
         del fields["offboard_next"]

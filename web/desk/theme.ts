@@ -3,6 +3,8 @@ import { Badge, createTheme, type CSSVariablesResolver } from '@mantine/core';
 /** Quiet: system fonts, one accent color, three sizes of text. */
 export const theme = createTheme({
   primaryColor: 'indigo',
+  // Lighter ones are too pale for the contrast of WCAG AA.
+  primaryShade: { light: 7, dark: 8 },
   defaultRadius: 'md',
   fontFamily: 'system-ui, sans-serif',
   fontFamilyMonospace: 'ui-monospace, monospace',
@@ -12,15 +14,23 @@ export const theme = createTheme({
   components: { Badge: Badge.extend({ defaultProps: { tt: 'none' } }) },
 });
 
+const RED = {
+  '--mantine-color-red-filled': 'var(--mantine-color-red-9)',
+  '--mantine-color-red-filled-hover': 'color-mix(in srgb, var(--mantine-color-red-9) 88%, black)',
+};
+
 /** Mantine's own are too pale for the contrast of WCAG AA. */
 export const colorVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    ...RED,
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-6)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
+    '--mantine-color-indigo-light-hover': 'var(--mantine-color-indigo-light)',
   },
   dark: {
+    ...RED,
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',

@@ -95,10 +95,13 @@ export default defineConfig(
   },
   {
     // Functions that run in the page.
-    files: ['tools/web/docs.test.js'],
+    files: ['tools/web/docs.test.js', 'web/widget/demo/*.js'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['document', 'getComputedStyle', 'localStorage', 'sessionStorage'].map((name) => [name, 'readonly']),
+        ['document', 'getComputedStyle', 'localStorage', 'location', 'sessionStorage'].map((name) => [
+          name,
+          'readonly',
+        ]),
       ),
     },
   },

@@ -95,6 +95,7 @@ describe('a login', () => {
     const other = await page.context().newPage();
     await other.goto(`${stage.service.url}/desk/account`);
     await heading(other, 'Account').waitFor();
+    for (const tab of [page, other]) await tab.waitForLoadState('networkidle');
 
     const refreshed = Promise.all([page, other].map((tab) => tab.waitForResponse('**/api/v1/auth/session/refresh')));
     // As a token that has expired.
@@ -118,7 +119,8 @@ describe('a login', () => {
     await page.getByRole('menuitem', { name: 'New waitlist' }).click();
     await page.getByLabel(/^name/i).fill('Typed before the login ended');
     await endOtherLogins();
-    await button(page, 'Create waitlist').click();
+    // Another request may have brought the dialog already, which lies above the button.
+    await button(page, 'Create waitlist').dispatchEvent('click');
 
     const dialog = page.getByRole('dialog', { name: 'Sign in again' });
     await dialog.waitFor();
@@ -323,7 +325,7 @@ describe('the account', () => {
     await page.getByLabel(/^current password/i).fill('not the password');
     await page.getByLabel(/^new password/i).fill('brisk otter plum canyon fizz');
     await button(page, 'Change password').click();
-    await page.locator('[aria-invalid="true"]').first().waitFor();
+    await page.getByText('is not the password of the account').waitFor();
     await checkAccessibility(page);
     await picture(page, 'desk-password-fault');
 

@@ -47,7 +47,7 @@ export function Shell() {
       </a>
       {/* No landmark: a dialog of the library has a header too. */}
       <AppShell.Header hiddenFrom="sm" role="none">
-        <Group component="nav" aria-label="Waitlist" h="100%" px="xs" justify="space-between" wrap="nowrap">
+        <Group component="nav" aria-label="Waitlists" h="100%" px="xs" justify="space-between" wrap="nowrap">
           <Box miw={0}>{switcher}</Box>
           <ColorSchemeMenu />
         </Group>

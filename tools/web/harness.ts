@@ -174,13 +174,13 @@ export async function checkAccessibility(page: Page): Promise<void> {
 }
 
 /** Takes pictures into coverage/web, at both widths and in both color schemes. Nothing may stand out of the page at the side. */
-export async function picture(page: Page, name: string): Promise<void> {
+export async function picture(page: Page, name: string, fullPage = true): Promise<void> {
   const viewport = page.viewportSize();
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHTS[width] });
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`), fullPage });
     }
     const isWider = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     assert.equal(isWider, false, `${name} is wider than ${width} px`);

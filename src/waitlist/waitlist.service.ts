@@ -121,6 +121,11 @@ export class WaitlistService {
     return (await this.database.one(this.waitlists.findPublic(id))) ?? throwNotFound();
   }
 
+  /** A waitlist of any owner, for the private pages of its people. @throws Problem `WAITLIST_NOT_FOUND` */
+  async getForMembers(id: number): Promise<Waitlist> {
+    return (await this.database.one(this.waitlists.find(id))) ?? throwNotFound();
+  }
+
   /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
   async update(id: number, settings: SettingChanges, write: OwnerWrite): Promise<Configured> {
     // Also checks the owner. A waitlist never changes its owner.

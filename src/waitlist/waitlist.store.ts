@@ -32,6 +32,11 @@ export class WaitlistStore {
     return this.findOne('w.api_key_hash = ? AND w.account_id = ?', [apiKeyHash, accountId]);
   }
 
+  /** A waitlist of any owner. */
+  find(id: number): Query<WholeWaitlist | null> {
+    return this.findOne('w.id = ?', [id]);
+  }
+
   /** A waitlist of any owner that has a public view. */
   findPublic(id: number): Query<WholeWaitlist | null> {
     return this.findOne('w.id = ? AND w.is_public = 1', [id]);

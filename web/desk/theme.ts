@@ -12,6 +12,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   autoContrast: true,
   components: {
+    Badge: { defaultProps: { tt: 'none' } },
     // A <header> in a dialog would be a banner of the page.
     ModalHeader: { defaultProps: { role: 'none' } },
     DrawerHeader: { defaultProps: { role: 'none' } },

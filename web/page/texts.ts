@@ -17,6 +17,9 @@ export const TEXTS = {
   /** Below the title; empty leaves the line out. */
   introduction: '',
 
+  /** In previews of the link, where there is no introduction. */
+  description: 'Sign up to get a place on the waitlist.',
+
   closed: 'This waitlist is closed.',
   find: 'You joined before? Enter what you signed up with to see your place.',
   find_button: 'See my place',

@@ -8,20 +8,24 @@ const PROPERTIES = {
   status_font_color: '--waitlist-status-text',
   status_main_color: '--waitlist-status-main',
 } as const;
-type Property = (typeof PROPERTIES)[keyof typeof PROPERTIES];
+type Property =
+  | (typeof PROPERTIES)[keyof typeof PROPERTIES]
+  | '--waitlist-muted'
+  | '--waitlist-danger'
+  | '--waitlist-danger-background';
 const COLOR = /^#[\da-f]{6}$/i;
 
 /** What page.css has for each scheme. */
 const PALETTES = {
-  light: { '--waitlist-background': '#ffffff', '--waitlist-text': '#1a1d21', '--waitlist-button': '#1a1d21' },
-  dark: { '--waitlist-background': '#17191d', '--waitlist-text': '#eceef1', '--waitlist-button': '#eceef1' },
+  light: { background: '#ffffff', text: '#1a1d21', danger: '#b3261e' },
+  dark: { background: '#17191d', text: '#eceef1', danger: '#ff9b93' },
 } as const;
 
 /** WCAG 2.2, AA, for text of the usual size. */
 const CONTRAST_MIN = 4.5;
 
 export interface Theme {
-  /** The scheme that the owner's colors belong to; null where both do. */
+  /** The scheme that the owner's colors belong to, for `data-scheme` on the root; null where both do. */
   readonly scheme: 'light' | 'dark' | null;
   readonly properties: Readonly<Partial<Record<Property, string>>>;
 }
@@ -37,14 +41,22 @@ export function themeOf(style: Readonly<Record<string, unknown>>): Theme {
     if (typeof color === 'string' && COLOR.test(color)) given[property] = color.toLowerCase();
   }
   const { '--waitlist-background': background, '--waitlist-text': text, '--waitlist-button': button } = given;
-  const scheme = background ? schemeOf(background) : text ? (schemeOf(text) === 'dark' ? 'light' : 'dark') : null;
+  // Without a background of the owner's, the scheme in which the owner's text can be read.
+  const ink = text ?? given['--waitlist-status-text'] ?? given['--waitlist-status-main'];
+  const inkScheme = ink ? (schemeOf(ink) === 'dark' ? 'light' : 'dark') : null;
+  const scheme = background ? schemeOf(background) : inkScheme;
   const properties = { ...given };
-  const on = background ?? (scheme && PALETTES[scheme]['--waitlist-background']);
-  if (on !== null) {
-    properties['--waitlist-background'] = on;
-    properties['--waitlist-text'] = readable(text ?? PALETTES[scheme ?? 'light']['--waitlist-text'], on);
+  if (scheme) {
+    const on = background ?? PALETTES[scheme].background;
+    properties['--waitlist-text'] = readable(text ?? PALETTES[scheme].text, on);
     for (const name of ['--waitlist-status-text', '--waitlist-status-main'] as const)
       if (given[name]) properties[name] = readable(given[name], on);
+    properties['--waitlist-danger'] = readable(PALETTES[scheme].danger, on);
+  }
+  if (background) {
+    properties['--waitlist-muted'] = 'var(--waitlist-text)';
+    properties['--waitlist-danger-background'] = background;
+    properties['--waitlist-border'] ??= 'color-mix(in srgb, var(--waitlist-text) 60%, transparent)';
   }
   if (button) properties['--waitlist-button-text'] = readable(given['--waitlist-button-text'] ?? '#ffffff', button);
   return { scheme, properties };

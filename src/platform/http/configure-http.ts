@@ -24,6 +24,7 @@ import { recordRequests, traceRequests } from '../telemetry/requests.js';
 import { readJsonBodies, readQueryFromBody, requireReadableQuery } from './body-and-query.js';
 import { allowOrigins } from './cors.js';
 import { streamCsvBodies } from './csv-bodies.js';
+import { readFormBodies } from './form-bodies.js';
 import { DATA_HEADERS } from './headers.js';
 import { collectRoutes } from './routes.js';
 import { SERVER_BOUNDS } from './server.js';
@@ -64,6 +65,7 @@ export async function configureHttp(
   limitLargeBodies(fastify, bounds);
   readJsonBodies(fastify);
   streamCsvBodies(fastify);
+  readFormBodies(fastify);
   readQueryFromBody(fastify);
 
   app.useGlobalFilters(new ProblemFilter(routes));

@@ -24,7 +24,7 @@ declare module 'fastify' {
   }
 }
 
-/** Puts each operation under its limits when its route is added. */
+/** Puts each operation, and each page that reads the database, under its limits when its route is added. */
 export function limitRates(fastify: FastifyInstance, { rateLimits }: Config, counts: SharedCounts): void {
   const isExempt = isWithin(rateLimits.exempt);
   const counter = (name: string) => counts.counter(name, WINDOW_SECONDS);
@@ -34,8 +34,8 @@ export function limitRates(fastify: FastifyInstance, { rateLimits }: Config, cou
     owner: limitRequests(counter('owner'), rateLimits.public * OWNER_REQUESTS_PER_PUBLIC, isExempt),
   };
   fastify.addHook('onRoute', (route) => {
-    if (!OPERATION.test(route.url)) return;
-    route.onRequest = [route.onRequest ?? [], onRequest[route.config?.rateLimited ?? 'owner']].flat();
+    const limit = route.config?.rateLimited ?? (OPERATION.test(route.url) ? 'owner' : null);
+    if (limit) route.onRequest = [route.onRequest ?? [], onRequest[limit]].flat();
   });
 }
 

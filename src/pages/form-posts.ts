@@ -1,0 +1,126 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Fault, Values } from '../../web/page/model.js';
+import type { TextKey } from '../../web/page/texts.js';
+import { isFromPage } from '../platform/http/form-bodies.js';
+import { Problem } from '../platform/problems/problem.js';
+import { QueueReader } from '../queue/queue.reader.js';
+import type { Question } from '../queue/waitlist.entity.js';
+import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
+import type { Page } from './document.js';
+import { HostedPage } from './hosted-page.js';
+import { messagePage } from './views.js';
+
+const DIGITS = /^\d{1,16}$/;
+
+/** The parts of an answer of the API that a page shows. */
+interface Answer {
+  readonly uuid: string;
+  readonly waitlist_id: number;
+  readonly status: number;
+  readonly error_code: string;
+  readonly errors?: readonly Fault[];
+}
+
+/**
+ * Lets pages without a script use the API: a form is read as the JSON of the operation, and its answer becomes a page. The
+ * rules are those of the operation.
+ */
+@Injectable()
+export class FormPosts implements OnModuleInit {
+  constructor(
+    private readonly host: HttpAdapterHost<FastifyAdapter>,
+    private readonly page: HostedPage,
+    private readonly names: WaitlistNames,
+    private readonly reader: QueueReader,
+  ) {}
+
+  onModuleInit(): void {
+    // The command line has no server.
+    const httpAdapter = this.host.httpAdapter as FastifyAdapter | null;
+    if (httpAdapter === null) return;
+    const fastify = httpAdapter.getInstance();
+    fastify.addHook('preValidation', async (request) => {
+      if (request.form) request.body = await this.withAnswers(request.body as Record<string, unknown>);
+    });
+    fastify.addHook('onSend', async (request, reply, payload) => {
+      const isPage = request.routeOptions.config.isPage ?? false;
+      const isProblem = String(reply.getHeader('content-type')).startsWith('application/problem+json');
+      if (!(isPage && isProblem) && !isFromPage(request)) return payload;
+      const answer = JSON.parse(String(payload)) as Answer;
+      return isProblem ? this.problemPage(request, reply, answer) : this.seeStatus(reply, answer);
+    });
+  }
+
+  private seeStatus(reply: FastifyReply, { waitlist_id, uuid }: Answer): string {
+    void reply.code(303).header('location', this.page.statusPath(waitlist_id, uuid)).removeHeader('content-type');
+    return '';
+  }
+
+  private async problemPage({ form }: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<string> {
+    return this.page.render(reply, (form && (await this.formAgain(form, answer))) ?? pageOf(answer));
+  }
+
+  /** Null where there is no form to show. */
+  private async formAgain(form: NonNullable<FastifyRequest['form']>, answer: Answer): Promise<Page | null> {
+    const values: Values = Object.fromEntries(Array.from(form, ([name, value]) => [name, [value].flat()[0] ?? '']));
+    try {
+      const id = await this.waitlistOf(values.waitlist_id ?? values.api_key);
+      if (id === null) return null;
+      return await this.page.formAgain(id, { values, faults: answer.errors ?? [], message: messageOf(answer) });
+    } catch (error) {
+      if (error instanceof Problem) return null;
+      throw error;
+    }
+  }
+
+  /** `answers[0]` answers the question whose id is `question_ids[0]`; without that, the first. */
+  private async withAnswers(body: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const { answers, question_ids: ids, ...fields } = body;
+    if (!isObject(answers)) return body;
+    const questions = await this.questionsOf(body.waitlist_id ?? body.api_key);
+    const given = Object.entries(answers).map(([index, value]) => {
+      const id = isObject(ids) ? ids[index] : undefined;
+      const question = questions.find((candidate, at) => (id ? String(candidate.id) === id : String(at) === index));
+      // No question has the empty text: the operation refuses the answer to one that is gone.
+      return { question_value: question?.text ?? '', answer_value: value };
+    });
+    return { ...fields, answers: given };
+  }
+
+  /** None for a waitlist that is not there: the operation refuses that, and counts it. */
+  private async questionsOf(name: unknown): Promise<readonly Question[]> {
+    try {
+      const id = await this.waitlistOf(name);
+      return id === null ? [] : (await this.reader.getWaitlist(id)).questions;
+    } catch (error) {
+      if (error instanceof Problem && error.status === 404) return [];
+      throw error;
+    }
+  }
+
+  /** @throws Problem `WAITLIST_NOT_FOUND` */
+  private async waitlistOf(name: unknown): Promise<number | null> {
+    if (typeof name !== 'string') return null;
+    return this.names.idOf({ waitlist_id: DIGITS.test(name) ? Number(name) : name });
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Null where the faults of the fields say it. */
+function messageOf({ error_code, status, errors = [] }: Answer): TextKey | null {
+  if (error_code === 'WAITLIST_CLOSED') return 'not_found';
+  if (status === 429) return 'too_many_requests';
+  if (status >= 500) return 'unavailable';
+  return errors.length > 0 ? null : 'invalid';
+}
+
+function pageOf(answer: Answer): Page {
+  if (answer.status === 404) return messagePage('page_not_found', 'page_not_found_text');
+  return messagePage(messageOf(answer) ?? 'errors');
+}

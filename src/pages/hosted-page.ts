@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Config, CONFIG } from '../platform/config/config.js';
+import { isUuid, parseId } from '../platform/contract/formats.js';
+import { safeHeaders } from '../platform/http/headers.js';
+import { CSS, HTML, JAVASCRIPT, serveFile } from '../platform/http/static-files.js';
+import { Problem } from '../platform/problems/problem.js';
+import { referralLink, referrerTokens } from '../queue/referral-link.js';
+import { SignupService } from '../signup/signup.service.js';
+import { LeaderboardService } from '../waitlist/leaderboard.service.js';
+import { PageViewCounter } from '../waitlist/page-views.service.js';
+import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
+import { type Assets, type Page, renderPage } from './document.js';
+import { leadersOf, publicWaitlist, statusOf } from './public-view.dto.js';
+import { formPage, type Sent, statusPage } from './views.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** People open the route in a browser: its problems are pages too. */
+    isPage?: boolean;
+  }
+}
+
+const require = createRequire(import.meta.url);
+/** As a signup takes it. */
+const REFERRAL_LINK_LENGTH_MAX = 2048;
+
+/** The pages of a waitlist: the form, and the private page of each person who joined. */
+@Injectable()
+export class HostedPage implements OnModuleInit {
+  private readonly basePath: string;
+  private assets!: Assets;
+
+  constructor(
+    private readonly host: HttpAdapterHost<FastifyAdapter>,
+    @Inject(CONFIG) { publicBaseUrl }: Config,
+    private readonly waitlists: WaitlistService,
+    private readonly signups: SignupService,
+    private readonly leaderboards: LeaderboardService,
+    private readonly views: PageViewCounter,
+  ) {
+    this.basePath = new URL(publicBaseUrl).pathname.replace(/\/$/, '');
+  }
+
+  /** Not earlier, so that the hooks of all requests are in place. */
+  onModuleInit(): void {
+    // The command line has no server.
+    const httpAdapter = this.host.httpAdapter as FastifyAdapter | null;
+    if (httpAdapter === null) return;
+    const fastify = httpAdapter.getInstance();
+    this.assets = { css: this.serve(fastify, 'page.css', CSS), script: this.serve(fastify, 'page.js', JAVASCRIPT) };
+    const page = { exposeHeadRoute: true, config: { rateLimited: 'public', isPage: true } } as const;
+    fastify.get<{ Params: { waitlist_id: string } }>('/waitlist/:waitlist_id', page, async (request, reply) =>
+      this.showForm(request, reply, idOf(request.params.waitlist_id)),
+    );
+    fastify.get<{ Params: { waitlist_id: string; uuid: string } }>(
+      '/waitlist/:waitlist_id/status/:uuid',
+      page,
+      async ({ ip, params }, reply) => this.showStatus(reply, idOf(params.waitlist_id), params.uuid, ip),
+    );
+  }
+
+  /** Below the path of `PUBLIC_BASE_URL`. */
+  statusPath(waitlistId: number, uuid: string): string {
+    return `${this.basePath}/waitlist/${waitlistId}/status/${uuid}`;
+  }
+
+  /** The form once more, with what was sent. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
+  async formAgain(waitlistId: number, sent: Sent): Promise<Page> {
+    const waitlist = await this.waitlists.getPublic(waitlistId);
+    return this.form(waitlist, sent.values.referral_link ?? waitlist.hostedPage, sent);
+  }
+
+  /** Sets the headers of a page, and returns its HTML. Private ones are kept nowhere. */
+  render(reply: FastifyReply, page: Page): string {
+    const { html, headers } = renderPage(page, this.assets);
+    const cached = page.preview ? { 'cache-control': 'no-cache' } : { 'x-robots-tag': 'noindex' };
+    reply.headers({ ...headers, ...cached }).type(HTML);
+    if (headers['x-frame-options'] === undefined) reply.removeHeader('x-frame-options');
+    return html;
+  }
+
+  private async showForm({ url, method }: FastifyRequest, reply: FastifyReply, id: number): Promise<string> {
+    const waitlist = await this.waitlists.getPublic(id);
+    if (method === 'GET') this.views.add(id);
+    return this.render(reply, this.form(waitlist, linkOf(waitlist, url), null));
+  }
+
+  private async showStatus(reply: FastifyReply, id: number, uuid: string, address: string): Promise<string> {
+    if (!isUuid(uuid)) throw new Problem('NO_WAITER_FOUND');
+    const sought = { email: null, phone: null, uuid: uuid.toLowerCase() };
+    const found = await this.signups.find({ waitlist_id: id }, sought, address);
+    const waitlist = await this.waitlists.getForMembers(id);
+    const shown = publicWaitlist(waitlist);
+    const hasLeaders = shown.uses_leaderboard && waitlist.isPublic;
+    const leaders = hasLeaders ? leadersOf(await this.leaderboards.list(id, undefined)) : [];
+    const frameOrigins = framesOf(waitlist);
+    return this.render(reply, statusPage({ waitlist: shown, frameOrigins, status: statusOf(found), leaders }));
+  }
+
+  private form(waitlist: Waitlist, link: string, sent: Sent | null): Page {
+    return formPage({
+      waitlist: publicWaitlist(waitlist),
+      frameOrigins: framesOf(waitlist),
+      url: waitlist.hostedPage,
+      action: `${this.basePath}/api/v1/signup`,
+      referralLink: link,
+      sent,
+    });
+  }
+
+  /** Returns the address of the file, with its hash. `npm run build:web` made the file. */
+  private serve(fastify: FastifyInstance, name: string, type: string): string {
+    const path = `/waitlist/assets/${name}`;
+    const text = readFileSync(require.resolve(`#web/page/${name}`));
+    return `${this.basePath}${path}?v=${serveFile(fastify, path, { type, text, headers: safeHeaders({}) })}`;
+  }
+}
+
+function idOf(text: string): number {
+  const id = parseId(text);
+  if (id === null) throw new Problem('WAITLIST_NOT_FOUND');
+  return id;
+}
+
+/** The address of the page as it was opened. One that a signup would refuse keeps the likeliest token. */
+function linkOf({ hostedPage }: Waitlist, url: string): string {
+  const query = url.indexOf('?');
+  const link = query < 0 ? hostedPage : `${hostedPage}${url.slice(query)}`;
+  if (link.length <= REFERRAL_LINK_LENGTH_MAX) return link;
+  const [token] = referrerTokens(link);
+  return token === undefined ? hostedPage : referralLink(hostedPage, token);
+}
+
+function framesOf({ display }: Waitlist): readonly string[] {
+  return display.frame_origins ?? [];
+}

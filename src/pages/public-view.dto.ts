@@ -1,0 +1,14 @@
+import type { Leader, PublicWaitlist, Status } from '../../web/page/model.js';
+import type { Found, Waiter } from '../queue/waiter.js';
+import { SignupDto } from '../signup/signup.dto.js';
+import { LeaderboardDto } from '../waitlist/leaderboard.dto.js';
+import { WaitlistViewDto } from '../waitlist/waitlist.dto.js';
+import type { Waitlist } from '../waitlist/waitlist.service.js';
+
+/* Pages show what the API would answer, and so no more than it. */
+
+export const publicWaitlist = (waitlist: Waitlist): PublicWaitlist => WaitlistViewDto.fromPublic(waitlist);
+
+export const statusOf = (found: Found): Status => SignupDto.from(found);
+
+export const leadersOf = (leaders: readonly Waiter[]): readonly Leader[] => LeaderboardDto.from(leaders).leaderboard;

@@ -1,0 +1,106 @@
+import { Header } from '../../web/page/header.js';
+import type { Fault, Leader, PublicWaitlist, Status, Values } from '../../web/page/model.js';
+import { SignupForm } from '../../web/page/signup-form.js';
+import { StatusView } from '../../web/page/status.js';
+import { type TextKey, type Texts, textsOf } from '../../web/page/texts.js';
+import { NO_TEXTS, type Page } from './document.js';
+
+/** The fields of a form that has been sent, by their names. */
+export interface Sent {
+  readonly values: Values;
+  readonly faults: readonly Fault[];
+  /** Why the whole request was refused; null for the faults of its fields. */
+  readonly message: TextKey | null;
+}
+
+interface FormPage {
+  readonly waitlist: PublicWaitlist;
+  readonly frameOrigins: readonly string[];
+  readonly url: string;
+  readonly action: string;
+  /** The address at which the page was opened, in which a token of the referrer may stand. */
+  readonly referralLink: string;
+  readonly sent: Sent | null;
+}
+
+/** The signup page of a waitlist, for newcomers and for the second attempt. */
+export function formPage({ waitlist, frameOrigins, url, action, referralLink, sent }: FormPage): Page {
+  const texts = textsOf(waitlist);
+  const { text } = texts;
+  const name = waitlist.title ?? waitlist.waitlist_name;
+  const introduction = waitlist.is_closed ? text('closed') : text('introduction');
+  const metadata = Object.entries(sent?.values ?? {}).filter(([key]) => key.startsWith('metadata['));
+  return {
+    waitlist,
+    frameOrigins,
+    title: sent ? `${text('error_prefix')} ${name}` : name,
+    preview: sent ? null : { url, description: introduction || text('description') },
+    content: (
+      <>
+        <Header waitlist={waitlist} texts={texts} />
+        <SignupForm
+          waitlist={waitlist}
+          texts={texts}
+          action={action}
+          values={sent?.values}
+          faults={sent?.faults}
+          message={sent?.message && text(sent.message)}
+        >
+          <input type="hidden" name="waitlist_id" value={waitlist.id} />
+          <input type="hidden" name="referral_link" value={referralLink} />
+          {metadata.map(([key, value]) => (
+            <input key={key} type="hidden" name={key} value={value} />
+          ))}
+        </SignupForm>
+      </>
+    ),
+  };
+}
+
+interface StatusPage {
+  readonly waitlist: PublicWaitlist;
+  readonly frameOrigins: readonly string[];
+  readonly status: Status;
+  readonly leaders: readonly Leader[];
+}
+
+/** The private page of a person who joined. */
+export function statusPage({ waitlist, frameOrigins, status, leaders }: StatusPage): Page {
+  const texts = textsOf(waitlist);
+  return {
+    waitlist,
+    frameOrigins,
+    title: `${headingOf(status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
+    preview: null,
+    content: (
+      <>
+        <p class="waitlist-name">
+          <bdi>{waitlist.title ?? waitlist.waitlist_name}</bdi>
+        </p>
+        <StatusView waitlist={waitlist} status={status} leaders={leaders} texts={texts} />
+        {status.status === 'waiting' && <p class="waitlist-note waitlist-bookmark">{texts.text('bookmark')}</p>}
+      </>
+    ),
+  };
+}
+
+function headingOf({ status, priority }: Status, { text }: Texts): string {
+  return status === 'offboarded' ? text('your_turn') : text('place', { place: priority + 1 });
+}
+
+/** A page that only says something. */
+export function messagePage(heading: TextKey, more: TextKey | null = null): Page {
+  const { text } = textsOf(NO_TEXTS);
+  return {
+    waitlist: null,
+    frameOrigins: [],
+    title: text(heading),
+    preview: null,
+    content: (
+      <div class="waitlist-header waitlist-message">
+        <h1 class="waitlist-title">{text(heading)}</h1>
+        {more !== null && <p class="waitlist-introduction">{text(more)}</p>}
+      </div>
+    ),
+  };
+}

@@ -197,6 +197,11 @@ test('colors and words show in the preview at once, and on the page once they ar
   await picture(page, 'desk-settings-look-colors');
   await page.getByText('Joined', { exact: true }).click();
   await preview.getByText('1,203 people are ahead of you.').waitFor();
+  await page.getByText('Widget', { exact: true }).click();
+  await preview.getByText('1,203 people are ahead of you.').waitFor();
+  await page.getByText('Before', { exact: true }).click();
+  await preview.getByRole('heading', { name: 'First in line' }).waitFor();
+  await picture(page, 'desk-settings-look-widget');
   await save(page);
 
   assert.deepEqual((await waitlist()).configuration_style_json, {

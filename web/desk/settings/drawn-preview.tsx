@@ -37,6 +37,8 @@ export function renderPreview(page: Document, { waitlist, target, state, scheme:
   root.style.cssText = '';
   root.style.colorScheme = asked;
   const colors = { ...properties, 'color-scheme': own ?? asked };
+  // The widget takes on the font of the page around it.
+  page.body.style.cssText = target === 'page' ? '' : 'margin: 16px; font-family: system-ui, sans-serif';
   if (target === 'page') {
     page.adoptedStyleSheets = sheetsOf(page, [pageCss]);
     for (const [name, value] of Object.entries(colors)) root.style.setProperty(name, value);

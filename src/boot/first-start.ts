@@ -54,6 +54,9 @@ async function createFirstWaitlist(app: INestApplicationContext, config: Config)
 
 `;
   return `
+People join here:  ${waitlist.hostedPage}
+Run the list here: ${base}/desk
+
 This is the first start. It created an account and a waitlist. Save these values; they are shown only once:
 
   email     ${account.email}

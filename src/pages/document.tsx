@@ -25,7 +25,8 @@ export interface Page {
 
 export interface Rendered {
   readonly html: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Those that are undefined are left out. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
 const FAVICON =
@@ -93,7 +94,7 @@ function Preview({ title, logo, url, description }: PreviewProps) {
   );
 }
 
-function headersOf(css: string, logo: string | null, frameOrigins: readonly string[]): Record<string, string> {
+function headersOf(css: string, logo: string | null, frameOrigins: readonly string[]): Rendered['headers'] {
   const hash = css === '' ? [] : [`'sha256-${createHash('sha256').update(css).digest('base64')}'`];
   const headers = safeHeaders({
     'script-src': ["'self'"],
@@ -104,6 +105,5 @@ function headersOf(css: string, logo: string | null, frameOrigins: readonly stri
     'frame-ancestors': ["'self'", ...frameOrigins],
   });
   // It knows no origins but this one, and browsers that know `frame-ancestors` ignore it.
-  if (frameOrigins.length > 0) delete headers['x-frame-options'];
-  return headers;
+  return frameOrigins.length > 0 ? { ...headers, 'x-frame-options': undefined } : headers;
 }

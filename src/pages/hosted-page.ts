@@ -80,6 +80,7 @@ export class HostedPage implements OnModuleInit {
     const { html, headers } = renderPage(page, this.assets);
     const cached = page.preview ? { 'cache-control': 'no-cache' } : { 'x-robots-tag': 'noindex' };
     reply.headers({ ...headers, ...cached }).type(HTML);
+    if (headers['x-frame-options'] === undefined) reply.removeHeader('x-frame-options');
     return html;
   }
 

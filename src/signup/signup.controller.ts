@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Ip, Post, Query } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
@@ -19,9 +19,11 @@ export class SignupController {
   @ApiOperation({
     summary: 'Create a Signup',
     description:
-      'Adds a record to the end of the queue. If the waitlist already has the email or phone, returns the existing record, unchanged. The status is 200 in both cases, so it does not reveal earlier signups. The owner decides which contact data and answers are required. If the record is new and the request breaks such a rule, the answer is 422 with the fields, and it counts as an unsuccessful lookup. So does 422 `WAITLIST_CLOSED`, with which a closed waitlist refuses new records.',
+      'Adds a record to the end of the queue. If the waitlist already has the email or phone, returns the existing record, unchanged. The status is 200 in both cases, so it does not reveal earlier signups. The owner decides which contact data and answers are required. If the record is new and the request breaks such a rule, the answer is 422 with the fields, and it counts as an unsuccessful lookup. So does 422 `WAITLIST_CLOSED`, with which a closed waitlist refuses new records. The body may be a form, with its fields by name, metadata as `metadata[key]`, and an answer as `answers[0]` beside `question_ids[0]`, the id of its question; without that it answers the first question. If such a form is sent with `Accept: text/html`, all answers are pages: of a signup, 303 to the private page of the record. Other bodies are answered with JSON, whatever `Accept` says.',
   })
+  @ApiConsumes('application/json', 'application/x-www-form-urlencoded')
   @ApiOkResponse({ description: 'The record, new or existing.', type: SignupDto })
+  @ApiResponse({ status: 303, description: 'To a form of a page: the private page of the record is at `Location`.' })
   @ApiProblems('WAITLIST_NOT_FOUND', 'WAITLIST_RULE_BROKEN', 'WAITLIST_CLOSED', 'TOO_MANY_MISSES')
   async createSignup(@Body() body: CreateSignupDto, @Ip() address: string): Promise<SignupDto> {
     return SignupDto.from(await this.signups.join(CreateSignupDto.toRequest(body), address));

@@ -72,7 +72,10 @@ describe('a first start', () => {
 
   it('prints one screen with the address, the account, the key and examples', () => {
     expect(screen.split('\n').length).toBeLessThanOrEqual(24);
-    expect(screen).toContain(`Waitlist Service is running on ${base}  (documentation: ${base}/docs)\n`);
+    expect(screen.split('\n\n').slice(0, 2)).toEqual([
+      `Waitlist Service is running on ${base}  (documentation: ${base}/docs)`,
+      `People join here:  ${base}/waitlist/1\nRun the list here: ${base}/desk`,
+    ]);
     expect(credentials()).toEqual({
       email: 'owner@example.com',
       password: expect.stringMatching(/^[\w-]{24}$/),

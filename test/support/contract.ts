@@ -151,6 +151,8 @@ const ajv = new Ajv({
 formats.default(ajv, ['uuid', 'uri', 'uri-reference', 'date', 'date-time']);
 const current = new Contract('openapi.json');
 const legacy = new Contract('legacy.json');
+/** Where failures are pages, which no document describes: the pages themselves, and the operation that takes their forms. */
+const PAGES = /^\/(?:waitlist\/.*|api\/v1\/signup)$/;
 /** The query of a request for the public view of a waitlist, whose path and method list an owner's waitlists without it. */
 const NAMES_WAITLIST = /[?&](?:waitlist_id|api_key)=/;
 
@@ -163,6 +165,7 @@ export function holdToContract(method: string, url: string, answer: Answer): voi
   const contract = isLegacy(method, asked, url, answer) ? legacy : current;
   const { path, operation } = contract.find(method, asked);
   const where = `${method} ${path ?? asked} ${answer.status}`;
+  if (PAGES.test(path ?? asked) && String(answer.headers['content-type']).startsWith('text/html')) return;
   if (operation === undefined || OUTSIDE_OPERATIONS.has(answer.status)) {
     if (answer.status < 400) return;
     contract.checkHeaders(where, PROBLEM, answer);

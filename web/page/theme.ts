@@ -56,6 +56,7 @@ export function themeOf(style: Readonly<Record<string, unknown>>): Theme {
   if (background) {
     properties['--waitlist-muted'] = 'var(--waitlist-text)';
     properties['--waitlist-danger-background'] = background;
+    properties['--waitlist-border'] ??= 'color-mix(in srgb, var(--waitlist-text) 60%, transparent)';
   }
   if (button) properties['--waitlist-button-text'] = readable(given['--waitlist-button-text'] ?? '#ffffff', button);
   return { scheme, properties };

@@ -1,0 +1,495 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parseHTML } from 'linkedom';
+import type { Answer } from '../support/api.js';
+import { PageViewCounter } from '../../src/waitlist/page-views.service.js';
+import { type Service, startService } from '../support/service.js';
+import type { OwnedWaitlist } from '../support/world.js';
+
+const FORM = 'application/x-www-form-urlencoded';
+const HOSTILE = '<script>alert(1)</script>"\'&amp;\u202e<img src=x onerror=alert(1)>';
+
+let service: Service;
+beforeAll(async () => {
+  // Behind a proxy that serves it below a path, and strips the path.
+  service = await startService({ environment: { PUBLIC_BASE_URL: 'https://example.com/lists/' } });
+});
+afterAll(() => service.stop());
+
+type Fields = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+
+const open = (path: string): Promise<Answer> => service.api.get(path);
+const post = (fields: Fields | string, accept = 'text/html,*/*;q=0.8'): Promise<Answer> =>
+  service.api.post('/api/v1/signup', undefined, {
+    raw: typeof fields === 'string' ? fields : new URLSearchParams(fields as Record<string, string>).toString(),
+    headers: { 'content-type': FORM, accept },
+  });
+const documentOf = ({ text }: Answer): Document => parseHTML(text).document as unknown as Document;
+const textOf = (answer: Answer, selector = 'main'): string =>
+  documentOf(answer).querySelector(selector)?.textContent ?? '';
+const namesOf = (answer: Answer): string[] =>
+  [...documentOf(answer).querySelectorAll<HTMLInputElement>('input, select, textarea')].map(({ name }) => name);
+const change = (waitlist: OwnedWaitlist, fields: object): Promise<Answer> =>
+  service.api.patch(`/api/v1/waitlist/${waitlist.id}`, fields, { token: waitlist.owner.token });
+/** The address within the service of a `Location`. */
+const within = (answer: Answer): string => String(answer.headers.location).replace('/lists', '');
+
+describe('the page of a waitlist', () => {
+  it('is a form in the order of the contact data and the questions, for password managers and without a script', async () => {
+    const waitlist = await service.world.waitlist({
+      waitlist_name: 'Launch',
+      uses_firstname_lastname: true,
+      questions: [
+        { question_value: 'How?', optional: true, answer_value: ['By foot', 'By bike'] },
+        { question_value: 'Why?', optional: false },
+      ],
+    });
+
+    const answer = await open(`/waitlist/${waitlist.id}`);
+
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(namesOf(answer).filter((name) => !/^(?:waitlist_id|referral_link|question_ids.*)$/.test(name))).toEqual([
+      'first_name',
+      'last_name',
+      'email',
+      'phone',
+      'answers[0]',
+      'answers[1]',
+    ]);
+    const page = documentOf(answer);
+    const form = page.querySelector('form')!;
+    expect([form.getAttribute('method'), form.getAttribute('action')]).toEqual(['post', '/lists/api/v1/signup']);
+    const email = page.querySelector('[name=email]')!;
+    expect(['type', 'autocomplete', 'inputmode'].map((name) => email.getAttribute(name))).toEqual(['email', 'email', 'email']); // prettier-ignore
+    expect(page.querySelector('[name=phone]')!.getAttribute('autocomplete')).toBe('tel');
+    expect(page.querySelector('[name=first_name]')!.getAttribute('autocomplete')).toBe('given-name');
+    for (const input of page.querySelectorAll('input:not([type=hidden]), select, textarea'))
+      expect(page.querySelector(`label[for="${input.id}"]`)).not.toBeNull();
+    expect(email.hasAttribute('required')).toBe(true);
+    expect(textOf(answer, 'label[for=waitlist-phone]')).toContain('(optional)');
+    expect([...page.querySelectorAll('select option')].map(({ textContent }) => textContent)).toEqual(['Choose…', 'By foot', 'By bike']); // prettier-ignore
+  });
+
+  it('asks for the contact data that the waitlist requires, and no other', async () => {
+    const required_contact = {
+      email: 'off',
+      phone: 'required',
+      first_name: 'optional',
+      last_name: 'required',
+    } as const;
+    const waitlist = await service.world.waitlist({ required_contact });
+
+    expect(namesOf(await open(`/waitlist/${waitlist.id}`))).toEqual([
+      'waitlist_id',
+      'referral_link',
+      'last_name',
+      'phone',
+    ]);
+  });
+
+  it('is found under a trailing slash and by HEAD, and is 404 as a page for an unknown or a private list', async () => {
+    const waitlist = await service.world.waitlist();
+    const hidden = await service.world.waitlist({ is_public: false });
+
+    expect((await open(`/waitlist/${waitlist.id}/`)).status).toBe(200);
+    expect(await service.api.call('HEAD', `/waitlist/${waitlist.id}`)).toMatchObject({ status: 200, text: '' });
+    for (const path of ['/waitlist/9007199254740991', '/waitlist/abc', '/waitlist/0', `/waitlist/${hidden.id}`]) {
+      const answer = await open(path);
+      expect([answer.status, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+      expect(textOf(answer)).toContain('There is nothing here');
+    }
+  });
+
+  it('allows nothing but its own host, its logo and its own colors, and keeps no cookie', async () => {
+    const waitlist = await service.world.waitlist({
+      logo: 'https://logos.example/a.png?b=1;c',
+      configuration_style_json: {
+        widget_background_color: '#4937E7',
+        widget_button_color: '#ffd84d',
+        border_color: 'red;}body{display:none',
+        status_main_color: '#12345',
+        other: '#123456',
+      },
+    });
+
+    const { headers, text } = await open(`/waitlist/${waitlist.id}`);
+
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none';base-uri 'none';form-action 'self';frame-ancestors 'self';script-src 'self';style-src 'self' 'sha256-[\w+/=]+';img-src 'self' data: https:\/\/logos\.example$/,
+    );
+    expect(headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'x-frame-options': 'SAMEORIGIN' });
+    expect(headers['set-cookie']).toBeUndefined();
+    expect(text).toContain('--waitlist-background:#4937e7');
+    expect(text).toContain('--waitlist-button-text:#000000');
+    expect(text).not.toMatch(/display:none|#12345\b|#123456|<script(?! type="module" src=")|\sstyle=|\son\w+=/);
+  });
+
+  it('may be framed by the origins that its owner names', async () => {
+    const waitlist = await service.world.waitlist({
+      frame_origins: ['https://one.example', 'https://two.example:8443'],
+    });
+
+    const { headers } = await open(`/waitlist/${waitlist.id}`);
+
+    expect(headers['content-security-policy']).toContain(
+      "frame-ancestors 'self' https://one.example https://two.example:8443;",
+    );
+    expect(headers['x-frame-options']).toBeUndefined();
+  });
+
+  it('has previews for links, its language and its direction', async () => {
+    const waitlist = await service.world.waitlist({
+      title: 'Join us',
+      lang: 'ar',
+      logo: 'https://logos.example/a.png',
+      texts: { introduction: 'Soon.', email: 'بريد', button: '' },
+    });
+
+    const answer = await open(`/waitlist/${waitlist.id}`);
+
+    const page = documentOf(answer);
+    const html = page.querySelector('html')!;
+    expect([html.getAttribute('lang'), html.getAttribute('dir')]).toEqual(['ar', 'rtl']);
+    expect(textOf(answer, 'title')).toBe('Join us');
+    const meta = (name: string) => page.querySelector(`meta[property="${name}"]`)?.getAttribute('content');
+    expect(['og:title', 'og:description', 'og:url', 'og:image'].map(meta)).toEqual([
+      'Join us',
+      'Soon.',
+      `https://example.com/lists/waitlist/${waitlist.id}`,
+      'https://logos.example/a.png',
+    ]);
+    expect(textOf(answer, 'label[for=waitlist-email]')).toContain('بريد');
+  });
+
+  it('shows hostile texts of its owner as text', async () => {
+    const waitlist = await service.world.waitlist({
+      waitlist_name: HOSTILE,
+      title: HOSTILE,
+      signup_button_title: HOSTILE.slice(0, 100),
+      texts: { introduction: HOSTILE, purpose: HOSTILE },
+      questions: [{ question_value: HOSTILE, optional: false, answer_value: [HOSTILE, 'b'] }],
+    });
+
+    const answer = await open(`/waitlist/${waitlist.id}`);
+
+    const page = documentOf(answer);
+    expect([...page.querySelectorAll('script')].map((script) => script.getAttribute('type'))).toEqual(['module']);
+    expect(page.querySelector('img')).toBeNull();
+    expect(answer.text).not.toContain('<script>alert');
+    expect(textOf(answer, 'h1')).toBe(HOSTILE);
+    expect(page.querySelector('h1 bdi')).not.toBeNull();
+  });
+
+  it('counts its views, but not those of HEAD', async () => {
+    const waitlist = await service.world.waitlist();
+    await open(`/waitlist/${waitlist.id}`);
+    await open(`/waitlist/${waitlist.id}?ref_id=ABCDEF`);
+    await service.api.call('HEAD', `/waitlist/${waitlist.id}`);
+
+    await service.app.get(PageViewCounter).store();
+    const path = `/api/v1/waitlist/${waitlist.id}/statistics`;
+    const { body } = await service.api.get(path, { token: waitlist.owner.token });
+    expect(body.days.at(-1).page_views).toBe(2);
+  });
+
+  it('has a stylesheet and a script that browsers keep', async () => {
+    const waitlist = await service.world.waitlist();
+    const { text } = await open(`/waitlist/${waitlist.id}`);
+
+    const urls = [...text.matchAll(/(?:src|href)="\/lists(\/waitlist\/assets\/[^"]+)"/g)].map(([, url]) => url!);
+    expect(urls).toHaveLength(2);
+    for (const url of urls)
+      expect(await open(url)).toMatchObject({
+        status: 200,
+        headers: { 'cache-control': 'public, max-age=31536000, immutable' },
+      });
+  });
+});
+
+describe('a form of the page', () => {
+  it('joins, and leads to the private page; again, to the same one', async () => {
+    const waitlist = await service.world.waitlist();
+    const fields = { waitlist_id: String(waitlist.id), email: 'ada@example.com', first_name: '', phone: '' };
+
+    const first = await post(fields);
+    const second = await post(fields);
+
+    expect([first.status, first.text]).toEqual([303, '']);
+    expect(first.headers.location).toMatch(new RegExp(`^/lists/waitlist/${waitlist.id}/status/[\\da-f-]{36}$`));
+    expect(second.headers.location).toBe(first.headers.location);
+    const [ada] = await service.world.list(waitlist);
+    expect(ada).toMatchObject({ email: 'ada@example.com', first_name: '', phone: null });
+    expect(await open(within(first))).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ['ref_id first', (token: string) => `ref_id=${token}&utm=a%20b`],
+    ['another name', (token: string) => `utm=x&r=${token}`],
+    ['a query that is too long to send', (token: string) => `ref_id=${token}&x=${'y'.repeat(3_000)}`],
+  ])('credits the referrer of the address of its page: %s', async (_, query) => {
+    const waitlist = await service.world.waitlist();
+    const ada = await service.world.signup(waitlist, { email: 'ada@example.com' });
+    const page = await open(`/waitlist/${waitlist.id}?${query(ada.referral_token)}`);
+    const referral_link = documentOf(page).querySelector('[name=referral_link]')!.getAttribute('value')!;
+
+    await post({ waitlist_id: String(waitlist.id), email: 'bob@example.com', referral_link });
+
+    expect((await service.world.list(waitlist))[1]).toMatchObject({ referred_by_waiter_token: ada.referral_token });
+  });
+
+  it('answers questions by their ids, and by their order without these; a choice may be several', async () => {
+    const waitlist = await service.world.waitlist({
+      questions: [
+        { question_value: 'How?', optional: true, answer_value: ['By foot', 'By bike', 'By boat'] },
+        { question_value: 'Why?', optional: true },
+      ],
+    });
+    const id = String(waitlist.id);
+
+    await post([['waitlist_id', id], ['email', 'a@example.com'], ['question_ids[0]', '2'], ['answers[0]', 'Because'], ['question_ids[1]', '1'], ['answers[1]', 'By foot'], ['answers[1]', 'By boat']]); // prettier-ignore
+    await post({ waitlist_id: id, email: 'b@example.com', 'answers[0]': 'By bike', 'answers[1]': '' });
+
+    const [a, b] = await service.world.list(waitlist, { questions_request: true });
+    expect(a).toMatchObject({ answer_1: 'By foot, By boat', answer_2: 'Because' });
+    expect(b).toMatchObject({ answer_1: 'By bike', answer_2: '' });
+  });
+
+  it('is shown anew where a question is gone', async () => {
+    const waitlist = await service.world.waitlist({ questions: [{ question_value: 'Old?', optional: true }] });
+    await change(waitlist, { questions: [{ question_value: 'New?', optional: true }] });
+
+    const answer = await post({ waitlist_id: String(waitlist.id), email: 'a@example.com', 'question_ids[0]': '1', 'answers[0]': 'x' }); // prettier-ignore
+
+    expect(answer.status).toBe(422);
+    expect(textOf(answer, '.waitlist-summary')).toContain('The questions have changed');
+    expect(textOf(answer, 'label[for=waitlist-answers-0]')).toContain('New?');
+    expect(await service.world.list(waitlist)).toEqual([]);
+  });
+
+  it('keeps metadata', async () => {
+    const waitlist = await service.world.waitlist();
+
+    await post([['waitlist_id', String(waitlist.id)], ['email', 'a@example.com'], ['metadata[plan]', 'team'], ['metadata[tag]', 'a'], ['metadata[tag]', 'b'], ['metadata[constructor]', 'c']]); // prettier-ignore
+
+    const [person] = await service.world.list(waitlist);
+    expect(person!.metadata).toEqual({ plan: 'team', tag: ['a', 'b'], constructor: 'c' });
+  });
+
+  it('with faults is shown again: named in the title and a summary, each beside its field, with what was typed', async () => {
+    const waitlist = await service.world.waitlist({
+      questions: [{ question_value: 'Why?', optional: false }],
+      required_contact: { first_name: 'required' },
+    });
+    const malformed = { waitlist_id: String(waitlist.id), email: '"><script>', phone: '12', 'answers[0]': 'kept' };
+
+    const invalid = await post({ ...malformed, referral_link: 'https://example.com/?ref_id=ABCDEF' });
+    const broken = await post({ waitlist_id: String(waitlist.id), email: 'a@example.com', 'answers[0]': '' });
+
+    expect([invalid.status, broken.status]).toEqual([400, 422]);
+    for (const answer of [invalid, broken]) {
+      expect(textOf(answer, 'title')).toMatch(/^Error: /);
+      const page = documentOf(answer);
+      const summary = page.querySelector('[role=alert]')!;
+      expect([summary.getAttribute('tabindex'), summary.hasAttribute('autofocus')]).toEqual(['-1', true]);
+      const links = [...summary.querySelectorAll('a')].map((link) => link.getAttribute('href')!);
+      expect(links).toHaveLength(2);
+      for (const link of links) {
+        const input = page.querySelector(link)!;
+        expect(input.getAttribute('aria-invalid')).toBe('true');
+        expect(page.querySelector(`#${input.getAttribute('aria-describedby')}`)!.textContent).not.toBe('');
+      }
+      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-robots-tag': 'noindex' });
+    }
+    const page = documentOf(invalid);
+    expect(page.querySelector('[name=email]')!.getAttribute('value')).toBe('"><script>');
+    expect(textOf(invalid, 'textarea')).toBe('kept');
+    expect(page.querySelector('[name=referral_link]')!.getAttribute('value')).toContain('ref_id=ABCDEF');
+    expect(await service.world.list(waitlist)).toEqual([]);
+  });
+
+  it('on a closed waitlist finds those who joined, and says that others did not', async () => {
+    const waitlist = await service.world.waitlist({ questions: [{ question_value: 'Why?', optional: true }] });
+    const ada = await service.world.signup(waitlist, { email: 'ada@example.com' });
+    await change(waitlist, { is_closed: true });
+
+    const page = await open(`/waitlist/${waitlist.id}`);
+    const found = await post({ waitlist_id: String(waitlist.id), email: 'ada@example.com' });
+    const unknown = await post({ waitlist_id: String(waitlist.id), email: 'bob@example.com' });
+
+    expect(textOf(page)).toContain('This waitlist is closed.');
+    expect(namesOf(page)).toEqual(['waitlist_id', 'referral_link', 'email', 'phone']);
+    expect(within(found)).toBe(`/waitlist/${waitlist.id}/status/${ada.uuid}`);
+    expect(unknown.status).toBe(422);
+    expect(textOf(unknown)).toContain('Nobody joined this waitlist with these details.');
+  });
+
+  it.each([
+    ['a thousand fields', (id: number) => `waitlist_id=${id}&${'a=1&'.repeat(1_000)}`, 'body'],
+    ['__proto__', (id: number) => `waitlist_id=${id}&email=a@example.com&__proto__=1`, '__proto__'],
+    ['metadata[__proto__]', (id: number) => `waitlist_id=${id}&email=a@example.com&metadata[__proto__]=1`, 'metadata[__proto__]'], // prettier-ignore
+    ['a repeated email', (id: number) => `waitlist_id=${id}&email=a@example.com&email=b@example.com`, 'email'],
+    ['metadata that is text', (id: number) => `waitlist_id=${id}&email=a@example.com&metadata=x`, 'metadata'],
+    ['a broken percent-encoding', (id: number) => `waitlist_id=${id}&email=%E0%A4`, 'email'],
+    ['NUL', (id: number) => `waitlist_id=${id}&email=a@example.com&first_name=%00`, 'first_name'],
+    ['no waitlist', () => 'email=a@example.com', 'waitlist_id'],
+    ['a waitlist that is no name', () => 'waitlist_id[]=1&email=a@example.com', 'waitlist_id'],
+    ['nothing', () => '', 'waitlist_id'],
+  ])('that is hostile is 400 and names the field: %s', async (_, raw, field) => {
+    const waitlist = await service.world.waitlist();
+
+    const asPage = await post(raw(waitlist.id));
+    const asJson = await post(raw(waitlist.id), '*/*');
+
+    expect([asPage.status, asPage.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8']);
+    expect([asJson.status, asJson.body.errors.map((fault: { field: string }) => fault.field)]).toEqual([400, [field]]);
+    expect(await service.world.list(waitlist)).toEqual([]);
+  });
+
+  it('gets JSON unless it accepts pages; JSON gets JSON whatever it accepts', async () => {
+    const waitlist = await service.world.waitlist();
+    const fields = { waitlist_id: String(waitlist.id), email: 'ada@example.com' };
+
+    const form = await post(fields, 'application/json');
+    const json = await service.api.post('/api/v1/signup', fields, { headers: { accept: 'text/html' } });
+    const refused = await service.api.post('/api/v1/signup', {}, { headers: { accept: 'text/html' } });
+
+    expect([form.status, form.body.uuid]).toEqual([200, json.body.uuid]);
+    expect([refused.status, refused.body.error_code]).toEqual([400, 'INVALID_REQUEST']);
+  });
+
+  it('of an unknown waitlist is 404, as a page', async () => {
+    const answer = await post({ waitlist_id: '9007199254740991', email: 'a@example.com', 'answers[0]': 'x' });
+
+    expect([answer.status, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+  });
+
+  it('is taken by no other operation', async () => {
+    const raw = 'email=owner%40example.com&password=x';
+    for (const path of ['/api/v1/auth/create_tokens', '/api/v1/waiter', '/api/v1/waitlist']) {
+      const { status } = await service.api.post(path, undefined, { raw, headers: { 'content-type': FORM } });
+      expect([path, status]).toEqual([path, 415]);
+    }
+  });
+
+  it('is taken in UTF-8 only', async () => {
+    const raw = Buffer.from('waitlist_id=1&email=\xe4@example.com', 'latin1');
+    const { status } = await service.api.post('/api/v1/signup', undefined, { raw, headers: { 'content-type': FORM } });
+
+    expect(status).toBe(415);
+  });
+});
+
+describe('the private page of a person', () => {
+  const statusOf = async (waitlist: OwnedWaitlist, { uuid }: { uuid: string }): Promise<Answer> =>
+    open(`/waitlist/${waitlist.id}/status/${uuid}`);
+
+  it('shows the place from 1, the people ahead, and the link to share; no cache or search engine keeps it', async () => {
+    const waitlist = await service.world.waitlist({
+      spots_to_move_upon_referral: 3,
+      widget_shows_social_links: true,
+      twitter_message: 'Come along & see:',
+    });
+    const [ada, bob, eve] = await service.world.signups(waitlist, 3);
+
+    const [first, second, third] = await Promise.all([ada!, bob!, eve!].map((person) => statusOf(waitlist, person)));
+
+    expect(textOf(first!, 'h1')).toBe('You’re number 1');
+    expect(textOf(first!)).toContain('Nobody is ahead of you.');
+    expect(textOf(second!)).toContain('1 person is ahead of you.');
+    expect(textOf(third!, 'h1')).toBe('You’re number 3');
+    expect(textOf(third!)).toContain('2 people are ahead of you.');
+    expect(textOf(third!)).toContain('Each friend who joins moves you up 3 places.');
+    expect(documentOf(third!).querySelector('#waitlist-link')!.getAttribute('value')).toBe(eve!.referral_link);
+    const [x] = [...documentOf(third!).querySelectorAll('.waitlist-networks a')].map((link) => link.getAttribute('href')!); // prettier-ignore
+    expect(Object.fromEntries(new URL(x!).searchParams)).toEqual({
+      text: 'Come along & see:',
+      url: eve!.referral_link,
+    });
+    expect(third!.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'x-robots-tag': 'noindex',
+      'referrer-policy': 'no-referrer',
+    });
+    expect(third!.text).not.toContain(eve!.email);
+  });
+
+  it('shows the leaderboard as the API does, where it is on and the list is public', async () => {
+    const waitlist = await service.world.waitlist({ uses_leaderboard: true, uses_firstname_lastname: true });
+    const ada = await service.world.signup(waitlist, { email: 'ada@example.com', first_name: '<b>Ada', last_name: 'Lovelace' }); // prettier-ignore
+    await service.world.signup(waitlist, { email: 'bob@example.com', referral_link: ada.referral_link });
+
+    const on = await statusOf(waitlist, ada);
+    await change(waitlist, { is_public: false });
+    const hidden = await statusOf(waitlist, ada);
+
+    expect([...documentOf(on).querySelectorAll('td')].map(({ textContent }) => textContent)).toEqual(['1', '<b>Ada L.', '1']); // prettier-ignore
+    expect(textOf(on)).toContain('1 friend has joined through your link.');
+    expect(hidden.status).toBe(200);
+    expect(documentOf(hidden).querySelector('table')).toBeNull();
+  });
+
+  it('of an offboarded person says that it is their turn, and where', async () => {
+    const waitlist = await service.world.waitlist({ your_turn_url: 'https://example.com/welcome?a=1&b=2' });
+    const ada = await service.world.signup(waitlist, { email: 'ada@example.com' });
+    await service.world.offboard(waitlist, [await service.world.idOf(waitlist, ada)]);
+
+    const answer = await statusOf(waitlist, ada);
+
+    expect(textOf(answer, 'h1')).toBe('It’s your turn');
+    expect(documentOf(answer).querySelector('a.waitlist-button')!.getAttribute('href')).toBe(
+      'https://example.com/welcome?a=1&b=2',
+    );
+  });
+
+  it('is 404, as a page, for another list, an unknown uuid and what is none', async () => {
+    const [waitlist, other] = [await service.world.waitlist(), await service.world.waitlist()];
+    const ada = await service.world.signup(waitlist, { email: 'ada@example.com' });
+
+    for (const answer of [
+      await statusOf(other, ada),
+      await statusOf(waitlist, { uuid: randomUUID() }),
+      await statusOf(waitlist, { uuid: '0' }),
+    ])
+      expect([answer.status, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+  });
+});
+
+describe('under limits', () => {
+  let limited: Service;
+  let waitlist: OwnedWaitlist;
+  beforeAll(async () => {
+    limited = await startService({ environment: { RATE_LIMIT_PUBLIC: '20', RATE_LIMIT_EXEMPT: '192.0.2.1' } });
+    waitlist = await limited.world.waitlist();
+  });
+  afterAll(() => limited.stop());
+
+  it('pages and public operations share one limit, and 429 is a page', async () => {
+    const from = '192.0.2.7';
+    for (let request = 0; request < 10; request += 1) {
+      expect((await limited.api.get(`/waitlist/${waitlist.id}`, { from })).status).toBe(200);
+      expect((await limited.api.get(`/api/v1/waitlist/${waitlist.id}`, { from })).status).toBe(200);
+    }
+
+    const page = await limited.api.get(`/waitlist/${waitlist.id}`, { from });
+    const form = await limited.api.post('/api/v1/signup', undefined, {
+      from,
+      raw: `waitlist_id=${waitlist.id}&email=a@example.com`,
+      headers: { 'content-type': FORM, accept: 'text/html' },
+    });
+
+    for (const answer of [page, form]) {
+      expect([answer.status, answer.headers['content-type']]).toEqual([429, 'text/html; charset=utf-8']);
+      expect(answer.headers['retry-after']).toBeDefined();
+      expect(textOf(answer)).toContain('There were too many requests.');
+    }
+  });
+
+  it('addresses of private pages that lead to nobody count as unsuccessful lookups', async () => {
+    const from = '192.0.2.8';
+    const statuses = [];
+    for (let attempt = 0; attempt < 4; attempt += 1)
+      statuses.push((await limited.api.get(`/waitlist/${waitlist.id}/status/${randomUUID()}`, { from })).status);
+
+    expect(statuses).toEqual([404, 404, 429, 429]);
+  });
+});

@@ -13,8 +13,8 @@ import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { call, logIn, ROOT, startService } from '../contract/service.js';
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const ARGUMENTS = [
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+export const BROWSER_ARGUMENTS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
@@ -52,7 +52,7 @@ export class Stage {
     await mkdir(PICTURES, { recursive: true });
     const [service, browser] = await Promise.all([
       startService(environment),
-      chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS }),
+      chromium.launch({ executablePath: CHROMIUM, args: BROWSER_ARGUMENTS }),
     ]);
     return new Stage(service, browser);
   }

@@ -122,6 +122,12 @@ export default {
       to: { path: 'node_modules/@opentelemetry/(?!api/)', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'the-desk-uses-only-the-public-api',
+      severity: 'error',
+      from: { path: '^web/desk/' },
+      to: { path: '^(src|test|drills|web/page)/' },
+    },
+    {
       name: 'imports-resolve',
       severity: 'error',
       from: {},

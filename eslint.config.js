@@ -1,5 +1,6 @@
 import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
@@ -26,6 +27,10 @@ export default defineConfig(
       // Nest awaits what a handler returns; `async` there keeps a throw a rejection.
       '@typescript-eslint/require-await': 'off',
     },
+  },
+  {
+    files: ['web/desk/**/*.{ts,tsx}'],
+    extends: [reactHooks.configs.flat.recommended],
   },
   {
     files: ['src/**/*.ts'],

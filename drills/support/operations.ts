@@ -69,6 +69,7 @@ export async function openOperations(service: ServiceProcess, databaseUrl: strin
     createWaitlist(ask),
     { name: 'listWaitlists', need: 'reading', success: 200, pauseMs: LOGIN_PAUSE_MS, call: () => ask('GET', '/api/v1/waitlist'), isRight: ({ body }) => body.some(({ id }: { id: number }) => id === waitlistId) },
     { name: 'getWaitlist', need: 'reading', success: 200, call: () => ask('GET', `/api/v1/waitlist/${waitlistId}`), isRight: ({ body }) => body.statistics.current_signups === PEOPLE },
+    { name: 'getStatistics', need: 'reading', success: 200, call: () => ask('GET', `/api/v1/waitlist/${waitlistId}/statistics`), isRight: ({ body }) => body.days.reduce((sum: number, { signups }: { signups: number }) => sum + signups, 0) === PEOPLE },
     updateWaitlist(ask, changed),
     replaceApiKey(ask, keyed),
     deleteWaitlist(ask, databaseUrl),

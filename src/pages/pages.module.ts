@@ -5,10 +5,11 @@ import { WaitlistModule } from '../waitlist/waitlist.module.js';
 import { Desk } from './desk.js';
 import { FormPosts } from './form-posts.js';
 import { HostedPage } from './hosted-page.js';
+import { Widget } from './widget.js';
 
 /** Everything that people look at: the hosted page of a waitlist, its widget, and the desk. */
 @Module({
   imports: [QueueModule, SignupModule, WaitlistModule],
-  providers: [Desk, HostedPage, FormPosts],
+  providers: [Desk, HostedPage, FormPosts, Widget],
 })
 export class PagesModule {}

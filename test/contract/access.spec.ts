@@ -37,8 +37,11 @@ const ROUTES = `
 │   │   ├── /assets/start.js (GET, HEAD)
 │   │   ├── /assets/swagger-ui.css (GET, HEAD)
 │   │   ├── /assets/swagger-ui-bundle.js (GET, HEAD)
+│   │   ├── /assets/widget-demo.css (GET, HEAD)
+│   │   ├── /assets/widget-demo.js (GET, HEAD)
 │   │   ├── /legacy (GET, HEAD)
-│   │   └── /errors (GET, HEAD)
+│   │   ├── /errors (GET, HEAD)
+│   │   └── /widget (GET, HEAD)
 │   ├── desk (GET, HEAD)
 │   │   └── * (GET, HEAD)
 │   ├── livez (GET, HEAD)
@@ -70,7 +73,8 @@ const ROUTES = `
 │   ├── api/v1/signup (POST, GET, PATCH, DELETE)
 │   │   ├── /waitlist/:waitlist_id (GET)
 │   │   └── /:uuid (GET, PATCH)
-│   └── api/v1/users/status (POST)
+│   ├── api/v1/users/status (POST)
+│   └── widget.js (GET, HEAD)
 └── * (OPTIONS)
 `;
 

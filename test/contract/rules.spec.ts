@@ -20,7 +20,7 @@ import { CreateWaitlistDto, ListWaitlistsDto, UpdateWaitlistDto } from '../../sr
 import type { Schema } from '../support/contract.js';
 import { SEED } from '../support/seed.js';
 
-const RUNS = 1_000;
+const RUNS = 400;
 
 interface Parameter {
   readonly in: string;

@@ -154,7 +154,7 @@ describe('the statistics', () => {
     [{ from: '2025-01-01', to: '2026-01-02' }, [['from', 'minimum']]],
     [{ form: '2026-11-01' }, [['form', 'known']]],
   ])('refuse %j with 400, naming field and rule', async (query, faults) => {
-    const { status, body } = await call(await world.waitlist(), query as unknown as Query);
+    const { status, body } = await call(await world.waitlist(), query);
 
     expect(status).toBe(400);
     expect(body.errors.map(({ field, rule }: { field: string; rule: string }) => [field, rule])).toEqual(faults);

@@ -14,7 +14,7 @@ import { type Service, startService, startServices } from '../support/service.js
 import { Replica } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
-const RUNS = 15;
+const RUNS = 10;
 /** Ends the search for the smallest failing history; the runs of a sound queue take some seconds. */
 const SEARCH_MAX_MS = 180_000;
 /** Records of a page: few, so that a listing has several pages. */

@@ -3,6 +3,7 @@ import { repeatWhile } from '../support/repeat-while.js';
 import { applicant } from '../support/applicant.js';
 import { type Service, startService } from '../support/service.js';
 import { type Queue, queueOf } from '../support/queue.js';
+import { until } from '../support/service-process.js';
 
 /** Takes several transactions. */
 const PEOPLE = 8_000;
@@ -18,7 +19,10 @@ describe('seeding', () => {
 
   it('keeps positions and counters exact for signups and audits that run at the same time', async () => {
     const { id } = await service.world.waitlist();
-    const seeding = queue.seeder.seed(id, PEOPLE, () => undefined);
+    let hasBegun = false;
+    const seeding = queue.seeder.seed(id, PEOPLE, () => (hasBegun = true));
+    // A signup before the first seeded ones would make the waitlist one that cannot be seeded.
+    await until(() => hasBegun);
 
     const seen = await repeatWhile(seeding, async () => {
       const { waiter: joined } = await queue.writer.join(id, applicant());

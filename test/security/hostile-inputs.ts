@@ -94,6 +94,7 @@ const SOUND: Readonly<Record<string, string>> = {
   questions_request: 'true',
   offboarded_request: 'true',
   include_referrer: 'true',
+  from: '2026-11-01',
 };
 
 /** Queries that are sound but for one parameter, which is also given twice. Values are percent-encoded already. */
@@ -440,6 +441,21 @@ const logins: HostileInput[] = [
 ];
 
 const NO_FLAG = { 'no boolean': ['yes', '2', ''] };
+const statistics: HostileInput[] = [
+  ...queries(
+    `${WAITLIST}/{id}/statistics?to=2026-11-22`,
+    {
+      from: {
+        'no day': ['', '2026-02-30', '2026-11-1', '20261101', '1969-12-31', '2026-11-01%00', "2026-11-01'%20OR%201=1"],
+        'too long ago': ['1970-01-01'],
+        'after the last day': ['9999-12-31'],
+      },
+    },
+    OWNER,
+  ),
+  ...queries(`${WAITLIST}/{id}/reorder?`, { spots_to_move_upon_referral: { ...NUMBER, 'too many': ['10001'] } }, OWNER),
+];
+
 const listing: HostileInput[] = [
   ...queries(
     `${WAITER}?api_key={key}`,
@@ -720,6 +736,7 @@ export const REFUSED: readonly HostileInput[] = [
   ...heartbeats,
   ...earlierGenerations,
   ...logins,
+  ...statistics,
   ...listing,
   ...offboarding,
   ...records,

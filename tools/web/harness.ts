@@ -101,6 +101,35 @@ export class Stage {
     await page.getByRole('button', { name: 'Sign in' }).waitFor({ state: 'detached' });
   }
 
+  /** Makes a waitlist with these settings; returns its id. */
+  async waitlist(settings: object = {}): Promise<number> {
+    const body = { waitlist_name: 'Acme', ...settings };
+    const { id } = await call(this.service, 'POST', '/api/v1/waitlist', {
+      body,
+      token: await logIn(this.service),
+      status: 201,
+    });
+    return id as number;
+  }
+
+  async configure(waitlistId: number, settings: object): Promise<void> {
+    const token = await logIn(this.service);
+    await call(this.service, 'PATCH', `/api/v1/waitlist/${waitlistId}`, { body: settings, token });
+  }
+
+  /** The first people of a waitlist, as its owner lists them. */
+  async list(waitlistId: number, query: Readonly<Record<string, unknown>> = {}): Promise<Record<string, unknown>[]> {
+    const parameters = new URLSearchParams({ waitlist_id: String(waitlistId), ...query } as Record<string, string>);
+    return call(this.service, 'GET', `/api/v1/waiter?${parameters.toString()}`, { token: await logIn(this.service) });
+  }
+
+  /** Lets the first people of a waitlist in. */
+  async letIn(waitlistId: number, count: number): Promise<void> {
+    const token = await logIn(this.service);
+    const body = { waitlist_id: waitlistId, offboard_request: true, offboard_next: count };
+    await call(this.service, 'PATCH', '/api/v1/waiter', { body, token });
+  }
+
   /** Imports people into a waitlist: `person-<n>@example.com`, n from 1, each tenth referred by the first. */
   async importPeople(count: number, waitlistId = 1): Promise<void> {
     const lines = ['email,first_name,last_name,referral_token,referred_by'];
@@ -165,15 +194,17 @@ export interface Site {
   stop(): Promise<void>;
 }
 
-/** A site on another origin, as those that embed the widget. `policy` is the Content-Security-Policy of its pages, by path. */
+/** A site on another origin, as those that embed the widget, with a Content-Security-Policy. */
 export async function startSite(
-  pages: Readonly<Record<string, { readonly html: string; readonly policy?: string }>>,
+  page: (path: string) => { readonly html: string; readonly policy: string },
 ): Promise<Site> {
   const server = createServer((request, response) => {
-    const page = pages[new URL(request.url ?? '/', 'http://site').pathname];
-    if (!page) return response.writeHead(404).end();
-    const policy = page.policy === undefined ? {} : { 'content-security-policy': page.policy };
-    return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...policy }).end(page.html);
+    const path = request.url ?? '/';
+    // Browsers ask for it by themselves.
+    if (path === '/favicon.ico') return response.writeHead(204).end();
+    const { html, policy } = page(path);
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy };
+    return response.writeHead(200, headers).end(html);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -1,9 +1,11 @@
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, bodyOf } from './api';
 import type { components } from './generated/openapi';
 import { Problem } from './problem';
 
 const PAGE_SIZE_MAX = 100;
+const AUDIT_PAGE_SIZE = 25;
+const IMPORT_POLL_MS = 2_000;
 const DAY_MS = 86_400_000;
 
 export type Waitlist = components['schemas']['Waitlist'];
@@ -55,7 +57,34 @@ export function statisticsQuery(waitlistId: number) {
   });
 }
 
-const IMPORT_POLL_MS = 2_000;
+/** The live logins of the account. */
+export function sessionsQuery() {
+  return queryOptions({
+    queryKey: ['sessions'],
+    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/auth/session', { signal })),
+  });
+}
+
+/** The keys of the account, without the keys themselves. */
+export function accountKeysQuery() {
+  return queryOptions({
+    queryKey: ['account-keys'],
+    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/api_key', { signal })),
+  });
+}
+
+/** The audit log, newest first, page by page. */
+export function auditQuery({ waitlist, uuid }: { waitlist?: number; uuid?: string }) {
+  return infiniteQueryOptions({
+    queryKey: ['audit', { waitlist, uuid }],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ signal, pageParam }) => {
+      const query = { waitlist_id: waitlist, uuid, after_id: pageParam, limit: AUDIT_PAGE_SIZE };
+      return bodyOf(api.GET('/api/v1/audit', { params: { query }, signal }));
+    },
+    getNextPageParam: (page) => (page.length < AUDIT_PAGE_SIZE ? undefined : page.at(-1)?.id),
+  });
+}
 
 /** The latest import of the last 30 days, or null. Asks again while it runs. */
 export function latestImportQuery(waitlistId: number) {

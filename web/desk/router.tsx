@@ -12,9 +12,18 @@ const root = createRootRoute({ component: SessionGate });
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
 /** The first page: leads to a waitlist. */
 const home = createRoute({ getParentRoute: () => shell, path: '/', component: HomePage });
-const account = createRoute({
+/** The filters of the audit log. */
+export interface AccountSearch {
+  readonly waitlist?: number;
+  readonly uuid?: string;
+}
+export const accountRoute = createRoute({
   getParentRoute: () => shell,
   path: 'account',
+  validateSearch: ({ waitlist, uuid }: Record<string, unknown>): AccountSearch => ({
+    ...(typeof waitlist === 'number' && { waitlist }),
+    ...(typeof uuid === 'string' && { uuid }),
+  }),
   component: lazyRouteComponent(() => import('./account/account.page'), 'AccountPage'),
 });
 export const waitlistRoute = createRoute({
@@ -81,7 +90,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     shell.addChildren([
       home,
-      account,
+      accountRoute,
       waitlistRoute.addChildren([
         overviewRoute,
         peopleRoute.addChildren([personRoute]),

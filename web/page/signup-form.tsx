@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import type { ComponentChildren, SubmitEventHandler } from 'preact';
 import { type ShownFault, shownFaults } from './faults.js';
 import { type FormField, formFields } from './form-fields.js';

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import type { Leader, PublicWaitlist, Status } from './model.js';
 import type { Texts } from './texts.js';
 
@@ -7,16 +8,18 @@ interface StatusProps {
   /** Empty where the leaderboard is off, or nobody is on it. */
   readonly leaders: readonly Leader[];
   readonly texts: Texts;
+  /** Within another page, `h2`. */
+  readonly heading?: 'h1' | 'h2';
 }
 
 /** The place of a person who joined, and the link to share. */
-export function StatusView({ waitlist, status, leaders, texts }: StatusProps) {
-  if (status.status === 'offboarded') return <YourTurn waitlist={waitlist} texts={texts} />;
+export function StatusView({ waitlist, status, leaders, texts, heading: Heading = 'h1' }: StatusProps) {
+  if (status.status === 'offboarded') return <YourTurn waitlist={waitlist} texts={texts} heading={Heading} />;
   const { text } = texts;
   return (
     <div class="waitlist-status">
       <p class="waitlist-joined">{waitlist.success_title ?? text('joined')}</p>
-      <h1 class="waitlist-place">{text('place', { place: status.priority + 1 })}</h1>
+      <Heading class="waitlist-place">{text('place', { place: status.priority + 1 })}</Heading>
       <p class="waitlist-ahead">{ahead(status.priority, texts)}</p>
       <Sharing waitlist={waitlist} status={status} texts={texts} />
       {leaders.length > 0 && <Leaderboard leaders={leaders} texts={texts} />}
@@ -24,10 +27,11 @@ export function StatusView({ waitlist, status, leaders, texts }: StatusProps) {
   );
 }
 
-function YourTurn({ waitlist: { your_turn_url }, texts: { text } }: Pick<StatusProps, 'waitlist' | 'texts'>) {
+function YourTurn({ waitlist, texts: { text }, heading: Heading = 'h1' }: Omit<StatusProps, 'status' | 'leaders'>) {
+  const { your_turn_url } = waitlist;
   return (
     <div class="waitlist-status">
-      <h1 class="waitlist-place">{text('your_turn')}</h1>
+      <Heading class="waitlist-place">{text('your_turn')}</Heading>
       <p class="waitlist-ahead">{text('your_turn_text')}</p>
       {your_turn_url !== null && (
         <a class="waitlist-button" href={your_turn_url}>
@@ -39,7 +43,7 @@ function YourTurn({ waitlist: { your_turn_url }, texts: { text } }: Pick<StatusP
 }
 
 /** The buttons need a script, which shows them: see share.ts. */
-function Sharing({ waitlist, status, texts: { text } }: Omit<StatusProps, 'leaders'>) {
+function Sharing({ waitlist, status, texts: { text } }: Pick<StatusProps, 'waitlist' | 'status' | 'texts'>) {
   const { spots_to_move_upon_referral: spots, widget_shows_social_links: showsLinks } = waitlist;
   const { referral_link: link, amount_referred: referrals } = status;
   const message = waitlist.twitter_message ?? text('message');

@@ -71,7 +71,7 @@ export async function configureHttp(
   app.useGlobalFilters(new ProblemFilter(routes));
   app.useGlobalInterceptors(new RequestInterceptor(app.get(Reflector)));
   for (const name of Object.keys(DOCUMENTS) as DocumentName[])
-    serveContract(fastify, DOCUMENTS[name].url, publishable(createDocument(app, basePath, name)));
+    serveContract(fastify, DOCUMENTS[name].url, () => publishable(createDocument(app, basePath, name)));
   if (config.docsEnabled) serveDocs(fastify, basePath);
   await shedLoad(fastify, lifecycle, bounds.loopDelayMs);
   serveMonitoring(fastify, lifecycle, metrics, config);

@@ -1,7 +1,8 @@
-import { Anchor, Group, Paper, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core';
+import { Anchor, Group, Text, ThemeIcon, VisuallyHidden } from '@mantine/core';
 import { CheckIcon } from '@radix-ui/react-icons';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { Section } from '../parts/section';
 import type { Waitlist } from '../queries';
 import classes from './overview.module.css';
 
@@ -22,10 +23,7 @@ export function FirstSteps({ waitlist }: { waitlist: Waitlist }) {
   ];
   if (statistics.total_signups >= IN_USE_FROM || steps.every(([isDone]) => isDone)) return null;
   return (
-    <Paper component="section" withBorder p="md" aria-labelledby="first-steps">
-      <Title order={2} size="h4" id="first-steps" mb="sm">
-        First steps
-      </Title>
+    <Section title="First steps">
       <ol className={classes.list}>
         {steps.map(([isDone, step], index) => (
           <li key={index}>
@@ -41,6 +39,6 @@ export function FirstSteps({ waitlist }: { waitlist: Waitlist }) {
           </li>
         ))}
       </ol>
-    </Paper>
+    </Section>
   );
 }

@@ -22,7 +22,7 @@ export default function JoinedChart({ days, height }: { days: readonly Day[]; he
       valueFormatter={count}
       withLegend
       tickLine="none"
-      gridAxis="y"
+      gridAxis="x"
       yAxisProps={{ allowDecimals: false, width: 44 }}
       barProps={{ isAnimationActive: false }}
       barChartProps={{ accessibilityLayer: false }}

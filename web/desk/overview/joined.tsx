@@ -1,8 +1,9 @@
-import { Box, Button, Group, Paper, SegmentedControl, Skeleton, Table, Text, Title } from '@mantine/core';
+import { Box, Button, Group, SegmentedControl, Skeleton, Table } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { Delayed } from '../parts/delayed';
 import { count, share } from '../parts/format';
+import { Section } from '../parts/section';
 import type { DayStatistics } from '../queries';
 import { overviewRoute, type OverviewSearch } from '../router';
 
@@ -22,12 +23,13 @@ export function Joined({ days }: { days: readonly DayStatistics[] }) {
   const total = (field: 'signups' | 'referred' | 'page_views') => shown.reduce((sum, day) => sum + day[field], 0);
   const [joined, views] = [total('signups'), total('page_views')];
   const sentence = `${count(joined)} joined in ${span} days, ${count(total('referred'))} of them referred.`;
+  const description =
+    views > 0 ? `${sentence} ${count(views)} page views: ${share(joined / views)} of them led to a signup.` : sentence;
   return (
-    <Paper component="section" withBorder p="md" aria-labelledby="joined">
-      <Group justify="space-between" mb="xs">
-        <Title order={2} size="h4" id="joined">
-          Joined per day
-        </Title>
+    <Section
+      title="Joined per day"
+      description={description}
+      action={
         <Group gap="xs">
           <Button size="compact-sm" variant="subtle" onClick={() => setIsTable(!isTable)}>
             {isTable ? 'Show the chart' : 'Show the numbers'}
@@ -39,14 +41,12 @@ export function Joined({ days }: { days: readonly DayStatistics[] }) {
             value={String(span)}
             onChange={
               (value) =>
-              void navigate({ from: overviewRoute.fullPath, search: { days: Number(value) as OverviewSearch['days'] }, replace: true }) // prettier-ignore
+              void navigate({ from: overviewRoute.fullPath, search: { days: Number(value) as OverviewSearch['days'] }, replace: true, resetScroll: false }) // prettier-ignore
             }
           />
         </Group>
-      </Group>
-      <Text size="sm" c="dimmed" mb="md">
-        {sentence} {views > 0 && `${count(views)} page views, ${share(joined / views)} of them a signup.`}
-      </Text>
+      }
+    >
       {isTable ? (
         <NumbersTable days={shown} />
       ) : (
@@ -62,7 +62,7 @@ export function Joined({ days }: { days: readonly DayStatistics[] }) {
           </Suspense>
         </Box>
       )}
-    </Paper>
+    </Section>
   );
 }
 

@@ -1,17 +1,15 @@
-import { Anchor, Group, Paper, Text, Title } from '@mantine/core';
+import { Anchor, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { components } from '../generated/openapi';
 import { count } from '../parts/format';
+import { Section } from '../parts/section';
 import classes from './overview.module.css';
 
 type Referrer = components['schemas']['TopReferrer'];
 
 export function TopReferrers({ waitlistId, referrers }: { waitlistId: number; referrers: readonly Referrer[] }) {
   return (
-    <Paper component="section" withBorder p="md" aria-labelledby="referrers">
-      <Title order={2} size="h4" id="referrers" mb="sm">
-        Top referrers
-      </Title>
+    <Section title="Top referrers">
       {referrers.length === 0 ? (
         <Text size="sm" c="dimmed">
           Nobody has referred anybody yet. Each person who joins gets a link to share.
@@ -32,6 +30,6 @@ export function TopReferrers({ waitlistId, referrers }: { waitlistId: number; re
           ))}
         </ol>
       )}
-    </Paper>
+    </Section>
   );
 }

@@ -1,8 +1,9 @@
-import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { ExternalLinkIcon } from '@radix-ui/react-icons';
 import { QRCodeSVG } from 'qrcode.react';
 import { basePath } from '../environment';
 import { CopyField } from '../parts/copy-field';
+import { Section } from '../parts/section';
 import type { Waitlist } from '../queries';
 import classes from './overview.module.css';
 
@@ -11,10 +12,7 @@ const CODE_SIZE = 128;
 /** Where people join: the page's address, and the tag for a page of the owner's own. */
 export function YourPage({ waitlist: { id, waitlist_url_location: address } }: { waitlist: Waitlist }) {
   return (
-    <Paper component="section" withBorder p="md" aria-labelledby="your-page">
-      <Title order={2} size="h4" id="your-page" mb="sm">
-        Your page
-      </Title>
+    <Section id="your-page" title="Your page">
       <Stack gap="md">
         <CopyField label="Address" value={address} />
         <Group align="flex-start" wrap="nowrap">
@@ -43,7 +41,7 @@ export function YourPage({ waitlist: { id, waitlist_url_location: address } }: {
           value={snippetOf(id)}
         />
       </Stack>
-    </Paper>
+    </Section>
   );
 }
 

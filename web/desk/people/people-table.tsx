@@ -19,7 +19,7 @@ import classes from './people-table.module.css';
 
 const ROW_HEIGHT_PX = 60;
 /** A row of a narrow screen has its cells in three lines. */
-const CARD_HEIGHT_PX = 92;
+const CARD_HEIGHT_PX = 88;
 export const NARROW = '(max-width: 48em)';
 /** Rows beyond the visible ones, so that the next one to focus is there. */
 const OVERSCAN = 12;
@@ -254,6 +254,7 @@ export function PeopleTable(props: PeopleTableProps) {
       aria-label="People"
       aria-multiselectable
       aria-rowcount={total === null ? -1 : total + 1}
+      data-status={search.status ?? 'waiting'}
       className={classes.grid}
       onKeyDown={onKeyDown}
     >

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Code, DataList, Drawer, Group, Skeleton, Stack, Text, Timeline, Title } from '@mantine/core'; // prettier-ignore
+import { Anchor, Button, Code, DataList, Drawer, Group, Skeleton, Stack, Text, Timeline, Title } from '@mantine/core'; // prettier-ignore
 import { useMediaQuery } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
@@ -177,14 +177,8 @@ function Contact({ person }: { person: WholePerson }) {
     <Section title="Contact">
       <DataList gap={6}>
         <Item label="Name">{nameOf(person)}</Item>
-        <Item label="Address">
-          {email}
-          {email !== null && (
-            <Badge ml="xs" size="sm" variant="light" color={verified ? 'teal' : 'gray'} tt="none">
-              {verified ? 'Verified' : 'Not verified'}
-            </Badge>
-          )}
-        </Item>
+        <Item label="Address">{email}</Item>
+        {email !== null && <Item label="Verified">{verified ? 'Yes' : 'No'}</Item>}
         {registered_email !== email && <Item label="First address">{registered_email}</Item>}
         <Item label="Phone">{phone}</Item>
         <Item label="Joined">

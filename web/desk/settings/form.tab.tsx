@@ -7,6 +7,7 @@ import { Section } from './section';
 import { SettingsTab, useSettingsForm, type SettingChanges } from './settings-form';
 
 type RequiredContact = Waitlist['required_contact'];
+type Requirement = RequiredContact['email'];
 
 interface FormValues extends Record<string, unknown> {
   waitlist_name: string;
@@ -92,10 +93,16 @@ function valuesOf(waitlist: Waitlist): FormValues {
   return {
     waitlist_name: waitlist.waitlist_name,
     waitlist_url_location: page === hostedPage(waitlist.id) ? '' : page,
-    required_contact: waitlist.required_contact,
+    required_contact: askedOf(waitlist),
     default_region: waitlist.default_region ?? '',
     questions: questionsOf(waitlist.questions),
   };
+}
+
+/** What the form asks for. It asks for an optional name only if the waitlist uses names. */
+function askedOf({ required_contact: contact, uses_firstname_lastname: usesNames }: Waitlist): RequiredContact {
+  const asked = (requirement: Requirement) => (requirement === 'optional' && !usesNames ? 'off' : requirement);
+  return { ...contact, first_name: asked(contact.first_name), last_name: asked(contact.last_name) };
 }
 
 function changesOf(changed: Partial<FormValues>, before: FormValues): SettingChanges {
@@ -103,14 +110,21 @@ function changesOf(changed: Partial<FormValues>, before: FormValues): SettingCha
   return {
     ...others,
     ...(waitlist_url_location !== undefined && { waitlist_url_location: waitlist_url_location || null }),
-    ...(required_contact && {
-      required_contact: Object.fromEntries(
-        CONTACT.map(({ field }) => field)
-          .filter((field) => required_contact[field] !== before.required_contact[field])
-          .map((field) => [field, required_contact[field]]),
-      ),
-    }),
+    ...(required_contact && contactChanges(required_contact, before.required_contact)),
     ...(default_region !== undefined && { default_region: default_region || null }),
     ...(questions && { questions: toQuestions(questions) }),
+  };
+}
+
+function contactChanges(contact: RequiredContact, before: RequiredContact): SettingChanges {
+  const { email, phone, first_name, last_name } = contact;
+  const changesNames = first_name !== before.first_name || last_name !== before.last_name;
+  return {
+    required_contact: {
+      ...(email !== before.email && { email }),
+      ...(phone !== before.phone && { phone }),
+      ...(changesNames && { first_name, last_name }),
+    },
+    ...(changesNames && { uses_firstname_lastname: first_name === 'optional' || last_name === 'optional' }),
   };
 }

@@ -1,8 +1,8 @@
-import { Skeleton, Stack, Tabs, Title } from '@mantine/core';
+import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
-import { ProblemAlert } from '../parts/problem-alert';
+import { PageHeading } from '../parts/page-heading';
 import { type Waitlist, waitlistQuery } from '../queries';
 import { settingsRoute } from '../router';
 import { DangerTab } from './danger.tab';
@@ -24,11 +24,12 @@ const TABS: Readonly<Record<string, { readonly label: string; readonly Tab: Comp
 export function SettingsPage() {
   const { waitlistId, tab } = settingsRoute.useParams();
   const navigate = useNavigate();
-  const waitlist = useQuery(waitlistQuery(waitlistId));
+  const { data: waitlist } = useQuery(waitlistQuery(waitlistId));
   const current = tab in TABS ? tab : 'form';
+  if (!waitlist) return null;
   return (
-    <Stack gap="lg">
-      <Title order={1}>Settings</Title>
+    <>
+      <PageHeading title="Settings" />
       <Tabs
         value={current}
         // Arrow keys move between the tabs; a tab with unsaved changes asks first.
@@ -47,22 +48,10 @@ export function SettingsPage() {
         </Tabs.List>
         {Object.entries(TABS).map(([name, { Tab }]) => (
           <Tabs.Panel key={name} value={name}>
-            {waitlist.isError && <ProblemAlert error={waitlist.error} onRetry={() => void waitlist.refetch()} />}
-            {waitlist.isPending && <Loading />}
-            {waitlist.data && <Tab key={waitlist.data.id} waitlist={waitlist.data} />}
+            <Tab key={waitlist.id} waitlist={waitlist} />
           </Tabs.Panel>
         ))}
       </Tabs>
-    </Stack>
-  );
-}
-
-function Loading() {
-  return (
-    <Stack>
-      <Skeleton height={56} maw={480} />
-      <Skeleton height={56} maw={480} />
-      <Skeleton height={160} maw={640} />
-    </Stack>
+    </>
   );
 }

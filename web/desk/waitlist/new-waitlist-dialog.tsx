@@ -1,13 +1,13 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
-import { CopyField } from '../parts/copy-field';
 import { showFaults } from '../parts/field-faults';
 import { ProblemAlert } from '../parts/problem-alert';
+import { SecretOnce } from '../parts/secret-once';
 
 type CreatedWaitlist = components['schemas']['CreatedWaitlist'];
 
@@ -28,25 +28,16 @@ export function NewWaitlistDialog({ isOpen, onClose }: { isOpen: boolean; onClos
       onClose={close}
       title={isKeyShown ? 'Save the key of this waitlist' : 'New waitlist'}
       centered
-      // A slip of the hand must not lose the key.
       closeOnClickOutside={!isKeyShown}
       closeOnEscape={!isKeyShown}
       withCloseButton={!isKeyShown}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {isKeyShown ? (
-        <Stack>
-          <Text size="sm">
-            Scripts on your own server name the waitlist by this key. It is shown only now; later you can replace it in
-            the settings.
-          </Text>
-          <CopyField label="Key" value={created.api_key} />
-          <Group justify="flex-end">
-            <Button onClick={close} data-autofocus>
-              I have saved it
-            </Button>
-          </Group>
-        </Stack>
+        <SecretOnce value={created.api_key} onSaved={close}>
+          Scripts on your own server name the waitlist by this key. It is shown only now; later you can replace it in
+          the settings.
+        </SecretOnce>
       ) : (
         <NameForm onCreated={setCreated} onCancel={close} />
       )}

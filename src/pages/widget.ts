@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import { CONFIG, type Config } from '../platform/config/config.js';
+import { safeHeaders } from '../platform/http/headers.js';
+import { CSS, HTML, JAVASCRIPT, serveFile } from '../platform/http/static-files.js';
+
+const resolve = createRequire(import.meta.url).resolve;
+const read = (name: string) => readFileSync(resolve(`#web/widget/${name}`));
+
+/** Pages name the script without a hash, so they get a new version after this time. */
+const SCRIPT_MAX_AGE_SECONDS = 300;
+const SCRIPT_HEADERS = {
+  ...safeHeaders({}),
+  'cache-control': `public, max-age=${SCRIPT_MAX_AGE_SECONDS}`,
+  'access-control-allow-origin': '*',
+};
+const DEMO_HEADERS = safeHeaders({
+  'script-src': ["'self'"],
+  'style-src': ["'self'"],
+  'img-src': ["'self'"],
+  'connect-src': ["'self'"],
+  'form-action': ["'self'"],
+});
+
+/** Serves the widget, and below the documentation a page to try it. */
+@Injectable()
+export class Widget implements OnModuleInit {
+  constructor(
+    private readonly host: HttpAdapterHost<FastifyAdapter>,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /** Not earlier, so that the hooks of all requests are in place. */
+  onModuleInit(): void {
+    // The command line has no server.
+    const httpAdapter = this.host.httpAdapter as FastifyAdapter | null;
+    if (httpAdapter === null) return;
+    const fastify = httpAdapter.getInstance();
+    serveFile(fastify, '/widget.js', { type: JAVASCRIPT, text: read('widget.js'), headers: SCRIPT_HEADERS });
+    if (!this.config.docsEnabled) return;
+    const demo = (path: string, type: string, file: string) =>
+      serveFile(fastify, path, { type, text: this.demoFile(file), headers: DEMO_HEADERS });
+    demo('/docs/widget', HTML, 'demo.html');
+    demo('/docs/assets/widget-demo.css', CSS, 'demo.css');
+    demo('/docs/assets/widget-demo.js', JAVASCRIPT, 'demo.js');
+  }
+
+  private demoFile(name: string): string {
+    const { publicBaseUrl } = this.config;
+    return read(name)
+      .toString()
+      .replaceAll('{{service}}', publicBaseUrl.replace(/\/$/, ''))
+      .replaceAll('{{origin}}', new URL(publicBaseUrl).origin);
+  }
+}

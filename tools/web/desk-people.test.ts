@@ -1,0 +1,243 @@
+/** The desk's people, by clicks and by keys, at the widths of a laptop and of a phone. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { call, checkAccessibility, logIn, picture, Stage } from './harness.js';
+
+const PEOPLE = 600;
+/** A page of the API; more are fetched when their rows come into view. */
+const PAGE_SIZE = 100;
+const HOSTILE = { email: 'hostile@example.com', first_name: '<img src=x onerror=alert(1)>', last_name: '\u202Egnirts' };
+
+interface Journey {
+  readonly page: Page;
+  readonly grid: Locator;
+  row(name: string): Locator;
+}
+
+describe('the people of a waitlist', () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await Stage.open();
+    await stage.importPeople(PEOPLE);
+    await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: 1, ...HOSTILE } });
+  });
+  after(() => stage.close());
+
+  const open = async (width: 1280 | 390): Promise<Journey> => {
+    const page = await stage.openPage({ width });
+    await stage.signIn(page, '/desk/1/people');
+    const grid = page.getByRole('grid', { name: 'People' });
+    await grid.getByRole('row').nth(1).waitFor();
+    return { page, grid, row: (name) => grid.getByRole('row', { name }) };
+  };
+  const statistics = async (): Promise<{ total_signups: number; current_signups: number }> =>
+    (await call(stage.service, 'GET', '/api/v1/waitlist/1', { token: await logIn(stage.service) })).statistics;
+  const search = async ({ page }: Journey, text: string) => {
+    await page.keyboard.press('/');
+    const field = page.getByRole('searchbox');
+    assert.equal(await field.evaluate((element) => element === document.activeElement), true);
+    await field.fill(text);
+    await page.waitForURL((url) => (url.searchParams.get('search') ?? '') === text);
+  };
+
+  for (const width of [1280, 390] as const) {
+    describe(`at ${width} px`, () => {
+      let journey: Journey;
+      before(async () => {
+        journey = await open(width);
+      });
+
+      test('are listed in the order of the queue, and further pages come into view by scrolling', async () => {
+        const { page, grid } = journey;
+        await checkAccessibility(page);
+        if (width === 1280) await picture(page, 'people');
+        const total = Number(await grid.getAttribute('aria-rowcount')) - 1;
+        assert.equal(total, (await statistics()).current_signups);
+        const first = grid.getByRole('row').nth(1);
+        await first.focus();
+        for (let pages = 0; pages < 3; pages += 1) {
+          const answered = page.waitForResponse((response) => response.url().includes('after_id='));
+          await page.keyboard.press('End');
+          await answered;
+        }
+        await page.keyboard.press('End');
+        await grid.locator(`[aria-rowindex="${3 * PAGE_SIZE}"]`).waitFor();
+        // Only the rows in view are drawn.
+        assert.ok((await grid.getByRole('row').count()) < PAGE_SIZE);
+        await page.keyboard.press('Home');
+        await grid.locator('[aria-rowindex="2"]:focus').waitFor();
+      });
+
+      test('are found by the beginning of an address; the address of the page keeps the search', async () => {
+        const { page, row } = journey;
+        await search(journey, 'person-25');
+        await row('person-250@example.com').waitFor();
+        await row('person-300@example.com').waitFor({ state: 'detached' });
+        await page.reload();
+        await row('person-250@example.com').waitFor();
+        await search(journey, 'nobody@');
+        await page.getByText('Nobody in line matches.').waitFor();
+        await checkAccessibility(page);
+        await page.getByRole('button', { name: 'Show everybody' }).click();
+        await row('person-2@example.com').waitFor();
+      });
+
+      test('are filtered by their referrals, and sorted by joining', async () => {
+        const { page, row } = journey;
+        await page.getByLabel('Referrals', { exact: true }).selectOption('Referred');
+        await row('person-10@example.com').waitFor();
+        await row('person-2@example.com').waitFor({ state: 'detached' });
+        await page.getByLabel('Referrals', { exact: true }).selectOption('Everybody');
+        await row('person-2@example.com').waitFor();
+        if (width === 1280) await page.getByRole('columnheader', { name: 'Joined' }).getByRole('button').click();
+        else await page.getByLabel('Sort by').selectOption('By joining');
+        await page.waitForURL((url) => url.searchParams.get('order') === 'joined');
+        await page.goBack();
+        await page.waitForURL((url) => !url.searchParams.has('order'));
+      });
+
+      test('are opened by the keyboard: what made the position, the referrals, the history', async () => {
+        const { page, row } = journey;
+        await search(journey, 'person-50@');
+        await row('person-50@example.com').focus();
+        await page.keyboard.press('Enter');
+        const panel = page.getByRole('dialog');
+        await panel.getByText('Joined as number 50').waitFor();
+        await panel.getByRole('link', { name: 'person-1@example.com' }).waitFor();
+        await checkAccessibility(page);
+        if (width === 1280) await picture(page, 'person');
+        await panel.getByRole('link', { name: 'person-1@example.com' }).click();
+        await panel.getByText(/referrals × \d+ places = /).waitFor();
+        await panel.getByRole('link', { name: /^Show all/ }).waitFor();
+        await page.goBack();
+        await panel.getByText('Joined as number 50').waitFor();
+        await page.keyboard.press('Escape');
+        await panel.waitFor({ state: 'detached' });
+        await row('person-50@example.com').and(page.locator(':focus')).waitFor();
+      });
+
+      test('are corrected; a fault stands beside its field, and what was typed stays', async () => {
+        const { page, row } = journey;
+        const email = `person-${width === 390 ? 60 : 61}@example.com`;
+        await search(journey, email);
+        await row(email).click();
+        const panel = page.getByRole('dialog');
+        await panel.getByRole('button', { name: 'Correct' }).click();
+        await panel.getByLabel('Address').fill('person-400@example.com');
+        await panel.getByLabel('First name').fill('Emmy');
+        await panel.getByRole('button', { name: 'Save' }).click();
+        await panel.getByText('is that of another record of this waitlist').waitFor();
+        assert.equal(await panel.getByLabel('Address').getAttribute('aria-invalid'), 'true');
+        assert.equal(await panel.getByLabel('First name').inputValue(), 'Emmy');
+        await checkAccessibility(page);
+        await panel.getByLabel('Address').fill(email);
+        await panel.getByRole('button', { name: 'Save' }).click();
+        await panel.getByText('Emmy Number').waitFor();
+        await panel.getByText('Corrected or moved').waitFor();
+      });
+
+      test('are moved, and told what will happen before', async () => {
+        const { page } = journey;
+        const panel = page.getByRole('dialog').first();
+        const before = Number(/\d+/.exec((await panel.getByText(/^Number \d+$/).textContent()) ?? '')?.[0]);
+        await panel.getByRole('button', { name: 'Move' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Move' });
+        await dialog.getByLabel('Places forward').fill('5');
+        await dialog.getByText(`from number ${before} to about number ${before - 5}`).waitFor();
+        await checkAccessibility(page);
+        await dialog.getByRole('button', { name: 'Move 5 forward' }).click();
+        await panel.getByText(`Number ${before - 5}`, { exact: true }).waitFor();
+        await panel.getByText('5 places granted').waitFor();
+      });
+
+      test('are erased once their address is typed', async () => {
+        const { page } = journey;
+        const panel = page.getByRole('dialog').first();
+        const email = new URL(page.url()).searchParams.get('search') as string;
+        await panel.getByRole('button', { name: 'Erase' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Erase this person?' });
+        const erase = dialog.getByRole('button', { name: 'Erase this person' });
+        assert.equal(await erase.isDisabled(), true);
+        await dialog.getByRole('textbox').fill(email);
+        await checkAccessibility(page);
+        await erase.click();
+        await page.getByText('Nobody in line matches.').waitFor();
+        await search(journey, '');
+      });
+
+      test('are let in when they are selected, and named with what to do next', async () => {
+        const { page, grid } = journey;
+        const before = await statistics();
+        await grid.getByRole('row').nth(1).focus();
+        for (let person = 0; person < 3; person += 1) {
+          await page.keyboard.press('Space');
+          await page.keyboard.press('ArrowDown');
+        }
+        await page.getByRole('group', { name: 'Selected people' }).getByText('3 selected').waitFor();
+        await checkAccessibility(page);
+        await page.getByRole('button', { name: 'Let in', exact: true }).click();
+        const dialog = page.getByRole('dialog', { name: 'Let 3 people in?' });
+        await dialog.getByText('There is no way back.').waitFor();
+        await checkAccessibility(page);
+        await dialog.getByRole('button', { name: 'Let 3 people in' }).click();
+        const result = page.getByRole('dialog', { name: '3 people let in' });
+        await result.getByText('Nobody told them yet.').waitFor();
+        await checkAccessibility(page);
+        await result.getByRole('button', { name: 'Copy addresses' }).click();
+        await result.getByRole('button', { name: 'Copied' }).waitFor();
+        const copied = await page.evaluate(() => navigator.clipboard.readText());
+        assert.equal(copied.split('\n').length, 3);
+        await result.getByRole('button', { name: 'Done' }).click();
+        assert.equal((await statistics()).current_signups, before.current_signups - 3);
+      });
+
+      test('are let in from the front, 100 at once; after a lost answer, to try again lets in no more', async () => {
+        const { page } = journey;
+        const before = await statistics();
+        await page.getByRole('button', { name: 'Let the next in' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Let the next in' });
+        await dialog.getByRole('listitem').nth(4).waitFor();
+        await dialog.getByLabel('How many').fill('100');
+        await dialog.getByText('100 people leave the line for good. There is no way back.').waitFor();
+        await checkAccessibility(page);
+        if (width === 1280) await picture(page, 'let-in');
+        await page.route(
+          '**/api/v1/waiter',
+          async (route) => {
+            await route.fetch();
+            await route.abort();
+          },
+          { times: 1 },
+        );
+        await dialog.getByRole('button', { name: 'Let 100 people in' }).click();
+        await dialog.getByText('To try again is safe').waitFor();
+        await dialog.getByRole('button', { name: 'Try again' }).click();
+        const result = page.getByRole('dialog', { name: '100 people let in' });
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          result.getByRole('button', { name: 'Download CSV' }).click(),
+        ]);
+        const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+        assert.equal(lines.length, 101);
+        assert.match(lines[0] as string, /^number,email,/);
+        await result.getByRole('button', { name: 'Done' }).click();
+        assert.equal((await statistics()).current_signups, before.current_signups - 100);
+        await page.getByText('Let in', { exact: false }).first().waitFor();
+        await page.getByRole('radio', { name: /^Let in/ }).check({ force: true });
+        await page.waitForURL((url) => url.searchParams.get('status') === 'offboarded');
+        await journey.grid.getByRole('row').nth(1).waitFor();
+        await checkAccessibility(page);
+      });
+
+      test('are texts, whatever they typed', async () => {
+        const { page } = journey;
+        await page.goto(`${stage.service.url}/desk/1/people?search=hostile`);
+        await journey.row(HOSTILE.email).click();
+        await page.getByRole('dialog').getByText(HOSTILE.first_name, { exact: false }).first().waitFor();
+        assert.equal(await page.locator('img[src="x"]').count(), 0);
+      });
+    });
+  }
+});

@@ -1,0 +1,298 @@
+/** The widget by clicks, in pages of another origin whose policy allows nothing but the service. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { call, checkAccessibility, picture, type Site, Stage, startSite } from './harness.js';
+
+const SIZE_MAX = 15_000;
+const QUESTIONS = [
+  { question_value: 'Where did you hear of us?', optional: true, answer_value: ['A friend', 'The news'] },
+  { question_value: 'What will you build?', optional: false, answer_value: null },
+];
+
+let stage: Stage;
+let site: Site;
+let url: string;
+
+before(async () => {
+  stage = await Stage.open();
+  url = stage.service.url;
+  site = await startSite((path) => ({
+    html: `<!doctype html>
+<html lang="en">
+  <head><title>Another site</title><meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" /><script src="${url}/widget.js"></script></head>
+  <body><main><h1>Another site</h1>${elementFor(path)}<p id="below">Below</p></main></body>
+</html>`,
+    policy: `default-src 'none'; script-src ${url}; connect-src ${url}; base-uri 'none'; require-trusted-types-for 'script'`,
+  }));
+});
+after(async () => {
+  await site.stop();
+  await stage.close();
+});
+
+/** `/1`, or `/hosted/1` for the container of the hosted product. */
+function elementFor(path: string): string {
+  const [, id = '', hosted = ''] = /\/(\d+)(\/hosted)?/.exec(path) ?? [];
+  return hosted
+    ? `<div id="getWaitlistContainer" data-waitlist_id="${id}" data-widget_type="WIDGET_1"></div>`
+    : `<waitlist-signup waitlist-id="${id}"></waitlist-signup>`;
+}
+
+async function open(path: string, options: Parameters<Stage['openPage']>[0] = {}): Promise<Page> {
+  const page = await stage.openPage({ origins: [site.url], ...options });
+  await page.goto(`${site.url}${path}`);
+  return page;
+}
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+test(`is one script under ${SIZE_MAX} bytes gzipped, which any page may load and no cache keeps for long`, async () => {
+  const response = await fetch(`${url}/widget.js`);
+  const { headers } = response;
+
+  assert.equal(response.status, 200);
+  assert.ok(gzipSync(await response.text()).length < SIZE_MAX);
+  assert.equal(headers.get('access-control-allow-origin'), '*');
+  assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin');
+  assert.equal(headers.get('cache-control'), 'public, max-age=300');
+  const again = await fetch(`${url}/widget.js`, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+  assert.equal(again.status, 304);
+});
+
+test('leads from a friend’s link to a link of one’s own, on a page of another origin', async () => {
+  const id = await stage.waitlist({
+    waitlist_url_location: `${site.url}/2`,
+    uses_leaderboard: true,
+    widget_shows_social_links: true,
+  });
+  const friend = await call(stage.service, 'POST', '/api/v1/signup', {
+    body: { waitlist_id: id, email: 'ada@example.com', first_name: 'Ada' },
+  });
+  const token = new URL(friend.referral_link as string).searchParams.get('ref_id');
+  const page = await open(`/${id}?ref_id=${token}`);
+
+  await page.getByLabel('Email').fill('grace@example.com');
+  await checkAccessibility(page);
+  await picture(page, 'widget');
+  await button(page, 'Join the waitlist').click();
+
+  await page.getByRole('heading', { name: 'You’re number 2' }).waitFor();
+  assert.ok(await page.getByText('1 person is ahead of you.').isVisible());
+  assert.equal(await page.getByRole('row', { name: /Ada/ }).locator('td').last().innerText(), '1');
+  await button(page, 'Copy').click();
+  await button(page, 'Copied').waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(copied, /\/2\?ref_id=[0-9A-Z]{12}$/);
+  assert.notEqual(copied, friend.referral_link);
+  await checkAccessibility(page);
+  await picture(page, 'widget-joined');
+});
+
+test('recognizes the container of the hosted product', async () => {
+  const id = await stage.waitlist();
+  const page = await open(`/${id}/hosted`);
+
+  await page.getByLabel('Email').fill('ada@example.com');
+  await button(page, 'Join the waitlist').click();
+
+  await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+});
+
+test('counts a page view once', async () => {
+  const id = await stage.waitlist();
+  const beats: unknown[] = [];
+  const page = await stage.openPage({ origins: [site.url] });
+  page.on('request', (request) => request.url().endsWith('/widget_heartbeats') && beats.push(request.postDataJSON()));
+  await page.goto(`${site.url}/${id}/hosted`);
+  await page.getByLabel('Email').fill('ada@example.com');
+  await button(page, 'Join the waitlist').click();
+  await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+
+  assert.deepEqual(beats, [
+    { location: `${site.url}/${id}/hosted`, referrer: '', waitlist_id: id, widget_type: 'WIDGET_1' },
+  ]);
+});
+
+test('shows each fault at its input, keeps what was typed, and leads to the input by keyboard', async () => {
+  const id = await stage.waitlist({ questions: QUESTIONS, uses_firstname_lastname: true });
+  const page = await open(`/${id}`);
+  await page.getByLabel('Where did you hear of us?').selectOption('A friend');
+  await page.getByLabel('First name').fill('Ada');
+  await button(page, 'Join the waitlist').click();
+
+  await page.getByRole('alert').getByText('Please check the form').waitFor();
+  assert.equal(await page.getByLabel('First name').inputValue(), 'Ada');
+  assert.equal(await page.getByLabel('Where did you hear of us?').inputValue(), 'A friend');
+  await checkAccessibility(page);
+  await picture(page, 'widget-faults');
+  // The summary has the focus.
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('ada@example.com');
+  assert.equal(await page.getByLabel('Email').inputValue(), 'ada@example.com');
+  assert.equal(new URL(page.url()).hash, '');
+  await page.getByLabel('What will you build?').fill('An engine');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+
+  await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+  const [waiter] = await stage.list(id, { questions_request: true });
+  assert.deepEqual([waiter?.answer_1, waiter?.answer_2], ['A friend', 'An engine']);
+});
+
+test('shows a closed list, and still finds those who joined it', async () => {
+  const id = await stage.waitlist();
+  await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: id, email: 'ada@example.com' } });
+  await stage.configure(id, { is_closed: true });
+  const page = await open(`/${id}`);
+
+  await page.getByText('This waitlist is closed.').waitFor();
+  await checkAccessibility(page);
+  await picture(page, 'widget-closed');
+  await page.getByLabel('Email').fill('nobody@example.com');
+  await button(page, 'See my place').click();
+  await page.getByText('Nobody joined this waitlist with these details.').waitFor();
+  await page.getByLabel('Email').fill('ada@example.com');
+  await button(page, 'See my place').click();
+
+  await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+});
+
+test('becomes a closed list’s form if the list closes while somebody types', async () => {
+  const id = await stage.waitlist();
+  const page = await open(`/${id}`);
+  await page.getByLabel('Email').fill('ada@example.com');
+  await stage.configure(id, { is_closed: true });
+  await button(page, 'Join the waitlist').click();
+
+  await page.getByText('This waitlist is closed.').waitFor();
+  assert.equal(await page.getByLabel('Email').inputValue(), 'ada@example.com');
+});
+
+test('tells people whose turn it is, in the owner’s words', async () => {
+  const id = await stage.waitlist({
+    texts: { your_turn: 'À toi', button: 'M’inscrire', email: 'Courriel' },
+    lang: 'fr',
+    your_turn_url: 'https://example.com/welcome',
+  });
+  await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: id, email: 'ada@example.com' } });
+  await stage.letIn(id, 1);
+  const page = await open(`/${id}`);
+  await page.getByLabel('Courriel').fill('ada@example.com');
+  await button(page, 'M’inscrire').click();
+
+  await page.getByRole('heading', { name: 'À toi' }).waitFor();
+  assert.equal(
+    await page.getByRole('link', { name: 'Get started' }).getAttribute('href'),
+    'https://example.com/welcome',
+  );
+  await checkAccessibility(page);
+  await picture(page, 'widget-your-turn');
+});
+
+test('shows hostile texts as text', async () => {
+  const text = '<img src=x onerror=alert(1)><script>alert(1)</script>';
+  const id = await stage.waitlist({ title: text, signup_button_title: text.slice(0, 100), texts: { email: text } });
+  const page = await open(`/${id}`);
+
+  await page.getByRole('heading', { name: text }).waitFor();
+  assert.equal(await page.locator('waitlist-signup img, waitlist-signup script').count(), 0);
+});
+
+test('takes the font of its page and the owner’s colors, and the page’s own colors win', async () => {
+  const id = await stage.waitlist({
+    configuration_style_json: { widget_button_color: '#1f6f50', widget_background_color: '#fff8e7' },
+    remove_widget_headers: true,
+  });
+  const page = await open(`/${id}`);
+  const submit = button(page, 'Join the waitlist');
+  await submit.waitFor();
+  const style = (name: string) =>
+    submit.evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), name);
+  await page.evaluate(() => (document.body.style.fontFamily = 'monospace'));
+
+  assert.equal(await style('font-family'), 'monospace');
+  assert.equal(await style('background-color'), 'rgb(31, 111, 80)');
+  assert.equal(await page.getByRole('heading', { level: 2 }).count(), 0);
+  await checkAccessibility(page);
+  await picture(page, 'widget-colors');
+  await page
+    .locator('waitlist-signup')
+    .evaluate((element) => (element as HTMLElement).style.setProperty('--waitlist-button', '#000080'));
+  assert.equal(await style('background-color'), 'rgb(0, 0, 128)');
+});
+
+test('never moves what is around it, from the first paint to the place in line', async () => {
+  const id = await stage.waitlist();
+  const page = await open(`/${id}`);
+  const top = () => page.locator('#below').evaluate((element) => element.getBoundingClientRect().top);
+  await page.getByLabel('Email').waitFor();
+  const before = await top();
+  const shift = await page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let sum = 0;
+        const observer = new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value;
+        });
+        observer.observe({ type: 'layout-shift', buffered: true });
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum)));
+      }),
+  );
+  assert.equal(shift, 0);
+  await stage.letIn(id, 1);
+  await page.getByLabel('Email').fill('ada@example.com');
+  await button(page, 'Join the waitlist').click();
+  await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+
+  assert.ok((await top()) >= before);
+});
+
+test('leaves nothing in the browser: no cookie, no storage', async () => {
+  const id = await stage.waitlist();
+  const page = await open(`/${id}`);
+  await page.getByLabel('Email').fill('ada@example.com');
+  await button(page, 'Join the waitlist').click();
+  await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+
+  assert.deepEqual(await page.context().storageState({ indexedDB: true }), { cookies: [], origins: [] });
+});
+
+test('leaves the page alone if the service is away, and comes back with it', async () => {
+  const id = await stage.waitlist();
+  const page = await open(`/${id}`);
+  await page.getByLabel('Email').fill('ada@example.com');
+  await stage.service.interrupt();
+  await button(page, 'Join the waitlist').click();
+
+  await page.getByRole('alert').getByText('The waitlist can’t be reached right now.').waitFor();
+  assert.equal(await page.getByLabel('Email').inputValue(), 'ada@example.com');
+  // The script may come from a cache while the service is away.
+  const second = await stage.openPage({ origins: [site.url] });
+  await stage.service.resume();
+  await second.route('**/api/v1/waitlist/*', (route) => route.abort('connectionrefused'));
+  await second.goto(`${site.url}/${id}`);
+  await button(second, 'Try again').waitFor();
+  await checkAccessibility(second);
+  await picture(second, 'widget-away');
+  await second.unrouteAll();
+  await button(second, 'Try again').click();
+  await second.getByLabel('Email').waitFor();
+  await button(page, 'Join the waitlist').click();
+  await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+});
+
+test('can be tried below the documentation', async () => {
+  const id = await stage.waitlist({ title: 'Tried' });
+  const page = await stage.openPage();
+  await page.goto(`${url}/docs/widget`);
+  await page.getByLabel('Waitlist').fill(String(id));
+  await button(page, 'Show').click();
+
+  await page.getByRole('heading', { name: 'Tried' }).waitFor();
+  await checkAccessibility(page);
+  await picture(page, 'widget-demo');
+});

@@ -1,0 +1,199 @@
+import { Button, Code, Group, Modal, Radio, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, bodyOf } from '../api';
+import type { components } from '../generated/openapi';
+import { ConfirmDialog } from '../parts/confirm-dialog';
+import { Delayed } from '../parts/delayed';
+import { showFaults } from '../parts/field-faults';
+import { ProblemAlert } from '../parts/problem-alert';
+import { RelativeTime } from '../parts/relative-time';
+import { SecretOnce } from '../parts/secret-once';
+import { Section } from '../parts/section';
+import { accountKeysQuery } from '../queries';
+
+type AccountKey = components['schemas']['AccountKey'];
+
+const SCOPES = { read: 'Read only', manage: 'Read and change' } as const;
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+export function AccountKeys() {
+  const queries = useQueryClient();
+  const keys = useQuery(accountKeysQuery());
+  const [isCreating, setIsCreating] = useState(false);
+  const [revoking, setRevoking] = useState<AccountKey | null>(null);
+  return (
+    <Section
+      title="Account keys"
+      description="A key opens the API to your own scripts, for all your waitlists, without your password."
+      action={
+        <Button variant="default" size="compact-md" onClick={() => setIsCreating(true)}>
+          Create key
+        </Button>
+      }
+    >
+      {keys.isError && <ProblemAlert error={keys.error} onRetry={() => void keys.refetch()} />}
+      {keys.isPending && (
+        <Delayed>
+          <Skeleton height={80} />
+        </Delayed>
+      )}
+      {keys.data?.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No key yet.
+        </Text>
+      )}
+      {keys.data && keys.data.length > 0 && <KeyTable keys={keys.data} onRevoke={setRevoking} />}
+      <CreateDialog isOpen={isCreating} onClose={() => setIsCreating(false)} />
+      <ConfirmDialog
+        isOpen={revoking !== null}
+        title={`Revoke “${revoking?.name ?? ''}”?`}
+        act="Revoke key"
+        onClose={() => setRevoking(null)}
+        onConfirm={async () => {
+          if (revoking === null) return;
+          await bodyOf(api.DELETE('/api/v1/api_key/{id}', { params: { path: { id: revoking.id } } }));
+          await queries.invalidateQueries(accountKeysQuery());
+        }}
+      >
+        Scripts that use this key are refused from then on.
+      </ConfirmDialog>
+    </Section>
+  );
+}
+
+function KeyTable({ keys, onRevoke }: { keys: readonly AccountKey[]; onRevoke: (key: AccountKey) => void }) {
+  return (
+    <Table.ScrollContainer minWidth={640} type="native">
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            {['Name', 'Key', 'Scope', 'Created', 'Last used', 'Expires'].map((name) => (
+              <Table.Th key={name} scope="col">
+                {name}
+              </Table.Th>
+            ))}
+            <Table.Td />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {keys.map((key) => (
+            <Table.Tr key={key.id}>
+              <Table.Th scope="row" fw={500}>
+                {key.name}
+              </Table.Th>
+              <Table.Td>
+                <Code>{key.prefix}…</Code>
+              </Table.Td>
+              <Table.Td>{SCOPES[key.scope]}</Table.Td>
+              <Table.Td>
+                <RelativeTime time={key.created_at} />
+              </Table.Td>
+              <Table.Td>{key.last_used_at === null ? 'Never' : <RelativeTime time={key.last_used_at} />}</Table.Td>
+              <Table.Td>{expiryOf(key)}</Table.Td>
+              <Table.Td ta="end">
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  aria-label={`Revoke ${key.name}`}
+                  onClick={() => onRevoke(key)}
+                >
+                  Revoke
+                </Button>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function expiryOf({ expires_at }: AccountKey): string {
+  if (expires_at === null) return 'Never';
+  const date = new Date(expires_at);
+  return date.getTime() < Date.now() ? 'Expired' : DATE.format(date);
+}
+
+function CreateDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const [secret, setSecret] = useState<string | null>(null);
+  const close = () => {
+    setSecret(null);
+    onClose();
+  };
+  const isShown = secret !== null;
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={isShown ? 'Save this key' : 'Create an account key'}
+      centered
+      closeOnClickOutside={!isShown}
+      closeOnEscape={!isShown}
+      withCloseButton={!isShown}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {isShown ? (
+        <SecretOnce value={secret} onSaved={close}>
+          Send it in the header <Code>api-key</Code>. It is shown only now. If it is lost, revoke it and create another.
+        </SecretOnce>
+      ) : (
+        <CreateForm onCreated={setSecret} onCancel={close} />
+      )}
+    </Modal>
+  );
+}
+
+function CreateForm({ onCreated, onCancel }: { onCreated: (secret: string) => void; onCancel: () => void }) {
+  const queries = useQueryClient();
+  const form = useForm({ initialValues: { name: '', scope: 'read' as AccountKey['scope'], expires_at: '' } });
+  const [unplaced, setUnplaced] = useState<unknown>(null);
+  const create = useMutation({
+    mutationFn: ({ expires_at, ...values }: typeof form.values) => {
+      // To the end of the chosen day, as the owner's clock has it.
+      const end = expires_at === '' ? null : new Date(`${expires_at}T23:59:59`).toISOString();
+      return bodyOf(api.POST('/api/v1/api_key', { body: { ...values, expires_at: end } }));
+    },
+    onMutate: () => setUnplaced(null),
+    onError: (error) => setUnplaced(showFaults(error, form)),
+    onSuccess: ({ key }) => {
+      onCreated(key);
+      return queries.invalidateQueries(accountKeysQuery());
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <Stack>
+        <TextInput
+          label="Name"
+          description="It tells your keys apart."
+          required
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+        <Radio.Group label="Scope" {...form.getInputProps('scope')}>
+          <Stack gap="xs" mt="xs">
+            <Radio value="read" label={SCOPES.read} description="Lists, exports and statistics" />
+            <Radio value="manage" label={SCOPES.manage} description="Everything but the password and new keys" />
+          </Stack>
+        </Radio.Group>
+        <TextInput
+          type="date"
+          label="Expires"
+          description="Without a day, it never does."
+          {...form.getInputProps('expires_at')}
+        />
+        {unplaced !== null && <ProblemAlert error={unplaced} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Create key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

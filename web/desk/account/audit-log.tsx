@@ -1,0 +1,164 @@
+import { Anchor, Button, Code, Group, NativeSelect, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { components } from '../generated/openapi';
+import { Delayed } from '../parts/delayed';
+import { count } from '../parts/format';
+import { ProblemAlert } from '../parts/problem-alert';
+import { RelativeTime } from '../parts/relative-time';
+import { Section } from '../parts/section';
+import { Problem } from '../problem';
+import { auditQuery, waitlistsQuery } from '../queries';
+import { type AccountSearch, accountRoute } from '../router';
+
+type Event = components['schemas']['AuditEvent'];
+
+const TYPING_MS = 300;
+const PEOPLE_SHOWN = 2;
+const ADDRESS_CHARACTERS = 6;
+
+const ACTIONS: Readonly<Record<Event['action'], string>> = {
+  account_created: 'Account created',
+  account_disabled: 'Account disabled',
+  account_enabled: 'Account enabled',
+  password_set: 'Password set by the operator',
+  password_changed: 'Password changed',
+  login_failed: 'Login failed',
+  login_throttled: 'Login refused after many attempts',
+  refresh_token_reused: 'Login ended: its token was used twice',
+  session_ended: 'Login ended',
+  waitlist_created: 'Waitlist created',
+  waitlist_updated: 'Settings changed',
+  waitlist_deleted: 'Waitlist deleted',
+  api_key_replaced: 'Waitlist key replaced',
+  account_key_created: 'Account key created',
+  account_key_revoked: 'Account key revoked',
+  waiters_offboarded: 'Let in',
+  waiters_imported: 'People imported',
+  waiter_corrected: 'Person corrected',
+  waiters_erased: 'Erased',
+};
+
+/** What happened to the account and its waitlists. The address holds the filters. */
+export function AuditLog() {
+  const filter = accountRoute.useSearch();
+  const navigate = useNavigate();
+  const waitlists = useQuery(waitlistsQuery()).data ?? [];
+  const events = useInfiniteQuery(auditQuery(filter));
+  const narrow = (change: AccountSearch) =>
+    void navigate({ to: '/account', search: { ...filter, ...change }, replace: true, resetScroll: false });
+  const narrowLater = useDebouncedCallback((uuid: string) => narrow({ uuid: uuid.trim() || undefined }), TYPING_MS);
+  const uuidFault =
+    events.error instanceof Problem ? events.error.faults.find(({ field }) => field === 'uuid') : undefined;
+  const list = events.data?.pages.flat() ?? [];
+  return (
+    <Section
+      title="Audit log"
+      description="It never holds contact data. Old events are deleted after the time that the operator sets."
+    >
+      <Group align="flex-start" mb="md" grow preventGrowOverflow={false}>
+        <NativeSelect
+          label="Waitlist"
+          value={filter.waitlist ?? ''}
+          onChange={({ currentTarget: { value } }) => narrow({ waitlist: value === '' ? undefined : Number(value) })}
+          data={[
+            { value: '', label: 'All' },
+            ...waitlists.map(({ id, waitlist_name }) => ({ value: String(id), label: waitlist_name })),
+          ]}
+        />
+        <TextInput
+          label="Person"
+          placeholder="A uuid"
+          defaultValue={filter.uuid}
+          onChange={({ currentTarget: { value } }) => narrowLater(value)}
+          error={uuidFault?.message}
+        />
+      </Group>
+      {events.isError && !uuidFault && <ProblemAlert error={events.error} onRetry={() => void events.refetch()} />}
+      {events.isPending && (
+        <Delayed>
+          <Skeleton height={200} />
+        </Delayed>
+      )}
+      {events.data && list.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No event matches.
+        </Text>
+      )}
+      {list.length > 0 && (
+        <Table.ScrollContainer minWidth={680} type="native">
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                {['When', 'What', 'Waitlist', 'People', 'From'].map((name) => (
+                  <Table.Th key={name} scope="col">
+                    {name}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {list.map((event) => (
+                <EventRow
+                  key={event.id}
+                  event={event}
+                  waitlistName={waitlists.find(({ id }) => id === event.waitlist_id)?.waitlist_name}
+                />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+      {events.hasNextPage && (
+        <Group justify="center" mt="md">
+          <Button variant="default" loading={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
+            Show older events
+          </Button>
+        </Group>
+      )}
+    </Section>
+  );
+}
+
+/** `waitlistName` is missing for an event of the account and for a deleted waitlist. */
+function EventRow({ event, waitlistName }: { event: Event; waitlistName?: string }) {
+  const { waitlist_id: waitlistId, uuids, address_hash: addressHash } = event;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <RelativeTime time={event.created_at} />
+      </Table.Td>
+      {/* A newer service may name other actions. */}
+      <Table.Td>{(ACTIONS as Partial<typeof ACTIONS>)[event.action] ?? event.action}</Table.Td>
+      <Table.Td>{waitlistName ?? (waitlistId !== null && `${waitlistId} (deleted)`)}</Table.Td>
+      <Table.Td>
+        <Stack gap={0} align="flex-start">
+          {uuids.slice(0, PEOPLE_SHOWN).map((uuid) =>
+            waitlistName === undefined ? (
+              <Code key={uuid}>{uuid}</Code>
+            ) : (
+              <Anchor key={uuid} size="xs" ff="monospace" component={Link} to={`/${waitlistId ?? ''}/people/${uuid}`}>
+                {uuid}
+              </Anchor>
+            ),
+          )}
+          {uuids.length > PEOPLE_SHOWN && (
+            <Text size="xs" c="dimmed">
+              and {count(uuids.length - PEOPLE_SHOWN)} more
+            </Text>
+          )}
+        </Stack>
+      </Table.Td>
+      <Table.Td>
+        {addressHash === null ? (
+          'The operator'
+        ) : (
+          <Code title="The same text stands for the same network address">
+            {addressHash.slice(0, ADDRESS_CHARACTERS)}
+          </Code>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

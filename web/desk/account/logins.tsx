@@ -1,0 +1,81 @@
+import { Badge, Button, Group, Skeleton, Table } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, bodyOf } from '../api';
+import type { components } from '../generated/openapi';
+import { ConfirmDialog } from '../parts/confirm-dialog';
+import { Delayed } from '../parts/delayed';
+import { ProblemAlert } from '../parts/problem-alert';
+import { RelativeTime } from '../parts/relative-time';
+import { Section } from '../parts/section';
+import { sessionsQuery } from '../queries';
+
+type Session = components['schemas']['Session'];
+
+export function Logins() {
+  const queries = useQueryClient();
+  const sessions = useQuery(sessionsQuery());
+  const [ending, setEnding] = useState<Session | null>(null);
+  return (
+    <Section
+      title="Logins"
+      description="Browsers and scripts that are signed in. A login ends 90 days after it was made."
+    >
+      {sessions.isError && <ProblemAlert error={sessions.error} onRetry={() => void sessions.refetch()} />}
+      {sessions.isPending && (
+        <Delayed>
+          <Skeleton height={80} />
+        </Delayed>
+      )}
+      {sessions.data && (
+        <Table.ScrollContainer minWidth={360} type="native">
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th scope="col">Signed in</Table.Th>
+                <Table.Th scope="col">Last used</Table.Th>
+                <Table.Td />
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {sessions.data.map((session) => (
+                <Table.Tr key={session.id}>
+                  <Table.Td>
+                    <RelativeTime time={session.created_at} />
+                  </Table.Td>
+                  <Table.Td>
+                    <RelativeTime time={session.last_used_at} />
+                  </Table.Td>
+                  <Table.Td>
+                    <Group justify="flex-end">
+                      {session.current ? (
+                        <Badge variant="default">This login</Badge>
+                      ) : (
+                        <Button size="compact-sm" variant="default" onClick={() => setEnding(session)}>
+                          End
+                        </Button>
+                      )}
+                    </Group>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+      <ConfirmDialog
+        isOpen={ending !== null}
+        title="End this login?"
+        act="End login"
+        onClose={() => setEnding(null)}
+        onConfirm={async () => {
+          if (ending === null) return;
+          await bodyOf(api.DELETE('/api/v1/auth/session/{id}', { params: { path: { id: ending.id } } }));
+          await queries.invalidateQueries(sessionsQuery());
+        }}
+      >
+        Its browser or script must sign in again.
+      </ConfirmDialog>
+    </Section>
+  );
+}

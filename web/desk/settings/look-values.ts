@@ -1,0 +1,58 @@
+import { TEXT_KEYS, type TextKey } from '../../page/texts';
+import type { Waitlist } from '../queries';
+import { type ColorName, COLORS } from './look-fields';
+
+/** The fields of the tab. An empty text stands for null, or for the default. */
+export interface LookValues extends Record<string, unknown> {
+  title: string;
+  success_title: string;
+  signup_button_title: string;
+  lang: string;
+  texts: Record<TextKey, string>;
+  logo: string;
+  configuration_style_json: Record<ColorName, string>;
+  your_turn_url: string;
+  twitter_message: string;
+  widget_shows_social_links: boolean;
+  hide_counts: boolean;
+  remove_widget_headers: boolean;
+  /** One a line. */
+  frame_origins: string;
+}
+
+export function valuesOf(waitlist: Waitlist): LookValues {
+  const { texts, configuration_style_json: style } = waitlist;
+  const colorOf = (name: string) => (typeof style[name] === 'string' ? style[name] : '');
+  return {
+    title: waitlist.title ?? '',
+    success_title: waitlist.success_title ?? '',
+    signup_button_title: waitlist.signup_button_title ?? '',
+    lang: waitlist.lang,
+    texts: Object.fromEntries(TEXT_KEYS.map((key) => [key, texts[key] ?? ''])) as LookValues['texts'],
+    logo: waitlist.logo ?? '',
+    configuration_style_json: Object.fromEntries(
+      COLORS.map(({ name }) => [name, colorOf(name)]),
+    ) as LookValues['configuration_style_json'],
+    your_turn_url: waitlist.your_turn_url ?? '',
+    twitter_message: waitlist.twitter_message ?? '',
+    widget_shows_social_links: waitlist.widget_shows_social_links,
+    hide_counts: waitlist.hide_counts,
+    remove_widget_headers: waitlist.remove_widget_headers,
+    frame_origins: waitlist.frame_origins.join('\n'),
+  };
+}
+
+/** Without the empty ones, which stand for the default. */
+export function toTexts(texts: LookValues['texts']): Record<string, string> {
+  return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
+}
+
+/** Keeps what other programs have stored there under names of their own. */
+export function toStyle(colors: LookValues['configuration_style_json'], waitlist: Waitlist): Record<string, unknown> {
+  const style = { ...waitlist.configuration_style_json };
+  for (const [name, color] of Object.entries(colors)) {
+    if (color === '') delete style[name];
+    else style[name] = color;
+  }
+  return style;
+}

@@ -1,0 +1,62 @@
+import type { Fault, Leader, PublicWaitlist, Status } from '../page/model.js';
+
+/** Where this script came from, which may be below a path. */
+const SERVICE = new URL('.', (document.currentScript as HTMLScriptElement).src);
+const TIMEOUT_MS = 15_000;
+const TOO_MANY_REQUESTS = 429;
+
+/** An answer that is no success, as problem details. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly detail: string,
+    readonly faults: readonly Fault[],
+  ) {
+    super(detail);
+  }
+
+  /** Whether the same request may succeed later. */
+  get isTemporary(): boolean {
+    return this.status >= 500 || this.status === TOO_MANY_REQUESTS;
+  }
+}
+
+/** @throws Refusal as the service answers; any other error if it cannot be reached */
+async function call<Body>(path: string, body?: object): Promise<Body> {
+  const response = await fetch(new URL(`api/v1/${path}`, SERVICE), {
+    credentials: 'omit',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    ...(body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  const answer: unknown = await response.json();
+  if (response.ok) return answer as Body;
+  const { error_code = '', detail = '', errors = [] } = answer as Partial<Problem>;
+  throw new Refusal(response.status, error_code, detail, errors);
+}
+
+interface Problem {
+  readonly error_code: string;
+  readonly detail: string;
+  readonly errors: readonly Fault[];
+}
+
+export const getWaitlist = (id: string) => call<PublicWaitlist>(`waitlist/${encodeURIComponent(id)}`);
+
+export const join = (signup: object) => call<Status>('signup', signup);
+
+export const find = (contact: object) => call<Status>(`signup?${new URLSearchParams({ ...contact }).toString()}`);
+
+export async function getLeaders({ id, uses_leaderboard }: PublicWaitlist): Promise<readonly Leader[]> {
+  if (!uses_leaderboard) return [];
+  const { leaderboard } = await call<{ readonly leaderboard: readonly Leader[] }>(`waitlist/${id}/leaderboard`);
+  return leaderboard;
+}
+
+/** Counts a page view. Nothing depends on it. */
+export function sendHeartbeat({ id }: PublicWaitlist, widgetType: string | null): void {
+  const { URL: location, referrer } = document;
+  void call('widget_heartbeats', { location, referrer, waitlist_id: id, widget_type: widgetType }).catch(
+    () => undefined,
+  );
+}

@@ -1,0 +1,222 @@
+/**
+ * The signup form of a waitlist in any page: `<waitlist-signup waitlist-id="1">`, or the container of the hosted product. It
+ * is drawn in a shadow root with constructed style sheets, so the page's policy has to allow nothing but this host.
+ */
+import { type ComponentChildren, render } from 'preact';
+import { formFields } from '../page/form-fields.js';
+import type { Fault, Leader, PublicWaitlist, Status, Values } from '../page/model.js';
+import pageCss from '../page/page.css?inline';
+import { enableSharing } from '../page/share.js';
+import { SignupForm } from '../page/signup-form.js';
+import { StatusView } from '../page/status.js';
+import { directionOf, textsOf } from '../page/texts.js';
+import { themeOf } from '../page/theme.js';
+import { find, getLeaders, getWaitlist, join, Refusal, sendHeartbeat } from './api.js';
+import widgetCss from './widget.css?inline';
+
+const ELEMENT = 'waitlist-signup';
+const CONTAINER = '#getWaitlistContainer';
+
+const shared = [pageCss, widgetCss].map((text) => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  return sheet;
+});
+
+/** The form as it is shown: empty, under way, or with the faults of the last attempt. */
+interface Shown {
+  readonly values?: Values;
+  readonly faults?: readonly Fault[];
+  readonly message?: string | null;
+  readonly isBusy?: boolean;
+}
+
+class WaitlistSignup extends HTMLElement {
+  static readonly observedAttributes = ['waitlist-id'];
+  private readonly root = this.attachShadow({ mode: 'open' });
+  private readonly theme = new CSSStyleSheet();
+  private readonly height = new CSSStyleSheet();
+  private waitlist!: PublicWaitlist;
+  private isBusy = false;
+
+  attributeChangedCallback(): void {
+    this.root.adoptedStyleSheets = [...shared, this.theme, this.height];
+    void this.load();
+  }
+
+  /** One request at a time; a second click does nothing. */
+  private async alone(work: () => Promise<void>): Promise<void> {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    await work().finally(() => (this.isBusy = false));
+  }
+
+  private load(): Promise<void> {
+    return this.alone(async () => {
+      try {
+        this.waitlist = await getWaitlist(this.getAttribute('waitlist-id') ?? '');
+      } catch (error) {
+        // Visitors cannot mend a wrong id, and need not see one.
+        if (error instanceof Refusal && !error.isTemporary) console.error(`<${ELEMENT}>: ${error.detail}`);
+        else this.showAway();
+        return;
+      }
+      const { scheme, properties } = themeOf(this.waitlist.configuration_style_json);
+      const rules = Object.entries({ ...properties, ...(scheme && { 'color-scheme': scheme }) });
+      this.theme.replaceSync(`:host{${rules.map((rule) => rule.join(':')).join(';')}}`);
+      this.showForm({});
+      sendHeartbeat(this.waitlist, this.getAttribute('widget-type'));
+    });
+  }
+
+  private submit(form: HTMLFormElement): Promise<void> {
+    return this.alone(async () => {
+      const { waitlist } = this;
+      this.showForm({ values: valuesOf(form), isBusy: true });
+      try {
+        const status = await (waitlist.is_closed ? find : join)(requestOf(waitlist, valuesOf(form)));
+        this.showStatus(status, await getLeaders(waitlist).catch(() => []));
+      } catch (error) {
+        const values = valuesOf(form);
+        if (error instanceof Refusal && error.code === 'WAITLIST_CLOSED') {
+          this.waitlist = { ...waitlist, is_closed: true };
+          this.showForm({ values });
+        } else this.showForm({ values, ...this.explain(error) });
+        this.root.querySelector<HTMLElement>('.waitlist-summary')?.focus();
+      }
+    });
+  }
+
+  private explain(error: unknown): Pick<Shown, 'faults' | 'message'> {
+    const { text } = textsOf(this.waitlist);
+    if (!(error instanceof Refusal)) return { message: text('unavailable') };
+    if (error.faults.length > 0) return { faults: error.faults };
+    if (error.code === 'NO_WAITER_FOUND') return { message: text('not_found') };
+    if (error.isTemporary) return { message: text(error.status === 429 ? 'too_many_requests' : 'unavailable') };
+    return { message: error.detail };
+  }
+
+  private showAway(): void {
+    const { text } = textsOf({ lang: 'en', texts: {} });
+    render(
+      <p class="waitlist-away" lang="en" role="status">
+        {text('unavailable')}{' '}
+        <button type="button" onClick={() => void this.load()}>
+          {text('retry')}
+        </button>
+      </p>,
+      this.root,
+    );
+  }
+
+  private showForm(shown: Shown): void {
+    const { waitlist } = this;
+    const texts = textsOf(waitlist);
+    this.show(
+      <>
+        <Header waitlist={waitlist} />
+        <SignupForm
+          waitlist={waitlist}
+          texts={texts}
+          action=""
+          onSubmit={(event) => {
+            event.preventDefault();
+            void this.submit(event.currentTarget);
+          }}
+          {...shown}
+        />
+      </>,
+    );
+  }
+
+  private showStatus(status: Status, leaders: readonly Leader[]): void {
+    const { waitlist } = this;
+    this.show(
+      <StatusView waitlist={waitlist} status={status} leaders={leaders} texts={textsOf(waitlist)} heading="h2" />,
+    );
+    enableSharing(this.root);
+    // People who hear the page hear where they stand.
+    this.root.querySelector<HTMLElement>('.waitlist-card')?.focus();
+  }
+
+  private show(content: ComponentChildren): void {
+    const { lang } = this.waitlist;
+    // What follows on the page never moves up.
+    this.height.replaceSync(`:host{min-height:${this.offsetHeight}px}`);
+    render(
+      <div class="waitlist-card" lang={lang} dir={directionOf(lang)} tabIndex={-1} onClick={followFragment}>
+        {content}
+      </div>,
+      this.root,
+    );
+  }
+}
+
+function Header({ waitlist }: { readonly waitlist: PublicWaitlist }) {
+  const { text } = textsOf(waitlist);
+  const introduction = text('introduction');
+  const showsTitle = !waitlist.remove_widget_headers;
+  if (!showsTitle && !waitlist.is_closed) return null;
+  return (
+    <div class="waitlist-header">
+      {showsTitle && <h2 class="waitlist-title">{waitlist.title ?? waitlist.waitlist_name}</h2>}
+      {waitlist.is_closed ? (
+        <>
+          <p>{text('closed')}</p>
+          <p class="waitlist-introduction">{text('find')}</p>
+        </>
+      ) : (
+        introduction !== '' && <p class="waitlist-introduction">{introduction}</p>
+      )}
+    </div>
+  );
+}
+
+/** Fragments lead to nothing in a shadow root. */
+function followFragment(event: Event): void {
+  const target = event.target as Element;
+  const fragment = target.closest('a')?.getAttribute('href');
+  if (!fragment?.startsWith('#')) return;
+  event.preventDefault();
+  (target.getRootNode() as ShadowRoot).getElementById(fragment.slice(1))?.focus();
+}
+
+function valuesOf(form: HTMLFormElement): Values {
+  return Object.fromEntries(new FormData(form)) as Values;
+}
+
+/** The contact data that was given, and, for a signup, the answers to all questions, in their order. */
+function requestOf(waitlist: PublicWaitlist, values: Values): Record<string, unknown> {
+  const fields = formFields(waitlist, textsOf(waitlist));
+  const contact = fields.filter(({ name, questionId }) => questionId === null && values[name]?.trim());
+  return {
+    waitlist_id: waitlist.id,
+    ...Object.fromEntries(contact.map(({ name }) => [name, values[name]])),
+    ...(!waitlist.is_closed && {
+      referral_link: document.URL,
+      answers: waitlist.questions.map(({ question_value }, index) => ({
+        question_value,
+        answer_value: values[`answers[${index}]`] || null,
+      })),
+    }),
+  };
+}
+
+/** Puts the element into the hosted product's containers, which then look and behave the same. */
+function fillContainers(): void {
+  for (const container of document.querySelectorAll<HTMLElement>(CONTAINER)) {
+    const { waitlist_id: id, widget_type: type } = container.dataset;
+    if (id === undefined || container.querySelector(ELEMENT)) continue;
+    const element = document.createElement(ELEMENT);
+    if (type !== undefined) element.setAttribute('widget-type', type);
+    element.setAttribute('waitlist-id', id);
+    container.append(element);
+  }
+}
+
+// A page with two forms may load the script twice.
+if (!customElements.get(ELEMENT)) {
+  customElements.define(ELEMENT, WaitlistSignup);
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', fillContainers);
+  else fillContainers();
+}

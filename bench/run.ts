@@ -46,6 +46,7 @@ const TARGETS = {
   counted: { atLeast: 100, size: MILLION },
   signup: { atLeast: 1.1 },
   alone: { atMost: 3 },
+  page: { atLeast: 0.5 },
 } as const;
 const DEEP_OFFSET = MILLION;
 const PAGE = 100;
@@ -105,6 +106,7 @@ try {
   await measureLookups();
   await measureSignups();
   await measureCostBySize();
+  await measureHostedPage();
   await measurePages();
   measureMemory();
 } finally {
@@ -138,6 +140,14 @@ async function measureLookups(): Promise<void> {
   rows.push(throughputRow(`${what} the point lookup alone`, TARGETS.lookup, measured.service, measured.lookup));
   rows.push(throughputRow(`${what} the lean point lookup`, TARGETS.lookup, measured.service, measured.lean));
   rows.push(throughputRow(`${what} the lookup with COUNT(*)`, TARGETS.counted, measured.service, measured.count));
+}
+
+async function measureHostedPage(): Promise<void> {
+  const load = { ...base(usual), does: 'find', connections: FIND_CONNECTIONS } as const;
+  const path = `/waitlist/${usual.id}`;
+  const measured = await compare('GET /waitlist/{id}', { page: { ...load, does: { path } }, lookup: load });
+  const what = `Hosted page, ${FIND_CONNECTIONS} connections: throughput against GET /signup`;
+  rows.push(throughputRow(what, TARGETS.page, measured.page, measured.lookup));
 }
 
 async function measureSignups(): Promise<void> {

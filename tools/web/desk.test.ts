@@ -135,7 +135,7 @@ describe('a login', () => {
     await picture(page, 'desk-new-waitlist-key');
     const key = await page.getByLabel('Key', { exact: true }).inputValue();
     assert.match(key, /^\w{20,}$/);
-    await page.getByRole('button', { name: /^Copy/ }).click();
+    await page.getByRole('button', { name: 'Copy: Key' }).click();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), key);
     await button(page, 'I have saved it').click();
     await page.getByRole('button', { name: 'Typed before the login ended' }).first().waitFor();
@@ -236,9 +236,10 @@ describe('the frame', () => {
     await call(stage.service, 'POST', '/api/v1/waitlist', { body: { waitlist_name }, token, status: 201 });
     const page = await stage.openPage({ width: 390 });
     await stage.signIn(page);
-    await page.getByRole('button', { name: 'My waitlist' }).first().click();
+    await heading(page, 'Overview').waitFor();
+    await page.locator('header').getByRole('button', { name: 'My waitlist' }).click();
 
-    await page.getByRole('menuitem', { name: waitlist_name }).waitFor();
+    await page.locator('header').getByRole('menuitem', { name: waitlist_name }).waitFor();
     await checkAccessibility(page);
   });
 

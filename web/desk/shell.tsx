@@ -90,7 +90,9 @@ export function Shell() {
 
 /** The waitlist of the address; on a page of the account, the one that was open before, or the first. */
 function useWaitlistId(): number | undefined {
-  const { waitlistId } = useParams({ strict: false });
+  const { waitlistId: parameter } = useParams({ strict: false });
+  // An address with something else in its place leads to nothing.
+  const waitlistId = Number.isSafeInteger(parameter) ? parameter : undefined;
   const [last, setLast] = useState(waitlistId);
   if (waitlistId !== undefined && waitlistId !== last) setLast(waitlistId);
   const { data: waitlists } = useQuery(waitlistsQuery());

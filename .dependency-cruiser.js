@@ -49,8 +49,15 @@ export default {
     {
       name: 'no-cycles',
       severity: 'error',
-      from: {},
+      from: { pathNot: '^web/' },
       to: { circular: true },
+    },
+    {
+      // The router loads each page when it is opened, and a page reads its route.
+      name: 'no-cycles-but-of-pages-and-their-routes',
+      severity: 'error',
+      from: { path: '^web/' },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['dynamic-import'] } },
     },
     {
       name: 'controllers-belong-to-their-module',

@@ -1,3 +1,4 @@
+import { Header } from '../../web/page/header.js';
 import type { Fault, Leader, PublicWaitlist, Status, Values } from '../../web/page/model.js';
 import { SignupForm } from '../../web/page/signup-form.js';
 import { StatusView } from '../../web/page/status.js';
@@ -36,13 +37,7 @@ export function formPage({ waitlist, frameOrigins, url, action, referralLink, se
     preview: sent ? null : { url, description: introduction || text('description') },
     content: (
       <>
-        <header class="waitlist-header">
-          <h1 class="waitlist-title">
-            <bdi>{name}</bdi>
-          </h1>
-          {introduction !== '' && <p class="waitlist-introduction">{introduction}</p>}
-          {waitlist.is_closed && <p class="waitlist-introduction">{text('find')}</p>}
-        </header>
+        <Header waitlist={waitlist} texts={texts} />
         <SignupForm
           waitlist={waitlist}
           texts={texts}

@@ -3,12 +3,21 @@ import { createTheme, type CSSVariablesResolver } from '@mantine/core';
 /** Quiet: system fonts, one accent color, three sizes of text. */
 export const theme = createTheme({
   primaryColor: 'indigo',
+  // The lightest on which white text has the contrast of WCAG AA.
+  primaryShade: 8,
   defaultRadius: 'md',
   fontFamily: 'system-ui, sans-serif',
   fontFamilyMonospace: 'ui-monospace, monospace',
   cursorType: 'pointer',
   respectReducedMotion: true,
   autoContrast: true,
+  components: {
+    Badge: { defaultProps: { tt: 'none' } },
+    // A <header> in a dialog would be a banner of the page.
+    ModalHeader: { defaultProps: { role: 'none' } },
+    DrawerHeader: { defaultProps: { role: 'none' } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+  },
 });
 
 /** Mantine's own are too pale for the contrast of WCAG AA. */

@@ -4,6 +4,7 @@
  */
 import { type ComponentChildren, render } from 'preact';
 import { formFields } from '../page/form-fields.js';
+import { Header } from '../page/header.js';
 import type { Fault, Leader, PublicWaitlist, Status, Values } from '../page/model.js';
 import pageCss from '../page/page.css?inline';
 import { enableSharing } from '../page/share.js';
@@ -114,7 +115,7 @@ class WaitlistSignup extends HTMLElement {
     const texts = textsOf(waitlist);
     this.show(
       <>
-        <Header waitlist={waitlist} />
+        <Header waitlist={waitlist} texts={texts} heading="h2" showsTitle={!waitlist.remove_widget_headers} />
         <SignupForm
           waitlist={waitlist}
           texts={texts}
@@ -150,26 +151,6 @@ class WaitlistSignup extends HTMLElement {
       this.root,
     );
   }
-}
-
-function Header({ waitlist }: { readonly waitlist: PublicWaitlist }) {
-  const { text } = textsOf(waitlist);
-  const introduction = text('introduction');
-  const showsTitle = !waitlist.remove_widget_headers;
-  if (!showsTitle && !waitlist.is_closed) return null;
-  return (
-    <div class="waitlist-header">
-      {showsTitle && <h2 class="waitlist-title">{waitlist.title ?? waitlist.waitlist_name}</h2>}
-      {waitlist.is_closed ? (
-        <>
-          <p>{text('closed')}</p>
-          <p class="waitlist-introduction">{text('find')}</p>
-        </>
-      ) : (
-        introduction !== '' && <p class="waitlist-introduction">{introduction}</p>
-      )}
-    </div>
-  );
 }
 
 /** Fragments lead to nothing in a shadow root. */

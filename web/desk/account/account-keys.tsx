@@ -28,7 +28,7 @@ export function AccountKeys() {
       title="Account keys"
       description="A key opens the API to your own scripts, for all your waitlists, without your password."
       action={
-        <Button variant="default" size="compact-md" onClick={() => setIsCreating(true)}>
+        <Button variant="default" size="compact-sm" onClick={() => setIsCreating(true)}>
           Create key
         </Button>
       }

@@ -28,7 +28,7 @@ export function Logins() {
         </Delayed>
       )}
       {sessions.data && (
-        <Table.ScrollContainer minWidth={360} type="native">
+        <Table.ScrollContainer minWidth={260} type="native">
           <Table>
             <Table.Thead>
               <Table.Tr>

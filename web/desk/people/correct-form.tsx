@@ -5,6 +5,7 @@ import { nanoid } from 'nanoid';
 import { useState } from 'react';
 import { showFaults } from '../parts/field-faults';
 import { ProblemAlert } from '../parts/problem-alert';
+import { UnsavedChanges } from '../settings/unsaved-changes';
 import { type Changes, refreshPeople, updatePerson, type WholePerson } from './people.queries';
 
 const EMAIL_LENGTH_MAX = 254;
@@ -57,6 +58,7 @@ export function CorrectForm({
   });
   return (
     <form onSubmit={form.onSubmit(() => save.mutate())} noValidate>
+      <UnsavedChanges isDirty={form.isDirty()} />
       <Stack>
         <TextInput
           label="Address"

@@ -64,6 +64,7 @@ export function PeoplePage() {
       <Group gap="sm">
         <SegmentedControl
           aria-label="Status"
+          transitionDuration={0}
           value={search.status ?? 'waiting'}
           onChange={(status) => filter({ status: status === 'offboarded' ? status : undefined, order: undefined })}
           data={[
@@ -142,6 +143,8 @@ export function PeoplePage() {
 
       <ActionBar
         opened={chosen.length > 0}
+        // Within the page's landmark.
+        withinPortal={false}
         position={{ bottom: 'calc(var(--app-shell-footer-offset, 0rem) + 16px)', left: 0, right: 0 }}
         aria-label="Selected people"
       >

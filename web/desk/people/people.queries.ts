@@ -12,7 +12,6 @@ export type Changes = components['schemas']['UpdateWaiter'];
 export type HistoryEvent = components['schemas']['AuditEvent'];
 
 const PAGE_SIZE = 100;
-const HISTORY_PAGE_SIZE = 20;
 /** How many people one request may let in. */
 export const LET_IN_MAX = 1_000;
 
@@ -98,24 +97,9 @@ export function personQuery(waitlistId: number, uuid: string) {
   });
 }
 
-/** What the owner did to a person, newest first. */
-export function historyQuery(waitlistId: number, uuid: string) {
-  return infiniteQueryOptions({
-    queryKey: [...keyOf(waitlistId), 'history', uuid],
-    queryFn: async ({ pageParam, signal }) => {
-      const query = { waitlist_id: waitlistId, uuid, limit: HISTORY_PAGE_SIZE, after_id: pageParam };
-      const answer = await api.GET('/api/v1/audit', { params: { query }, signal });
-      const events = await bodyOf(Promise.resolve(answer));
-      return { events, nextAfterId: answer.response.headers.has('link') ? events.at(-1)?.id : undefined };
-    },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextAfterId }) => nextAfterId,
-  });
-}
-
 /** Reads everything about a waitlist and its people anew, once it is looked at. */
-export function refreshPeople(queries: QueryClient, waitlistId: number): Promise<void> {
-  return queries.invalidateQueries({ queryKey: keyOf(waitlistId) });
+export async function refreshPeople(queries: QueryClient, waitlistId: number): Promise<void> {
+  await Promise.all([keyOf(waitlistId), ['audit']].map((queryKey) => queries.invalidateQueries({ queryKey })));
 }
 
 /** A header that makes a repeat of a write harmless: the service gives the first answer again. */

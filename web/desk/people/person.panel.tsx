@@ -9,7 +9,7 @@ import { Delayed } from '../parts/delayed';
 import { count, position } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
-import { waitlistQuery } from '../queries';
+import { auditQuery, waitlistQuery } from '../queries';
 import { personRoute } from '../router';
 import { CorrectForm } from './correct-form';
 import { EraseDialog } from './erase-dialog';
@@ -18,7 +18,6 @@ import { MoveDialog } from './move-dialog';
 import {
   contactOf,
   type HistoryEvent,
-  historyQuery,
   nameOf,
   type Person,
   personQuery,
@@ -330,8 +329,8 @@ const ACTIONS: Readonly<Partial<Record<HistoryEvent['action'], string>>> = {
 
 /** What happened to a person, latest first, from the audit log. */
 function History({ person: { waitlist_id, uuid, created_at } }: { person: WholePerson }) {
-  const history = useInfiniteQuery(historyQuery(waitlist_id, uuid));
-  const events = history.data?.pages.flatMap((page) => page.events) ?? [];
+  const history = useInfiniteQuery(auditQuery({ waitlist: waitlist_id, uuid }));
+  const events = history.data?.pages.flat() ?? [];
   if (history.isError && events.length === 0)
     return (
       <Section title="History">

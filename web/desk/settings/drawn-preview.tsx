@@ -18,6 +18,8 @@ interface Previewed {
   readonly scheme: 'light' | 'dark';
 }
 
+/** The scheme is chosen beside the preview, whatever the reader's own is. */
+const DARK = /\(prefers-color-scheme:\s*dark\)/g;
 const PERSON: Status = {
   uuid: '01890a5d-ac96-774b-bcce-b302099a8057',
   status: 'waiting',
@@ -36,7 +38,8 @@ export function renderPreview(page: Document, { waitlist, target, state, scheme:
   root.style.cssText = '';
   root.style.colorScheme = scheme;
   for (const [name, value] of Object.entries(properties)) root.style.setProperty(name, value);
-  page.adoptedStyleSheets = [sheetOf(page, css.replaceAll('(prefers-color-scheme: dark)', scheme === 'dark' ? 'all' : 'not all'))]; // prettier-ignore
+  const query = scheme === 'dark' ? 'all' : 'not all';
+  page.adoptedStyleSheets = [sheetOf(page, css.replaceAll(DARK, query))];
   render(<Previewed waitlist={waitlist} target={target} state={state} />, page.body);
 }
 

@@ -73,6 +73,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
           clearButtonProps={{ 'aria-label': 'Clear the country' }}
           nothingFoundMessage="No such country"
           {...form.getInputProps('default_region')}
+          value={form.values.default_region || null}
           onChange={(region) => form.setFieldValue('default_region', region ?? '')}
         />
       </Section>

@@ -86,7 +86,7 @@ export function ExportPanel({ waitlist }: { waitlist: Waitlist }) {
           />
         )}
         <Group>
-          <Button leftSection={<DownloadIcon />} loading={run.isPending} onClick={() => run.mutate()}>
+          <Button variant="default" leftSection={<DownloadIcon />} loading={run.isPending} onClick={() => run.mutate()}>
             Export {count(total)} {total === 1 ? 'person' : 'people'}
           </Button>
           {progress && (

@@ -1,0 +1,337 @@
+/** The owner's desk by clicks and by keys: signing in and out, its frame, the overview and the account. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { call, checkAccessibility, logIn, picture, Stage } from './harness.js';
+
+/** Short, so that a journey lives longer than its tokens. */
+const ACCESS_TOKEN_SECONDS = 2;
+
+let stage: Stage;
+before(async () => {
+  stage = await Stage.open({ ACCESS_TOKEN_TTL: String(ACCESS_TOKEN_SECONDS) });
+});
+after(() => stage.close());
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+/** What a script of the page could read. */
+const storedTexts = (page: Page) =>
+  page.evaluate(() => [document.cookie, JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage })]);
+
+/** Ends all logins but one of its own, as another browser of the owner does. */
+async function endOtherLogins(): Promise<void> {
+  const token = await logIn(stage.service);
+  const sessions = (await call(stage.service, 'GET', '/api/v1/auth/session', { token })) as {
+    id: string;
+    current: boolean;
+  }[];
+  for (const { id, current } of sessions)
+    if (!current) await call(stage.service, 'DELETE', `/api/v1/auth/session/${id}`, { token, status: 204 });
+}
+
+describe('signing in', () => {
+  it('leads to the address that was asked for, by keys alone', async () => {
+    const page = await stage.openPage();
+    await page.goto(`${stage.service.url}/desk/account`);
+    await page.getByLabel(/^email/i).waitFor();
+    await checkAccessibility(page);
+    await picture(page, 'desk-sign-in');
+
+    // The form has the focus.
+    await page.keyboard.type(stage.service.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(stage.service.password);
+    await page.keyboard.press('Enter');
+
+    await heading(page, 'Account').waitFor();
+    assert.equal(new URL(page.url()).pathname, '/desk/account');
+    assert.equal(await page.title(), 'Account · Waitlist desk');
+  });
+
+  it('tells of wrong credentials, and keeps the email', async () => {
+    const page = await stage.openPage();
+    await page.goto(`${stage.service.url}/desk`);
+    await page.getByLabel(/^email/i).fill(stage.service.email);
+    await page.getByLabel(/^password/i).fill('not the password');
+    await button(page, 'Sign in').click();
+
+    await page.getByRole('alert').getByText(/wrong/i).waitFor();
+    assert.equal(await page.getByLabel(/^email/i).inputValue(), stage.service.email);
+    await checkAccessibility(page);
+  });
+
+  it('waits as long as the service asks for after many attempts', async () => {
+    const page = await stage.openPage();
+    await page.route('**/api/v1/auth/session', (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { 'content-type': 'application/problem+json', 'retry-after': '2' },
+        body: JSON.stringify({ status: 429, error_code: 'TOO_MANY_ATTEMPTS', detail: 'Too many attempts.' }),
+      }),
+    );
+    await page.goto(`${stage.service.url}/desk`);
+    await page.getByLabel(/^email/i).fill(stage.service.email);
+    await page.getByLabel(/^password/i).fill('guess');
+    await button(page, 'Sign in').click();
+
+    await page.getByText('Too many attempts.').waitFor();
+    assert.equal(await page.getByRole('button', { name: /Try again in \d s/ }).isDisabled(), true);
+    await button(page, 'Sign in').waitFor();
+  });
+
+  it('leaves nothing of a token where scripts can read it', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page);
+    await heading(page, 'Overview').waitFor();
+
+    for (const text of await storedTexts(page)) assert.doesNotMatch(text, /eyJ/);
+    assert.equal((await storedTexts(page))[0], '');
+  });
+});
+
+describe('a login', () => {
+  it('is refreshed unseen, in two tabs at once', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page);
+    const other = await page.context().newPage();
+    await other.goto(`${stage.service.url}/desk/account`);
+    await heading(other, 'Account').waitFor();
+
+    const refreshed = Promise.all([page, other].map((tab) => tab.waitForResponse('**/api/v1/auth/session/refresh')));
+    // The access tokens end meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, (ACCESS_TOKEN_SECONDS + 1) * 1_000));
+    await Promise.all([
+      page.getByRole('link', { name: 'Account' }).first().click(),
+      other.getByRole('link', { name: 'Overview' }).first().click(),
+    ]);
+
+    for (const response of await refreshed) assert.equal(response.status(), 200);
+    await page.getByText('This login').waitFor();
+    await other.getByText('Joined per day').waitFor();
+  });
+
+  it('that has ended is asked for again over the page, which keeps what was typed', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page);
+    await page.getByRole('button', { name: 'My waitlist' }).first().click();
+    await page.getByRole('menuitem', { name: 'New waitlist' }).click();
+    await page.getByLabel(/^name/i).fill('Typed before the login ended');
+    await endOtherLogins();
+    await button(page, 'Create waitlist').click();
+
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+    await dialog.waitFor();
+    await checkAccessibility(page);
+    await picture(page, 'desk-sign-in-again');
+    await dialog.getByLabel(/^email/i).fill(stage.service.email);
+    await dialog.getByLabel(/^password/i).fill(stage.service.password);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+
+    await page.getByText('Save the key of this waitlist').waitFor();
+    await checkAccessibility(page);
+    await picture(page, 'desk-new-waitlist-key');
+    const key = await page.getByLabel('Key', { exact: true }).inputValue();
+    assert.match(key, /^\w{20,}$/);
+    await page.getByRole('button', { name: /^Copy/ }).click();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), key);
+    await button(page, 'I have saved it').click();
+    await page.getByRole('button', { name: 'Typed before the login ended' }).first().waitFor();
+  });
+
+  it('ends with signing out, in the other tab too, and the way back shows nothing', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page, '/desk/account');
+    const other = await page.context().newPage();
+    await other.goto(`${stage.service.url}/desk/1/overview`);
+    await heading(other, 'Overview').waitFor();
+
+    await button(page, 'Sign out').click();
+
+    for (const tab of [page, other]) await heading(tab, 'Sign in').waitFor();
+    await page.goBack();
+    await heading(page, 'Sign in').waitFor();
+  });
+});
+
+describe('the frame', () => {
+  it('keeps the page when the connection is lost, and goes on when it is back', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page);
+    await heading(page, 'Overview').waitFor();
+    await page.context().setOffline(true);
+    await page.getByText('No connection to the service').first().waitFor();
+    await page.getByRole('link', { name: 'Account' }).first().click();
+    await page.getByRole('button', { name: 'Try again' }).first().waitFor();
+    await checkAccessibility(page);
+    await picture(page, 'desk-connection-lost');
+
+    await page.context().setOffline(false);
+
+    await page.getByText('This login').waitFor();
+    assert.equal(await page.getByText('No connection to the service').count(), 0);
+  });
+
+  it('leads through the pages by keys alone, and tells a screen reader where it is', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page, '/desk/1/overview');
+    await heading(page, 'Overview').waitFor();
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the page');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'page');
+
+    await page.getByRole('link', { name: 'Account' }).first().focus();
+    await page.keyboard.press('Enter');
+    await heading(page, 'Account').waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Account');
+
+    await page.keyboard.press('/');
+    await page.waitForFunction(() => document.activeElement?.matches('input[type="search"]'));
+    assert.equal(new URL(page.url()).pathname, '/desk/1/people');
+  });
+
+  it('says that an address leads to nothing', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page, '/desk/99999/overview');
+    await heading(page, 'Not found').waitFor();
+    await page.goto(`${stage.service.url}/desk/nowhere/at/all`);
+    await heading(page, 'Not found').waitFor();
+    await checkAccessibility(page);
+    await picture(page, 'desk-not-found');
+  });
+
+  it('shows a hostile name as text', async () => {
+    const token = await logIn(stage.service);
+    const waitlist_name = '<img src=x onerror="document.title=1"> & {{name}}';
+    await call(stage.service, 'POST', '/api/v1/waitlist', { body: { waitlist_name }, token, status: 201 });
+    const page = await stage.openPage({ width: 390 });
+    await stage.signIn(page);
+    await page.getByRole('button', { name: 'My waitlist' }).first().click();
+
+    await page.getByRole('menuitem', { name: waitlist_name }).waitFor();
+    await checkAccessibility(page);
+  });
+
+  it('changes its colors', async () => {
+    const page = await stage.openPage({ colorScheme: 'light' });
+    await stage.signIn(page);
+    await page.getByRole('button', { name: 'Colors: Like the system' }).first().click();
+    await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+
+    await page.waitForFunction(() => document.documentElement.dataset.mantineColorScheme === 'dark');
+  });
+});
+
+describe('the overview', () => {
+  it('shows what is left to do on a new waitlist', async () => {
+    const token = await logIn(stage.service);
+    const body = { waitlist_name: 'Empty' };
+    const { id } = (await call(stage.service, 'POST', '/api/v1/waitlist', { body, token, status: 201 })) as {
+      id: number;
+    };
+    const page = await stage.openPage();
+    await stage.signIn(page, `/desk/${id}/overview`);
+
+    await page.getByRole('heading', { name: 'First steps' }).waitFor();
+    await page.getByText('(done)').first().waitFor({ state: 'attached' });
+    assert.equal(await page.getByText('(done)').count(), 1);
+    await page.getByText('0 joined in 30 days').first().waitFor();
+    await checkAccessibility(page);
+    await picture(page, 'desk-overview-empty');
+  });
+
+  it('shows figures, the days as a chart and as numbers, the top referrers, and the page', async () => {
+    await stage.importPeople(200);
+    const page = await stage.openPage();
+    await stage.signIn(page, '/desk/1/overview');
+    await page.getByText('+200 in 7 days').first().waitFor();
+    await page.locator('.recharts-bar-rectangle').first().waitFor();
+    await checkAccessibility(page);
+    await picture(page, 'desk-overview');
+
+    await page.getByText('7 days', { exact: true }).click();
+    assert.equal(new URL(page.url()).search, '?days=7');
+    await button(page, 'Show the numbers').click();
+    const today = page.getByRole('row').filter({ hasText: '200' });
+    assert.deepEqual(await today.getByRole('cell').allTextContents(), ['200', '20', '0', '0']);
+    await checkAccessibility(page);
+    await picture(page, 'desk-overview-numbers');
+
+    await page.getByRole('button', { name: 'Copy: Address' }).click();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${stage.service.url}/waitlist/1`);
+    await page.getByRole('link', { name: 'person-1@example.com' }).click();
+    await page.waitForURL(/\/desk\/1\/people\/[0-9a-f-]{36}/);
+  });
+});
+
+describe('the account', () => {
+  it('makes a key that is shown once and works, and revokes it', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page, '/desk/account');
+    await button(page, 'Create key').click();
+    await page.getByLabel(/^name/i).fill('Monthly report');
+    await checkAccessibility(page);
+    await picture(page, 'desk-account-key-form');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+    const key = await page.getByLabel('Key', { exact: true }).inputValue();
+    await button(page, 'I have saved it').click();
+    const list = () => fetch(`${stage.service.url}/api/v1/waitlist`, { headers: { 'api-key': key } });
+    assert.equal((await list()).status, 200);
+    await page.getByRole('row').filter({ hasText: 'Monthly report' }).waitFor();
+
+    await button(page, 'Revoke Monthly report').click();
+    await checkAccessibility(page);
+    await button(page, 'Revoke key').click();
+
+    await page.getByText('No key yet.').waitFor();
+    assert.equal((await list()).status, 401);
+  });
+
+  it('shows its logins and ends one; the audit log tells of it', async () => {
+    await logIn(stage.service);
+    const page = await stage.openPage();
+    await stage.signIn(page, '/desk/account');
+    await page.getByText('This login').waitFor();
+    const ends = button(page, 'End');
+    const before = await ends.count();
+    assert.ok(before > 0);
+    await ends.first().click();
+    await button(page, 'End login').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.waitForFunction(
+      (count) =>
+        [...document.querySelectorAll('button')].filter(({ textContent }) => textContent === 'End').length < count,
+      before,
+    );
+
+    await page.reload();
+    await page.getByRole('cell', { name: 'Login ended' }).first().waitFor();
+    await page.getByLabel('Waitlist', { exact: true }).selectOption('My waitlist');
+    await page.waitForURL(/waitlist=1/);
+    await page.getByRole('cell', { name: 'Waitlist created' }).first().waitFor();
+    assert.equal(await page.getByRole('cell', { name: 'Login ended' }).count(), 0);
+    await page.getByLabel('Person').fill('no uuid');
+    await page.getByText(/must be a UUID/i).waitFor();
+    await checkAccessibility(page);
+    await picture(page, 'desk-account');
+  });
+
+  it('changes the password, with the faults beside the fields', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page, '/desk/account');
+    await page.getByLabel(/^current password/i).fill('not the password');
+    await page.getByLabel(/^new password/i).fill('brisk otter plum canyon fizz');
+    await button(page, 'Change password').click();
+    await page.locator('[aria-invalid="true"]').first().waitFor();
+    await checkAccessibility(page);
+    await picture(page, 'desk-password-fault');
+
+    await page.getByLabel(/^current password/i).fill(stage.service.password);
+    await button(page, 'Change password').click();
+    await page.getByText('Password changed').waitFor();
+    stage.service.password = 'brisk otter plum canyon fizz';
+    assert.equal(await button(page, 'End').count(), 0);
+  });
+});

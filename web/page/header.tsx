@@ -1,0 +1,27 @@
+import type { PublicWaitlist } from './model.js';
+import type { Texts } from './texts.js';
+
+interface HeaderProps {
+  readonly waitlist: PublicWaitlist;
+  readonly texts: Texts;
+  /** Within another page, `h2`. */
+  readonly heading?: 'h1' | 'h2';
+  readonly showsTitle?: boolean;
+}
+
+/** What stands above the form. */
+export function Header({ waitlist, texts: { text }, heading: Heading = 'h1', showsTitle = true }: HeaderProps) {
+  const introduction = text(waitlist.is_closed ? 'closed' : 'introduction');
+  if (!showsTitle && introduction === '') return null;
+  return (
+    <div class="waitlist-header">
+      {showsTitle && (
+        <Heading class="waitlist-title">
+          <bdi>{waitlist.title ?? waitlist.waitlist_name}</bdi>
+        </Heading>
+      )}
+      {introduction !== '' && <p class="waitlist-introduction">{introduction}</p>}
+      {waitlist.is_closed && <p class="waitlist-introduction">{text('find')}</p>}
+    </div>
+  );
+}

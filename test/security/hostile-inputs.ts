@@ -197,11 +197,11 @@ const reading: HostileInput[] = [
 
 const SOUND_RAW = '{"waitlist_id":"{id}","email":"hostile@example.com"}';
 const TYPES = {
-  'another type': ['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+  'another type': ['text/plain', 'application/xml', 'multipart/form-data'],
   'a type like JSON': ['text/json', 'application/jsonx', 'json', 'application/ld+json', 'application/problem+json'],
   'several types': ['application/json, text/plain', 'application/*', '*/*'],
-  'another charset': ['utf-16', 'iso-8859-1', '"windows-1252"', 'us-ascii', 'utf-7', 'utf-8; charset=utf-16'].map(
-    (charset) => `application/json; charset=${charset}`,
+  'another charset': ['utf-16', 'iso-8859-1', '"windows-1252"', 'us-ascii', 'utf-7', 'utf-8; charset=utf-16'].flatMap(
+    (charset) => ['application/json', 'application/x-www-form-urlencoded'].map((type) => `${type}; charset=${charset}`),
   ),
 };
 const CODINGS = ['gzip', 'GZIP', 'x-gzip', 'deflate', 'br', 'zstd', 'gzip, identity', 'identity, gzip', 'x'];

@@ -44,6 +44,7 @@ const SIGNUP = '/api/v1/signup';
 const WAITER = '/api/v1/waiter';
 const WAITLIST = '/api/v1/waitlist';
 const LOGIN = '/api/v1/auth/create_tokens';
+const NEW_PASSWORD = '/api/v1/auth/password';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const OWNER = { authorization: 'Bearer {token}' };
 const INVALID = { status: 400, code: 'INVALID_REQUEST' };
@@ -437,6 +438,12 @@ const logins: HostileInput[] = [
       'unknown fields log nobody in': [{ email: 'nobody@example.com', password: 'x', otp: true, is_admin: true }],
     },
     (body) => ({ call: `POST ${LOGIN}`, body, status: 401, code: 'WRONG_CREDENTIALS' }),
+  ),
+  ...bodies(
+    `POST ${NEW_PASSWORD}`,
+    { current_password: CREDENTIALS.password, new_password: 'brisk otter plum canyon fizz' },
+    { current_password: credential(CREDENTIALS.password), new_password: credential('brisk otter plum canyon fizz') },
+    { headers: OWNER, ...INVALID },
   ),
 ];
 

@@ -2,8 +2,8 @@ import { AppShell, Box, Group, NavLink } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { DashboardIcon, GearIcon, PersonIcon, StackIcon, WidthIcon } from '@radix-ui/react-icons';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Link, Outlet, useNavigate, useParams, useRouter } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { ColorSchemeMenu } from './parts/color-scheme-menu';
 import { waitlistsQuery } from './queries';
 import classes from './shell.module.css';
@@ -22,6 +22,7 @@ export function Shell() {
   const waitlistId = useWaitlistId();
   const [isCreating, setIsCreating] = useState(false);
   useSearchKey(waitlistId);
+  usePagesAhead();
   const links = [
     ...(waitlistId === undefined ? [] : PAGES.map((page) => ({ ...page, to: `/${waitlistId}/${page.path}` }))),
     { label: 'Account', Icon: PersonIcon, to: '/account' },
@@ -44,8 +45,9 @@ export function Shell() {
       >
         Skip to the page
       </a>
-      <AppShell.Header hiddenFrom="sm">
-        <Group h="100%" px="xs" justify="space-between" wrap="nowrap">
+      {/* No landmark: a dialog of the library has a header too. */}
+      <AppShell.Header hiddenFrom="sm" role="none">
+        <Group component="nav" aria-label="Waitlists" h="100%" px="xs" justify="space-between" wrap="nowrap">
           <Box miw={0}>{switcher}</Box>
           <ColorSchemeMenu />
         </Group>
@@ -88,7 +90,9 @@ export function Shell() {
 
 /** The waitlist of the address; on a page of the account, the one that was open before, or the first. */
 function useWaitlistId(): number | undefined {
-  const { waitlistId } = useParams({ strict: false });
+  const { waitlistId: parameter } = useParams({ strict: false });
+  // An address with something else in its place leads to nothing.
+  const waitlistId = Number.isSafeInteger(parameter) ? parameter : undefined;
   const [last, setLast] = useState(waitlistId);
   if (waitlistId !== undefined && waitlistId !== last) setLast(waitlistId);
   const { data: waitlists } = useQuery(waitlistsQuery());
@@ -114,4 +118,13 @@ function useSearchKey(waitlistId: number | undefined): void {
       },
     ],
   ]);
+}
+
+/** Loads the code of all pages, so that they open at once, and without a connection too. */
+function usePagesAhead(): void {
+  const router = useRouter();
+  useEffect(() => {
+    // A page that is missing now is loaded when it is opened, and says so if it fails.
+    for (const route of Object.values(router.routesById)) void router.loadRouteChunk(route)?.catch(() => undefined);
+  }, [router]);
 }

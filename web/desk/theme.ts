@@ -20,15 +20,23 @@ export const theme = createTheme({
   },
 });
 
+const RED = {
+  '--mantine-color-red-filled': 'var(--mantine-color-red-9)',
+  '--mantine-color-red-filled-hover': 'color-mix(in srgb, var(--mantine-color-red-9) 88%, black)',
+};
+
 /** Mantine's own are too pale for the contrast of WCAG AA. */
 export const colorVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    ...RED,
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-6)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
+    '--mantine-color-indigo-light-hover': 'var(--mantine-color-indigo-light)',
   },
   dark: {
+    ...RED,
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',

@@ -11,7 +11,7 @@ export function ColorSchemeMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const [, label, Icon] = SCHEMES.find(([scheme]) => scheme === colorScheme) ?? SCHEMES[0];
   return (
-    <Menu>
+    <Menu withinPortal={false}>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size="xl" aria-label={`Colors: ${label}`}>
           <Icon />

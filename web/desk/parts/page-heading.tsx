@@ -16,7 +16,7 @@ export function PageHeading({ title, children }: { title: string; children?: Rea
     isFirstPage = false;
   }, []);
   return (
-    <Group component="header" justify="space-between" mb="lg" wrap="wrap">
+    <Group justify="space-between" mb="lg" wrap="wrap">
       <Title order={1} size="h2" ref={heading} tabIndex={-1} data-page-heading>
         {title}
       </Title>

@@ -74,7 +74,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
           nothingFoundMessage="No such country"
           {...form.getInputProps('default_region')}
           value={form.values.default_region || null}
-          onChange={(region) => form.setFieldValue('default_region', region ?? '')}
+          onChange={(region: string | null) => form.setFieldValue('default_region', region ?? '')}
         />
       </Section>
       <Section title="Questions" hint="Up to three, in this order. The answers stand at each person and in the export.">

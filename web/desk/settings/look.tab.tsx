@@ -80,6 +80,7 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
                 label={label}
                 placeholder="As usual"
                 withEyeDropper={false}
+                withPreview={form.values.configuration_style_json[name] !== ''}
                 {...form.getInputProps(`configuration_style_json.${name}`)}
               />
             ))}

@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useForm, type UseFormReturnType } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
 import { showFaults } from '../parts/field-faults';
@@ -82,9 +82,10 @@ export function useSettingsForm<Values extends Record<string, unknown>>(
   }, [justSaved]);
 
   // Another tab or another person has saved.
-  useEffect(() => {
-    if (!isDirty && !send.isPending) takeOver(waitlist, form.getValues());
-  }, [waitlist]);
+  const onOtherSave = useEffectEvent((current: Waitlist) => {
+    if (!isDirty && !send.isPending) takeOver(current, form.getValues());
+  });
+  useEffect(() => onOtherSave(waitlist), [waitlist]);
 
   return {
     form,

@@ -9,6 +9,9 @@ import { ProblemAlert } from '../parts/problem-alert';
 import { onSessionChange, refresh, sessionState } from '../session';
 import { SignInForm } from './sign-in-form';
 
+/** Above all other dialogs, which may be open. */
+const SIGN_IN_LAYER = 1_000;
+
 /** Shows the desk to those who are signed in. When a login ends, it asks over the page, which keeps what was typed. */
 export function SessionGate() {
   const state = useSyncExternalStore(onSessionChange, sessionState);
@@ -28,21 +31,28 @@ export function SessionGate() {
     <>
       <ConnectionNotice />
       {wasSignedIn ? <Outlet /> : <SignInPage />}
-      <Modal
+      <Modal.Root
         opened={wasSignedIn && state === 'signed-out'}
         onClose={() => undefined}
         closeOnClickOutside={false}
         closeOnEscape={false}
-        withCloseButton={false}
-        title="Sign in again"
         centered
-        zIndex={1_000}
+        zIndex={SIGN_IN_LAYER}
       >
-        <Stack>
-          <Text size="sm">Your login has ended. The page behind this is kept as it is.</Text>
-          <SignInForm />
-        </Stack>
-      </Modal>
+        <Modal.Overlay />
+        {/* Without the library's header, which would be a second one above another dialog. */}
+        <Modal.Content aria-label="Sign in again">
+          <Modal.Body>
+            <Stack>
+              <Title order={2} size="h4">
+                Sign in again
+              </Title>
+              <Text size="sm">Your login has ended. The page behind this is kept as it is.</Text>
+              <SignInForm />
+            </Stack>
+          </Modal.Body>
+        </Modal.Content>
+      </Modal.Root>
     </>
   );
 }

@@ -1,9 +1,10 @@
-import { Button, Menu, ScrollArea, Text } from '@mantine/core';
+import { Box, Button, Menu, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { CaretSortIcon, PlusIcon } from '@radix-ui/react-icons';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { waitlistsQuery } from '../queries';
+import classes from '../shell.module.css';
 
 /** From here on, a list is faster to search than to read. */
 const SEARCHED_FROM = 8;
@@ -15,7 +16,7 @@ export function WaitlistSwitcher({ waitlistId, onCreate }: { waitlistId?: number
   const current = waitlists.find(({ id }) => id === waitlistId);
   const found = waitlists.filter(({ waitlist_name }) => waitlist_name.toLowerCase().includes(search.toLowerCase()));
   return (
-    <Menu width="target" position="bottom-start">
+    <Menu width="target" position="bottom-start" withinPortal={false}>
       <Menu.Target>
         <Button
           variant="subtle"
@@ -41,7 +42,7 @@ export function WaitlistSwitcher({ waitlistId, onCreate }: { waitlistId?: number
             onChange={(event) => setSearch(event.currentTarget.value)}
           />
         )}
-        <ScrollArea.Autosize mah={320} type="auto">
+        <Box mah={320} className={classes.scrolled}>
           {found.map(({ id, waitlist_name }) => (
             <Menu.Item
               key={id}
@@ -53,7 +54,7 @@ export function WaitlistSwitcher({ waitlistId, onCreate }: { waitlistId?: number
               {waitlist_name}
             </Menu.Item>
           ))}
-        </ScrollArea.Autosize>
+        </Box>
         {waitlists.length > 0 && <Menu.Divider />}
         <Menu.Item leftSection={<PlusIcon aria-hidden />} onClick={onCreate}>
           New waitlist

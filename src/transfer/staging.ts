@@ -167,7 +167,8 @@ export class Staging {
 
   /** The tokens of later lines about the person of this line, with the referrals that name them. */
   private aliasesOf(id: number): { readonly token: string; readonly named: number }[] {
-    return this.statements.findAliases.all(id);
+    const rows: unknown = this.statements.findAliases.all(id);
+    return rows as { token: string; named: number }[];
   }
 }
 

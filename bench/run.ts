@@ -46,9 +46,12 @@ const TARGETS = {
   counted: { atLeast: 100, size: MILLION },
   signup: { atLeast: 1.1 },
   alone: { atMost: 3 },
+  page: { atLeast: 0.5 },
 } as const;
 const DEEP_OFFSET = MILLION;
 const PAGE = 100;
+/** Behind the person after whom a later page starts: enough to fill it. */
+const LAST_PEOPLE = 1_000;
 
 const { quick, large, rounds, seconds } = new Command('bench')
   .description('Measures the service against hand-written rivals that run beside it.')
@@ -103,6 +106,7 @@ try {
   await measureLookups();
   await measureSignups();
   await measureCostBySize();
+  await measureHostedPage();
   await measurePages();
   measureMemory();
 } finally {
@@ -136,6 +140,14 @@ async function measureLookups(): Promise<void> {
   rows.push(throughputRow(`${what} the point lookup alone`, TARGETS.lookup, measured.service, measured.lookup));
   rows.push(throughputRow(`${what} the lean point lookup`, TARGETS.lookup, measured.service, measured.lean));
   rows.push(throughputRow(`${what} the lookup with COUNT(*)`, TARGETS.counted, measured.service, measured.count));
+}
+
+async function measureHostedPage(): Promise<void> {
+  const load = { ...base(usual), does: 'find', connections: FIND_CONNECTIONS } as const;
+  const path = `/waitlist/${usual.id}`;
+  const measured = await compare('GET /waitlist/{id}', { page: { ...load, does: { path } }, lookup: load });
+  const what = `Hosted page, ${FIND_CONNECTIONS} connections: throughput against GET /signup`;
+  rows.push(throughputRow(what, TARGETS.page, measured.page, measured.lookup));
 }
 
 async function measureSignups(): Promise<void> {
@@ -209,6 +221,21 @@ async function measurePages(): Promise<void> {
     });
     const what = `Page of ${PAGE}, order=${order}: p50 at offset ${format(offset)} against 0`;
     rows.push(latencyRow(what, { atMost: 1.5, size: DEEP_OFFSET }, largest.size, deep, first));
+  }
+  // As the desk's table turns pages: after a person far into the queue, and far into those whose email begins so.
+  const response = await fetch(`${service.url}/api/v1/waiter?email=seed-${largest.size - LAST_PEOPLE}@example.com`, {
+    headers: { authorization, 'api-key': largest.apiKey },
+  });
+  const [{ id }] = (await response.json()) as [{ id: number }];
+  for (const [name, view] of [
+    ['the queue', 'order=queue'],
+    ['a search', 'search=seed-9'],
+  ] as const) {
+    const { first, later } = await compare(`The desk's pages of ${name}`, {
+      first: page(`&${view}&include_referrer=true`),
+      later: page(`&${view}&include_referrer=true&after_id=${id}`),
+    });
+    rows.push(latencyRow(`The desk's table, ${name}: p50 of a later page against the first`, { atMost: 1.5, size: MILLION }, largest.size, later, first)); // prettier-ignore
   }
   const measured = await compare('Pages against LIMIT', {
     service: page(''),

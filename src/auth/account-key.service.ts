@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { BackgroundTask } from '../platform/background-task.js';
 import { Database } from '../platform/database/database.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
 import { Problem } from '../platform/problems/problem.js';
+import { hashKey } from '../platform/secrets/random-key.js';
 import type { AccountKeyEntity } from './account-key.entity.js';
 import { AccountKeyStore } from './account-key.store.js';
 import type { Caller } from './token.service.js';
@@ -47,7 +48,7 @@ export class AccountKeyService implements BeforeApplicationShutdown {
   /** The caller with this key; null if it is unknown, revoked or expired. Reads the database each time. */
   async findCaller(secret: string): Promise<Caller | null> {
     const now = new Date();
-    const live = await this.database.one(this.keys.findLive(hashOf(secret), now));
+    const live = await this.database.one(this.keys.findLive(hashKey(secret), now));
     if (!live) return null;
     this.noteUse(live.key, now);
     return { account: live.account, keyScope: live.key.scope };
@@ -99,7 +100,7 @@ export class AccountKeyService implements BeforeApplicationShutdown {
 
   private async insert(settings: NewAccountKey, secret: string, write: OwnerWrite): Promise<CreatedAccountKey> {
     const { accountId } = write;
-    const keyHash = hashOf(secret);
+    const keyHash = hashKey(secret);
     return this.database.transaction(async (manager, session) => {
       const isNew = await this.writes.isNew(session, write);
       if (isNew) {
@@ -135,8 +136,4 @@ export class AccountKeyService implements BeforeApplicationShutdown {
       this.uses.delete(id);
     }
   }
-}
-
-function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
 }

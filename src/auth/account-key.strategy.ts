@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import passport from 'passport';
+import { isAccountKey } from '../platform/secrets/random-key.js';
 import type { AccountKeyService } from './account-key.service.js';
 
 export const ACCOUNT_KEY = 'account_key';
 
 /** A request with the {@link AccountKeyService} of the application that received it; the guards set it. */
 export type KeyRequest = FastifyRequest & { accountKeys: AccountKeyService };
-
-const ACCOUNT_KEY_PATTERN = /^[\da-f]{64}$/;
 
 /** Finds the account of the key in the header `api-key`. */
 @Injectable()
@@ -32,5 +31,5 @@ export class AccountKeyStrategy extends passport.Strategy {
 
 /** The account key of a request; null if there is none. With a token, the header holds the API key of a waitlist. */
 export function accountKeyOf({ authorization, 'api-key': apiKey }: FastifyRequest['headers']): string | null {
-  return authorization === undefined && typeof apiKey === 'string' && ACCOUNT_KEY_PATTERN.test(apiKey) ? apiKey : null;
+  return authorization === undefined && isAccountKey(apiKey) ? apiKey : null;
 }

@@ -22,7 +22,7 @@ export class AuditController {
   @ApiOperation({
     summary: 'List audit events',
     description:
-      "Returns the account's own events, newest first: changes of the account and its waitlists, offboardings, failed and throttled logins, and the reuse of a refresh token. The operator sets how long events are kept; the default is 400 days.",
+      "Returns the account's own events, newest first: changes of the account and its waitlists, offboardings, failed and throttled logins, logins that were ended, and the reuse of a refresh token. The operator sets how long events are kept; the default is 400 days.",
   })
   @ApiOkResponse({
     description: 'A page of events.',

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { RouteConstraints } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { ConstraintStrategy, HTTPVersion } from 'find-my-way';
+import { isAccountKey } from '../platform/secrets/random-key.js';
 
 /*
  * Two paths have both a public GET of an earlier generation and an owner's GET of the current one. The router chooses by
@@ -11,8 +12,6 @@ import type { ConstraintStrategy, HTTPVersion } from 'find-my-way';
 
 const NAMES_PERSON = /[?&](?:email|phone|uuid)=/;
 const NAMES_WAITLIST = /[?&](?:waitlist_id|api_key)=/;
-/** An account key. The API keys of waitlists and the placeholders that pages send have other lengths. */
-const ACCOUNT_KEY = /^[\da-f]{64}$/i;
 const MET = 'fulfilled';
 
 /** Takes requests without credentials if the query names a person. The owner's route refuses invalid credentials. */
@@ -27,10 +26,11 @@ export function addQueryConstraints(fastify: FastifyInstance): void {
   fastify.addConstraintStrategy(VIEW);
 }
 
-const LOOKUP = strategy('isPublicLookup', ({ url = '', headers }) => {
-  const hasAccountKey = ACCOUNT_KEY.test(String(headers['api-key']));
-  return headers.authorization === undefined && !hasAccountKey && NAMES_PERSON.test(url);
-});
+const LOOKUP = strategy(
+  'isPublicLookup',
+  ({ url = '', headers }) =>
+    headers.authorization === undefined && NAMES_PERSON.test(url) && !isAccountKey(headers['api-key']),
+);
 const VIEW = strategy('isOfNamedWaitlist', ({ url = '' }) => NAMES_WAITLIST.test(url));
 
 /** The router evaluates this for each request of any path, so it must be fast. */

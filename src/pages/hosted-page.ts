@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { isUuid, parseId } from '../platform/contract/formats.js';
 import { safeHeaders } from '../platform/http/headers.js';
@@ -14,7 +16,7 @@ import { SignupService } from '../signup/signup.service.js';
 import { LeaderboardService } from '../waitlist/leaderboard.service.js';
 import { PageViewCounter } from '../waitlist/page-views.service.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
-import { type Assets, type Page, renderPage } from './document.js';
+import { type Assets, type Page, type Rendered, renderPage } from './document.js';
 import { leadersOf, publicWaitlist, statusOf } from './public-view.dto.js';
 import { formPage, type Sent, statusPage } from './views.js';
 
@@ -29,11 +31,17 @@ const require = createRequire(import.meta.url);
 /** As a signup takes it. */
 const REFERRAL_LINK_LENGTH_MAX = 2048;
 
+/** Forms that were rendered last. To render one takes twice as long as all else that a view needs. */
+const FORMS_MAX = 100;
+/** Stands for the address at which a rendered form is opened. Nobody can write it into a text. */
+const LINK = randomUUID();
+
 /** The pages of a waitlist: the form, and the private page of each person who joined. */
 @Injectable()
 export class HostedPage implements OnModuleInit {
   private readonly basePath: string;
   private assets!: Assets;
+  private readonly forms = new LRUCache<string, Rendered>({ max: FORMS_MAX });
 
   constructor(
     private readonly host: HttpAdapterHost<FastifyAdapter>,
@@ -75,10 +83,12 @@ export class HostedPage implements OnModuleInit {
     return this.form(waitlist, sent.values.referral_link ?? waitlist.hostedPage, sent);
   }
 
-  /** Sets the headers of a page, and returns its HTML. Private ones are kept nowhere. */
+  /** Sets the headers of a private page, which nobody keeps, and returns its HTML. */
   render(reply: FastifyReply, page: Page): string {
-    const { html, headers } = renderPage(page, this.assets);
-    const cached = page.preview ? { 'cache-control': 'no-cache' } : { 'x-robots-tag': 'noindex' };
+    return this.send(reply, renderPage(page, this.assets), { 'x-robots-tag': 'noindex' });
+  }
+
+  private send(reply: FastifyReply, { html, headers }: Rendered, cached: Readonly<Record<string, string>>): string {
     reply.headers({ ...headers, ...cached }).type(HTML);
     if (headers['x-frame-options'] === undefined) reply.removeHeader('x-frame-options');
     return html;
@@ -87,7 +97,18 @@ export class HostedPage implements OnModuleInit {
   private async showForm({ url, method }: FastifyRequest, reply: FastifyReply, id: number): Promise<string> {
     const waitlist = await this.waitlists.getPublic(id);
     if (method === 'GET') this.views.add(id);
-    return this.render(reply, this.form(waitlist, linkOf(waitlist, url), null));
+    const link = escapeAttribute(linkOf(waitlist, url));
+    const { html, headers } = this.renderedForm(waitlist);
+    return this.send(reply, { html: html.replace(LINK, () => link), headers }, { 'cache-control': 'no-cache' });
+  }
+
+  /** With {@link LINK} in place of the address. */
+  private renderedForm(waitlist: Waitlist): Rendered {
+    const { id, name, requiredContact, questions, isClosed, display } = waitlist;
+    const key = JSON.stringify([id, name, requiredContact, questions, isClosed, display]);
+    let rendered = this.forms.get(key);
+    if (!rendered) this.forms.set(key, (rendered = renderPage(this.form(waitlist, LINK, null), this.assets)));
+    return rendered;
   }
 
   private async showStatus(reply: FastifyReply, id: number, uuid: string, address: string): Promise<string> {
@@ -138,4 +159,8 @@ function linkOf({ hostedPage }: Waitlist, url: string): string {
 
 function framesOf({ display }: Waitlist): readonly string[] {
   return display.frame_origins ?? [];
+}
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }

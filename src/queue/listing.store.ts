@@ -59,6 +59,8 @@ export class ListingStore {
   ): Query<StoredWaiter[]> {
     const conditions: Condition[] = [filterOf(waitlistId, listing)];
     if (from) conditions.push(startOf(listing, from));
+    // Not both: SQLite would seek the lower of two bounds, and skip all records between them.
+    else if (listing.emailPrefix !== null) conditions.push({ sql: 'w.email_key >= ?', values: [listing.emailPrefix] });
     if (leaves) conditions.push({ sql: `w.rank_bucket IN (${placeholders(leaves.length)})`, values: leaves });
     return select<Row, StoredWaiter[]>(
       `SELECT ${this.waiters.select('w', without)}
@@ -169,11 +171,8 @@ function filterOf(waitlistId: number, { offboarded, referredBy, keys, emailPrefi
     const { tokens } = referredBy;
     conditions.push({ sql: `w.referred_by_token IN (${placeholders(tokens.length)})`, values: tokens });
   }
-  if (emailPrefix !== null) {
-    // Not LIKE: a range needs no escaping, and its order is that of the column's binary collation.
-    const range = [emailPrefix, `${emailPrefix}${LAST_CHARACTER}`];
-    conditions.push({ sql: 'w.email_key >= ? AND w.email_key < ?', values: range });
-  }
+  // Not LIKE: a range needs no escaping, and its order is that of the column's binary collation. A page adds its start.
+  if (emailPrefix !== null) conditions.push({ sql: 'w.email_key < ?', values: [`${emailPrefix}${LAST_CHARACTER}`] });
   return {
     sql: conditions.map(({ sql }) => sql).join(' AND '),
     values: conditions.flatMap(({ values }) => values),

@@ -12,6 +12,8 @@ import type { LeanWaitlist } from './waitlist.table.js';
 
 /** Pages that may wait. More would exceed the deadline if each listed a hundred thousand referrals of one record. */
 const PAGES_WAITING_MAX = 64;
+/** Anybody may ask for a leaderboard, so these have a bound of their own. Each reads a few rows of an index. */
+const LEADERS = { runsMax: 2, waitingMax: 64 };
 
 const ALL: Window = { from: null, skip: 0, leaves: null };
 
@@ -19,6 +21,7 @@ const ALL: Window = { from: null, skip: 0, leaves: null };
 @Injectable()
 export class QueuePages {
   private readonly enqueue: ReturnType<typeof boundedQueue>;
+  private readonly enqueueLeaders = boundedQueue('list leaders', LEADERS);
 
   constructor(
     private readonly database: Database,
@@ -51,7 +54,7 @@ export class QueuePages {
    * @throws Problem `QUEUE_FULL`
    */
   async leaders(waitlistId: number, limit: number): Promise<readonly Waiter[]> {
-    return this.enqueue(() =>
+    return this.enqueueLeaders(() =>
       this.database.snapshot(async (session) => {
         const records = await session.one(this.listings.findLeaders(waitlistId, true, limit));
         return this.withPositions(session, waitlistId, records);

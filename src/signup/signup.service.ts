@@ -84,8 +84,8 @@ export class SignupService {
  * answer would still name a record.
  */
 function withMisses(found: Found): Found & { readonly revealsMiss: boolean } {
-  const { waiter, keys, isNew } = found;
+  const { waiter, waitlist, keys, isNew } = found;
   const isOther = (key: string | null, own: string | null) => !isNew && key !== null && key !== own;
-  const revealsMiss = isOther(keys.emailKey, waiter.emailKey);
-  return { ...found, revealsMiss, revealsRecord: found.revealsRecord || isOther(keys.phoneKey, waiter.phoneKey) };
+  const revealsRecord = found.revealsRecord || isOther(keys.phoneKey, waiter.phoneKey);
+  return { waiter, waitlist, keys, isNew, revealsRecord, revealsMiss: isOther(keys.emailKey, waiter.emailKey) };
 }

@@ -29,8 +29,9 @@ export const REFERRAL_TOKEN = {
 } as const;
 
 export class ListWaitersDto extends NamedWaitlistDto {
+  @NotWith('status', 0)
   @NotWith('search', 0)
-  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip. Not with `search`.' })
+  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip. Not with `search` or `status`.' })
   offset?: number;
 
   @Email({ ...FILTER, example: undefined, description: 'Lists only the Waiter with this email, whatever its case.' })
@@ -65,8 +66,16 @@ export class ListWaitersDto extends NamedWaitlistDto {
   @Flag({ default: false, lenient: true, description: 'Adds `referrer` to each Waiter.' })
   include_referrer = false;
 
+  @NotWith('status', false)
   @Flag({ default: false, lenient: true, description: 'Lists the offboarded Waiters instead of the active ones.' })
   offboarded_request = false;
+
+  @OneOf({
+    optional: true,
+    enum: ['waiting', 'offboarded'],
+    description: 'Lists the Waiters of this status. Follow the `Link` header to the next page.',
+  })
+  status?: 'waiting' | 'offboarded';
 
   @WholeNumber({ default: PAGE_SIZE_MAX, minimum: 1, maximum: PAGE_SIZE_MAX, lenient: true, description: 'Page size.' })
   limit = PAGE_SIZE_MAX;
@@ -74,11 +83,12 @@ export class ListWaitersDto extends NamedWaitlistDto {
   @Id({ optional: true, lenient: true, description: 'Lists the Waiters after this id and ignores `offset`.' })
   after_id?: number;
 
+  @NotWith('status', 'joined')
   @NotWith('search', 'joined')
   @OneOf({
     default: 'joined',
     enum: ['joined', 'queue'],
-    description: 'Sorts by joining time or queue position. Not with `search`.',
+    description: 'Sorts by joining time or queue position. Not with `search` or `status`.',
   })
   order?: 'joined' | 'queue';
 
@@ -89,7 +99,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
     const faults = [...blankFaults(query), ...contactFaults({ email, phone }, keys, region)];
     if (faults.length > 0) throw Problem.invalid(faults);
     return {
-      offboarded: query.offboarded_request,
+      offboarded: query.offboarded_request || query.status === 'offboarded',
       referredBy: referrerOf(query.referral_token),
       keys: [
         ...keyOf('emailKey', keys.emailKey),

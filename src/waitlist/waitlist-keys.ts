@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { customAlphabet } from 'nanoid';
 import { TOKEN_ALPHABET } from '../queue/referral-link.js';
 
@@ -29,9 +29,4 @@ export function newApiKey(): string {
 
 export function isApiKey(text: string): boolean {
   return API_KEY.test(text);
-}
-
-/** SHA-256 in hexadecimal: a key is random, so it needs no slow hash. */
-export function hashApiKey(apiKey: string): string {
-  return createHash('sha256').update(apiKey).digest('hex');
 }

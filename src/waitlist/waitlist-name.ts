@@ -1,5 +1,6 @@
 import { ValidateIf } from 'class-validator';
 import { type FieldOptions, IdOrKey } from '../platform/contract/fields.js';
+import { InQueryOrBody } from '../platform/http/body-and-query.js';
 import { isApiKey, isPublicKey } from './waitlist-keys.js';
 
 /** How a public operation names its waitlist: by its id, its public key or, in old scripts, its API key. */
@@ -28,6 +29,7 @@ export function WaitlistNameField({ orIn, unlessIn, ...options }: NameOptions): 
   });
   return (target, property) => {
     field(target, property);
+    InQueryOrBody()(target, property);
     ValidateIf(isRead)(target, property);
   };
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problems/problem.js';
-import { hashApiKey, isPublicKey } from './waitlist-keys.js';
+import { hashKey } from '../platform/secrets/random-key.js';
+import { isPublicKey } from './waitlist-keys.js';
 import type { WaitlistName } from './waitlist-name.js';
 import { WaitlistStore } from './waitlist.store.js';
 
@@ -17,7 +18,7 @@ export class WaitlistNames {
   async idOf({ waitlist_id, api_key }: WaitlistName): Promise<number> {
     const name = waitlist_id ?? api_key ?? '';
     if (typeof name === 'number') return name;
-    const key = isPublicKey(name) ? { publicKey: name } : { apiKeyHash: hashApiKey(name) };
+    const key = isPublicKey(name) ? { publicKey: name } : { apiKeyHash: hashKey(name) };
     const id = await this.database.one(this.waitlists.findId(key));
     if (id === null) throw new Problem('WAITLIST_NOT_FOUND');
     return id;

@@ -6,6 +6,7 @@ import type { Session } from '../platform/database/session.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
 import { Problem } from '../platform/problems/problem.js';
+import { hashKey } from '../platform/secrets/random-key.js';
 import { EMPTY_TOTALS } from '../queue/counters.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { changeQuestions, NO_QUESTIONS } from '../queue/questions.js';
@@ -13,7 +14,7 @@ import { type Configured, QueueWriter } from '../queue/queue.writer.js';
 import { requireSound, type SettingChanges } from '../queue/settings.js';
 import type { Display } from '../queue/waitlist.entity.js';
 import type { WholeWaitlist } from '../queue/waitlist.table.js';
-import { hashApiKey, newApiKey, newPublicKey } from './waitlist-keys.js';
+import { newApiKey, newPublicKey } from './waitlist-keys.js';
 import { type NewWaitlist, WaitlistStore } from './waitlist.store.js';
 
 /** The values of omitted settings in a new waitlist. */
@@ -169,7 +170,7 @@ export class WaitlistService {
     const work = async () => {
       await this.database.transaction(async (manager, session) => {
         if (!(await this.writes.isNew(session, write))) return;
-        if (!(await this.waitlists.replaceApiKey(manager, write.accountId, id, hashApiKey(apiKey)))) throwNotFound();
+        if (!(await this.waitlists.replaceApiKey(manager, write.accountId, id, hashKey(apiKey)))) throwNotFound();
         const secretAnswer = { apiKey };
         await session.one(this.writes.record(write, { action: 'api_key_replaced', waitlistId: id, secretAnswer }));
       });
@@ -180,7 +181,7 @@ export class WaitlistService {
 
   /** The caller's waitlist with this key; null for an unknown key and for another owner's alike. */
   async findByKey(accountId: number, apiKey: string): Promise<OwnedWaitlist | null> {
-    const waitlist = await this.database.one(this.waitlists.findOwnedByKey(accountId, hashApiKey(apiKey)));
+    const waitlist = await this.database.one(this.waitlists.findOwnedByKey(accountId, hashKey(apiKey)));
     return waitlist && { ...waitlist, apiKey };
   }
 
@@ -188,7 +189,7 @@ export class WaitlistService {
     const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
     const { questions, removedQuestions, malformed } = changeQuestions(NO_QUESTIONS, settings.questions);
     requireSound({ requiredContact }, malformed);
-    const apiKeyHash = hashApiKey(apiKey);
+    const apiKeyHash = hashKey(apiKey);
     const row: NewWaitlist = {
       id: brought.id,
       publicKey: brought.publicKey ?? newPublicKey(),

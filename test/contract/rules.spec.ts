@@ -57,7 +57,7 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 }
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
-const SEARCHED_WITH = ['search', 'offset', 'order', 'limit', 'after_id'];
+const SEARCHED_WITH = ['search', 'status', 'offboarded_request', 'offset', 'order', 'limit', 'after_id'];
 const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
 const { OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read. */
@@ -87,6 +87,8 @@ interface Given {
   readonly phone?: string;
   readonly uuid?: string;
   readonly search?: string;
+  readonly status?: string;
+  readonly offboarded_request?: boolean;
   readonly offset?: number;
   readonly order?: string;
   readonly from?: string;
@@ -99,8 +101,9 @@ interface Given {
 
 const isNamed: MoreRules = ({ email = '', phone = '', uuid = '' }) => `${email}${phone}${uuid}`.trim() !== '';
 
-const isPageOfSearch: MoreRules = ({ search, offset = 0, order = 'joined' }) =>
-  search === undefined || (offset === 0 && order === 'joined');
+const isPageOfSearch: MoreRules = ({ search, status, offset = 0, order = 'joined', ...given }) =>
+  ((search === undefined && status === undefined) || (offset === 0 && order === 'joined')) &&
+  (status === undefined || !given.offboarded_request);
 
 const isSpan: MoreRules = ({ from, to = new Date().toISOString().slice(0, 10) }) =>
   from === undefined || (from <= to && Date.parse(to) - Date.parse(from) < 366 * 86_400_000);
@@ -122,7 +125,7 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [ChangePasswordDto, ChangePassword!],
   [CreateAccountKeyDto, CreateAccountKey!],
   // In parts: of thirteen random parameters together, few requests have no fault.
-  [ListWaitersDto, ['search', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
+  [ListWaitersDto, ['search', 'status', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), FILTERED_BY)],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), SEARCHED_WITH), isPageOfSearch],
   [OffboardWaitersDto, OffboardWaiters!, isOneSelection],

@@ -51,6 +51,13 @@ describe('an account key', () => {
     expect(await list(owner)).toEqual([expected]);
   });
 
+  it('that may only read may export', async () => {
+    const waitlist = await service.world.waitlist();
+    const { key } = await keyOf(waitlist.owner, { scope: 'read' });
+
+    expect((await service.api.get(`/api/v1/waitlist/${waitlist.id}/export`, withKey(key))).status).toBe(200);
+  });
+
   it('is stored as a hash only', async () => {
     const { id, key } = await keyOf(await service.world.owner());
 

@@ -46,6 +46,18 @@ describe('the leaderboard', () => {
     expect(Math.max(...priorities)).toBeLessThan(length);
   });
 
+  it('does not refuse an owner a listing, however many ask for it at the same moment', async () => {
+    const listing = async () => {
+      const { token } = waitlist.owner;
+      return (await api.get('/api/v1/waiter', { token, query: { api_key: waitlist.api_key } })).status;
+    };
+    const boards = Array.from({ length: 200 }, () => api.get(`/api/v1/waitlist/${waitlist.id}/leaderboard`));
+    const listings = await Promise.all(Array.from({ length: 20 }, listing));
+
+    expect((await Promise.all(boards)).map(({ status }) => status)).toContain(503);
+    expect(listings).toEqual(listings.map(() => 200));
+  });
+
   it('shortens names and contact data', async () => {
     const [leader] = await read(waitlist);
 

@@ -80,6 +80,7 @@ describe('GET /api/v1/waiter', () => {
     ['an email and the key of a waitlist', { 'api-key': 'WAITLIST_KEY' }, 'email=ADA', LOOKUP, 200],
     ['an email and a placeholder for a key', { 'api-key': 'YOUR_API_KEY' }, 'email=ADA', LOOKUP, 200],
     ['an email and what may be an account key', { 'api-key': key }, 'email=ADA', LISTING, 401],
+    ['an email and a key in capitals, which opens nothing', { 'api-key': key.toUpperCase() }, 'email=ADA', LOOKUP, 200],
     ['an email and an account key', { 'api-key': 'ACCOUNT' }, 'email=ADA', LISTING, 200],
     ['no person, with an account key', { 'api-key': 'ACCOUNT' }, 'offset=0', LISTING, 200],
     [

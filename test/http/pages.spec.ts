@@ -24,7 +24,7 @@ const post = (fields: Fields | string, accept = 'text/html,*/*;q=0.8'): Promise<
     raw: typeof fields === 'string' ? fields : new URLSearchParams(fields as Record<string, string>).toString(),
     headers: { 'content-type': FORM, accept },
   });
-const documentOf = ({ text }: Answer): Document => parseHTML(text).document as unknown as Document;
+const documentOf = ({ text }: Answer): Document => parseHTML(text).document;
 const textOf = (answer: Answer, selector = 'main'): string =>
   documentOf(answer).querySelector(selector)?.textContent ?? '';
 const namesOf = (answer: Answer): string[] =>
@@ -391,7 +391,7 @@ describe('the private page of a person', () => {
     });
     const [ada, bob, eve] = await service.world.signups(waitlist, 3);
 
-    const [first, second, third] = await Promise.all([ada!, bob!, eve!].map((person) => statusOf(waitlist, person)));
+    const [first, second, third] = await Promise.all([ada, bob!, eve!].map((person) => statusOf(waitlist, person)));
 
     expect(textOf(first!, 'h1')).toBe('You’re number 1');
     expect(textOf(first!)).toContain('Nobody is ahead of you.');

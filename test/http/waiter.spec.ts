@@ -277,6 +277,28 @@ describe('the waiters of a waitlist', () => {
         expect((await ask(list, { search: 'a', offset: 0, order: 'joined' })).status).toBe(200);
         expect((await ask(list, { search: ' ' })).body.errors).toEqual([expect.objectContaining({ field: 'search' })]);
       });
+
+      it.each([
+        ['waiting', false],
+        ['offboarded', true],
+      ])('of the status %s are covered exactly once by following the links', async (status, offboarded_request) => {
+        const pages = await follow(list, { status, limit: 1 });
+
+        expect(pages.length).toBeGreaterThan(0);
+        expect(uuids(pages.flat())).toEqual(await found({ offboarded_request }));
+        expect(pages.flat().map((waiter) => (waiter as { status?: string }).status)).toEqual(
+          pages.flat().map(() => status),
+        );
+      });
+
+      it('of a status cannot be listed with an offset, an order or the other name of the filter', async () => {
+        const { status, body } = await ask(list, { status: 'waiting', offset: 1, order: 'queue', offboarded_request: true }); // prettier-ignore
+
+        expect([status, body.errors.map(({ field }: { field: string }) => field)]).toEqual([
+          400,
+          ['offset', 'offboarded_request', 'order'],
+        ]);
+      });
     });
 
     it('are as many as limit says, from offset on, in the order of joining, whatever moves in the queue', async () => {

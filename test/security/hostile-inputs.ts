@@ -44,6 +44,7 @@ const SIGNUP = '/api/v1/signup';
 const WAITER = '/api/v1/waiter';
 const WAITLIST = '/api/v1/waitlist';
 const LOGIN = '/api/v1/auth/create_tokens';
+const NEW_PASSWORD = '/api/v1/auth/password';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const OWNER = { authorization: 'Bearer {token}' };
 const INVALID = { status: 400, code: 'INVALID_REQUEST' };
@@ -196,11 +197,11 @@ const reading: HostileInput[] = [
 
 const SOUND_RAW = '{"waitlist_id":"{id}","email":"hostile@example.com"}';
 const TYPES = {
-  'another type': ['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+  'another type': ['text/plain', 'application/xml', 'multipart/form-data'],
   'a type like JSON': ['text/json', 'application/jsonx', 'json', 'application/ld+json', 'application/problem+json'],
   'several types': ['application/json, text/plain', 'application/*', '*/*'],
-  'another charset': ['utf-16', 'iso-8859-1', '"windows-1252"', 'us-ascii', 'utf-7', 'utf-8; charset=utf-16'].map(
-    (charset) => `application/json; charset=${charset}`,
+  'another charset': ['utf-16', 'iso-8859-1', '"windows-1252"', 'us-ascii', 'utf-7', 'utf-8; charset=utf-16'].flatMap(
+    (charset) => ['application/json', 'application/x-www-form-urlencoded'].map((type) => `${type}; charset=${charset}`),
   ),
 };
 const CODINGS = ['gzip', 'GZIP', 'x-gzip', 'deflate', 'br', 'zstd', 'gzip, identity', 'identity, gzip', 'x'];
@@ -437,6 +438,12 @@ const logins: HostileInput[] = [
       'unknown fields log nobody in': [{ email: 'nobody@example.com', password: 'x', otp: true, is_admin: true }],
     },
     (body) => ({ call: `POST ${LOGIN}`, body, status: 401, code: 'WRONG_CREDENTIALS' }),
+  ),
+  ...bodies(
+    `POST ${NEW_PASSWORD}`,
+    { current_password: CREDENTIALS.password, new_password: 'brisk otter plum canyon fizz' },
+    { current_password: credential(CREDENTIALS.password), new_password: credential('brisk otter plum canyon fizz') },
+    { headers: OWNER, ...INVALID },
   ),
 ];
 

@@ -143,6 +143,33 @@ describe('a login', () => {
     await page.getByRole('button', { name: 'Typed before the login ended' }).first().waitFor();
   });
 
+  it('of another account loads the page anew, and what was typed is not sent in its name', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page);
+    await page.getByRole('button', { name: 'My waitlist' }).first().click();
+    await page.getByRole('menuitem', { name: 'New waitlist' }).click();
+    await page.getByLabel(/^name/i).fill('Typed by the first account');
+    await endOtherLogins();
+    await button(page, 'Create waitlist').click();
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+    await dialog.waitFor();
+    const claims = Buffer.from(JSON.stringify({ sub: '4711' })).toString('base64url');
+    await page.route('**/api/v1/auth/session', (route) =>
+      route.fulfill({ json: { access_token: `e30.${claims}.e30` } }),
+    );
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
+
+    await dialog.getByLabel(/^email/i).fill('other@example.com');
+    await dialog.getByLabel(/^password/i).fill('any password');
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+
+    // Its cookie is that of the login that has ended.
+    await heading(page, 'Sign in').waitFor();
+    assert.equal(sent.includes('GET /desk') || sent.some((request) => request.startsWith('GET /desk/')), true);
+    assert.equal(sent.includes('POST /api/v1/waitlist'), false);
+  });
+
   it('ends with signing out, in the other tab too, and the way back shows nothing', async () => {
     const page = await stage.openPage();
     await stage.signIn(page, '/desk/account');

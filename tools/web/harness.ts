@@ -13,8 +13,8 @@ import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { call, logIn, ROOT, startService } from '../contract/service.js';
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const ARGUMENTS = [
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+export const BROWSER_ARGUMENTS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
@@ -52,7 +52,7 @@ export class Stage {
     await mkdir(PICTURES, { recursive: true });
     const [service, browser] = await Promise.all([
       startService(environment),
-      chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS }),
+      chromium.launch({ executablePath: CHROMIUM, args: BROWSER_ARGUMENTS }),
     ]);
     return new Stage(service, browser);
   }
@@ -137,13 +137,19 @@ export class Stage {
       lines.push(
         `person-${n}@example.com,Person,Number ${n},${n === 1 ? 'FRST00000000' : ''},${n % 10 === 0 ? 'FRST00000000' : ''}`,
       );
+    await this.importCsv(waitlistId, lines);
+  }
+
+  /** The first line names the columns. All others must be imported. */
+  async importCsv(waitlistId: number, lines: readonly string[]): Promise<void> {
     const response = await fetch(`${this.service.url}/api/v1/waitlist/${waitlistId}/import`, {
       method: 'POST',
       headers: { 'content-type': 'text/csv', authorization: `Bearer ${await logIn(this.service)}` },
       body: lines.join('\n'),
     });
     const report = (await response.json()) as { imported?: number };
-    if (report.imported !== count) throw new Error(`Not all were imported: ${JSON.stringify(report).slice(0, 500)}`);
+    if (report.imported !== lines.length - 1)
+      throw new Error(`Not all were imported: ${JSON.stringify(report).slice(0, 500)}`);
   }
 }
 
@@ -174,13 +180,13 @@ export async function checkAccessibility(page: Page): Promise<void> {
 }
 
 /** Takes pictures into coverage/web, at both widths and in both color schemes. Nothing may stand out of the page at the side. */
-export async function picture(page: Page, name: string): Promise<void> {
+export async function picture(page: Page, name: string, fullPage = true): Promise<void> {
   const viewport = page.viewportSize();
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHTS[width] });
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`), fullPage });
     }
     const isWider = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     assert.equal(isWider, false, `${name} is wider than ${width} px`);

@@ -19,8 +19,6 @@ let refreshing: Promise<void> | null = null;
 const otherTabs = new BroadcastChannel(`${basePath}/desk`);
 
 function become(next: SessionState, token: string | null): void {
-  // Another account must not see what this page has loaded.
-  if (token !== null && accessToken !== null && accountOf(token) !== accountOf(accessToken)) location.reload();
   accessToken = token ?? accessToken;
   state = next;
   for (const listener of listeners) listener();
@@ -50,6 +48,11 @@ async function requestToken(path: string, body?: object): Promise<void> {
   });
   if (!response.ok) throw await Problem.of(response);
   const { access_token } = (await response.json()) as { access_token: string };
+  if (accessToken !== null && accountOf(access_token) !== accountOf(accessToken)) {
+    // Another account must neither see what this page has loaded nor send what waits for a login: nothing follows.
+    location.reload();
+    await new Promise(() => undefined);
+  }
   become('signed-in', access_token);
 }
 
@@ -108,7 +111,7 @@ function signedIn(): Promise<void> {
 /** A new access token, which lasts its whole time: for a request that is too large to be sent again. */
 export async function freshToken(): Promise<string> {
   await refresh();
-  if (accessToken === null) await signedIn();
+  if (state === 'signed-out') await signedIn();
   return accessToken ?? '';
 }
 

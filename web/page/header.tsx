@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import type { PublicWaitlist } from './model.js';
 import type { Texts } from './texts.js';
 

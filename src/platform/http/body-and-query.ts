@@ -42,13 +42,12 @@ export function readJsonBodies(fastify: FastifyInstance): void {
   });
 }
 
-/** The parameters by which a public operation's waitlist is named. */
-const WAITLIST_NAMES = ['waitlist_id', 'api_key'] as const;
+const names = new Set<string | symbol>();
 
-/**
- * Some existing scripts send the parameters of a GET in a JSON body. The query wins. On public operations, they name the
- * waitlist in the query of a POST or in the body of a GET.
- */
+/** A field that names what a public operation is about: it may stand in the query of a POST or in the body of a GET. */
+export const InQueryOrBody = (): PropertyDecorator => (_, property) => void names.add(property);
+
+/** Some existing scripts send the parameters of a GET in a JSON body. The query wins. See also {@link InQueryOrBody}. */
 export function readQueryFromBody(fastify: FastifyInstance): void {
   // Fastify ignores the body of a GET unless told otherwise.
   fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
@@ -59,15 +58,14 @@ export function readQueryFromBody(fastify: FastifyInstance): void {
     if (!isPlainObject(body)) return;
     const query = request.query as object;
     if (bodyAsQuery) request.query = { ...body, ...query };
-    else if (rateLimited === 'public' && method === 'POST') request.body = withNameOf(query, body);
-    else if (rateLimited === 'public') request.query = withNameOf(body, query);
+    else if (rateLimited === 'public' && method === 'POST') request.body = withNamesOf(query, body);
+    else if (rateLimited === 'public') request.query = withNamesOf(body, query);
   });
 }
 
-/** The fields, with the name of the waitlist from `other` if they have none. */
-function withNameOf(other: object, fields: object): object {
-  const named = (from: object) =>
-    Object.entries(from).filter(([name]) => (WAITLIST_NAMES as readonly string[]).includes(name));
+/** The fields, with the names from `other` if they have none. */
+function withNamesOf(other: object, fields: object): object {
+  const named = (from: object) => Object.entries(from).filter(([name]) => names.has(name));
   return named(fields).length > 0 ? fields : { ...fields, ...Object.fromEntries(named(other)) };
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest, preParsingHookHandler } from 'fastify';
 import type { Lifecycle } from '../health/lifecycle.js';
 import { onceEnded } from '../http/once-ended.js';
 import type { ServerBounds } from '../http/server.js';
@@ -56,9 +56,12 @@ export function limitArrival(fastify: FastifyInstance, requestMs: number): void 
     timers.set(request, timer);
     response.once('close', () => clearTimeout(timer));
   });
-  fastify.addHook('preParsing', ({ raw, routeOptions }, _, __, done) => {
-    if (routeOptions.config.isTransfer) clearTimeout(timers.get(raw));
+  const stopTimer: preParsingHookHandler = ({ raw }, _, __, done) => {
+    clearTimeout(timers.get(raw));
     done();
+  };
+  fastify.addHook('onRoute', (route) => {
+    if (route.config?.isTransfer) route.preParsing = stopTimer;
   });
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { onceEnded } from '../http/once-ended.js';
 import type { ServerBounds } from '../http/server.js';
 
@@ -20,13 +20,10 @@ export function requireProgress(
   { checkMs, transferMs, transferBytes, unsentMs }: ServerBounds,
 ): void {
   const sockets = new Set<Socket>();
-  fastify.addHook('onRoute', (route) => {
-    if (route.config?.isTransfer) route.config.isLongWork = () => true;
-  });
-  fastify.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
+  const watchProgress: onRequestHookHandler = ({ raw }, reply, done) => {
     const { socket } = raw;
     // An injected request has none.
-    if (!routeOptions.config.isTransfer || !(socket instanceof Socket)) return done();
+    if (!(socket instanceof Socket)) return done();
     // Node.js would destroy a connection that is silent while the service works. It sets the time again for the next request.
     socket.setTimeout(0);
     let isAwaited = true;
@@ -47,6 +44,11 @@ export function requireProgress(
       sockets.delete(socket);
     });
     done();
+  };
+  fastify.addHook('onRoute', (route) => {
+    if (!route.config?.isTransfer) return;
+    route.config.isLongWork = () => true;
+    route.onRequest = watchProgress;
   });
   // Other complete requests are answered before the process ends; a transfer can take longer than a shutdown may.
   fastify.addHook('preClose', (done) => {

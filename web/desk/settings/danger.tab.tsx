@@ -138,8 +138,7 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
         onClose={close}
       >
         <Text size="sm">
-          {peopleOf(statistics.total_signups)} erased with everything they gave, and pages that show this waitlist stop
-          working. There is no way back.
+          {peopleOf(statistics.total_signups)} Pages that show this waitlist stop working. There is no way back.
         </Text>
         <TextInput
           label={`Type ${name} to confirm`}
@@ -154,5 +153,7 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
 }
 
 function peopleOf(total: number): string {
-  return total === 1 ? 'The 1 person on it is' : `The ${count(total)} people on it are`;
+  if (total === 0) return 'Nobody is on it yet.';
+  const people = total === 1 ? 'The 1 person on it is' : `The ${count(total)} people on it are`;
+  return `${people} erased with everything they gave.`;
 }

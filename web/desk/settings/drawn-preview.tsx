@@ -1,11 +1,13 @@
 /** @jsxImportSource preact */
 import { render } from 'preact';
 import type { PublicWaitlist, Status } from '../../page/model';
-import css from '../../page/page.css?inline';
+import { Header } from '../../page/header';
+import pageCss from '../../page/page.css?inline';
 import { SignupForm } from '../../page/signup-form';
 import { StatusView } from '../../page/status';
 import { directionOf, textsOf } from '../../page/texts';
 import { themeOf } from '../../page/theme';
+import widgetCss from '../../widget/widget.css?inline';
 
 export type PreviewTarget = 'page' | 'widget';
 /** Before joining, after it, and once let in. */
@@ -29,40 +31,52 @@ const PERSON: Status = {
 /** Draws the page or the widget into a document of its own. */
 export function renderPreview(page: Document, { waitlist, target, state, scheme: asked }: Previewed): void {
   const { scheme: own, properties } = themeOf(waitlist.configuration_style_json);
-  const scheme = own ?? asked;
   const { documentElement: root } = page;
   root.lang = waitlist.lang;
   root.dir = directionOf(waitlist.lang);
   root.style.cssText = '';
-  root.style.colorScheme = scheme;
-  for (const [name, value] of Object.entries(properties)) root.style.setProperty(name, value);
-  page.adoptedStyleSheets = [sheetOf(page, css.replaceAll('(prefers-color-scheme: dark)', scheme === 'dark' ? 'all' : 'not all'))]; // prettier-ignore
-  render(<Previewed waitlist={waitlist} target={target} state={state} />, page.body);
+  root.style.colorScheme = asked;
+  const colors = { ...properties, 'color-scheme': own ?? asked };
+  // The widget takes on the font of the page around it.
+  page.body.style.cssText = target === 'page' ? '' : 'margin: 16px; font-family: system-ui, sans-serif';
+  if (target === 'page') {
+    page.adoptedStyleSheets = sheetsOf(page, [pageCss]);
+    for (const [name, value] of Object.entries(colors)) root.style.setProperty(name, value);
+    render(<Card key="page" waitlist={waitlist} state={state} isPage />, page.body);
+    return;
+  }
+  page.adoptedStyleSheets = [];
+  const draw = (host: HTMLElement | null) => {
+    if (!host) return;
+    const shadow = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+    shadow.adoptedStyleSheets = sheetsOf(page, [pageCss, widgetCss]);
+    for (const [name, value] of Object.entries(colors)) host.style.setProperty(name, value);
+    render(<Card waitlist={waitlist} state={state} isPage={false} />, shadow);
+  };
+  // Anew each time, so that no color of before stays.
+  drawings += 1;
+  render(<div key={`widget ${drawings}`} ref={draw} />, page.body);
 }
+let drawings = 0;
 
 /** A style sheet belongs to the window whose constructor made it. */
-function sheetOf({ defaultView }: Document, text: string): CSSStyleSheet {
+function sheetsOf({ defaultView }: Document, texts: readonly string[]): CSSStyleSheet[] {
   const { CSSStyleSheet: Sheet } = defaultView as Window & typeof globalThis;
-  const sheet = new Sheet();
-  sheet.replaceSync(text);
-  return sheet;
+  return texts.map((text) => {
+    const sheet = new Sheet();
+    sheet.replaceSync(text);
+    return sheet;
+  });
 }
 
-function Previewed({ waitlist, target, state }: Omit<Previewed, 'scheme'>) {
+function Card({ waitlist, state, isPage }: Pick<Previewed, 'waitlist' | 'state'> & { readonly isPage: boolean }) {
   const texts = textsOf(waitlist);
-  const introduction = texts.text('introduction');
-  const isPage = target === 'page';
   return (
     <main class="waitlist-card">
       {isPage && waitlist.logo !== null && <img class="waitlist-logo" src={waitlist.logo} alt="" />}
       {state === 'form' ? (
         <>
-          {(isPage || !waitlist.remove_widget_headers) && (
-            <header class="waitlist-header">
-              <h1 class="waitlist-title">{waitlist.title ?? waitlist.waitlist_name}</h1>
-              {introduction !== '' && <p class="waitlist-introduction">{introduction}</p>}
-            </header>
-          )}
+          <Header waitlist={waitlist} texts={texts} showsTitle={isPage || !waitlist.remove_widget_headers} />
           <SignupForm waitlist={waitlist} texts={texts} action="" />
         </>
       ) : (

@@ -73,7 +73,8 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
           clearButtonProps={{ 'aria-label': 'Clear the country' }}
           nothingFoundMessage="No such country"
           {...form.getInputProps('default_region')}
-          onChange={(region) => form.setFieldValue('default_region', region ?? '')}
+          value={form.values.default_region || null}
+          onChange={(region: string | null) => form.setFieldValue('default_region', region ?? '')}
         />
       </Section>
       <Section title="Questions" hint="Up to three, in this order. The answers stand at each person and in the export.">

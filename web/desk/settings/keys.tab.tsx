@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import { api, bodyOf } from '../api';
@@ -34,9 +34,9 @@ export function KeysTab({ waitlist }: { waitlist: Waitlist }) {
         </Group>
         <Text size="sm" c="dimmed">
           New scripts are better served by an account key: see{' '}
-          <Text component={Link} to="/account" inherit td="underline">
+          <Anchor inherit underline="always" renderRoot={(props) => <Link to="/account" {...props} />}>
             Account
-          </Text>
+          </Anchor>
           .
         </Text>
       </Section>

@@ -5,7 +5,7 @@ export const COLORS = [
   { name: 'widget_background_color', label: 'Background' },
   { name: 'widget_font_color', label: 'Text' },
   { name: 'widget_button_color', label: 'Button' },
-  { name: 'widget_button_font_color', label: 'Text of the button' },
+  { name: 'widget_button_font_color', label: 'Text on the button' },
   { name: 'border_color', label: 'Borders' },
   { name: 'status_main_color', label: 'Place in line' },
   { name: 'status_font_color', label: 'Text around the place' },

@@ -1,4 +1,4 @@
-import { Accordion, ColorInput, Input, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core';
+import { Accordion, ColorInput, Input, SimpleGrid, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import { TEXTS } from '../../page/texts';
 import type { Waitlist } from '../queries';
 import { COLORS, TEXT_GROUPS } from './look-fields';
@@ -25,7 +25,7 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
             {...form.getInputProps('texts.introduction')}
           />{' '}
           {/* prettier-ignore */}
-          <TextInput label="Button" placeholder={TEXTS.button} {...form.getInputProps('signup_button_title')} />
+          <TextInput label="Button text" placeholder={TEXTS.button} {...form.getInputProps('signup_button_title')} />
           <Textarea
             label="What the data is for"
             description="Below the button, such as: We write to you once, when it is your turn."
@@ -42,7 +42,9 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
           <Accordion variant="contained" chevronPosition="left">
             {TEXT_GROUPS.map(({ title, keys }) => (
               <Accordion.Item key={title} value={title}>
-                <Accordion.Control>Other texts: {title}</Accordion.Control>
+                <Accordion.Control>
+                  <Text size="sm">Other texts: {title}</Text>
+                </Accordion.Control>
                 <Accordion.Panel>
                   <SimpleGrid cols={1} spacing="sm">
                     {keys.map((key) => (
@@ -78,6 +80,7 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
                 label={label}
                 placeholder="As usual"
                 withEyeDropper={false}
+                withPreview={form.values.configuration_style_json[name] !== ''}
                 {...form.getInputProps(`configuration_style_json.${name}`)}
               />
             ))}

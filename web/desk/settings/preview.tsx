@@ -37,7 +37,7 @@ export function Preview({ waitlist, values }: { waitlist: Waitlist; values: Look
     return () => observer.disconnect();
   }, [isLoaded, waitlist, values, target, state, scheme, width]);
 
-  const scale = box.width === 0 ? 1 : Math.min(1, box.width / WIDTHS[width]);
+  const scale = box.width === 0 ? 1 : Math.min(1, (box.width - 2) / WIDTHS[width]);
   return (
     <Stack component="aside" aria-label="Preview" gap="sm" className={classes.preview ?? ''}>
       <Title order={2} size="h4">
@@ -54,19 +54,21 @@ export function Preview({ waitlist, values }: { waitlist: Waitlist; values: Look
           options={{ form: 'Before', joined: 'Joined', turn: 'Let in' }}
         />
       </Group>
-      <div ref={box.ref} className={classes.stage} style={{ height: height * scale }}>
-        {/* A picture: what it says is in the fields beside it. */}
-        <iframe
-          ref={frame}
-          className={classes.frame}
-          title="Preview"
-          srcDoc={DOCUMENT}
-          inert
-          onLoad={() => setIsLoaded(true)}
-          width={WIDTHS[width]}
-          height={height}
-          style={{ transform: `scale(${scale})` }}
-        />
+      <div ref={box.ref}>
+        <div className={classes.stage} style={{ width: WIDTHS[width] * scale + 2, height: height * scale + 2 }}>
+          {/* A picture: what it says is in the fields beside it. */}
+          <iframe
+            ref={frame}
+            className={classes.frame}
+            title="Preview"
+            srcDoc={DOCUMENT}
+            inert
+            onLoad={() => setIsLoaded(true)}
+            width={WIDTHS[width]}
+            height={height}
+            style={{ transform: `scale(${scale})` }}
+          />
+        </div>
       </div>
     </Stack>
   );

@@ -172,7 +172,7 @@ export function QuestionFields<Values extends { questions: QuestionValues[] }>({
                   aria-label={`Kind of answer to question ${index + 1}`}
                   data={KINDS}
                   value={question.isChoice ? 'choice' : 'text'}
-                  onChange={(kind) => form.setFieldValue(`${path}.isChoice` as never, (kind === 'choice') as never)}
+                  onChange={(kind) => form.setFieldValue(`${path}.isChoice` as never, kind === 'choice')}
                 />
                 <Checkbox
                   label="People may leave it out"

@@ -29,10 +29,10 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
       settings={settings}
       savedText={({ records_moved }) => (records_moved > 0 ? `Saved. ${people(records_moved)} moved.` : 'Saved.')}
     >
-      <Section title="Spots for a referral">
+      <Section title="Moving up">
         <NumberInput
-          label="Spots that a person moves up for each friend who joins"
-          description="Applies at once, to earlier referrals too."
+          label="Spots for each friend who joins"
+          description="A person moves up by so many. A change applies at once, to earlier referrals too."
           min={0}
           max={SPOTS_MAX}
           clampBehavior="none"

@@ -1,7 +1,7 @@
-import { Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { Button, Group, Paper, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useForm, type UseFormReturnType } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
 import { showFaults } from '../parts/field-faults';
@@ -82,9 +82,10 @@ export function useSettingsForm<Values extends Record<string, unknown>>(
   }, [justSaved]);
 
   // Another tab or another person has saved.
-  useEffect(() => {
-    if (!isDirty && !send.isPending) takeOver(waitlist, form.getValues());
-  }, [waitlist]);
+  const onOtherSave = useEffectEvent((current: Waitlist) => {
+    if (!isDirty && !send.isPending) takeOver(current, form.getValues());
+  });
+  useEffect(() => onOtherSave(waitlist), [waitlist]);
 
   return {
     form,
@@ -124,6 +125,12 @@ export function SettingsTab<Values>({
   useEffect(() => {
     if (hasFaults) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [hasFaults]);
+  const unsaved = isDirty ? 'You have changes that are not saved yet.' : '';
+  const status = hasFaults
+    ? 'Not saved yet: some fields need your attention.'
+    : justSaved && !isDirty
+      ? savedText(justSaved)
+      : unsaved;
   return (
     <form
       ref={element}
@@ -135,34 +142,31 @@ export function SettingsTab<Values>({
     >
       <Stack gap="xl">
         {children}
-        <Paper className={classes.bar} withBorder p="sm">
-          <Stack gap="sm">
-            {error !== null && <ProblemAlert error={error} onRetry={settings.save} />}
-            <Group justify="space-between">
-              <Text size="sm" role="status">
-                {statusOf()}
-              </Text>
-              <Group gap="xs">
+        <div className={classes.bar}>
+          {error !== null && <ProblemAlert error={error} onRetry={settings.save} />}
+          <VisuallyHidden role="status">{status}</VisuallyHidden>
+          {status !== '' && (
+            <Paper withBorder p="sm">
+              <Group justify="space-between">
+                <Text size="sm" aria-hidden>
+                  {status}
+                </Text>
                 {isDirty && (
-                  <Button variant="default" onClick={settings.discard} disabled={isSaving}>
-                    Discard
-                  </Button>
+                  <Group gap="xs">
+                    <Button variant="default" onClick={settings.discard} disabled={isSaving}>
+                      Discard
+                    </Button>
+                    <Button type="submit" loading={isSaving}>
+                      Save
+                    </Button>
+                  </Group>
                 )}
-                <Button type="submit" disabled={!isDirty} loading={isSaving}>
-                  Save
-                </Button>
               </Group>
-            </Group>
-          </Stack>
-        </Paper>
+            </Paper>
+          )}
+        </div>
       </Stack>
       <UnsavedChanges isDirty={isDirty} />
     </form>
   );
-
-  function statusOf(): string {
-    if (hasFaults) return 'Not saved yet: some fields need your attention.';
-    if (justSaved) return savedText(justSaved);
-    return isDirty ? 'You have changes that are not saved yet.' : '';
-  }
 }

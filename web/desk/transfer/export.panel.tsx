@@ -69,7 +69,7 @@ export function ExportPanel({ waitlist }: { waitlist: Waitlist }) {
             again.
           </Text>
         </div>
-        <Radio.Group label="Format" value={format} onChange={(value) => setFormat(value as ExportFormat)}>
+        <Radio.Group label="Format" value={format} onChange={(value) => setFormat(value)}>
           <Group mt="xs" gap="lg">
             <Radio value="csv" label="CSV, for spreadsheets" />
             <Radio value="ndjson" label="NDJSON, for programs" />
@@ -86,7 +86,7 @@ export function ExportPanel({ waitlist }: { waitlist: Waitlist }) {
           />
         )}
         <Group>
-          <Button leftSection={<DownloadIcon />} loading={run.isPending} onClick={() => run.mutate()}>
+          <Button variant="default" leftSection={<DownloadIcon />} loading={run.isPending} onClick={() => run.mutate()}>
             Export {count(total)} {total === 1 ? 'person' : 'people'}
           </Button>
           {progress && (

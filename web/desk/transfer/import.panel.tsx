@@ -168,7 +168,9 @@ function Drop({ onFile, onRefusal }: { onFile: (file: File) => void; onRefusal: 
       >
         <Stack align="center" gap={4}>
           <UploadIcon width={24} height={24} aria-hidden />
-          <Text fw={500}>Drop a CSV file here, or choose one</Text>
+          <Text fw={500} ta="center">
+            Drop a CSV file here, or choose one
+          </Text>
           <Text size="sm" c="dimmed" ta="center">
             The first line names the columns; one of them is email or phone.
           </Text>

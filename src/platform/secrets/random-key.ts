@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+
+const ACCOUNT_KEY = /^[\da-f]{64}$/;
+
+/** Whether a text has the form of an account key. The API keys of waitlists and the placeholders that pages send have other lengths. */
+export function isAccountKey(text: unknown): text is string {
+  return typeof text === 'string' && ACCOUNT_KEY.test(text);
+}
+
+/** SHA-256 in hexadecimal, as the database keeps keys: a key is random, so it needs no slow hash. */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}

@@ -1,0 +1,132 @@
+/** An owner imports a list and exports it, by clicks. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { checkAccessibility, logIn, picture, Stage } from './harness.js';
+
+const PEOPLE = 10_000;
+let stage: Stage;
+before(async () => {
+  stage = await Stage.open();
+});
+after(() => stage.close());
+
+/** A list of people, with three lines that an import rejects: 4, 12 and 102. */
+function listOf(people: number, prefix: string): string {
+  const lines = ['email,first_name,created_at,source'];
+  for (let n = 1; n <= people; n += 1) {
+    const address = [3, 11, 101].includes(n) ? `no-address-${n}` : `${prefix}-${n}@example.com`;
+    lines.push(`${address},Person ${n},2026-01-01T00:00:00Z,blog`);
+  }
+  return lines.join('\n');
+}
+
+async function openTransfer(): Promise<Page> {
+  const page = await stage.openPage();
+  // A picker of the system cannot be clicked; without it, the browser downloads the file.
+  await page.addInitScript(() => delete (window as { showSaveFilePicker?: unknown }).showSaveFilePicker);
+  await stage.signIn(page, '/desk/1/transfer');
+  await page.getByRole('heading', { name: 'Import and export' }).waitFor();
+  return page;
+}
+
+function choose(page: Page, name: string, text: string): Promise<void> {
+  return page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+}
+
+test('a file that is no list is refused beside the drop zone, without being sent', async () => {
+  const page = await openTransfer();
+  await checkAccessibility(page);
+  await picture(page, 'desk-import-empty');
+  await choose(page, 'photo.csv', 'PK\u0000\u0001');
+  await page.getByRole('alert').getByText('This is not a CSV file').waitFor();
+  await choose(page, 'names.csv', 'name,age\nAda,36\n');
+  await page.getByRole('alert').getByText('No column of the file is named email or phone').waitFor();
+  await page.context().close();
+});
+
+test('10,000 people are checked by a dry run, imported, and reported with the problems by line', async () => {
+  const page = await openTransfer();
+  await choose(page, 'people.csv', listOf(PEOPLE, 'ada'));
+  const head = page.getByRole('region', { name: 'The first rows of the file' });
+  await head.getByText('ada-1@example.com').waitFor();
+  assert.match(await head.getByRole('row').first().innerText(), /created_at\s+Time of joining\s+source\s+Ignored/);
+  await checkAccessibility(page);
+  await picture(page, 'desk-import-chosen');
+
+  await page.getByRole('button', { name: 'Check the file' }).click();
+  await page.getByText('9,997 people would be imported.').waitFor();
+  await page.getByText('3 lines have a problem, and would be left out.').waitFor();
+  const problems = page.getByRole('region', { name: 'Problems' });
+  assert.deepEqual(await problems.getByRole('row').locator('td:first-child').allInnerTexts(), ['4', '12', '102']);
+  await checkAccessibility(page);
+  await picture(page, 'desk-import-checked');
+  assert.equal(await totalSignups(), 0);
+
+  await page.getByRole('button', { name: 'Import 9,997 people' }).click();
+  await page.getByText('9,997 people were imported.').waitFor();
+  assert.equal(await totalSignups(), PEOPLE - 3);
+  const [report] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download the report' }).click(),
+  ]);
+  assert.match(report.suggestedFilename(), /^my-waitlist-import-report-\d{4}-\d\d-\d\d\.csv$/);
+  const text = await readFile(await report.path(), 'utf8');
+  assert.match(text, /^line,field,message\n,imported,9997\n/);
+  assert.match(text, /\n102,email,must be an email address/);
+  await picture(page, 'desk-import-done');
+  await page.context().close();
+});
+
+test('an import goes on while its owner is elsewhere, and the next visit says what came of it', async () => {
+  const page = await openTransfer();
+  await choose(page, 'more.csv', listOf(PEOPLE, 'grace'));
+  await page.getByRole('button', { name: 'Check the file' }).click();
+  await page.getByRole('button', { name: 'Import 9,997 people' }).click();
+  // The file has left.
+  await page.getByText('You may leave this page').waitFor();
+  await picture(page, 'desk-import-running');
+  await page.close();
+
+  const later = await openTransfer();
+  await later.getByRole('heading', { name: 'The latest import' }).waitFor();
+  await later.getByText('9,997 people were imported.').waitFor();
+  assert.equal(await totalSignups(), 2 * (PEOPLE - 3));
+  await checkAccessibility(later);
+  await picture(later, 'desk-import-latest');
+  await later.context().close();
+});
+
+test('an export is a file of as many lines as there are people, in both formats', async () => {
+  const page = await openTransfer();
+  const people = await totalSignups();
+  for (const { label, ending, header } of [
+    { label: 'CSV, for spreadsheets', ending: 'csv', header: 1 },
+    { label: 'NDJSON, for programs', ending: 'ndjson', header: 0 },
+  ]) {
+    await page.getByLabel(label).check();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: `Export ${people.toLocaleString('en')} people` }).click(),
+    ]);
+    assert.match(file.suggestedFilename(), new RegExp(String.raw`^my-waitlist-\d{4}-\d\d-\d\d\.${ending}$`));
+    const lines = (await readFile(await file.path(), 'utf8')).trimEnd().split('\n');
+    assert.equal(lines.length, people + header);
+    await page.getByText(`Saved ${people.toLocaleString('en')} people as my-waitlist`).waitFor();
+  }
+  await checkAccessibility(page);
+
+  // The way back: the desk knows each column, but for the position, which an import computes.
+  await choose(page, 'back.csv', 'join_order,position,email,registered_email,phone\n1,0,new@example.com,,\n');
+  await page.getByRole('region', { name: 'The first rows of the file' }).waitFor();
+  assert.equal(await page.getByText('Ignored', { exact: true }).count(), 1);
+  await page.context().close();
+});
+
+async function totalSignups(): Promise<number> {
+  const headers = { authorization: `Bearer ${await logIn(stage.service)}` };
+  const answer = await fetch(`${stage.service.url}/api/v1/waitlist/1`, { headers });
+  const { statistics } = (await answer.json()) as { statistics: { total_signups: number } };
+  return statistics.total_signups;
+}

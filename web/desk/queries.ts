@@ -35,11 +35,23 @@ export function waitlistsQuery() {
 export function waitlistQuery(waitlistId: number) {
   return queryOptions({
     queryKey: ['waitlists', waitlistId],
-    queryFn: async ({ signal }) =>
-      (await bodyOf(
-        api.GET('/api/v1/waitlist/{waitlist_id}', { params: { path: { waitlist_id: waitlistId } }, signal }),
-      )) as Waitlist,
+    queryFn: async ({ signal }) => {
+      const params = { path: { waitlist_id: waitlistId } };
+      const get = () => bodyOf(api.GET('/api/v1/waitlist/{waitlist_id}', { params, signal }));
+      const waitlist = await get();
+      if (isOwners(waitlist)) return waitlist;
+      // This operation is public, so the token has ended without a refusal. One that is not refreshes it.
+      await bodyOf(api.GET('/api/v1/auth/session', { signal }));
+      const again = await get();
+      if (isOwners(again)) return again;
+      throw new Problem(404, 'WAITLIST_NOT_FOUND', 'Your account has no such waitlist.');
+    },
   });
+}
+
+/** The public view does not say `is_public`. */
+function isOwners(waitlist: components['schemas']['WaitlistView']): waitlist is Waitlist {
+  return waitlist.is_public !== undefined;
 }
 
 /** The longest span that the overview shows, today included. */

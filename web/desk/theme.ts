@@ -13,6 +13,8 @@ export const theme = createTheme({
   autoContrast: true,
   components: {
     Badge: { defaultProps: { tt: 'none' } },
+    // Its element of role presentation may not stand in a menu.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // A <header> in a dialog would be a banner of the page.
     ModalHeader: { defaultProps: { role: 'none' } },
     DrawerHeader: { defaultProps: { role: 'none' } },

@@ -118,7 +118,6 @@ export class DisplaySettingsDto {
 
   @Texts({
     ...TEXTS,
-    description: `${TEXTS.description} The keys: ${TEXT_KEYS.map((key) => `\`${key}\``).join(', ')}.`,
     keys: TEXT_KEYS,
     maxLength: TEXT_LENGTH_MAX,
     default: DISPLAY_DEFAULTS.texts,
@@ -190,7 +189,12 @@ export class DisplayDto {
   @ApiProperty({ ...LANG, type: String })
   lang!: string;
 
-  @ApiProperty({ ...TEXTS, type: 'object', additionalProperties: { type: 'string', maxLength: TEXT_LENGTH_MAX } })
+  @ApiProperty({
+    ...TEXTS,
+    type: 'object',
+    properties: Object.fromEntries(TEXT_KEYS.map((key) => [key, { type: 'string', maxLength: TEXT_LENGTH_MAX }])),
+    additionalProperties: false,
+  })
   texts!: Readonly<Record<string, string>>;
 
   @ApiProperty({ ...YOUR_TURN_URL, type: String, format: 'uri' })

@@ -3,6 +3,8 @@ import type { Question } from './waitlist.entity.js';
 
 /** The specification's own bound: a listing has three question columns. */
 export const LIVE_QUESTIONS_MAX = 3;
+/** Of the live questions as compact JSON of the API: a page of waitlists holds those of each. */
+export const LIVE_QUESTIONS_BYTES_MAX = 16 * 1024;
 /** Questions of a waitlist in all, live and removed, so that its row stays small. */
 const QUESTIONS_MAX = 30;
 /** Of all questions as JSON, because the row is read for each lookup. 30 questions of usual length need far less. */
@@ -67,6 +69,18 @@ export function changeQuestions(current: Questions, given: readonly GivenQuestio
 /** An id that no question of the waitlist has or had: removed questions keep theirs. */
 export function nextQuestionId({ questions, removedQuestions }: Questions): number {
   return Math.max(0, ...[...questions, ...removedQuestions].map(({ id }) => id)) + 1;
+}
+
+/** The size of live questions as compact JSON of the API. */
+export function liveBytesOf(questions: readonly Question[]): number {
+  const shown = questions.map(({ id, text, optional, options }) => ({
+    id,
+    question_value: text,
+    optional,
+    answer_value: options,
+    soft_deleted: false,
+  }));
+  return Buffer.byteLength(JSON.stringify(shown));
 }
 
 /** Exceeded bounds on live and removed questions together. */

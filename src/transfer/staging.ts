@@ -90,7 +90,8 @@ export class Staging {
     }
     // A record cannot refer itself.
     const referrer = isNewToken && referredBy === token ? null : referredBy;
-    if (referrer !== null) countReferral.run(referrer);
+    // A repeated line is skipped, and its referral with it.
+    if (referrer !== null && earlier === null) countReferral.run(referrer);
     const ownToken = isNewToken && earlier === null ? token : null;
     addLine.run(id, sort, earlier === null ? 0 : 1, ownToken, amountReferred, uuid, referrer, JSON.stringify(facts));
     this.lines += 1;
@@ -144,6 +145,8 @@ export class Staging {
   private lineOf(row: Row, seq: number): ImportLine {
     const facts = JSON.parse(row.facts) as Record<'createdAt' | 'removedAt', string | null> &
       Omit<StagedLine['facts'], 'createdAt' | 'removedAt'>;
+    const aliases = this.hasAliases ? this.aliasesOf(row.id) : [];
+    const inFile = aliases.reduce((sum, { named }) => sum + named, row.named ?? 0);
     return {
       seq,
       facts: {
@@ -151,19 +154,21 @@ export class Staging {
         createdAt: new Date(facts.createdAt as string),
         removedAt: facts.removedAt === null ? null : new Date(facts.removedAt),
         // Referrals of people that the file no longer has.
-        importedReferrals: Math.max(0, row.amount - (row.named ?? 0)),
+        importedReferrals: Math.max(0, row.amount - inFile),
       },
       uuid: row.uuid,
       token: row.token,
-      otherTokens: this.hasAliases ? this.aliasesOf(row.id) : [],
+      otherTokens: aliases.map(({ token }) => token),
       isRepeated: row.repeated === 1,
       referrer:
         row.referred_by === null ? null : { token: row.referred_by, renamed: row.renamed, isInFile: row.in_file === 1 },
     };
   }
 
-  private aliasesOf(id: number): string[] {
-    return (this.statements.findAliases.all(id) as unknown as { token: string }[]).map(({ token }) => token);
+  /** The tokens of later lines about the person of this line, with the referrals that name them. */
+  private aliasesOf(id: number): { readonly token: string; readonly named: number }[] {
+    const rows: unknown = this.statements.findAliases.all(id);
+    return rows as { token: string; named: number }[];
   }
 }
 
@@ -174,7 +179,8 @@ const STATEMENTS = {
   dropPerson: 'DELETE FROM person WHERE key = ?',
   addToken: 'INSERT OR IGNORE INTO token VALUES (?, ?, NULL)',
   addAlias: 'INSERT OR IGNORE INTO alias VALUES (?, ?)',
-  findAliases: 'SELECT token FROM alias WHERE line = ?',
+  findAliases:
+    'SELECT a.token, COALESCE(n.amount, 0) AS named FROM alias a LEFT JOIN named n ON n.token = a.token WHERE a.line = ?',
   countReferral: 'INSERT INTO named VALUES (?, 1) ON CONFLICT DO UPDATE SET amount = amount + 1',
   addLine: 'INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   rename: 'UPDATE token SET renamed = ? WHERE token = ?',

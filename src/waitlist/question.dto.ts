@@ -2,11 +2,9 @@ import { ApiProperty } from '@nestjs/swagger';
 import { broken, Flag, Id, Text, TextList } from '../platform/contract/fields.js';
 import { ID_SCHEMA, TEXT_PATTERN } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
-import { type GivenQuestion, LIVE_QUESTIONS_MAX } from '../queue/questions.js';
+import { type GivenQuestion, LIVE_QUESTIONS_BYTES_MAX, LIVE_QUESTIONS_MAX } from '../queue/questions.js';
 import type { Question } from '../queue/waitlist.entity.js';
 
-/** Compact JSON: a page of waitlists holds the questions of each. */
-export const QUESTIONS_BYTES_MAX = 16 * 1024;
 export const QUESTIONS = { maxItems: 30 } as const;
 const QUESTION = {
   maxLength: 500,
@@ -89,8 +87,8 @@ export function questionFaults(questions: readonly QuestionDto[]) {
   const live = questions.filter(({ soft_deleted }) => !soft_deleted);
   if (live.length > LIVE_QUESTIONS_MAX)
     return broken('max_items', `must have at most ${LIVE_QUESTIONS_MAX} items that are not removed`);
-  if (Buffer.byteLength(JSON.stringify(live)) > QUESTIONS_BYTES_MAX)
-    return broken('max_bytes', `must have at most ${QUESTIONS_BYTES_MAX} bytes as compact JSON`);
+  if (Buffer.byteLength(JSON.stringify(live)) > LIVE_QUESTIONS_BYTES_MAX)
+    return broken('max_bytes', `must have at most ${LIVE_QUESTIONS_BYTES_MAX} bytes as compact JSON`);
   const texts = live.map(({ question_value }) => question_value);
   return live.flatMap((question, index) =>
     texts.indexOf(question.question_value) === index

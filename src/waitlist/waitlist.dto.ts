@@ -14,12 +14,12 @@ import {
 } from '../platform/contract/fields.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
 import { COUNT_SCHEMA, ID_SCHEMA, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
-import { LIVE_QUESTIONS_MAX } from '../queue/questions.js';
+import { LIVE_QUESTIONS_BYTES_MAX, LIVE_QUESTIONS_MAX } from '../queue/questions.js';
 import { signupPage } from '../queue/referral-link.js';
 import { type SettingChanges, UNREACHABLE } from '../queue/settings.js';
 import { REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
 import { DERIVED_DISPLAY, DisplayDto, DisplaySettingsDto, FRAME_ORIGINS, wholeDisplay } from './display.dto.js';
-import { ConfiguredQuestionDto, QuestionDto, questionFaults, QUESTIONS, QUESTIONS_BYTES_MAX } from './question.dto.js';
+import { ConfiguredQuestionDto, QuestionDto, questionFaults, QUESTIONS } from './question.dto.js';
 import { PUBLIC_KEY_SCHEMA } from './waitlist-keys.js';
 import { DEFAULTS, type Names, type PageRequest, type Waitlist } from './waitlist.service.js';
 
@@ -151,7 +151,7 @@ class SettingsDto {
   @NestedList(QuestionDto, {
     ...QUESTIONS,
     optional: true,
-    description: `The questions that a signup answers: at most ${LIVE_QUESTIONS_MAX}, with different texts, of at most ${QUESTIONS_BYTES_MAX} bytes as compact JSON. Removed questions that are sent back do not count.`,
+    description: `The questions that a signup answers: at most ${LIVE_QUESTIONS_MAX}, with different texts, of at most ${LIVE_QUESTIONS_BYTES_MAX} bytes as compact JSON. Removed questions that are sent back do not count.`,
   })
   questions?: QuestionDto[];
 

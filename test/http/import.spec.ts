@@ -221,6 +221,22 @@ describe('an import', () => {
         expect(people.get(`${name}@example.com`)?.referred_by_waiter_token).toBe(token);
     });
 
+    it('are as many as `amount_referred` if the file has fewer, whatever lines repeat a person', async () => {
+      const waitlist = await service.world.waitlist();
+
+      await importRows(
+        waitlist,
+        ['email', 'referral_token', 'referred_by', 'amount_referred'],
+        ['ada@example.com', 'AAAAAAAAAAAA', '', 4],
+        ['ADA@example.com', 'BBBBBBBBBBBB', '', 9],
+        ['bob@example.com', '', 'AAAAAAAAAAAA', 0],
+        ['bob@example.com', '', 'AAAAAAAAAAAA', 0],
+        ['eve@example.com', '', 'BBBBBBBBBBBB', 0],
+      );
+
+      expect((await byEmail(waitlist)).get('ada@example.com')?.amount_referred).toBe(4);
+    });
+
     it('gives a token that the file has twice to the first line', async () => {
       const waitlist = await service.world.waitlist();
 
@@ -528,6 +544,16 @@ describe('an import', () => {
         { question_value: 'Why?' },
         { question_value: 'How?', optional: true, answer_value: null },
       ]);
+    });
+
+    it('are not added beyond the size that questions may have', async () => {
+      const answer_value = Array.from({ length: 100 }, (_, number) => String(number).padEnd(155, 'x'));
+      const waitlist = await service.world.waitlist({ questions: [{ question_value: 'Which?', answer_value }] });
+
+      const report = await importRows(waitlist, ['email', 'question_1', 'answer_1'], ['a@example.com', 'y'.repeat(500), 'So']); // prettier-ignore
+
+      expect(report).toMatchObject({ imported: 0, rejected: 1, errors: [{ line: 2, field: 'answers' }] });
+      expect(report.errors[0].message).toContain('must have at most 16384 bytes');
     });
 
     it('takes answers as JSON in place of the pairs, removed questions as removed', async () => {

@@ -224,7 +224,7 @@ const HEADERS: Components['headers'] = {
   'RateLimit-Reset': { description: 'Seconds until the window ends.', schema: SECONDS },
   Link: {
     description:
-      'The next page, `<…>; rel="next"` (RFC 8288). It starts after the last item of this page, so none is skipped if items are removed between two requests. Absent on the last page.',
+      'The next page, `<…>; rel="next"` (RFC 8288). It starts after the last item of this page, so none is skipped if items are removed between two requests. It has the parameters of the URL; those of a JSON body must be sent again. Absent on the last page.',
     schema: { type: 'string', maxLength: 8192, pattern: '^<.+>; rel="next"$' },
   },
   'X-Total-Count': {

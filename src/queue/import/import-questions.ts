@@ -1,4 +1,11 @@
-import { faultsOfAll, LIVE_QUESTIONS_MAX, nextQuestionId, type Questions } from '../questions.js';
+import {
+  faultsOfAll,
+  LIVE_QUESTIONS_BYTES_MAX,
+  LIVE_QUESTIONS_MAX,
+  liveBytesOf,
+  nextQuestionId,
+  type Questions,
+} from '../questions.js';
 import type { Answer } from '../waiter.js';
 import type { Question } from '../waitlist.entity.js';
 
@@ -46,6 +53,8 @@ export class ImportQuestions {
         question = { id: nextQuestionId({ questions, removedQuestions }), text, optional, options: null };
         if (removed) removedQuestions = [...removedQuestions, question];
         else questions = [...questions, question];
+        if (!removed && liveBytesOf(questions) > LIVE_QUESTIONS_BYTES_MAX)
+          return `must not answer ${JSON.stringify(text)}: the questions of the waitlist must have at most ${LIVE_QUESTIONS_BYTES_MAX} bytes as compact JSON`;
         const [fault] = faultsOfAll({ questions, removedQuestions });
         if (fault) return `must not answer ${JSON.stringify(text)}: the questions of the waitlist ${fault.message}`;
       }

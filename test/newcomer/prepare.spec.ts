@@ -21,7 +21,7 @@ describe('a checkout that is not built', () => {
   const inFolder = (path: string) => join(folder.path, path);
   beforeEach(async () => {
     folder = await freshFolder();
-    for (const path of ['scripts', 'src']) mkdirSync(inFolder(path));
+    for (const path of ['scripts', 'src', 'web']) mkdirSync(inFolder(path));
     for (const path of ['scripts/prepare.js', 'src/main.ts']) copyFileSync(path, inFolder(path));
     writeFileSync(inFolder('build.cjs'), BUILD);
     const manifest = { name: 'checkout', version: '1.0.0', type: 'module', engines: { node: '>=20.19' } };

@@ -40,7 +40,7 @@ export class TokenPairDto {
 }
 
 export class ChangePasswordDto {
-  @AnyText({ ...PASSWORD, description: 'The password that the account has.' })
+  @AnyText({ ...PASSWORD, example: 'the one before 4711', description: 'The password that the account has.' })
   current_password!: string;
 
   @AnyText({

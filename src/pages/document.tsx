@@ -15,6 +15,8 @@ export interface Assets {
 export interface Page {
   /** Whose colors, language and logo the page has; null for none's. */
   readonly waitlist: PublicWaitlist | null;
+  /** Address of an image of another host; null on private pages, so that the host does not learn of their readers. */
+  readonly logo: string | null;
   /** Origins whose pages may frame this one. */
   readonly frameOrigins: readonly string[];
   readonly title: string;
@@ -33,13 +35,12 @@ const FAVICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='8' fill='%231a1d21'/%3E%3Cpath d='M9 11h14M9 16h10M9 21h6' stroke='%23fff' stroke-width='2.5' stroke-linecap='round'/%3E%3C/svg%3E";
 const CANVAS = { light: '#f5f6f7', dark: '#0d0e11' };
 
-export function renderPage({ waitlist, frameOrigins, title, preview, content }: Page, assets: Assets): Rendered {
+export function renderPage({ waitlist, logo, frameOrigins, title, preview, content }: Page, assets: Assets): Rendered {
   const { lang } = textsOf(waitlist ?? NO_TEXTS);
   const { scheme, properties } = themeOf(waitlist?.configuration_style_json ?? {});
   // Twice, so that it counts more than the sheet's own rules.
   const declarations = Object.entries(properties).map(([name, value]) => `${name}:${value}`);
   const css = declarations.length > 0 ? `:root:root{${declarations.join(';')}}` : '';
-  const logo = waitlist?.logo ?? null;
   const html = renderToString(
     <html lang={lang} dir={directionOf(lang)} data-scheme={scheme ?? undefined}>
       <head>
@@ -101,9 +102,8 @@ function headersOf(css: string, logo: string | null, frameOrigins: readonly stri
     'style-src': ["'self'", ...hash],
     'img-src': ["'self'", 'data:', ...(logo === null ? [] : [new URL(logo).origin])],
     'form-action': ["'self'"],
-    // The desk shows its owner a preview.
-    'frame-ancestors': ["'self'", ...frameOrigins],
+    'frame-ancestors': frameOrigins.length > 0 ? frameOrigins : ["'none'"],
   });
-  // It knows no origins but this one, and browsers that know `frame-ancestors` ignore it.
-  return frameOrigins.length > 0 ? { ...headers, 'x-frame-options': undefined } : headers;
+  // X-Frame-Options cannot list origins, and browsers that know `frame-ancestors` ignore it.
+  return { ...headers, 'x-frame-options': frameOrigins.length > 0 ? undefined : 'DENY' };
 }

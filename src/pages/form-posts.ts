@@ -43,7 +43,7 @@ export class FormPosts implements OnModuleInit {
     if (httpAdapter === null) return;
     const fastify = httpAdapter.getInstance();
     // With callbacks, because every request passes here: a promise each would cost lookups half a percent.
-    fastify.addHook('preValidation', (request, _, done) => {
+    fastify.addHook('preHandler', (request, _, done) => {
       if (!request.form) return done();
       this.withAnswers(request.body as Record<string, unknown>).then((body) => {
         request.body = body;
@@ -67,7 +67,9 @@ export class FormPosts implements OnModuleInit {
   }
 
   private async problemPage({ form }: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<string> {
-    return this.page.render(reply, (form && (await this.formAgain(form, answer))) ?? pageOf(answer));
+    // A service that is overloaded, or without its database, reads nothing more.
+    const again = form && answer.status < 500 ? await this.formAgain(form, answer) : null;
+    return this.page.render(reply, again ?? pageOf(answer));
   }
 
   /** Null where there is no form to show. */

@@ -32,6 +32,7 @@ export function formPage({ waitlist, frameOrigins, url, action, referralLink, se
   const metadata = Object.entries(sent?.values ?? {}).filter(([key]) => key.startsWith('metadata['));
   return {
     waitlist,
+    logo: waitlist.logo,
     frameOrigins,
     title: sent ? `${text('error_prefix')} ${name}` : name,
     preview: sent ? null : { url, description: introduction || text('description') },
@@ -69,6 +70,7 @@ export function statusPage({ waitlist, frameOrigins, status, leaders }: StatusPa
   const texts = textsOf(waitlist);
   return {
     waitlist,
+    logo: null,
     frameOrigins,
     title: `${headingOf(status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
     preview: null,
@@ -93,6 +95,7 @@ export function messagePage(heading: TextKey, more: TextKey | null = null): Page
   const { text } = textsOf(NO_TEXTS);
   return {
     waitlist: null,
+    logo: null,
     frameOrigins: [],
     title: text(heading),
     preview: null,

@@ -118,16 +118,17 @@ export class DisplaySettingsDto {
 
   @Texts({
     ...TEXTS,
+    description: `${TEXTS.description} The keys: ${TEXT_KEYS.map((key) => `\`${key}\``).join(', ')}.`,
     keys: TEXT_KEYS,
     maxLength: TEXT_LENGTH_MAX,
-    default: DISPLAY_DEFAULTS.texts,
+    optional: true,
   })
   texts?: Record<string, string>;
 
   @HttpUrl({ ...YOUR_TURN_URL, default: DISPLAY_DEFAULTS.your_turn_url, pattern: '^https://' })
   your_turn_url?: string | null;
 
-  @TextList({ ...FRAME_ORIGINS, default: DISPLAY_DEFAULTS.frame_origins })
+  @TextList({ ...FRAME_ORIGINS, optional: true })
   frame_origins?: string[];
 
   static toDisplay(body: DisplaySettingsDto): Partial<Display> {
@@ -189,12 +190,7 @@ export class DisplayDto {
   @ApiProperty({ ...LANG, type: String })
   lang!: string;
 
-  @ApiProperty({
-    ...TEXTS,
-    type: 'object',
-    properties: Object.fromEntries(TEXT_KEYS.map((key) => [key, { type: 'string', maxLength: TEXT_LENGTH_MAX }])),
-    additionalProperties: false,
-  })
+  @ApiProperty({ ...TEXTS, type: 'object', additionalProperties: { type: 'string', maxLength: TEXT_LENGTH_MAX } })
   texts!: Readonly<Record<string, string>>;
 
   @ApiProperty({ ...YOUR_TURN_URL, type: String, format: 'uri' })

@@ -115,9 +115,9 @@ describe('the page of a waitlist', () => {
     const { headers, text } = await open(`/waitlist/${waitlist.id}`);
 
     expect(headers['content-security-policy']).toMatch(
-      /^default-src 'none';base-uri 'none';form-action 'self';frame-ancestors 'self';script-src 'self';style-src 'self' 'sha256-[\w+/=]+';img-src 'self' data: https:\/\/logos\.example$/,
+      /^default-src 'none';base-uri 'none';form-action 'self';frame-ancestors 'none';script-src 'self';style-src 'self' 'sha256-[\w+/=]+';img-src 'self' data: https:\/\/logos\.example$/,
     );
-    expect(headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'x-frame-options': 'SAMEORIGIN' });
+    expect(headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY' });
     expect(headers['set-cookie']).toBeUndefined();
     expect(text).toContain('--waitlist-background:#4937e7');
     expect(text).toContain('--waitlist-button-text:#000000');
@@ -132,7 +132,7 @@ describe('the page of a waitlist', () => {
     const { headers } = await open(`/waitlist/${waitlist.id}`);
 
     expect(headers['content-security-policy']).toContain(
-      "frame-ancestors 'self' https://one.example https://two.example:8443;",
+      "frame-ancestors https://one.example https://two.example:8443;",
     );
     expect(headers['x-frame-options']).toBeUndefined();
   });
@@ -385,6 +385,7 @@ describe('the private page of a person', () => {
 
   it('shows the place from 1, the people ahead, and the link to share; no cache or search engine keeps it', async () => {
     const waitlist = await service.world.waitlist({
+      logo: 'https://logos.example/a.png',
       spots_to_move_upon_referral: 3,
       widget_shows_social_links: true,
       twitter_message: 'Come along & see:',
@@ -393,6 +394,7 @@ describe('the private page of a person', () => {
 
     const [first, second, third] = await Promise.all([ada, bob!, eve!].map((person) => statusOf(waitlist, person)));
 
+    expect([first!.text, first!.headers['content-security-policy']].join()).not.toContain('logos.example');
     expect(textOf(first!, 'h1')).toBe('You’re number 1');
     expect(textOf(first!)).toContain('Nobody is ahead of you.');
     expect(textOf(second!)).toContain('1 person is ahead of you.');

@@ -73,7 +73,7 @@ describe('a first start', () => {
   it('prints one screen with the address, the account, the key and examples', () => {
     expect(screen.split('\n').length).toBeLessThanOrEqual(24);
     expect(screen.split('\n\n').slice(0, 2)).toEqual([
-      `Waitlist Service is running on ${base}  (documentation: ${base}/docs)`,
+      `Waitlist Service is running on ${base}  (desk: ${base}/desk, documentation: ${base}/docs)`,
       `People join here:  ${base}/waitlist/1\nRun the list here: ${base}/desk`,
     ]);
     expect(credentials()).toEqual({
@@ -173,7 +173,7 @@ describe('a first start', () => {
 
     program = startMain({ folder: folder.path, environment });
 
-    expect(await program.printed('\n')).toBe(`Waitlist Service is running on ${base}  (documentation: ${base}/docs)\n`);
+    expect(await program.printed('\n')).toBe(`Waitlist Service is running on ${base}  (desk: ${base}/desk, documentation: ${base}/docs)\n`);
     const answer = await callAt(base, 'POST', '/api/v1/auth/create_tokens', { body: { email, password } });
     expect(answer.status).toBe(200);
   });

@@ -185,6 +185,7 @@ test('shows an operation on two screens, with its own failures and a link to all
   const codes = (await open('createSignup')).locator('.response-col_status');
   assert.deepEqual((await codes.allInnerTexts()).map((text) => text.trim()).filter(Number), [
     '200',
+    '303',
     '404',
     '422',
     '429',
@@ -193,7 +194,7 @@ test('shows an operation on two screens, with its own failures and a link to all
 
 test('lists the operations in the order in which they are used', async () => {
   const tags = await page.locator('.opblock-tag').evaluateAll((list) => list.map(({ dataset }) => dataset.tag));
-  assert.deepEqual(tags, ['Auth', 'Waitlist', 'Signup', 'Waiter', 'Account key', 'Audit']);
+  assert.deepEqual(tags, ['Auth', 'Session', 'Waitlist', 'Signup', 'Waiter', 'Account key', 'Audit']);
 });
 
 test('follows the dark scheme', async () => {

@@ -32,6 +32,9 @@ interface Shown {
   readonly isBusy?: boolean;
 }
 
+/** As a signup takes it. */
+const REFERRAL_LINK_LENGTH_MAX = 2048;
+
 class WaitlistSignup extends HTMLElement {
   static readonly observedAttributes = ['waitlist-id'];
   private readonly root = this.attachShadow({ mode: 'open' });
@@ -39,6 +42,7 @@ class WaitlistSignup extends HTMLElement {
   private readonly height = new CSSStyleSheet();
   private waitlist!: PublicWaitlist;
   private isBusy = false;
+  private loadedId: string | null = null;
 
   attributeChangedCallback(): void {
     this.root.adoptedStyleSheets = [...shared, this.theme, this.height];
@@ -50,12 +54,14 @@ class WaitlistSignup extends HTMLElement {
     if (this.isBusy) return;
     this.isBusy = true;
     await work().finally(() => (this.isBusy = false));
+    if (this.getAttribute('waitlist-id') !== this.loadedId) await this.load();
   }
 
   private load(): Promise<void> {
     return this.alone(async () => {
+      this.loadedId = this.getAttribute('waitlist-id');
       try {
-        this.waitlist = await getWaitlist(this.getAttribute('waitlist-id') ?? '');
+        this.waitlist = await getWaitlist(this.loadedId ?? '');
       } catch (error) {
         // Visitors cannot mend a wrong id, and need not see one.
         if (error instanceof Refusal && !error.isTemporary) console.error(`<${ELEMENT}>: ${error.detail}`);
@@ -174,13 +180,20 @@ function requestOf(waitlist: PublicWaitlist, values: Values): Record<string, unk
     waitlist_id: waitlist.id,
     ...Object.fromEntries(contact.map(({ name }) => [name, values[name]])),
     ...(!waitlist.is_closed && {
-      referral_link: document.URL,
+      referral_link: referralLink(),
       answers: waitlist.questions.map(({ question_value }, index) => ({
         question_value,
         answer_value: values[`answers[${index}]`] || null,
       })),
     }),
   };
+}
+
+/** The address of this page. Of one that a signup would refuse, the token alone. */
+function referralLink(): string {
+  const { href, origin, searchParams } = new URL(document.URL);
+  if (href.length <= REFERRAL_LINK_LENGTH_MAX) return href;
+  return `${origin}?ref_id=${searchParams.get('ref_id') ?? ''}`.slice(0, REFERRAL_LINK_LENGTH_MAX);
 }
 
 /** Puts the element into the hosted product's containers, which then look and behave the same. */

@@ -201,8 +201,7 @@ export function Texts({
   maxLength,
   ...options
 }: FieldOptions & TextBounds & { readonly keys: readonly string[] }) {
-  const properties = Object.fromEntries(keys.map((key) => [key, { type: 'string', maxLength, pattern: TEXT_PATTERN }]));
-  const schema = { ...options, type: 'object', properties, additionalProperties: false };
+  const schema = { ...options, type: 'object', additionalProperties: { type: 'string', maxLength } };
   const faultOf = textFault({ maxLength, pattern: TEXT_PATTERN });
   const faultsOf = (value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))

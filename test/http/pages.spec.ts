@@ -132,7 +132,7 @@ describe('the page of a waitlist', () => {
     const { headers } = await open(`/waitlist/${waitlist.id}`);
 
     expect(headers['content-security-policy']).toContain(
-      "frame-ancestors https://one.example https://two.example:8443;",
+      'frame-ancestors https://one.example https://two.example:8443;',
     );
     expect(headers['x-frame-options']).toBeUndefined();
   });

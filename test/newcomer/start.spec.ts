@@ -173,7 +173,9 @@ describe('a first start', () => {
 
     program = startMain({ folder: folder.path, environment });
 
-    expect(await program.printed('\n')).toBe(`Waitlist Service is running on ${base}  (desk: ${base}/desk, documentation: ${base}/docs)\n`);
+    expect(await program.printed('\n')).toBe(
+      `Waitlist Service is running on ${base}  (desk: ${base}/desk, documentation: ${base}/docs)\n`,
+    );
     const answer = await callAt(base, 'POST', '/api/v1/auth/create_tokens', { body: { email, password } });
     expect(answer.status).toBe(200);
   });

@@ -208,7 +208,7 @@ describe('the frame', () => {
     await stage.signIn(page, '/desk/1/overview');
     await heading(page, 'Overview').waitFor();
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the page');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
     await page.keyboard.press('Enter');
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'page');
 
@@ -248,7 +248,7 @@ describe('the frame', () => {
   it('changes its colors', async () => {
     const page = await stage.openPage({ colorScheme: 'light' });
     await stage.signIn(page);
-    await page.getByRole('button', { name: 'Colors: Like the system' }).first().click();
+    await page.getByRole('button', { name: 'Colors: System' }).first().click();
     await page.getByRole('menuitemradio', { name: 'Dark' }).click();
 
     await page.waitForFunction(() => document.documentElement.dataset.mantineColorScheme === 'dark');

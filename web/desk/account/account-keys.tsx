@@ -26,7 +26,7 @@ export function AccountKeys() {
   return (
     <Section
       title="Account keys"
-      description="A key opens the API to your own scripts, for all your waitlists, without your password."
+      description="With a key, your scripts can use the API for all your waitlists without your password."
       action={
         <Button variant="default" size="compact-sm" onClick={() => setIsCreating(true)}>
           Create key
@@ -57,7 +57,7 @@ export function AccountKeys() {
           await queries.invalidateQueries(accountKeysQuery());
         }}
       >
-        Scripts that use this key are refused from then on.
+        Scripts that use this key lose access at once.
       </ConfirmDialog>
     </Section>
   );
@@ -167,7 +167,7 @@ function CreateForm({ onCreated, onCancel }: { onCreated: (secret: string) => vo
       <Stack>
         <TextInput
           label="Name"
-          description="It tells your keys apart."
+          description="Helps you tell your keys apart."
           required
           data-autofocus
           {...form.getInputProps('name')}
@@ -175,13 +175,17 @@ function CreateForm({ onCreated, onCancel }: { onCreated: (secret: string) => vo
         <Radio.Group label="Scope" {...form.getInputProps('scope')}>
           <Stack gap="xs" mt="xs">
             <Radio value="read" label={SCOPES.read} description="Lists, exports and statistics" />
-            <Radio value="manage" label={SCOPES.manage} description="Everything but the password and new keys" />
+            <Radio
+              value="manage"
+              label={SCOPES.manage}
+              description="Everything except logins, the password and creating keys"
+            />
           </Stack>
         </Radio.Group>
         <TextInput
           type="date"
           label="Expires"
-          description="Without a day, it never does."
+          description="Leave empty for a key that never expires."
           {...form.getInputProps('expires_at')}
         />
         {unplaced !== null && <ProblemAlert error={unplaced} />}

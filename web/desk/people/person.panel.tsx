@@ -88,7 +88,7 @@ export function PersonPanel() {
               </Button>
             )}
             <Button variant="default" onClick={() => setIsCorrecting(true)}>
-              Correct
+              Edit
             </Button>
             <Button variant="subtle" color="red" onClick={() => setDialog('erase')}>
               Erase
@@ -176,9 +176,9 @@ function Contact({ person }: { person: WholePerson }) {
     <Section title="Contact">
       <DataList gap={6}>
         <Item label="Name">{nameOf(person)}</Item>
-        <Item label="Address">{email}</Item>
+        <Item label="Email">{email}</Item>
         {email !== null && <Item label="Verified">{verified ? 'Yes' : 'No'}</Item>}
-        {registered_email !== email && <Item label="First address">{registered_email}</Item>}
+        {registered_email !== email && <Item label="Email at signup">{registered_email}</Item>}
         <Item label="Phone">{phone}</Item>
         <Item label="Joined">
           <RelativeTime time={created_at} />
@@ -267,14 +267,14 @@ function Referrals({ person }: { person: WholePerson }) {
           </>
         ) : by !== null ? (
           <>
-            Referred with the token <Code>{by}</Code>, whose owner is not on this list.
+            Referred with the token <Code>{by}</Code>, which belongs to nobody on this list.
           </>
         ) : (
-          'Referred by nobody.'
+          'Not referred.'
         )}
       </Text>
       {referred.isError && <ProblemAlert error={referred.error} onRetry={() => void referred.refetch()} />}
-      {referred.data && person.amount_referred === 0 && <Text size="sm">Referred nobody yet.</Text>}
+      {referred.data && person.amount_referred === 0 && <Text size="sm">No referrals yet.</Text>}
       {groups.map(({ people, total }, index) =>
         people.length === 0 ? null : (
           <Stack gap={4} key={index}>
@@ -323,7 +323,7 @@ function PersonLink({ person, name }: { person: Pick<Person, 'uuid' | 'waitlist_
 
 const ACTIONS: Readonly<Partial<Record<HistoryEvent['action'], string>>> = {
   waiters_offboarded: 'Let in',
-  waiter_corrected: 'Corrected or moved',
+  waiter_corrected: 'Edited or moved',
   waiters_imported: 'Imported',
 };
 

@@ -20,7 +20,7 @@ export function DangerTab({ waitlist }: { waitlist: Waitlist }) {
         text={
           isClosed
             ? 'Nobody new can join. Those who joined still find their place.'
-            : 'Nobody new can join then. Those who joined still find their place. You can open it again at any time.'
+            : 'Nobody new can join. Those who joined still find their place. You can open it again at any time.'
         }
         act={isClosed ? 'Open the waitlist' : 'Close the waitlist'}
         done={isClosed ? 'The waitlist is open.' : 'The waitlist is closed.'}
@@ -31,7 +31,7 @@ export function DangerTab({ waitlist }: { waitlist: Waitlist }) {
         title={isPublic ? 'Make the waitlist private' : 'The waitlist is private'}
         text={
           isPublic
-            ? 'Its signup page, widget and leaderboard disappear then. Apps that know its id can still sign people up, and private status pages stay. You can make it public again at any time.'
+            ? 'Its signup page, widget and leaderboard disappear. Apps that know its id can still sign people up, and private status pages stay. You can make it public again at any time.'
             : 'It has no signup page, widget or leaderboard. Apps that know its id can still sign people up.'
         }
         act={isPublic ? 'Make it private' : 'Make it public'}
@@ -122,7 +122,7 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
   return (
     <Act
       title="Delete the waitlist"
-      text="Deletes it with all its people, answers and referrals. Export it before, if you may need them."
+      text="Deletes it with all its people, answers and referrals. Export it first if you may need the data."
     >
       <Group>
         <Button color="red" variant="outline" onClick={() => setAsking(true)}>
@@ -138,7 +138,7 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
         onClose={close}
       >
         <Text size="sm">
-          {peopleOf(statistics.total_signups)} Pages that show this waitlist stop working. There is no way back.
+          {peopleOf(statistics.total_signups)} Pages that show this waitlist stop working. This cannot be undone.
         </Text>
         <TextInput
           label={`Type ${name} to confirm`}

@@ -45,7 +45,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
           {...form.getInputProps('waitlist_url_location')}
         />
       </Section>
-      <Section title="Contact data" hint="A person is found again by email or phone, so one of them stays on.">
+      <Section title="Contact data" hint="People are identified by email or phone, so at least one must stay on.">
         <Stack gap="sm">
           {CONTACT.map(({ field, label }) => (
             <Group key={field} justify="space-between" gap="xs">
@@ -59,9 +59,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
               />
             </Group>
           ))}
-          {form.errors.required_contact && (
-            <Input.Error role="alert">This setting {form.errors.required_contact}</Input.Error>
-          )}
+          {form.errors.required_contact && <Input.Error role="alert">{form.errors.required_contact}</Input.Error>}
         </Stack>
         <Select
           label="Country of phone numbers"
@@ -77,13 +75,12 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
           onChange={(region: string | null) => form.setFieldValue('default_region', region ?? '')}
         />
       </Section>
-      <Section title="Questions" hint="Up to three, in this order. The answers stand at each person and in the export.">
+      <Section title="Questions" hint="Up to three, in this order. Answers are shown on each person and in exports.">
         <QuestionFields
           form={form}
           saved={saved.questions}
           removedBefore={waitlist.questions.filter(({ soft_deleted }) => soft_deleted)}
-        />{' '}
-        {/* prettier-ignore */}
+        />
       </Section>
     </SettingsTab>
   );

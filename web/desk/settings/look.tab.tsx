@@ -16,15 +16,14 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
   return (
     <div className={classes.look}>
       <SettingsTab settings={settings}>
-        <Section title="Words">
+        <Section title="Texts">
           <TextInput label="Title" placeholder={waitlist.waitlist_name} {...form.getInputProps('title')} />
           <Textarea
             label="Introduction"
             autosize
             description="Below the title."
             {...form.getInputProps('texts.introduction')}
-          />{' '}
-          {/* prettier-ignore */}
+          />
           <TextInput label="Button text" placeholder={TEXTS.button} {...form.getInputProps('signup_button_title')} />
           <Textarea
             label="What the data is for"
@@ -35,7 +34,7 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
           <TextInput label="After joining" placeholder={TEXTS.joined} {...form.getInputProps('success_title')} />
           <TextInput
             label="Language"
-            description="Of these texts, as a tag such as en, de or pt-BR. It decides the direction of the text and the form of numbers."
+            description="Language tag of these texts, such as en, de or pt-BR. It sets the text direction and number format."
             maw={240}
             {...form.getInputProps('lang')}
           />
@@ -78,7 +77,7 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
               <ColorInput
                 key={name}
                 label={label}
-                placeholder="As usual"
+                placeholder="Default"
                 withEyeDropper={false}
                 withPreview={form.values.configuration_style_json[name] !== ''}
                 {...form.getInputProps(`configuration_style_json.${name}`)}
@@ -88,7 +87,7 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
         </Section>
         <Section title="When it is their turn">
           <TextInput
-            label="Address that people are led to"
+            label="Destination address"
             description="The page of a person whom you let in has a button that leads here."
             type="url"
             placeholder="https://example.com/welcome"
@@ -97,7 +96,7 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
         </Section>
         <Section title="Sharing">
           <Textarea
-            label="Message ready to share"
+            label="Share message"
             description="The person’s own link follows it."
             autosize
             placeholder={TEXTS.message}
@@ -110,23 +109,23 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
         </Section>
         <Section title="Page and widget">
           <Switch
-            label="Hide how many people are on the waitlist"
+            label="Hide the number of signups from the public API"
             {...form.getInputProps('hide_counts', { type: 'checkbox' })}
           />
           <Switch
-            label="Leave the titles out of the widget"
+            label="Hide the title in the widget"
             {...form.getInputProps('remove_widget_headers', { type: 'checkbox' })}
           />
           <div>
             <Textarea
               label="Sites that may show the page in a frame"
-              description="One origin a line, such as https://example.com. The widget needs none."
+              description="One origin per line, such as https://example.com. The widget needs none."
               autosize
               minRows={2}
               {...form.getInputProps('frame_origins')}
               error={originFault !== undefined}
             />
-            {originFault && <Input.Error mt={4}>Each line {originFault}</Input.Error>}
+            {originFault && <Input.Error mt={4}>{originFault}</Input.Error>}
           </div>
         </Section>
       </SettingsTab>

@@ -213,16 +213,17 @@ test('colors and words show in the preview at once, and on the page once they ar
   await Promise.all([visitor.context().close(), page.context().close()]);
 });
 
-test('the secret key is replaced after a question, and shown once', async () => {
+test('the API key is replaced after a question, and shown once', async () => {
   const page = await openSettings('keys');
-  await page.getByRole('button', { name: 'Replace the secret key' }).click();
-  await page.getByText('stop working at once').waitFor();
-  await page.getByRole('button', { name: 'Replace the key' }).click();
-  const shown = page.getByRole('dialog', { name: 'The new secret key' });
-  const key = await shown.getByLabel('Secret API key', { exact: true }).inputValue();
+  await page.getByRole('button', { name: 'Replace the API key' }).click();
+  const question = page.getByRole('dialog', { name: 'Replace the API key?' });
+  await question.getByText('stop working at once').waitFor();
+  await question.getByRole('button', { name: 'Replace the API key' }).click();
+  const shown = page.getByRole('dialog', { name: 'Save the new API key' });
+  const key = await shown.getByLabel('API key', { exact: true }).inputValue();
   await checkAccessibility(page);
   await picture(page, 'desk-settings-new-key');
-  await shown.getByRole('button', { name: 'Done' }).click();
+  await shown.getByRole('button', { name: 'I have saved it' }).click();
   const answer = await fetch(`${stage.service.url}/api/v1/waiter?api_key=${key}`, {
     headers: { authorization: `Bearer ${await logIn(stage.service)}` },
   });

@@ -67,8 +67,7 @@ export async function signIn(email: string, password: string): Promise<void> {
  */
 export async function signOut(): Promise<void> {
   const response = await fetchOrNotice(SESSION, { method: 'DELETE' });
-  // 401: it has ended already.
-  if (!response.ok && response.status !== 401) throw await Problem.of(response);
+  if (!response.ok) throw await Problem.of(response);
   otherTabs.postMessage('signed out');
   leave();
 }

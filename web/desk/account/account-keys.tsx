@@ -1,4 +1,4 @@
-import { Button, Code, Group, Modal, Radio, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Code, Group, Radio, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,7 +9,7 @@ import { Delayed } from '../parts/delayed';
 import { showFaults } from '../parts/field-faults';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
-import { SecretOnce } from '../parts/secret-once';
+import { SecretDialog } from '../parts/secret-dialog';
 import { Section } from '../parts/section';
 import { accountKeysQuery } from '../queries';
 
@@ -122,26 +122,17 @@ function CreateDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
     setSecret(null);
     onClose();
   };
-  const isShown = secret !== null;
   return (
-    <Modal
-      opened={isOpen}
+    <SecretDialog
+      isOpen={isOpen}
+      title={secret === null ? 'Create an account key' : 'Save this account key'}
+      label="Account key"
+      secret={secret}
+      form={<CreateForm onCreated={setSecret} onCancel={close} />}
       onClose={close}
-      title={isShown ? 'Save this key' : 'Create an account key'}
-      centered
-      closeOnClickOutside={!isShown}
-      closeOnEscape={!isShown}
-      withCloseButton={!isShown}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {isShown ? (
-        <SecretOnce value={secret} onSaved={close}>
-          Send it in the header <Code>api-key</Code>. It is shown only now. If it is lost, revoke it and create another.
-        </SecretOnce>
-      ) : (
-        <CreateForm onCreated={setSecret} onCancel={close} />
-      )}
-    </Modal>
+      Send it in the header <Code>api-key</Code>. It is shown only now. If it is lost, revoke it and create another.
+    </SecretDialog>
   );
 }
 

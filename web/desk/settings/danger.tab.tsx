@@ -1,12 +1,13 @@
-import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { useState } from 'react';
 import { api, bodyOf } from '../api';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { count } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
+import { Section } from '../parts/section';
 import { type Waitlist, waitlistQuery, waitlistsQuery } from '../queries';
 
 /** Closing, hiding and deleting the waitlist. */
@@ -43,24 +44,6 @@ export function DangerTab({ waitlist }: { waitlist: Waitlist }) {
   );
 }
 
-function Act({ title, text, children }: { title: string; text: ReactNode; children: ReactNode }) {
-  return (
-    <Paper withBorder p="md">
-      <Stack gap="sm">
-        <div>
-          <Title order={2} size="h4">
-            {title}
-          </Title>
-          <Text size="sm" c="dimmed">
-            {text}
-          </Text>
-        </div>
-        {children}
-      </Stack>
-    </Paper>
-  );
-}
-
 /** An act that can be taken back, so it happens at once. */
 function Toggle({
   waitlist,
@@ -90,14 +73,14 @@ function Toggle({
     },
   });
   return (
-    <Act title={title} text={text}>
-      {send.isError && <ProblemAlert error={send.error} onRetry={() => send.mutate()} />}
-      <Group>
+    <Section title={title} description={text}>
+      <Stack gap="sm" align="flex-start">
+        {send.isError && <ProblemAlert error={send.error} onRetry={() => send.mutate()} />}
         <Button variant="default" loading={send.isPending} onClick={() => send.mutate()}>
           {act}
         </Button>
-      </Group>
-    </Act>
+      </Stack>
+    </Section>
   );
 }
 
@@ -120,15 +103,13 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
     notifications.show({ message: `“${name}” is deleted.` });
   };
   return (
-    <Act
+    <Section
       title="Delete the waitlist"
-      text="Deletes it with all its people, answers and referrals. Export it first if you may need the data."
+      description="Deletes it with all its people, answers and referrals. Export it first if you may need the data."
     >
-      <Group>
-        <Button color="red" variant="outline" onClick={() => setAsking(true)}>
-          Delete the waitlist
-        </Button>
-      </Group>
+      <Button color="red" variant="outline" onClick={() => setAsking(true)}>
+        Delete the waitlist
+      </Button>
       <ConfirmDialog
         isOpen={isAsking}
         title={`Delete “${name}”?`}
@@ -148,7 +129,7 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
           data-autofocus
         />
       </ConfirmDialog>
-    </Act>
+    </Section>
   );
 }
 

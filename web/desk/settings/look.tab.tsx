@@ -1,10 +1,10 @@
 import { Accordion, ColorInput, Input, SimpleGrid, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import { TEXTS } from '../../page/texts';
+import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
 import { COLORS, TEXT_GROUPS } from './look-fields';
 import { type LookValues, toStyle, toTexts, valuesOf } from './look-values';
 import { Preview } from './preview';
-import { Section } from './section';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
 import classes from './settings.module.css';
 
@@ -16,7 +16,7 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
   return (
     <div className={classes.look}>
       <SettingsTab settings={settings}>
-        <Section title="Texts">
+        <PlainSection title="Texts">
           <TextInput label="Title" placeholder={waitlist.waitlist_name} {...form.getInputProps('title')} />
           <Textarea
             label="Introduction"
@@ -60,10 +60,10 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
               </Accordion.Item>
             ))}
           </Accordion>
-        </Section>
-        <Section
+        </PlainSection>
+        <PlainSection
           title="Logo and colors"
-          hint="Without colors, the page follows each visitor’s light or dark setting. Text that cannot be read on its background becomes black or white."
+          description="Without colors, the page follows each visitor’s light or dark setting. Text that cannot be read on its background becomes black or white."
         >
           <TextInput
             label="Logo"
@@ -84,8 +84,8 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
               />
             ))}
           </SimpleGrid>
-        </Section>
-        <Section title="When it is their turn">
+        </PlainSection>
+        <PlainSection title="When it is their turn">
           <TextInput
             label="Destination address"
             description="The page of a person whom you let in has a button that leads here."
@@ -93,8 +93,8 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
             placeholder="https://example.com/welcome"
             {...form.getInputProps('your_turn_url')}
           />
-        </Section>
-        <Section title="Sharing">
+        </PlainSection>
+        <PlainSection title="Sharing">
           <Textarea
             label="Share message"
             description="The person’s own link follows it."
@@ -106,8 +106,8 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
             label="Show links to social networks"
             {...form.getInputProps('widget_shows_social_links', { type: 'checkbox' })}
           />
-        </Section>
-        <Section title="Page and widget">
+        </PlainSection>
+        <PlainSection title="Page and widget">
           <Switch
             label="Hide the number of signups from the public API"
             {...form.getInputProps('hide_counts', { type: 'checkbox' })}
@@ -127,7 +127,7 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
             />
             {originFault && <Input.Error mt={4}>{originFault}</Input.Error>}
           </div>
-        </Section>
+        </PlainSection>
       </SettingsTab>
       <Preview waitlist={waitlist} values={form.values} />
     </div>

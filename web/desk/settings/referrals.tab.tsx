@@ -4,8 +4,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api';
 import { countPeople } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
+import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
-import { Section } from './section';
 import { SettingsTab, useSettingsForm } from './settings-form';
 
 interface ReferralValues extends Record<string, unknown> {
@@ -29,7 +29,7 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
       settings={settings}
       savedText={({ records_moved }) => (records_moved > 0 ? `Saved. ${countPeople(records_moved)} moved.` : 'Saved.')}
     >
-      <Section title="Moving up">
+      <PlainSection title="Moving up">
         <NumberInput
           label="Places for each friend who joins"
           description="How many places a person moves up for each friend who joins. A change applies at once, to earlier referrals too."
@@ -42,8 +42,11 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
           {...form.getInputProps('spots_to_move_upon_referral')}
         />
         {spots !== saved.spots_to_move_upon_referral && <Preview waitlistId={waitlist.id} spots={spots} />}
-      </Section>
-      <Section title="Leaderboard" hint="The people with the most referrals, with names and addresses shortened.">
+      </PlainSection>
+      <PlainSection
+        title="Leaderboard"
+        description="The people with the most referrals, with names and addresses shortened."
+      >
         <Switch
           label="Everybody may see the leaderboard"
           {...form.getInputProps('uses_leaderboard', { type: 'checkbox' })}
@@ -59,7 +62,7 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
           disabled={!form.values.uses_leaderboard}
           {...form.getInputProps('leaderboard_length')}
         />
-      </Section>
+      </PlainSection>
     </SettingsTab>
   );
 }

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Table, Text } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
-import { stringify } from 'csv-stringify/browser/esm/sync';
+import { csvOf } from '../parts/csv';
 import { count, countPeople } from '../parts/format';
 import { saveFile } from '../parts/save-file';
 import type { Waitlist } from '../queries';
@@ -92,8 +92,9 @@ function lines(number: number): string {
 /** The counts, then the faults. Spreadsheets open it. */
 function fileOf({ imported, skipped, rejected, unresolved_referrals, errors }: ImportReport): Blob {
   const counts = Object.entries({ imported, skipped, rejected, unresolved_referrals });
-  const rows = [...counts.map(([name, number]) => ({ line: '', field: name, message: number })), ...errors];
-  return new Blob([stringify(rows, { header: true, columns: ['line', 'field', 'message'], escape_formulas: true })], {
-    type: 'text/csv',
-  });
+  return csvOf([
+    ['line', 'field', 'message'],
+    ...counts.map(([name, number]) => ['', name, number]),
+    ...errors.map(({ line, field, message }) => [line, field, message]),
+  ]);
 }

@@ -94,7 +94,7 @@ describe('the people of a waitlist', () => {
         await page.getByLabel('Referrals', { exact: true }).selectOption('Everybody');
         await row(some).waitFor();
         if (width === 1280) await page.getByRole('columnheader', { name: 'Joined' }).getByRole('button').click();
-        else await page.getByLabel('Sort by').selectOption('By joining');
+        else await page.getByLabel('Sort by').selectOption('By time of joining');
         await page.waitForURL((url) => url.searchParams.get('order') === 'joined');
         await page.goBack();
         await page.waitForURL((url) => !url.searchParams.has('order'));
@@ -129,18 +129,18 @@ describe('the people of a waitlist', () => {
         await search(journey, email);
         await row(email).click();
         const panel = page.getByRole('dialog');
-        await panel.getByRole('button', { name: 'Correct' }).click();
-        await panel.getByLabel('Address').fill('person-400@example.com');
+        await panel.getByRole('button', { name: 'Edit' }).click();
+        await panel.getByLabel('Email', { exact: true }).fill('person-400@example.com');
         await panel.getByLabel('First name').fill('Emmy');
         await panel.getByRole('button', { name: 'Save' }).click();
         await panel.getByText('is that of another record of this waitlist').waitFor();
-        assert.equal(await panel.getByLabel('Address').getAttribute('aria-invalid'), 'true');
+        assert.equal(await panel.getByLabel('Email', { exact: true }).getAttribute('aria-invalid'), 'true');
         assert.equal(await panel.getByLabel('First name').inputValue(), 'Emmy');
         await checkAccessibility(page);
-        await panel.getByLabel('Address').fill(email);
+        await panel.getByLabel('Email', { exact: true }).fill(email);
         await panel.getByRole('button', { name: 'Save' }).click();
         await panel.getByText('Emmy Number').waitFor();
-        await panel.getByText('Corrected or moved').waitFor();
+        await panel.getByText('Edited or moved').waitFor();
       });
 
       test('are moved, and told what will happen before', async () => {
@@ -184,13 +184,13 @@ describe('the people of a waitlist', () => {
         await checkAccessibility(page);
         await page.getByRole('button', { name: 'Let in', exact: true }).click();
         const dialog = page.getByRole('dialog', { name: 'Let 3 people in?' });
-        await dialog.getByText('There is no way back.').waitFor();
+        await dialog.getByText('This cannot be undone.').waitFor();
         await checkAccessibility(page);
         await dialog.getByRole('button', { name: 'Let 3 people in' }).click();
         const result = page.getByRole('dialog', { name: '3 people let in' });
-        await result.getByText('Nobody told them yet.').waitFor();
+        await result.getByText('They have not been notified.').waitFor();
         await checkAccessibility(page);
-        await result.getByRole('button', { name: 'Copy addresses' }).click();
+        await result.getByRole('button', { name: 'Copy contacts' }).click();
         await result.getByRole('button', { name: 'Copied' }).waitFor();
         const copied = await page.evaluate(() => navigator.clipboard.readText());
         assert.equal(copied.split('\n').length, 3);
@@ -201,11 +201,11 @@ describe('the people of a waitlist', () => {
       test('are let in from the front, 100 at once; after a lost answer, to try again lets in no more', async () => {
         const { page } = journey;
         const before = await statistics();
-        await page.getByRole('button', { name: 'Let the next in' }).click();
-        const dialog = page.getByRole('dialog', { name: 'Let the next in' });
+        await page.getByRole('button', { name: 'Let next people in' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Let next people in' });
         await dialog.getByRole('listitem').nth(4).waitFor();
         await dialog.getByLabel('How many').fill('100');
-        await dialog.getByText('100 people leave the line for good. There is no way back.').waitFor();
+        await dialog.getByText('100 people leave the line for good. This cannot be undone.').waitFor();
         await checkAccessibility(page);
         if (width === 1280) await picture(page, 'let-in', false);
         await page.route(
@@ -217,7 +217,7 @@ describe('the people of a waitlist', () => {
           { times: 1 },
         );
         await dialog.getByRole('button', { name: 'Let 100 people in' }).click();
-        await dialog.getByText('To try again is safe').waitFor();
+        await dialog.getByText('It is safe to try again').waitFor();
         await dialog.getByRole('button', { name: 'Try again' }).click();
         const result = page.getByRole('dialog', { name: '100 people let in' });
         const [download] = await Promise.all([

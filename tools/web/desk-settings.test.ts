@@ -59,10 +59,11 @@ async function answersOf(uuid: string) {
 
 test('each tab has an address, works by keyboard, and shows nothing that hinders people', async () => {
   const page = await openSettings('form');
-  for (const tab of ['form', 'referrals', 'look', 'keys', 'danger']) {
+  const tabs = { form: 'Form', referrals: 'Referrals', look: 'Appearance', keys: 'Keys', danger: 'Danger zone' };
+  for (const [tab, name] of Object.entries(tabs)) {
     await page.waitForURL(`**/desk/1/settings/${tab}`);
     await page.reload();
-    await page.getByRole('tab', { selected: true, name: new RegExp(tab, 'i') }).waitFor();
+    await page.getByRole('tab', { selected: true, name }).waitFor();
     await checkAccessibility(page);
     await picture(page, `desk-settings-${tab}`);
     await page.getByRole('tab', { selected: true }).press('ArrowRight');
@@ -112,7 +113,7 @@ test('a question is asked, renamed with its answers, moved, and removed', async 
   assert.equal((await answersOf(uuid))['Where did you hear of us?'], 'The news');
 
   await page.getByRole('button', { name: 'Remove question 1' }).click();
-  await page.getByText('The answers given so far are kept').waitFor();
+  await page.getByText('New signups are no longer asked').waitFor();
   await picture(page, 'desk-settings-removed-question');
   await save(page);
   await page.getByText('Removed earlier, with their answers kept: “Which size?”.').waitFor();
@@ -138,13 +139,13 @@ test("the service's faults stand beside their fields, and nothing that was typed
 test('a tab with changes asks before it is left, and keeps them if its owner stays', async () => {
   const page = await openSettings('form');
   await page.getByRole('textbox', { name: 'Name' }).fill('Another name');
-  await page.getByRole('tab', { name: 'Look' }).click();
+  await page.getByRole('tab', { name: 'Appearance' }).click();
   const dialog = page.getByRole('dialog', { name: 'Leave without saving?' });
   await dialog.waitFor();
   await checkAccessibility(page);
   await dialog.getByRole('button', { name: 'Stay here' }).click();
   assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Another name');
-  await page.getByRole('tab', { name: 'Look' }).click();
+  await page.getByRole('tab', { name: 'Appearance' }).click();
   await dialog.getByRole('button', { name: 'Leave without saving' }).click();
   await page.waitForURL('**/settings/look');
   assert.equal((await waitlist()).waitlist_name, 'My waitlist');
@@ -166,7 +167,7 @@ test('a change of the spots tells how many people would move, then how many move
   const id = await createWaitlist({ waitlist_name: 'Referrals', spots_to_move_upon_referral: 0 });
   await stage.importPeople(40, id);
   const page = await openSettings('referrals', id);
-  await page.getByLabel('Spots for each friend who joins').fill('5');
+  await page.getByLabel('Places for each friend who joins').fill('5');
   await page.getByText('1 person would move.').waitFor();
   assert.equal((await waitlist(id)).spots_to_move_upon_referral, 0);
   await save(page, 'Saved. 1 person moved.');
@@ -212,16 +213,17 @@ test('colors and words show in the preview at once, and on the page once they ar
   await Promise.all([visitor.context().close(), page.context().close()]);
 });
 
-test('the secret key is replaced after a question, and shown once', async () => {
+test('the API key is replaced after a question, and shown once', async () => {
   const page = await openSettings('keys');
-  await page.getByRole('button', { name: 'Replace the secret key' }).click();
-  await page.getByText('stop working at once').waitFor();
-  await page.getByRole('button', { name: 'Replace the key' }).click();
-  const shown = page.getByRole('dialog', { name: 'The new secret key' });
-  const key = await shown.getByLabel('Secret API key', { exact: true }).inputValue();
+  await page.getByRole('button', { name: 'Replace the API key' }).click();
+  const question = page.getByRole('dialog', { name: 'Replace the API key?' });
+  await question.getByText('stop working at once').waitFor();
+  await question.getByRole('button', { name: 'Replace the API key' }).click();
+  const shown = page.getByRole('dialog', { name: 'Save the new API key' });
+  const key = await shown.getByLabel('API key', { exact: true }).inputValue();
   await checkAccessibility(page);
   await picture(page, 'desk-settings-new-key');
-  await shown.getByRole('button', { name: 'Done' }).click();
+  await shown.getByRole('button', { name: 'I have saved it' }).click();
   const answer = await fetch(`${stage.service.url}/api/v1/waiter?api_key=${key}`, {
     headers: { authorization: `Bearer ${await logIn(stage.service)}` },
   });

@@ -132,12 +132,12 @@ describe('a login', () => {
     await dialog.getByLabel(/^password/i).fill(stage.service.password);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
 
-    await page.getByText('Save the key of this waitlist').waitFor();
+    await page.getByText('Save the API key of this waitlist').waitFor();
     await checkAccessibility(page);
     await picture(page, 'desk-new-waitlist-key');
-    const key = await page.getByLabel('Key', { exact: true }).inputValue();
+    const key = await page.getByLabel('API key', { exact: true }).inputValue();
     assert.match(key, /^\w{20,}$/);
-    await page.getByRole('button', { name: 'Copy: Key' }).click();
+    await page.getByRole('button', { name: 'Copy: API key' }).click();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), key);
     await button(page, 'I have saved it').click();
     await page.getByRole('button', { name: 'Typed before the login ended' }).first().waitFor();
@@ -208,7 +208,7 @@ describe('the frame', () => {
     await stage.signIn(page, '/desk/1/overview');
     await heading(page, 'Overview').waitFor();
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the page');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
     await page.keyboard.press('Enter');
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'page');
 
@@ -248,7 +248,7 @@ describe('the frame', () => {
   it('changes its colors', async () => {
     const page = await stage.openPage({ colorScheme: 'light' });
     await stage.signIn(page);
-    await page.getByRole('button', { name: 'Colors: Like the system' }).first().click();
+    await page.getByRole('button', { name: 'Colors: System' }).first().click();
     await page.getByRole('menuitemradio', { name: 'Dark' }).click();
 
     await page.waitForFunction(() => document.documentElement.dataset.mantineColorScheme === 'dark');
@@ -306,7 +306,7 @@ describe('the account', () => {
     await checkAccessibility(page);
     await picture(page, 'desk-account-key-form');
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
-    const key = await page.getByLabel('Key', { exact: true }).inputValue();
+    const key = await page.getByLabel('Account key', { exact: true }).inputValue();
     await button(page, 'I have saved it').click();
     const list = () => fetch(`${stage.service.url}/api/v1/waitlist`, { headers: { 'api-key': key } });
     assert.equal((await list()).status, 200);

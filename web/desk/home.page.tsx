@@ -21,7 +21,7 @@ export function HomePage() {
       <Stack align="center">
         <PageHeading title="No waitlist yet" />
         <Text c="dimmed" ta="center" maw="50ch">
-          A waitlist has a page where people join, its own settings and its own order.
+          Each waitlist has its own signup page, settings and queue.
         </Text>
         <Button onClick={() => setIsCreating(true)}>Create a waitlist</Button>
         <NewWaitlistDialog isOpen={isCreating} onClose={() => setIsCreating(false)} />

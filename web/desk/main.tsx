@@ -32,7 +32,7 @@ const queries = new QueryClient({
 onConnectionChange(() => {
   if (!isConnectionLost()) void queries.refetchQueries({ type: 'active' });
 });
-// Of the library by which dialogs lock the scrolling behind them.
+// For react-remove-scroll, which inserts a style element.
 setNonce(styleNonce);
 
 createRoot(document.getElementById('desk') as HTMLElement).render(

@@ -30,12 +30,21 @@ export class Problem extends Error {
     return new Problem(status, error_code, detail, errors, retryAfter === null ? null : Number(retryAfter));
   }
 
+  static unavailable(status: number): Problem {
+    return new Problem(status, 'UNAVAILABLE', 'The service cannot be reached right now.');
+  }
+
   /** That of a failed response; a proxy's own page counts as an unavailable service. */
   static async of(response: Response): Promise<Problem> {
     const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json');
-    if (!isProblem) return new Problem(response.status, 'UNAVAILABLE', 'The service cannot be reached right now.');
+    if (!isProblem) return Problem.unavailable(response.status);
     return Problem.from((await response.json()) as ProblemBody, response.headers.get('retry-after'));
   }
+}
+
+/** Whether the service may have done the request that failed: not after a refusal. */
+export function mayHaveArrived(error: unknown): boolean {
+  return !(error instanceof Problem && error.status < 500);
 }
 
 /** A sentence for any error of a request, that of a lost connection included. */

@@ -8,8 +8,8 @@ type SessionState = 'unknown' | 'signed-in' | 'signed-out';
 type Listener = () => void;
 
 /**
- * Kept in memory only, so that no script of another page and no later user of the browser finds it. That of an ended login
- * stays until the next one, which may be another account's.
+ * Kept in memory only, so that no script of another page and no later user of the browser finds it. The token of an ended
+ * login is kept until the next sign-in, to detect a change of account.
  */
 let accessToken: string | null = null;
 let state: SessionState = 'unknown';
@@ -67,8 +67,7 @@ export async function signIn(email: string, password: string): Promise<void> {
  */
 export async function signOut(): Promise<void> {
   const response = await fetchOrNotice(SESSION, { method: 'DELETE' });
-  // 401: it has ended already.
-  if (!response.ok && response.status !== 401) throw await Problem.of(response);
+  if (!response.ok) throw await Problem.of(response);
   otherTabs.postMessage('signed out');
   leave();
 }

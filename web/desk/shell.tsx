@@ -43,7 +43,7 @@ export function Shell() {
           document.getElementById('page')?.focus();
         }}
       >
-        Skip to the page
+        Skip to content
       </a>
       {/* No landmark: a dialog of the library has a header too. */}
       <AppShell.Header hiddenFrom="sm" role="none">

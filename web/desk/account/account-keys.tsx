@@ -1,4 +1,4 @@
-import { Button, Code, Group, Modal, Radio, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Code, Group, Radio, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,7 +9,7 @@ import { Delayed } from '../parts/delayed';
 import { showFaults } from '../parts/field-faults';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
-import { SecretOnce } from '../parts/secret-once';
+import { SecretDialog } from '../parts/secret-dialog';
 import { Section } from '../parts/section';
 import { accountKeysQuery } from '../queries';
 
@@ -26,7 +26,7 @@ export function AccountKeys() {
   return (
     <Section
       title="Account keys"
-      description="A key opens the API to your own scripts, for all your waitlists, without your password."
+      description="With a key, your scripts can use the API for all your waitlists without your password."
       action={
         <Button variant="default" size="compact-sm" onClick={() => setIsCreating(true)}>
           Create key
@@ -57,7 +57,7 @@ export function AccountKeys() {
           await queries.invalidateQueries(accountKeysQuery());
         }}
       >
-        Scripts that use this key are refused from then on.
+        Scripts that use this key lose access at once.
       </ConfirmDialog>
     </Section>
   );
@@ -122,26 +122,17 @@ function CreateDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
     setSecret(null);
     onClose();
   };
-  const isShown = secret !== null;
   return (
-    <Modal
-      opened={isOpen}
+    <SecretDialog
+      isOpen={isOpen}
+      title={secret === null ? 'Create an account key' : 'Save this account key'}
+      label="Account key"
+      secret={secret}
+      form={<CreateForm onCreated={setSecret} onCancel={close} />}
       onClose={close}
-      title={isShown ? 'Save this key' : 'Create an account key'}
-      centered
-      closeOnClickOutside={!isShown}
-      closeOnEscape={!isShown}
-      withCloseButton={!isShown}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {isShown ? (
-        <SecretOnce value={secret} onSaved={close}>
-          Send it in the header <Code>api-key</Code>. It is shown only now. If it is lost, revoke it and create another.
-        </SecretOnce>
-      ) : (
-        <CreateForm onCreated={setSecret} onCancel={close} />
-      )}
-    </Modal>
+      Send it in the header <Code>api-key</Code>. It is shown only now. If it is lost, revoke it and create another.
+    </SecretDialog>
   );
 }
 
@@ -167,7 +158,7 @@ function CreateForm({ onCreated, onCancel }: { onCreated: (secret: string) => vo
       <Stack>
         <TextInput
           label="Name"
-          description="It tells your keys apart."
+          description="Helps you tell your keys apart."
           required
           data-autofocus
           {...form.getInputProps('name')}
@@ -175,13 +166,17 @@ function CreateForm({ onCreated, onCancel }: { onCreated: (secret: string) => vo
         <Radio.Group label="Scope" {...form.getInputProps('scope')}>
           <Stack gap="xs" mt="xs">
             <Radio value="read" label={SCOPES.read} description="Lists, exports and statistics" />
-            <Radio value="manage" label={SCOPES.manage} description="Everything but the password and new keys" />
+            <Radio
+              value="manage"
+              label={SCOPES.manage}
+              description="Everything except logins, the password and creating keys"
+            />
           </Stack>
         </Radio.Group>
         <TextInput
           type="date"
           label="Expires"
-          description="Without a day, it never does."
+          description="Leave empty for a key that never expires."
           {...form.getInputProps('expires_at')}
         />
         {unplaced !== null && <ProblemAlert error={unplaced} />}

@@ -4,6 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { components } from '../generated/openapi';
 import { Delayed } from '../parts/delayed';
+import { sentenceOfFault } from '../parts/field-faults';
 import { count } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
@@ -31,12 +32,12 @@ const ACTIONS: Readonly<Record<Event['action'], string>> = {
   waitlist_created: 'Waitlist created',
   waitlist_updated: 'Settings changed',
   waitlist_deleted: 'Waitlist deleted',
-  api_key_replaced: 'Waitlist key replaced',
+  api_key_replaced: 'API key replaced',
   account_key_created: 'Account key created',
   account_key_revoked: 'Account key revoked',
   waiters_offboarded: 'Let in',
   waiters_imported: 'People imported',
-  waiter_corrected: 'Person corrected',
+  waiter_corrected: 'Person edited',
   waiters_erased: 'Erased',
 };
 
@@ -69,10 +70,10 @@ export function AuditLog() {
         />
         <TextInput
           label="Person"
-          placeholder="A uuid"
+          placeholder="UUID"
           defaultValue={filter.uuid}
           onChange={({ currentTarget: { value } }) => narrowLater(value)}
-          error={uuidFault?.message}
+          error={uuidFault && sentenceOfFault(uuidFault.message)}
         />
       </Group>
       {events.isError && !uuidFault && <ProblemAlert error={events.error} onRetry={() => void events.refetch()} />}
@@ -83,7 +84,7 @@ export function AuditLog() {
       )}
       {events.data && list.length === 0 && (
         <Text size="sm" c="dimmed">
-          No event matches.
+          No matching events.
         </Text>
       )}
       {list.length > 0 && (

@@ -19,7 +19,7 @@ export function Logins() {
   return (
     <Section
       title="Logins"
-      description="Browsers and scripts that are signed in. A login ends 90 days after it was made."
+      description="Browsers and scripts that are signed in. A login ends after 90 days, or earlier if it is not used."
     >
       {sessions.isError && <ProblemAlert error={sessions.error} onRetry={() => void sessions.refetch()} />}
       {sessions.isPending && (

@@ -21,14 +21,26 @@ export function Figures({ totals, days }: { totals: Waitlist['statistics']; days
         label="In line"
         value={count(current_signups)}
         change={joined !== undefined && letIn !== undefined ? CHANGE.format(joined - letIn) : undefined}
-      />{' '}
-      {/* prettier-ignore */}
-      <Figure label="Joined" value={count(total_signups)} change={joined === undefined ? undefined : CHANGE.format(joined)} />{' '}
-      {/* prettier-ignore */}
-      <Figure label="Referred" value={now === null ? '–' : share(now)} change={typeof now === 'number' && typeof before === 'number' ? `${POINTS.format((now - before) * 100)} points` : undefined} />{' '}
-      {/* prettier-ignore */}
-      <Figure label="Let in" value={count(offboarded_signups)} change={letIn === undefined ? undefined : CHANGE.format(letIn)} />{' '}
-      {/* prettier-ignore */}
+      />
+      <Figure
+        label="Joined"
+        value={count(total_signups)}
+        change={joined === undefined ? undefined : CHANGE.format(joined)}
+      />
+      <Figure
+        label="Referred"
+        value={now === null ? '–' : share(now)}
+        change={
+          typeof now === 'number' && typeof before === 'number'
+            ? `${POINTS.format((now - before) * 100)} points`
+            : undefined
+        }
+      />
+      <Figure
+        label="Let in"
+        value={count(offboarded_signups)}
+        change={letIn === undefined ? undefined : CHANGE.format(letIn)}
+      />
     </SimpleGrid>
   );
 }

@@ -8,20 +8,20 @@ import classes from './overview.module.css';
 
 /** The name that the first start gives. */
 const FIRST_NAME = 'My waitlist';
-/** With more people than these, a waitlist is in use. */
+/** From this many people on, a waitlist is in use. */
 const IN_USE_FROM = 10;
 
 /** What is left to do before a new waitlist is in use. */
 export function FirstSteps({ waitlist }: { waitlist: Waitlist }) {
   const { id, waitlist_name, waitlist_url_location, statistics } = waitlist;
-  const hasPeople = statistics.total_signups > 0;
+  const { total_signups: people } = statistics;
   const steps: readonly [done: boolean, ReactNode][] = [
     [waitlist_name !== FIRST_NAME, <Anchor component={Link} to={`/${id}/settings`}>Name your waitlist</Anchor>], // prettier-ignore
-    [hasPeople, <Anchor href="#your-page">Share the address, or paste the widget into your page</Anchor>],
-    [hasPeople, <Anchor href={waitlist_url_location} target="_blank" rel="noopener">Join once yourself</Anchor>], // prettier-ignore
+    [people > 1, <Anchor href="#your-page">Share the address, or paste the widget into your page</Anchor>],
+    [people > 0, <Anchor href={waitlist_url_location} target="_blank" rel="noopener">Join once yourself</Anchor>], // prettier-ignore
     [statistics.offboarded_signups > 0, <Anchor component={Link} to={`/${id}/people`}>Let somebody in</Anchor>], // prettier-ignore
   ];
-  if (statistics.total_signups >= IN_USE_FROM || steps.every(([isDone]) => isDone)) return null;
+  if (people >= IN_USE_FROM || steps.every(([isDone]) => isDone)) return null;
   return (
     <Section title="First steps">
       <ol className={classes.list}>

@@ -16,7 +16,7 @@ export default function JoinedChart({ days, height }: { days: readonly Day[]; he
       dataKey="label"
       data={days.map(({ label, signups, referred }) => ({ label, referred, unreferred: signups - referred }))}
       series={[
-        { name: 'unreferred', label: 'On their own', color: 'gray.5' },
+        { name: 'unreferred', label: 'Not referred', color: 'gray.5' },
         { name: 'referred', label: 'Referred', color: 'indigo.7' },
       ]}
       valueFormatter={count}

@@ -2,7 +2,7 @@ import { Box, Button, Group, SegmentedControl, Skeleton, Table } from '@mantine/
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { Delayed } from '../parts/delayed';
-import { count, share } from '../parts/format';
+import { count } from '../parts/format';
 import { Section } from '../parts/section';
 import type { DayStatistics } from '../queries';
 import { overviewRoute, type OverviewSearch } from '../router';
@@ -23,8 +23,7 @@ export function Joined({ days }: { days: readonly DayStatistics[] }) {
   const total = (field: 'signups' | 'referred' | 'page_views') => shown.reduce((sum, day) => sum + day[field], 0);
   const [joined, views] = [total('signups'), total('page_views')];
   const sentence = `${count(joined)} joined in ${span} days, ${count(total('referred'))} of them referred.`;
-  const description =
-    views > 0 ? `${sentence} ${count(views)} page views: ${share(joined / views)} of them led to a signup.` : sentence;
+  const description = views > 0 ? `${sentence} ${count(views)} page views.` : sentence;
   return (
     <Section
       title="Joined per day"

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { components } from '../generated/openapi';
 import { count } from '../parts/format';
 import { Section } from '../parts/section';
+import { contactOf } from '../people/people.queries';
 import classes from './overview.module.css';
 
 type Referrer = components['schemas']['TopReferrer'];
@@ -16,11 +17,11 @@ export function TopReferrers({ waitlistId, referrers }: { waitlistId: number; re
         </Text>
       ) : (
         <ol className={classes.list}>
-          {referrers.map(({ uuid, email, phone, amount_referred }) => (
+          {referrers.map(({ amount_referred, uuid, ...contact }) => (
             <li key={uuid}>
               <Group justify="space-between" wrap="nowrap" gap="md">
                 <Anchor component={Link} to={`/${waitlistId}/people/${uuid}`} size="sm" truncate>
-                  {email ?? phone}
+                  {contactOf(contact)}
                 </Anchor>
                 <Text size="sm" flex="none">
                   {count(amount_referred)} referred

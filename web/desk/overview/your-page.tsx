@@ -31,13 +31,13 @@ export function YourPage({ waitlist: { id, waitlist_url_location: address } }: {
               Open
             </Button>
             <Text size="sm" c="dimmed">
-              The code leads to the same address, for print and slides.
+              Use the QR code in print and on slides.
             </Text>
           </Stack>
         </Group>
         <CopyField
           label="Widget for a page of your own"
-          description="Paste it where the form should stand."
+          description="Paste it where the form should appear."
           value={snippetOf(id)}
         />
       </Stack>

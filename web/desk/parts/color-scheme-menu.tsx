@@ -2,7 +2,7 @@ import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
 import { DesktopIcon, MoonIcon, SunIcon } from '@radix-ui/react-icons';
 
 const SCHEMES = [
-  ['auto', 'Like the system', DesktopIcon],
+  ['auto', 'System', DesktopIcon],
   ['light', 'Light', SunIcon],
   ['dark', 'Dark', MoonIcon],
 ] as const;

@@ -40,7 +40,7 @@ export function ConfirmDialog({
   return (
     <Modal
       opened={isOpen}
-      // Whoever asked for it must see what came of it.
+      // Stays open until the result is known.
       onClose={() => !confirm.isPending && close()}
       title={title}
       centered

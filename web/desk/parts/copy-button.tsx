@@ -1,27 +1,20 @@
 import { Button, type ButtonProps } from '@mantine/core';
-import { useClipboard } from '@mantine/hooks';
 import { CheckIcon, CopyIcon } from '@radix-ui/react-icons';
-import { useRef } from 'react';
 import classes from './copy-button.module.css';
+import { useCopy } from './use-copy';
 
-/** Copies a text. Over plain http, where the clipboard is closed to pages, it copies by a selection. */
+/** A button that copies a text. */
 export function CopyButton({ text, children, ...props }: ButtonProps & { text: string; children: string }) {
-  const clipboard = useClipboard();
-  const source = useRef<HTMLTextAreaElement>(null);
-  const copy = () => {
-    if (window.isSecureContext) return clipboard.copy(text);
-    source.current?.select();
-    document.execCommand('copy');
-  };
+  const { source, copy, isCopied } = useCopy<HTMLTextAreaElement>(text);
   return (
     <>
       <Button
         variant="default"
-        leftSection={clipboard.copied ? <CheckIcon aria-hidden /> : <CopyIcon aria-hidden />}
+        leftSection={isCopied ? <CheckIcon aria-hidden /> : <CopyIcon aria-hidden />}
         onClick={copy}
         {...props}
       >
-        {clipboard.copied ? 'Copied' : children}
+        {isCopied ? 'Copied' : children}
       </Button>
       {!window.isSecureContext && (
         <textarea ref={source} className={classes.source} value={text} readOnly tabIndex={-1} aria-hidden />

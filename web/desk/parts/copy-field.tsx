@@ -1,19 +1,13 @@
 import { Button, TextInput } from '@mantine/core';
-import { useClipboard } from '@mantine/hooks';
 import { CheckIcon, CopyIcon } from '@radix-ui/react-icons';
-import { useRef } from 'react';
+import { useCopy } from './use-copy';
 
-/** A text to copy: an address, a key. Without access to the clipboard (plain http), the button selects the text. */
+/** A text to copy: an address, a key. */
 export function CopyField({ label, description, value }: { label: string; description?: string; value: string }) {
-  const clipboard = useClipboard();
-  const input = useRef<HTMLInputElement>(null);
-  const copy = () => {
-    if (window.isSecureContext) clipboard.copy(value);
-    else input.current?.select();
-  };
+  const { source, copy, isCopied } = useCopy<HTMLInputElement>(value);
   return (
     <TextInput
-      ref={input}
+      ref={source}
       label={label}
       description={description}
       value={value}
@@ -26,10 +20,10 @@ export function CopyField({ label, description, value }: { label: string; descri
           size="compact-sm"
           variant="subtle"
           onClick={copy}
-          leftSection={clipboard.copied ? <CheckIcon /> : <CopyIcon />}
-          aria-label={clipboard.copied ? `${label}: copied` : `Copy: ${label}`}
+          leftSection={isCopied ? <CheckIcon /> : <CopyIcon />}
+          aria-label={isCopied ? `${label}: copied` : `Copy: ${label}`}
         >
-          {clipboard.copied ? 'Copied' : 'Copy'}
+          {isCopied ? 'Copied' : 'Copy'}
         </Button>
       }
     />

@@ -12,6 +12,11 @@ export function count(number: number): string {
   return WHOLE.format(number);
 }
 
+/** "1 person", "1,200 people". */
+export function countPeople(number: number): string {
+  return number === 1 ? '1 person' : `${count(number)} people`;
+}
+
 /** A `priority` as people count: the first is number 1. */
 export function position(priority: number): string {
   return WHOLE.format(priority + 1);

@@ -14,7 +14,7 @@ export function PageFault({ error, reset }: ErrorComponentProps) {
   return (
     <Alert color="red" variant="light" role="alert" title="This page could not be shown">
       <Stack align="flex-start">
-        <Text size="sm">Your data is unharmed. Try again, or reload the desk if it has been upgraded meanwhile.</Text>
+        <Text size="sm">Your data is safe. Try again, or reload the desk if it has been upgraded meanwhile.</Text>
         <Group gap="xs">
           <Button size="compact-sm" variant="default" onClick={retry}>
             Try again

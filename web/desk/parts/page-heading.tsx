@@ -17,7 +17,7 @@ export function PageHeading({ title, children }: { title: string; children?: Rea
   }, []);
   return (
     <Group justify="space-between" mb="lg" wrap="wrap">
-      <Title order={1} size="h2" ref={heading} tabIndex={-1} data-page-heading>
+      <Title order={1} size="h2" ref={heading} tabIndex={-1}>
         {title}
       </Title>
       {children && <Group gap="xs">{children}</Group>}

@@ -1,7 +1,7 @@
-import { Group, Paper, Text, Title } from '@mantine/core';
+import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useId } from 'react';
 
-/** A part of a page under a heading of its own. `action` is its button. */
+/** A framed part of a page under a heading of its own. `action` is its button. */
 export function Section({
   id,
   title,
@@ -32,5 +32,35 @@ export function Section({
       )}
       {children}
     </Paper>
+  );
+}
+
+/** A part of a form or of a panel, without a frame. */
+export function PlainSection({
+  title,
+  description,
+  isDense = false,
+  children,
+}: {
+  title: string;
+  description?: ReactNode;
+  isDense?: boolean;
+  children: ReactNode;
+}) {
+  const headingId = useId();
+  return (
+    <Stack component="section" aria-labelledby={headingId} gap={isDense ? 'xs' : 'md'} maw={640}>
+      <div>
+        <Title order={2} size={isDense ? 'h5' : 'h4'} id={headingId}>
+          {title}
+        </Title>
+        {description && (
+          <Text size="sm" c="dimmed">
+            {description}
+          </Text>
+        )}
+      </div>
+      {children}
+    </Stack>
   );
 }

@@ -5,7 +5,7 @@ import { nanoid } from 'nanoid';
 import { useState } from 'react';
 import { showFaults } from '../parts/field-faults';
 import { ProblemAlert } from '../parts/problem-alert';
-import { UnsavedChanges } from '../settings/unsaved-changes';
+import { UnsavedChanges } from '../parts/unsaved-changes';
 import { type Changes, refreshPeople, updatePerson, type WholePerson } from './people.queries';
 
 const EMAIL_LENGTH_MAX = 254;
@@ -43,7 +43,7 @@ export function CorrectForm({
       metadata: person.metadata ? JSON.stringify(person.metadata, null, 2) : '',
       verified: person.verified,
     },
-    validate: { metadata: (text) => (isObject(text) ? null : 'must be a JSON object') },
+    validate: { metadata: (text) => (isObject(text) ? null : 'Must be a JSON object.') },
   });
   const [refusal, setRefusal] = useState<unknown>(null);
   const save = useMutation({
@@ -61,7 +61,7 @@ export function CorrectForm({
       <UnsavedChanges isDirty={form.isDirty()} />
       <Stack>
         <TextInput
-          label="Address"
+          label="Email"
           type="email"
           data-autofocus
           maxLength={EMAIL_LENGTH_MAX}
@@ -69,7 +69,7 @@ export function CorrectForm({
         />
         <Checkbox
           label="Verified"
-          description="Whether the address is known to be theirs."
+          description="The email is confirmed to be theirs."
           {...form.getInputProps('verified', { type: 'checkbox' })}
         />
         <TextInput label="Phone" type="tel" maxLength={PHONE_LENGTH_MAX} {...form.getInputProps('phone')} />
@@ -77,7 +77,7 @@ export function CorrectForm({
         <TextInput label="Last name" maxLength={NAME_LENGTH_MAX} {...form.getInputProps('last_name')} />
         <JsonInput
           label="Metadata"
-          description="A JSON object, or nothing."
+          description="A JSON object, or empty."
           autosize
           minRows={3}
           maxRows={12}
@@ -85,7 +85,7 @@ export function CorrectForm({
           {...form.getInputProps('metadata')}
         />
         <Text size="sm" c="dimmed">
-          The place in line stays, and so does the address first given.
+          This changes neither the place in line nor the email given at signup.
         </Text>
         {refusal !== null && <ProblemAlert error={refusal} />}
         <Group justify="flex-end">

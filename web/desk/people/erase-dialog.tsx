@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { contactOf, erasePerson, personQuery, refreshPeople, type WholePerson } from './people.queries';
 
-/** Erases a person for good, once their address is typed. */
+/** Erases a person for good, once their email or phone is typed. */
 export function EraseDialog({
   person,
   onErased,
@@ -35,11 +35,11 @@ export function EraseDialog({
     >
       <Stack gap="sm">
         <Text size="sm">
-          Everything that <bdi>{contact}</bdi> gave is deleted for good, and the line closes up. There is no way back.
+          Everything that <bdi>{contact}</bdi> gave is deleted for good, and the line closes up. This cannot be undone.
         </Text>
         <Text size="sm" c="dimmed">
-          What stays: whom they referred, the places that their referrer earned by them, and a line in the audit log
-          without their name or address. They can join again, as a new person.
+          The people they referred stay on the list, their referrer keeps the places earned, and the audit log keeps an
+          entry without name or email. They can join again, as a new person.
         </Text>
         <TextInput
           label={

@@ -5,9 +5,9 @@ import { nanoid } from 'nanoid';
 import { useState } from 'react';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { CopyButton } from '../parts/copy-button';
-import { count, position } from '../parts/format';
+import { count, countPeople, position } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
-import { Problem } from '../problem';
+import { mayHaveArrived } from '../problem';
 import {
   contactOf,
   LET_IN_MAX,
@@ -22,10 +22,6 @@ import { savePeople } from './people-csv';
 
 const NAMED = 5;
 const NEXT_DEFAULT = 10;
-
-export function peopleIn(number: number): string {
-  return number === 1 ? '1 person' : `${count(number)} people`;
-}
 
 /** Lets chosen people in. */
 export function LetInDialog({
@@ -45,8 +41,8 @@ export function LetInDialog({
   return (
     <ConfirmDialog
       isOpen
-      title={`Let ${peopleIn(people.length)} in?`}
-      act={`Let ${peopleIn(people.length)} in`}
+      title={`Let ${countPeople(people.length)} in?`}
+      act={`Let ${countPeople(people.length)} in`}
       onConfirm={async (key) => {
         onDone(await letIn(waitlistId, people, key));
         void refreshPeople(queries, waitlistId);
@@ -54,8 +50,8 @@ export function LetInDialog({
       onClose={onClose}
     >
       <Text size="sm">
-        {isOne && first ? <bdi>{contactOf(first)}</bdi> : peopleIn(people.length)} {isOne ? 'leaves' : 'leave'} the line
-        for good. There is no way back.
+        {isOne && first ? <bdi>{contactOf(first)}</bdi> : countPeople(people.length)} {isOne ? 'leaves' : 'leave'} the
+        line for good. This cannot be undone.
       </Text>
     </ConfirmDialog>
   );
@@ -90,16 +86,16 @@ export function LetNextInDialog({
       void refreshPeople(queries, waitlistId);
     },
   });
-  const mayHaveArrived = send.isError && !(send.error instanceof Problem && send.error.status < 500);
+  const isUncertain = send.isError && mayHaveArrived(send.error);
   const close = () => {
     if (send.isPending) return;
-    if (mayHaveArrived) void refreshPeople(queries, waitlistId);
+    if (isUncertain) void refreshPeople(queries, waitlistId);
     onClose();
   };
   const named = (next.data ?? []).slice(0, isValid ? number : NAMED);
   const others = isValid ? number - named.length : 0;
   return (
-    <Modal opened onClose={close} title="Let the next in" centered closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={close} title="Let next people in" centered closeButtonProps={{ 'aria-label': 'Close' }}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -117,7 +113,7 @@ export function LetNextInDialog({
             allowNegative={false}
             thousandSeparator
             data-autofocus
-            readOnly={send.isPending || mayHaveArrived}
+            readOnly={send.isPending || isUncertain}
             error={!isValid && `Enter a number from 1 to ${count(max)}.`}
             value={typed}
             onChange={setTyped}
@@ -135,23 +131,23 @@ export function LetNextInDialog({
           </List>
           {others > 0 && (
             <Text size="sm" c="dimmed">
-              and {peopleIn(others)} behind them
+              and {countPeople(others)} behind them
             </Text>
           )}
           <Text size="sm">
-            {isValid ? peopleIn(number) : 'These people'} {number === 1 ? 'leaves' : 'leave'} the line for good. There
-            is no way back.
+            {isValid ? countPeople(number) : 'These people'} {number === 1 ? 'leaves' : 'leave'} the line for good. This
+            cannot be undone.
           </Text>
           {send.isError && <ProblemAlert error={send.error} />}
-          {mayHaveArrived && (
-            <Text size="sm">The request may have arrived. To try again is safe: nobody is let in twice over.</Text>
+          {isUncertain && (
+            <Text size="sm">The request may have arrived. It is safe to try again: nobody is let in twice.</Text>
           )}
           <Group justify="flex-end">
             <Button variant="default" onClick={close} disabled={send.isPending}>
               Cancel
             </Button>
             <Button type="submit" color="red" disabled={!isValid} loading={send.isPending}>
-              {mayHaveArrived ? 'Try again' : isValid ? `Let ${peopleIn(number)} in` : 'Let people in'}
+              {isUncertain ? 'Try again' : isValid ? `Let ${countPeople(number)} in` : 'Let people in'}
             </Button>
           </Group>
         </Stack>
@@ -170,24 +166,24 @@ export function LetInResult({
   people: readonly Person[];
   onClose: () => void;
 }) {
-  const addresses = people.map(contactOf);
+  const contacts = people.map(contactOf);
   return (
     <Modal
       opened
       onClose={onClose}
       // A click beside it must not lose the list.
       closeOnClickOutside={false}
-      title={people.length === 0 ? 'Nobody was let in' : `${peopleIn(people.length)} let in`}
+      title={people.length === 0 ? 'Nobody was let in' : `${countPeople(people.length)} let in`}
       centered
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         {people.length === 0 ? (
-          <Text size="sm">None of them was in line any more.</Text>
+          <Text size="sm">None of them were still in line.</Text>
         ) : (
           <>
             <Alert variant="light">
-              Nobody told them yet. Write to them: copy their addresses, or download the list.
+              They have not been notified. Copy their contacts or download the list, and write to them.
             </Alert>
             <ScrollArea.Autosize
               mah={280}
@@ -206,7 +202,7 @@ export function LetInResult({
               </List>
             </ScrollArea.Autosize>
             <Group>
-              <CopyButton text={addresses.join('\n')}>Copy addresses</CopyButton>
+              <CopyButton text={contacts.join('\n')}>Copy contacts</CopyButton>
               <Button
                 variant="default"
                 leftSection={<DownloadIcon aria-hidden />}

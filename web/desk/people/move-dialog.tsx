@@ -5,6 +5,7 @@ import { nanoid } from 'nanoid';
 import { useState } from 'react';
 import { count, position } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
+import { mayHaveArrived } from '../problem';
 import { contactOf, refreshPeople, updatePerson, type WholePerson } from './people.queries';
 
 const PLACES_MAX = 1_000_000;
@@ -12,7 +13,7 @@ const PLACES_DEFAULT = 10;
 
 /**
  * Grants a person places, or takes granted ones back. All attempts of one opening have one key, because the service adds up
- * what it is told.
+ * what it is told. While an attempt may have arrived, the number stays as it is.
  */
 export function MoveDialog({ person, onClose }: { person: WholePerson; onClose: () => void }) {
   const queries = useQueryClient();
@@ -30,6 +31,7 @@ export function MoveDialog({ person, onClose }: { person: WholePerson; onClose: 
       onClose();
     },
   });
+  const isUncertain = move.isError && mayHaveArrived(move.error);
   const close = () => !move.isPending && onClose();
   const distance = count(Math.abs(places));
   return (
@@ -52,8 +54,11 @@ export function MoveDialog({ person, onClose }: { person: WholePerson; onClose: 
             clampBehavior="none"
             allowDecimal={false}
             thousandSeparator
-            readOnly={move.isPending || move.isError}
-            error={!isValid && `Enter a number from ${granted > 0 ? count(-granted) : 1} to ${count(PLACES_MAX)}.`}
+            readOnly={move.isPending || isUncertain}
+            error={
+              !isValid &&
+              `Enter a whole number other than 0, from ${granted > 0 ? count(-granted) : 1} to ${count(PLACES_MAX)}.`
+            }
             value={typed}
             onChange={setTyped}
           />
@@ -71,7 +76,7 @@ export function MoveDialog({ person, onClose }: { person: WholePerson; onClose: 
               Cancel
             </Button>
             <Button type="submit" disabled={!isValid} loading={move.isPending}>
-              {move.isError ? 'Try again' : isForward ? `Move ${distance} forward` : `Move ${distance} back`}
+              {isUncertain ? 'Try again' : isForward ? `Move ${distance} forward` : `Move ${distance} back`}
             </Button>
           </Group>
         </Stack>

@@ -20,18 +20,9 @@ const COLUMNS: Readonly<Record<string, (person: Person) => string | number | boo
   metadata: ({ metadata }) => metadata && JSON.stringify(metadata),
 };
 
-/** A spreadsheet would run a cell that begins like this. As in the service's export, an apostrophe before it prevents that. */
-const FORMULA = /^'*[=+\-@\t\r]/;
-
 /** Saves people as a CSV file for a spreadsheet. */
 export async function savePeople(name: string, people: readonly Person[]): Promise<void> {
-  const { stringify } = await import('csv-stringify/browser/esm/sync');
-  const rows = people.map((person) =>
-    Object.values(COLUMNS).map((valueOf) => {
-      const text = String(valueOf(person) ?? '');
-      return FORMULA.test(text) ? `'${text}` : text;
-    }),
-  );
-  const text = stringify([Object.keys(COLUMNS), ...rows], { quoted_match: '\r' });
-  saveFile(`${name}.csv`, new Blob([text], { type: 'text/csv;charset=utf-8' }));
+  const { csvOf } = await import('../parts/csv');
+  const rows = people.map((person) => Object.values(COLUMNS).map((valueOf) => valueOf(person)));
+  saveFile(`${name}.csv`, csvOf([Object.keys(COLUMNS), ...rows]));
 }

@@ -58,7 +58,7 @@ export function PeoplePage() {
     <Stack gap="md">
       <PageHeading title="People">
         <Button onClick={() => setDialog({ kind: 'next' })} disabled={inLine === 0}>
-          Let the next in
+          Let next people in
         </Button>
       </PageHeading>
       <Group gap="sm">
@@ -80,7 +80,7 @@ export function PeoplePage() {
             onChange={({ currentTarget: { value } }) => filter({ order: value === 'joined' ? value : undefined })}
             data={[
               { value: 'queue', label: 'By position' },
-              { value: 'joined', label: 'By joining' },
+              { value: 'joined', label: 'By time of joining' },
             ]}
           />
         )}
@@ -106,7 +106,7 @@ export function PeoplePage() {
               variant="default"
               onClick={() => filter({ status: isOffboarded ? undefined : 'offboarded', order: undefined })}
             >
-              {isOffboarded ? 'Look among those in line' : 'Look among those let in'}
+              {isOffboarded ? 'Search people in line' : 'Search people let in'}
             </Button>
           )}
         </Nobody>
@@ -131,8 +131,8 @@ export function PeoplePage() {
               {hasNextPage
                 ? 'Loading more'
                 : total === 1
-                  ? 'That is 1 person.'
-                  : `That is all ${count(total ?? 0)} people.`}
+                  ? '1 person is shown.'
+                  : `All ${count(total ?? 0)} people are shown.`}
             </Text>
           )}
         </>
@@ -164,7 +164,7 @@ export function PeoplePage() {
         <Button size="sm" variant="default" onClick={() => void savePeople(`people-${waitlistId}`, chosen)}>
           Export
         </Button>
-        <CloseButton aria-label="Select nobody" onClick={() => select(() => NOBODY)} />
+        <CloseButton aria-label="Clear selection" onClick={() => select(() => NOBODY)} />
       </ActionBar>
 
       {dialog?.kind === 'selected' && (
@@ -212,14 +212,14 @@ function Counted({ label, number }: { label: string; number: number | null }) {
 function SearchField({ value, onSearch }: { value: string; onSearch: (text: string | undefined) => void }) {
   const [typed, setTyped] = useState(value);
   const search = useDebouncedCallback((text: string) => onSearch(text.trim() === '' ? undefined : text), SEARCH_DELAY_MS); // prettier-ignore
-  const isOwn = useRef(value);
+  const lastTyped = useRef(value);
   useEffect(() => {
     // The address changed otherwise: by the browser's own buttons, or by a link.
-    if (value !== isOwn.current.trim()) setTyped(value);
-    isOwn.current = value;
+    if (value !== lastTyped.current.trim()) setTyped(value);
+    lastTyped.current = value;
   }, [value]);
   const type = (text: string) => {
-    isOwn.current = text;
+    lastTyped.current = text;
     setTyped(text);
     search(text);
   };
@@ -228,7 +228,7 @@ function SearchField({ value, onSearch }: { value: string; onSearch: (text: stri
       type="search"
       aria-label="Search people"
       aria-keyshortcuts="/"
-      placeholder="Address, phone, token"
+      placeholder="Email, phone, token"
       leftSection={<MagnifyingGlassIcon aria-hidden />}
       rightSection={typed !== '' && <CloseButton size="sm" aria-label="Clear the search" onClick={() => type('')} />}
       maxLength={SEARCH_LENGTH_MAX}
@@ -300,7 +300,7 @@ function Nobody({
       <Text fw={500}>{sentence}</Text>
       <Text size="sm" c="dimmed" maw="70ch" ta="center">
         {search !== undefined
-          ? 'The search finds the beginning of an address, and a whole phone number, token or uuid.'
+          ? 'Search finds emails by their beginning, and phone numbers, tokens and UUIDs in full.'
           : status === 'offboarded'
             ? 'Select people in line, or let the next ones in.'
             : 'People appear here as soon as they join.'}

@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
 import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
-import { Problem } from '../problem';
 import type { PeopleSearch } from '../router';
 
 /** A person as listings and offboardings show them. */
@@ -129,11 +128,10 @@ export async function updatePerson(uuid: string, changes: Changes, key: string):
 /** @throws Problem */
 export async function erasePerson({ waitlist_id, uuid }: Person, key: string): Promise<void> {
   const body = { waitlist_id, signups: [{ uuid }] };
-  const { response, error } = await api.DELETE('/api/v1/signup', { params: once(key), body });
-  if (!response.ok) throw Problem.from(error as Parameters<typeof Problem.from>[0]);
+  await bodyOf(api.DELETE('/api/v1/signup', { params: once(key), body }));
 }
 
-/** What the desk calls a person: the address or the phone. */
+/** What the desk calls a person: the email or the phone. */
 export function contactOf({ email, phone }: Pick<Person, 'email' | 'phone'>): string {
   return email ?? phone ?? '';
 }

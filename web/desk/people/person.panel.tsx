@@ -1,14 +1,15 @@
-import { Anchor, Button, Code, DataList, Drawer, Group, Skeleton, Stack, Text, Timeline, Title } from '@mantine/core'; // prettier-ignore
+import { Anchor, Button, Code, DataList, Drawer, Group, Skeleton, Stack, Text, Timeline } from '@mantine/core'; // prettier-ignore
 import { useMediaQuery } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { CopyButton } from '../parts/copy-button';
 import { Delayed } from '../parts/delayed';
 import { count, position } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
+import { PlainSection } from '../parts/section';
 import { auditQuery, waitlistQuery } from '../queries';
 import { personRoute } from '../router';
 import { CorrectForm } from './correct-form';
@@ -88,7 +89,7 @@ export function PersonPanel() {
               </Button>
             )}
             <Button variant="default" onClick={() => setIsCorrecting(true)}>
-              Correct
+              Edit
             </Button>
             <Button variant="subtle" color="red" onClick={() => setDialog('erase')}>
               Erase
@@ -115,18 +116,6 @@ export function PersonPanel() {
       {data && dialog === 'move' && <MoveDialog person={data} onClose={closeDialog} />}
       {data && dialog === 'erase' && <EraseDialog person={data} onErased={close} onClose={closeDialog} />}
     </Drawer>
-  );
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  const id = useId();
-  return (
-    <Stack component="section" gap="xs" aria-labelledby={id}>
-      <Title order={2} size="h5" id={id}>
-        {title}
-      </Title>
-      {children}
-    </Stack>
   );
 }
 
@@ -173,12 +162,12 @@ function placesOf(number: number): string {
 function Contact({ person }: { person: WholePerson }) {
   const { email, registered_email, phone, verified, created_at, referral_token, referral_link } = person;
   return (
-    <Section title="Contact">
+    <PlainSection isDense title="Contact">
       <DataList gap={6}>
         <Item label="Name">{nameOf(person)}</Item>
-        <Item label="Address">{email}</Item>
+        <Item label="Email">{email}</Item>
         {email !== null && <Item label="Verified">{verified ? 'Yes' : 'No'}</Item>}
-        {registered_email !== email && <Item label="First address">{registered_email}</Item>}
+        {registered_email !== email && <Item label="Email at signup">{registered_email}</Item>}
         <Item label="Phone">{phone}</Item>
         <Item label="Joined">
           <RelativeTime time={created_at} />
@@ -195,7 +184,7 @@ function Contact({ person }: { person: WholePerson }) {
           Copy referral link
         </CopyButton>
       </Group>
-    </Section>
+    </PlainSection>
   );
 }
 
@@ -221,7 +210,7 @@ function Item({ label, children }: { label: string; children: ReactNode }) {
 function Answers({ person: { answers } }: { person: WholePerson }) {
   if (answers.length === 0) return null;
   return (
-    <Section title="Answers">
+    <PlainSection isDense title="Answers">
       <DataList orientation="vertical" gap="xs">
         {answers.map(({ id, question_value, answer_value, soft_deleted }) => (
           <Item key={id} label={soft_deleted ? `${question_value} (removed question)` : question_value}>
@@ -229,7 +218,7 @@ function Answers({ person: { answers } }: { person: WholePerson }) {
           </Item>
         ))}
       </DataList>
-    </Section>
+    </PlainSection>
   );
 }
 
@@ -237,7 +226,7 @@ function Metadata({ metadata }: { metadata: Person['metadata'] }) {
   const entries = Object.entries(metadata ?? {});
   if (entries.length === 0) return null;
   return (
-    <Section title="Metadata">
+    <PlainSection isDense title="Metadata">
       <DataList gap={6}>
         {entries.map(([key, value]) => (
           <Item key={key} label={key}>
@@ -245,7 +234,7 @@ function Metadata({ metadata }: { metadata: Person['metadata'] }) {
           </Item>
         ))}
       </DataList>
-    </Section>
+    </PlainSection>
   );
 }
 
@@ -255,7 +244,7 @@ function Referrals({ person }: { person: WholePerson }) {
   const referred = useQuery(referredPeopleQuery(waitlistId, token, REFERRED_SHOWN));
   const groups = referred.data ? [referred.data.waiting, referred.data.offboarded] : [];
   return (
-    <Section title="Referrals">
+    <PlainSection isDense title="Referrals">
       <Text size="sm">
         {referrer ? (
           <>
@@ -267,14 +256,14 @@ function Referrals({ person }: { person: WholePerson }) {
           </>
         ) : by !== null ? (
           <>
-            Referred with the token <Code>{by}</Code>, whose owner is not on this list.
+            Referred with the token <Code>{by}</Code>, which belongs to nobody on this list.
           </>
         ) : (
-          'Referred by nobody.'
+          'Not referred.'
         )}
       </Text>
       {referred.isError && <ProblemAlert error={referred.error} onRetry={() => void referred.refetch()} />}
-      {referred.data && person.amount_referred === 0 && <Text size="sm">Referred nobody yet.</Text>}
+      {referred.data && person.amount_referred === 0 && <Text size="sm">No referrals yet.</Text>}
       {groups.map(({ people, total }, index) =>
         people.length === 0 ? null : (
           <Stack gap={4} key={index}>
@@ -304,7 +293,7 @@ function Referrals({ person }: { person: WholePerson }) {
           </Stack>
         ),
       )}
-    </Section>
+    </PlainSection>
   );
 }
 
@@ -323,7 +312,7 @@ function PersonLink({ person, name }: { person: Pick<Person, 'uuid' | 'waitlist_
 
 const ACTIONS: Readonly<Partial<Record<HistoryEvent['action'], string>>> = {
   waiters_offboarded: 'Let in',
-  waiter_corrected: 'Corrected or moved',
+  waiter_corrected: 'Edited or moved',
   waiters_imported: 'Imported',
 };
 
@@ -333,12 +322,12 @@ function History({ person: { waitlist_id, uuid, created_at } }: { person: WholeP
   const events = history.data?.pages.flat() ?? [];
   if (history.isError && events.length === 0)
     return (
-      <Section title="History">
+      <PlainSection isDense title="History">
         <ProblemAlert error={history.error} onRetry={() => void history.refetch()} />
-      </Section>
+      </PlainSection>
     );
   return (
-    <Section title="History">
+    <PlainSection isDense title="History">
       <Timeline bulletSize={12} lineWidth={2}>
         {events.map(({ id, action, created_at: time }) => (
           <Timeline.Item key={id} title={ACTIONS[action] ?? action}>
@@ -365,6 +354,6 @@ function History({ person: { waitlist_id, uuid, created_at } }: { person: WholeP
           Show earlier
         </Button>
       )}
-    </Section>
+    </PlainSection>
   );
 }

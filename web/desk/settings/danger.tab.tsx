@@ -1,12 +1,13 @@
-import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { useState } from 'react';
 import { api, bodyOf } from '../api';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { count } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
+import { Section } from '../parts/section';
 import { type Waitlist, waitlistQuery, waitlistsQuery } from '../queries';
 
 /** Closing, hiding and deleting the waitlist. */
@@ -20,7 +21,7 @@ export function DangerTab({ waitlist }: { waitlist: Waitlist }) {
         text={
           isClosed
             ? 'Nobody new can join. Those who joined still find their place.'
-            : 'Nobody new can join then. Those who joined still find their place. You can open it again at any time.'
+            : 'Nobody new can join. Those who joined still find their place. You can open it again at any time.'
         }
         act={isClosed ? 'Open the waitlist' : 'Close the waitlist'}
         done={isClosed ? 'The waitlist is open.' : 'The waitlist is closed.'}
@@ -31,7 +32,7 @@ export function DangerTab({ waitlist }: { waitlist: Waitlist }) {
         title={isPublic ? 'Make the waitlist private' : 'The waitlist is private'}
         text={
           isPublic
-            ? 'Its signup page, widget and leaderboard disappear then. Apps that know its id can still sign people up, and private status pages stay. You can make it public again at any time.'
+            ? 'Its signup page, widget and leaderboard disappear. Apps that know its id can still sign people up, and private status pages stay. You can make it public again at any time.'
             : 'It has no signup page, widget or leaderboard. Apps that know its id can still sign people up.'
         }
         act={isPublic ? 'Make it private' : 'Make it public'}
@@ -40,24 +41,6 @@ export function DangerTab({ waitlist }: { waitlist: Waitlist }) {
       />
       <Delete waitlist={waitlist} />
     </Stack>
-  );
-}
-
-function Act({ title, text, children }: { title: string; text: ReactNode; children: ReactNode }) {
-  return (
-    <Paper withBorder p="md">
-      <Stack gap="sm">
-        <div>
-          <Title order={2} size="h4">
-            {title}
-          </Title>
-          <Text size="sm" c="dimmed">
-            {text}
-          </Text>
-        </div>
-        {children}
-      </Stack>
-    </Paper>
   );
 }
 
@@ -90,14 +73,14 @@ function Toggle({
     },
   });
   return (
-    <Act title={title} text={text}>
-      {send.isError && <ProblemAlert error={send.error} onRetry={() => send.mutate()} />}
-      <Group>
+    <Section title={title} description={text}>
+      <Stack gap="sm" align="flex-start">
+        {send.isError && <ProblemAlert error={send.error} onRetry={() => send.mutate()} />}
         <Button variant="default" loading={send.isPending} onClick={() => send.mutate()}>
           {act}
         </Button>
-      </Group>
-    </Act>
+      </Stack>
+    </Section>
   );
 }
 
@@ -120,15 +103,13 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
     notifications.show({ message: `“${name}” is deleted.` });
   };
   return (
-    <Act
+    <Section
       title="Delete the waitlist"
-      text="Deletes it with all its people, answers and referrals. Export it before, if you may need them."
+      description="Deletes it with all its people, answers and referrals. Export it first if you may need the data."
     >
-      <Group>
-        <Button color="red" variant="outline" onClick={() => setAsking(true)}>
-          Delete the waitlist
-        </Button>
-      </Group>
+      <Button color="red" variant="outline" onClick={() => setAsking(true)}>
+        Delete the waitlist
+      </Button>
       <ConfirmDialog
         isOpen={isAsking}
         title={`Delete “${name}”?`}
@@ -138,7 +119,7 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
         onClose={close}
       >
         <Text size="sm">
-          {peopleOf(statistics.total_signups)} Pages that show this waitlist stop working. There is no way back.
+          {peopleOf(statistics.total_signups)} Pages that show this waitlist stop working. This cannot be undone.
         </Text>
         <TextInput
           label={`Type ${name} to confirm`}
@@ -148,7 +129,7 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
           data-autofocus
         />
       </ConfirmDialog>
-    </Act>
+    </Section>
   );
 }
 

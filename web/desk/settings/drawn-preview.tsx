@@ -53,7 +53,7 @@ export function renderPreview(page: Document, { waitlist, target, state, scheme:
     for (const [name, value] of Object.entries(colors)) host.style.setProperty(name, value);
     render(<Card waitlist={waitlist} state={state} isPage={false} />, shadow);
   };
-  // Anew each time, so that no color of before stays.
+  // A new host each time, so that earlier colors do not remain.
   drawings += 1;
   render(<div key={`widget ${drawings}`} ref={draw} />, page.body);
 }

@@ -1,9 +1,9 @@
 import { Group, Input, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
 import { hostedPage } from '../environment';
+import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
 import { countries } from './countries';
 import { QuestionFields, questionsOf, toQuestions, type QuestionValues } from './question-fields';
-import { Section } from './section';
 import { SettingsTab, useSettingsForm, type SettingChanges } from './settings-form';
 
 type RequiredContact = Waitlist['required_contact'];
@@ -35,7 +35,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
   const { form, saved } = settings;
   return (
     <SettingsTab settings={settings}>
-      <Section title="Waitlist">
+      <PlainSection title="Waitlist">
         <TextInput label="Name" required maxLength={200} {...form.getInputProps('waitlist_name')} />
         <TextInput
           label="Signup page"
@@ -44,8 +44,11 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
           placeholder={hostedPage(waitlist.id)}
           {...form.getInputProps('waitlist_url_location')}
         />
-      </Section>
-      <Section title="Contact data" hint="A person is found again by email or phone, so one of them stays on.">
+      </PlainSection>
+      <PlainSection
+        title="Contact data"
+        description="People are identified by email or phone, so at least one must stay on."
+      >
         <Stack gap="sm">
           {CONTACT.map(({ field, label }) => (
             <Group key={field} justify="space-between" gap="xs">
@@ -59,9 +62,7 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
               />
             </Group>
           ))}
-          {form.errors.required_contact && (
-            <Input.Error role="alert">This setting {form.errors.required_contact}</Input.Error>
-          )}
+          {form.errors.required_contact && <Input.Error role="alert">{form.errors.required_contact}</Input.Error>}
         </Stack>
         <Select
           label="Country of phone numbers"
@@ -76,15 +77,17 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
           value={form.values.default_region || null}
           onChange={(region: string | null) => form.setFieldValue('default_region', region ?? '')}
         />
-      </Section>
-      <Section title="Questions" hint="Up to three, in this order. The answers stand at each person and in the export.">
+      </PlainSection>
+      <PlainSection
+        title="Questions"
+        description="Up to three, in this order. Answers are shown on each person and in exports."
+      >
         <QuestionFields
           form={form}
           saved={saved.questions}
           removedBefore={waitlist.questions.filter(({ soft_deleted }) => soft_deleted)}
-        />{' '}
-        {/* prettier-ignore */}
-      </Section>
+        />
+      </PlainSection>
     </SettingsTab>
   );
 }

@@ -16,7 +16,7 @@ export interface LookValues extends Record<string, unknown> {
   widget_shows_social_links: boolean;
   hide_counts: boolean;
   remove_widget_headers: boolean;
-  /** One a line. */
+  /** One per line. */
   frame_origins: string;
 }
 

@@ -1,10 +1,10 @@
 import { Accordion, ColorInput, Input, SimpleGrid, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import { TEXTS } from '../../page/texts';
+import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
 import { COLORS, TEXT_GROUPS } from './look-fields';
 import { type LookValues, toStyle, toTexts, valuesOf } from './look-values';
 import { Preview } from './preview';
-import { Section } from './section';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
 import classes from './settings.module.css';
 
@@ -16,15 +16,14 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
   return (
     <div className={classes.look}>
       <SettingsTab settings={settings}>
-        <Section title="Words">
+        <PlainSection title="Texts">
           <TextInput label="Title" placeholder={waitlist.waitlist_name} {...form.getInputProps('title')} />
           <Textarea
             label="Introduction"
             autosize
             description="Below the title."
             {...form.getInputProps('texts.introduction')}
-          />{' '}
-          {/* prettier-ignore */}
+          />
           <TextInput label="Button text" placeholder={TEXTS.button} {...form.getInputProps('signup_button_title')} />
           <Textarea
             label="What the data is for"
@@ -35,7 +34,7 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
           <TextInput label="After joining" placeholder={TEXTS.joined} {...form.getInputProps('success_title')} />
           <TextInput
             label="Language"
-            description="Of these texts, as a tag such as en, de or pt-BR. It decides the direction of the text and the form of numbers."
+            description="Language tag of these texts, such as en, de or pt-BR. It sets the text direction and number format."
             maw={240}
             {...form.getInputProps('lang')}
           />
@@ -61,10 +60,10 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
               </Accordion.Item>
             ))}
           </Accordion>
-        </Section>
-        <Section
+        </PlainSection>
+        <PlainSection
           title="Logo and colors"
-          hint="Without colors, the page follows each visitor’s light or dark setting. Text that cannot be read on its background becomes black or white."
+          description="Without colors, the page follows each visitor’s light or dark setting. Text that cannot be read on its background becomes black or white."
         >
           <TextInput
             label="Logo"
@@ -78,26 +77,26 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
               <ColorInput
                 key={name}
                 label={label}
-                placeholder="As usual"
+                placeholder="Default"
                 withEyeDropper={false}
                 withPreview={form.values.configuration_style_json[name] !== ''}
                 {...form.getInputProps(`configuration_style_json.${name}`)}
               />
             ))}
           </SimpleGrid>
-        </Section>
-        <Section title="When it is their turn">
+        </PlainSection>
+        <PlainSection title="When it is their turn">
           <TextInput
-            label="Address that people are led to"
+            label="Destination address"
             description="The page of a person whom you let in has a button that leads here."
             type="url"
             placeholder="https://example.com/welcome"
             {...form.getInputProps('your_turn_url')}
           />
-        </Section>
-        <Section title="Sharing">
+        </PlainSection>
+        <PlainSection title="Sharing">
           <Textarea
-            label="Message ready to share"
+            label="Share message"
             description="The person’s own link follows it."
             autosize
             placeholder={TEXTS.message}
@@ -107,28 +106,28 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
             label="Show links to social networks"
             {...form.getInputProps('widget_shows_social_links', { type: 'checkbox' })}
           />
-        </Section>
-        <Section title="Page and widget">
+        </PlainSection>
+        <PlainSection title="Page and widget">
           <Switch
-            label="Hide how many people are on the waitlist"
+            label="Hide the number of signups from the public API"
             {...form.getInputProps('hide_counts', { type: 'checkbox' })}
           />
           <Switch
-            label="Leave the titles out of the widget"
+            label="Hide the title in the widget"
             {...form.getInputProps('remove_widget_headers', { type: 'checkbox' })}
           />
           <div>
             <Textarea
               label="Sites that may show the page in a frame"
-              description="One origin a line, such as https://example.com. The widget needs none."
+              description="One origin per line, such as https://example.com. The widget needs none."
               autosize
               minRows={2}
               {...form.getInputProps('frame_origins')}
               error={originFault !== undefined}
             />
-            {originFault && <Input.Error mt={4}>Each line {originFault}</Input.Error>}
+            {originFault && <Input.Error mt={4}>{originFault}</Input.Error>}
           </div>
-        </Section>
+        </PlainSection>
       </SettingsTab>
       <Preview waitlist={waitlist} values={form.values} />
     </div>

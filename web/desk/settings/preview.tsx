@@ -8,7 +8,7 @@ import classes from './settings.module.css';
 
 const WIDTHS = { phone: 390, desktop: 1_280 } as const;
 const HEIGHT_MIN = 560;
-/** Has the rules of a page, not those of pages of the last century. */
+/** Standards mode, not quirks mode. */
 const DOCUMENT = '<!doctype html><html><head><title>Preview</title></head><body></body></html>';
 
 /** The page or the widget as the settings that are not saved yet make it. Drawn by the components of both. */

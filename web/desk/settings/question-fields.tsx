@@ -16,7 +16,7 @@ export interface QuestionValues {
   question_value: string;
   optional: boolean;
   isChoice: boolean;
-  /** One a line. */
+  /** One per line. */
   choices: string;
 }
 
@@ -174,15 +174,12 @@ export function QuestionFields<Values extends { questions: QuestionValues[] }>({
                   value={question.isChoice ? 'choice' : 'text'}
                   onChange={(kind) => form.setFieldValue(`${path}.isChoice` as never, kind === 'choice')}
                 />
-                <Checkbox
-                  label="People may leave it out"
-                  {...form.getInputProps(`${path}.optional`, { type: 'checkbox' })}
-                />
+                <Checkbox label="Optional" {...form.getInputProps(`${path}.optional`, { type: 'checkbox' })} />
               </Group>
               {question.isChoice && (
                 <Textarea
                   label="Choices"
-                  description="One a line. Answers that people gave stay as they are."
+                  description="One per line. Answers that people gave stay as they are."
                   autosize
                   minRows={2}
                   maxRows={12}
@@ -198,8 +195,7 @@ export function QuestionFields<Values extends { questions: QuestionValues[] }>({
         <Alert key={question.key} color="orange" variant="light" title={`“${question.question_value}” will be removed`}>
           <Group justify="space-between" gap="sm">
             <Text size="sm" maw={420}>
-              New people are not asked any more. The answers given so far are kept: they stay at each person and in the
-              export.
+              New signups are no longer asked. Existing answers stay on each person and in exports.
             </Text>
             {questions.length < QUESTIONS_MAX && (
               <Button
@@ -216,7 +212,7 @@ export function QuestionFields<Values extends { questions: QuestionValues[] }>({
           </Group>
         </Alert>
       ))}
-      {form.errors.questions && <Input.Error role="alert">The questions {form.errors.questions}</Input.Error>}
+      {form.errors.questions && <Input.Error role="alert">{form.errors.questions}</Input.Error>}
       <Group>
         <Button
           ref={addButton}

@@ -2,10 +2,10 @@ import { NumberInput, Switch, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api';
-import { count } from '../parts/format';
+import { countPeople } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
+import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
-import { Section } from './section';
 import { SettingsTab, useSettingsForm } from './settings-form';
 
 interface ReferralValues extends Record<string, unknown> {
@@ -27,12 +27,12 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
   return (
     <SettingsTab
       settings={settings}
-      savedText={({ records_moved }) => (records_moved > 0 ? `Saved. ${people(records_moved)} moved.` : 'Saved.')}
+      savedText={({ records_moved }) => (records_moved > 0 ? `Saved. ${countPeople(records_moved)} moved.` : 'Saved.')}
     >
-      <Section title="Moving up">
+      <PlainSection title="Moving up">
         <NumberInput
-          label="Spots for each friend who joins"
-          description="A person moves up by so many. A change applies at once, to earlier referrals too."
+          label="Places for each friend who joins"
+          description="How many places a person moves up for each friend who joins. A change applies at once, to earlier referrals too."
           min={0}
           max={SPOTS_MAX}
           clampBehavior="none"
@@ -42,8 +42,11 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
           {...form.getInputProps('spots_to_move_upon_referral')}
         />
         {spots !== saved.spots_to_move_upon_referral && <Preview waitlistId={waitlist.id} spots={spots} />}
-      </Section>
-      <Section title="Leaderboard" hint="The people with the most referrals, with names and addresses shortened.">
+      </PlainSection>
+      <PlainSection
+        title="Leaderboard"
+        description="The people with the most referrals, with names and addresses shortened."
+      >
         <Switch
           label="Everybody may see the leaderboard"
           {...form.getInputProps('uses_leaderboard', { type: 'checkbox' })}
@@ -59,7 +62,7 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
           disabled={!form.values.uses_leaderboard}
           {...form.getInputProps('leaderboard_length')}
         />
-      </Section>
+      </PlainSection>
     </SettingsTab>
   );
 }
@@ -83,14 +86,13 @@ function Preview({ waitlistId, spots }: { waitlistId: number; spots: unknown }) 
   if (preview.isError) return <ProblemAlert error={preview.error} onRetry={() => void preview.refetch()} />;
   return (
     <Text size="sm" role="status" c={preview.isPlaceholderData ? 'dimmed' : undefined}>
-      {preview.data && isValid ? `${people(preview.data.records_moved)} would move.` : ' '}
+      {preview.data && isValid ? `${someOrNobody(preview.data.records_moved)} would move.` : ' '}
     </Text>
   );
 }
 
-function people(number: number): string {
-  if (number === 0) return 'Nobody';
-  return number === 1 ? '1 person' : `${count(number)} people`;
+function someOrNobody(number: number): string {
+  return number === 0 ? 'Nobody' : countPeople(number);
 }
 
 function valuesOf(waitlist: Waitlist): ReferralValues {

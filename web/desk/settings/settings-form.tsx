@@ -6,16 +6,16 @@ import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
 import { showFaults } from '../parts/field-faults';
 import { ProblemAlert } from '../parts/problem-alert';
+import { UnsavedChanges } from '../parts/unsaved-changes';
 import { type Waitlist, waitlistQuery } from '../queries';
 import classes from './settings.module.css';
-import { UnsavedChanges } from './unsaved-changes';
 
 export type SettingChanges = components['schemas']['UpdateWaitlist'];
 type UpdatedWaitlist = components['schemas']['UpdatedWaitlist'];
 
 const SAVED_SHOWN_MS = 5_000;
 
-export interface SettingsForm<Values> {
+interface SettingsForm<Values> {
   readonly form: UseFormReturnType<Values>;
   /** The values that the service has, as far as this page knows. */
   readonly saved: Values;

@@ -16,9 +16,9 @@ const TABS: Readonly<Record<string, { readonly label: string; readonly Tab: Comp
   {
     form: { label: 'Form', Tab: FormTab },
     referrals: { label: 'Referrals', Tab: ReferralsTab },
-    look: { label: 'Look', Tab: LookTab },
+    look: { label: 'Appearance', Tab: LookTab },
     keys: { label: 'Keys', Tab: KeysTab },
-    danger: { label: 'Danger', Tab: DangerTab },
+    danger: { label: 'Danger zone', Tab: DangerTab },
   };
 
 export function SettingsPage() {

@@ -47,7 +47,7 @@ export function SessionGate() {
               <Title order={2} size="h4">
                 Sign in again
               </Title>
-              <Text size="sm">Your login has ended. The page behind this is kept as it is.</Text>
+              <Text size="sm">Your login has ended. Anything you typed is kept.</Text>
               <SignInForm />
             </Stack>
           </Modal.Body>
@@ -67,7 +67,7 @@ function SignInPage() {
         </Title>
         <SignInForm />
         <Text size="sm" c="dimmed">
-          The first start of the service prints the email and the password in its terminal.
+          The email and password were printed in the terminal when the service first started.
         </Text>
       </Stack>
     </Center>

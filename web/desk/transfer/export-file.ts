@@ -9,9 +9,9 @@ const QUOTE = 34;
 type Picker = (options: { suggestedName: string }) => Promise<{ createWritable: () => Promise<WritableStream> }>;
 
 /**
- * Exports a waitlist into a file of the reader's. Where the browser can, the file is written while it arrives; elsewhere it is
- * collected first, by the browser, which puts a large one on the disk: 150 MB for a million people. Returns null if the reader
- * chose no place.
+ * Where an export goes. A stream into the file that the reader chose, written while the export arrives, where the browser can;
+ * else 'collect': the browser holds the whole file first, a large one on the disk (150 MB for a million people). Null if the
+ * reader chose no file.
  */
 export async function openTarget(name: string): Promise<WritableStream<Uint8Array> | 'collect' | null> {
   const pick = (window as { showSaveFilePicker?: Picker }).showSaveFilePicker;

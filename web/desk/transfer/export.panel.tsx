@@ -2,7 +2,7 @@ import { Button, Group, Paper, Radio, Stack, Text, Title } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { count, size } from '../parts/format';
+import { countPeople, size } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { saveFile } from '../parts/save-file';
 import type { Waitlist } from '../queries';
@@ -65,7 +65,7 @@ export function ExportPanel({ waitlist }: { waitlist: Waitlist }) {
             Export
           </Title>
           <Text size="sm" c="dimmed" maw={560}>
-            Everybody of this moment, let in or not, with answers, metadata and referrals. The file can be imported
+            Everyone on the waitlist now, let in or not, with answers, metadata and referrals. The file can be imported
             again.
           </Text>
         </div>
@@ -82,12 +82,12 @@ export function ExportPanel({ waitlist }: { waitlist: Waitlist }) {
             done={progress.people}
             total={total}
             since={progress.since}
-            write={(people) => `${count(people)} people`}
+            write={countPeople}
           />
         )}
         <Group>
           <Button variant="default" leftSection={<DownloadIcon />} loading={run.isPending} onClick={() => run.mutate()}>
-            Export {count(total)} {total === 1 ? 'person' : 'people'}
+            Export {countPeople(total)}
           </Button>
           {progress && (
             <Button variant="default" onClick={() => stop.current?.abort()}>
@@ -95,8 +95,7 @@ export function ExportPanel({ waitlist }: { waitlist: Waitlist }) {
             </Button>
           )}
           <Text size="sm" role="status">
-            {run.data &&
-              `Saved ${count(run.data.people)} ${run.data.people === 1 ? 'person' : 'people'} as ${run.data.name}, ${size(run.data.bytes)}.`}
+            {run.data && `Saved ${countPeople(run.data.people)} as ${run.data.name}, ${size(run.data.bytes)}.`}
           </Text>
         </Group>
       </Stack>

@@ -22,7 +22,8 @@ export async function readHead(file: File): Promise<FileHead> {
   if (!known.includes('Email') && !known.includes('Phone'))
     throw new Error('No column of the file is named email or phone. Name the columns in its first line.');
   const twice = columns.find((_, index) => known[index] !== null && known.indexOf(known[index] ?? null) < index);
-  if (twice !== undefined) throw new Error(`The column ${twice.trim()} stands twice. Each may stand once.`);
+  if (twice !== undefined)
+    throw new Error(`The column ${twice.trim()} appears twice. Each column may appear only once.`);
   return { columns, rows };
 }
 

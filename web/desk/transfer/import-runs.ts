@@ -5,7 +5,7 @@
 import { notifications } from '@mantine/notifications';
 import { basePath } from '../environment';
 import type { components } from '../generated/openapi';
-import { count } from '../parts/format';
+import { countPeople } from '../parts/format';
 import { Problem } from '../problem';
 import { freshToken } from '../session';
 
@@ -24,7 +24,7 @@ interface Common {
   readonly file: File;
   readonly isDryRun: boolean;
 }
-export type ImportRun = Common &
+type ImportRun = Common &
   (
     | { readonly state: 'running'; readonly progress: ImportProgress }
     | { readonly state: 'done'; readonly report: ImportReport }
@@ -91,7 +91,7 @@ export async function startImport(
     );
     become(waitlistId, { ...common, state: 'done', report });
     if (!isDryRun && listeners.size === 0)
-      notifications.show({ message: `Imported ${count(report.imported)} people from ${file.name}.` });
+      notifications.show({ message: `Imported ${countPeople(report.imported)} from ${file.name}.` });
   } catch (error) {
     const hasArrived = progress.phase !== 'uploading' || progress.done === file.size;
     const isLost = !(error instanceof Problem) && hasArrived && !isDryRun;

@@ -3,7 +3,7 @@ import { Dropzone, type FileRejection } from '@mantine/dropzone';
 import { FileTextIcon, UploadIcon } from '@radix-ui/react-icons';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { count, size } from '../parts/format';
+import { count, countPeople, size } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { latestImportQuery, type Waitlist, waitlistsQuery } from '../queries';
 import { COLUMN_NAMES } from './columns';
@@ -18,7 +18,7 @@ import {
   startImport,
 } from './import-runs';
 import { ProgressBar } from './progress-bar';
-import { people, Report } from './report';
+import { Report } from './report';
 
 /** As the service. */
 const FILE_BYTES_MAX = 1024 ** 3;
@@ -63,8 +63,8 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
             Import
           </Title>
           <Text size="sm" c="dimmed" maw={560}>
-            People join behind those who are in line already, in the order of the file. Whoever is on the waitlist
-            already is skipped.
+            People join behind those who are in line already, in the order of the file. People already on the waitlist
+            are skipped.
           </Text>
         </div>
         {body()}
@@ -89,7 +89,9 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
           <Report report={run.report} isDryRun waitlist={waitlist} />
           <Group>
             {run.report.imported > 0 && (
-              <Button onClick={() => start(run.file, false, run.report)}>Import {people(run.report.imported)}</Button>
+              <Button onClick={() => start(run.file, false, run.report)}>
+                Import {countPeople(run.report.imported)}
+              </Button>
             )}
             <Again onClick={chooseAnother} />
           </Group>
@@ -107,7 +109,7 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
       return (
         <Stack gap={4}>
           <Text size="sm" role="status">
-            An import is running. You may leave this page: the import goes on, and its report will stand here.
+            An import is running. You may leave this page: the import goes on, and its report will appear here.
           </Text>
           <Progress.Root size="lg">
             <Progress.Section value={100} animated aria-label="An import is running" />
@@ -225,8 +227,8 @@ function Running({ file, isDryRun, progress }: { file: File; isDryRun: boolean; 
       {!isDryRun && (
         <Text size="sm" c="dimmed">
           {phase === 'uploading'
-            ? 'Keep this window open until the file has left.'
-            : 'You may leave this page: the import goes on, and its report will stand here.'}
+            ? 'Keep this window open until the upload is complete.'
+            : 'You may leave this page: the import goes on, and its report will appear here.'}
         </Text>
       )}
     </>
@@ -237,7 +239,7 @@ function Latest({ latest, waitlist }: { latest: { state: string; report: ImportR
   if (latest.state === 'failed')
     return (
       <Alert color="orange" variant="light" title="The latest import was interrupted">
-        Import the same file again: it goes on where it stopped, and nobody comes twice.
+        Import the same file again. It continues where it stopped, and nobody is added twice.
       </Alert>
     );
   if (!latest.report) return null;

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Table, Text } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
-import { stringify } from 'csv-stringify/browser/esm/sync';
-import { count } from '../parts/format';
+import { csvOf } from '../parts/csv';
+import { count, countPeople } from '../parts/format';
 import { saveFile } from '../parts/save-file';
 import type { Waitlist } from '../queries';
 import { fileName } from './file-name';
@@ -78,15 +78,11 @@ function factsOf(report: ImportReport, isDryRun: boolean): string[] {
   const { imported, skipped, rejected, unresolved_referrals: unresolved } = report;
   const would = (one: string, all: string) => (isDryRun ? `would be ${one}` : all);
   return [
-    `${people(imported)} ${would('imported', imported === 1 ? 'was imported' : 'were imported')}.`,
+    `${countPeople(imported)} ${would('imported', imported === 1 ? 'was imported' : 'were imported')}.`,
     skipped > 0 && `${lines(skipped)} ${skipped === 1 ? 'is' : 'are'} about somebody who is on the waitlist already, and ${would('skipped', skipped === 1 ? 'was skipped' : 'were skipped')}.`, // prettier-ignore
     rejected > 0 && `${lines(rejected)} ${rejected === 1 ? 'has' : 'have'} a problem, and ${would('left out', rejected === 1 ? 'was left out' : 'were left out')}.`, // prettier-ignore
-    unresolved > 0 && `${people(unresolved)} named a referrer who is neither in the file nor on the waitlist.`,
+    unresolved > 0 && `${countPeople(unresolved)} named a referrer who is neither in the file nor on the waitlist.`,
   ].filter((fact) => fact !== false);
-}
-
-export function people(number: number): string {
-  return number === 1 ? '1 person' : `${count(number)} people`;
 }
 
 function lines(number: number): string {
@@ -96,8 +92,9 @@ function lines(number: number): string {
 /** The counts, then the faults. Spreadsheets open it. */
 function fileOf({ imported, skipped, rejected, unresolved_referrals, errors }: ImportReport): Blob {
   const counts = Object.entries({ imported, skipped, rejected, unresolved_referrals });
-  const rows = [...counts.map(([name, number]) => ({ line: '', field: name, message: number })), ...errors];
-  return new Blob([stringify(rows, { header: true, columns: ['line', 'field', 'message'], escape_formulas: true })], {
-    type: 'text/csv',
-  });
+  return csvOf([
+    ['line', 'field', 'message'],
+    ...counts.map(([name, number]) => ['', name, number]),
+    ...errors.map(({ line, field, message }) => [line, field, message]),
+  ]);
 }

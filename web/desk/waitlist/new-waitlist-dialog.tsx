@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -7,11 +7,11 @@ import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
 import { showFaults } from '../parts/field-faults';
 import { ProblemAlert } from '../parts/problem-alert';
-import { SecretOnce } from '../parts/secret-once';
+import { SecretDialog } from '../parts/secret-dialog';
 
 type CreatedWaitlist = components['schemas']['CreatedWaitlist'];
 
-/** Makes a waitlist, and shows its key, which no other page can show again. */
+/** Makes a waitlist, and shows its API key, which no other page can show again. */
 export function NewWaitlistDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const [created, setCreated] = useState<CreatedWaitlist | null>(null);
   const navigate = useNavigate();
@@ -21,27 +21,18 @@ export function NewWaitlistDialog({ isOpen, onClose }: { isOpen: boolean; onClos
     setCreated(null);
     void navigate({ to: '/$waitlistId/overview', params: { waitlistId: created.id } });
   };
-  const isKeyShown = created !== null;
   return (
-    <Modal
-      opened={isOpen}
+    <SecretDialog
+      isOpen={isOpen}
+      title={created === null ? 'New waitlist' : 'Save the API key of this waitlist'}
+      label="API key"
+      secret={created && created.api_key}
+      form={<NameForm onCreated={setCreated} onCancel={close} />}
       onClose={close}
-      title={isKeyShown ? 'Save the key of this waitlist' : 'New waitlist'}
-      centered
-      closeOnClickOutside={!isKeyShown}
-      closeOnEscape={!isKeyShown}
-      withCloseButton={!isKeyShown}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {isKeyShown ? (
-        <SecretOnce value={created.api_key} onSaved={close}>
-          Scripts on your own server name the waitlist by this key. It is shown only now; later you can replace it in
-          the settings.
-        </SecretOnce>
-      ) : (
-        <NameForm onCreated={setCreated} onCancel={close} />
-      )}
-    </Modal>
+      Scripts send this key with an access token to work with this waitlist’s people. It is shown only now. If it is
+      lost, replace it in the settings.
+    </SecretDialog>
   );
 }
 

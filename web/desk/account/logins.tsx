@@ -49,7 +49,9 @@ export function Logins() {
                   <Table.Td>
                     <Group justify="flex-end">
                       {session.current ? (
-                        <Badge variant="default">This login</Badge>
+                        <Badge variant="default" style={{ flex: 'none' }}>
+                          This login
+                        </Badge>
                       ) : (
                         <Button size="compact-sm" variant="default" onClick={() => setEnding(session)}>
                           End

@@ -19,7 +19,7 @@ export function ConfirmDialog({
   onClose,
 }: {
   isOpen: boolean;
-  title: string;
+  title: ReactNode;
   children: ReactNode;
   act: string;
   canAct?: boolean;

@@ -90,17 +90,20 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
   const [isAsking, setAsking] = useState(false);
   const [typed, setTyped] = useState('');
   const { waitlist_name: name, statistics } = waitlist;
+  // The name may hold marks that turn the direction of what follows.
+  const isolatedName = <bdi>{name}</bdi>;
   const close = () => {
     setAsking(false);
     setTyped('');
   };
-  const remove = async () => {
-    await bodyOf(api.DELETE('/api/v1/waitlist/{waitlist_id}', { params: { path: { waitlist_id: waitlist.id } } }));
+  const remove = async (key: string) => {
+    const params = { path: { waitlist_id: waitlist.id }, header: { 'Idempotency-Key': key } };
+    await bodyOf(api.DELETE('/api/v1/waitlist/{waitlist_id}', { params }));
     // The page that follows leads to a waitlist of this list.
     queries.setQueryData(waitlistsQuery().queryKey, (all) => all?.filter(({ id }) => id !== waitlist.id));
     await navigate({ to: '/', replace: true });
     queries.removeQueries({ queryKey: waitlistQuery(waitlist.id).queryKey });
-    notifications.show({ message: `“${name}” is deleted.` });
+    notifications.show({ message: <>“{isolatedName}” is deleted.</> });
   };
   return (
     <Section
@@ -112,7 +115,7 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
       </Button>
       <ConfirmDialog
         isOpen={isAsking}
-        title={`Delete “${name}”?`}
+        title={<>Delete “{isolatedName}”?</>}
         act="Delete the waitlist"
         canAct={typed.trim() === name.trim()}
         onConfirm={remove}
@@ -122,7 +125,7 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
           {peopleOf(statistics.total_signups)} Pages that show this waitlist stop working. This cannot be undone.
         </Text>
         <TextInput
-          label={`Type ${name} to confirm`}
+          label={<>Type {isolatedName} to confirm</>}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
           autoComplete="off"

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { PublicWaitlist } from '../../web/page/model.js';
 import { themeOf } from '../../web/page/theme.js';
-import { directionOf, textsOf } from '../../web/page/texts.js';
+import { DEFAULT_TEXTS, directionOf } from '../../web/page/texts.js';
 import { safeHeaders } from '../platform/http/headers.js';
 
 /** The addresses of the files that a page loads. */
@@ -13,7 +13,7 @@ export interface Assets {
 }
 
 export interface Page {
-  /** Whose colors, language and logo the page has; null for none's. */
+  /** The waitlist that gives the colors, language and logo; null for the defaults. */
   readonly waitlist: PublicWaitlist | null;
   /** Origins whose pages may frame this one. */
   readonly frameOrigins: readonly string[];
@@ -34,7 +34,7 @@ const FAVICON =
 const CANVAS = { light: '#f5f6f7', dark: '#0d0e11' };
 
 export function renderPage({ waitlist, frameOrigins, title, preview, content }: Page, assets: Assets): Rendered {
-  const { lang } = textsOf(waitlist ?? NO_TEXTS);
+  const { lang } = waitlist ?? DEFAULT_TEXTS;
   const { scheme, properties } = themeOf(waitlist?.configuration_style_json ?? {});
   // Twice, so that it counts more than the sheet's own rules.
   const declarations = Object.entries(properties).map(([name, value]) => `${name}:${value}`);
@@ -72,8 +72,6 @@ export function renderPage({ waitlist, frameOrigins, title, preview, content }: 
   return { html: `<!doctype html>${html}`, headers: headersOf(css, logo, frameOrigins) };
 }
 
-export const NO_TEXTS = { lang: 'en', texts: {} };
-
 interface PreviewProps extends NonNullable<Page['preview']> {
   readonly title: string;
   readonly logo: string | null;
@@ -104,6 +102,6 @@ function headersOf(css: string, logo: string | null, frameOrigins: readonly stri
     // The desk shows its owner a preview.
     'frame-ancestors': ["'self'", ...frameOrigins],
   });
-  // It knows no origins but this one, and browsers that know `frame-ancestors` ignore it.
+  // X-Frame-Options cannot list origins, and browsers that know `frame-ancestors` ignore it.
   return frameOrigins.length > 0 ? { ...headers, 'x-frame-options': undefined } : headers;
 }

@@ -15,6 +15,6 @@ const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(c
 });
 await mkdir('openapi', { recursive: true });
 for (const name of Object.keys(DOCUMENTS) as DocumentName[]) {
-  const document = publishable(createDocument(app, new URL(config.publicBaseUrl).pathname, name));
+  const document = publishable(createDocument(app, config.basePath, name));
   await writeFile(`openapi/${DOCUMENTS[name].file}`, `${JSON.stringify(document, null, 2)}\n`);
 }

@@ -4,17 +4,16 @@ import { type Config, CONFIG } from '../platform/config/config.js';
 import type { TokenPair } from './token.service.js';
 
 export const SESSION_PATH = 'api/v1/auth/session';
-export const SESSION_COOKIE = 'waitlist_session';
+const SESSION_COOKIE = 'waitlist_session';
 
 /** The cookie that holds the refresh token of a browser's login. Only the operations below {@link SESSION_PATH} get it. */
 @Injectable()
 export class SessionCookie {
   private readonly attributes: string;
 
-  constructor(@Inject(CONFIG) { publicBaseUrl }: Config) {
-    const { pathname, protocol } = new URL(publicBaseUrl);
-    const path = `${pathname.replace(/\/$/, '')}/${SESSION_PATH}`;
-    this.attributes = `Path=${path}; HttpOnly; SameSite=Strict${protocol === 'https:' ? '; Secure' : ''}`;
+  constructor(@Inject(CONFIG) { publicBaseUrl, basePath }: Config) {
+    const secure = new URL(publicBaseUrl).protocol === 'https:' ? '; Secure' : '';
+    this.attributes = `Path=${basePath}/${SESSION_PATH}; HttpOnly; SameSite=Strict${secure}`;
   }
 
   set(reply: FastifyReply, { refreshToken, refreshExpiresAt }: TokenPair): void {

@@ -21,7 +21,10 @@ import { SESSIONS_MAX, type TokenCaller, TokenService } from './token.service.js
 
 const COOKIE_HEADER = { 'Set-Cookie': { $ref: '#/components/headers/Set-Cookie' } };
 
-/** Logins of browsers: the access token is for the page's memory, the refresh token stays in a cookie. */
+/**
+ * A "session" of the API is a login of a browser: the access token is for the page's memory, the refresh token stays in a
+ * cookie. The list has the logins of other clients too.
+ */
 @ApiTags('Session')
 @ApiExtraModels(SessionDto)
 @Controller(SESSION_PATH)

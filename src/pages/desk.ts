@@ -2,10 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../platform/config/config.js';
 import { safeHeaders } from '../platform/http/headers.js';
 import { CSS, HTML, JAVASCRIPT, prepareFile, SVG } from '../platform/http/static-files.js';
@@ -29,22 +27,14 @@ const policy = (nonce: string) => ({
 
 /** Serves the owner's desk, whose files `npm run build:web` made. */
 @Injectable()
-export class Desk implements OnModuleInit {
+export class Desk {
   private readonly basePath: string;
 
-  constructor(
-    private readonly host: HttpAdapterHost<FastifyAdapter>,
-    @Inject(CONFIG) { publicBaseUrl }: Config,
-  ) {
-    this.basePath = new URL(publicBaseUrl).pathname.replace(/\/$/, '');
+  constructor(@Inject(CONFIG) { basePath }: Config) {
+    this.basePath = basePath;
   }
 
-  /** Not earlier, so that the hooks of all requests are in place. */
-  onModuleInit(): void {
-    // The command line has no server.
-    const httpAdapter = this.host.httpAdapter as FastifyAdapter | null;
-    if (httpAdapter === null) return;
-    const fastify = httpAdapter.getInstance();
+  serve(fastify: FastifyInstance): void {
     const [page, asset] = [this.page(), this.assets()];
     const head = { exposeHeadRoute: true };
     fastify.get('/', head, async (_, reply) => reply.redirect(`${this.basePath}/desk`));

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { PublicWaitlist } from '../../web/page/model.js';
 import { themeOf } from '../../web/page/theme.js';
-import { directionOf, textsOf } from '../../web/page/texts.js';
+import { DEFAULT_TEXTS, directionOf } from '../../web/page/texts.js';
 import { safeHeaders } from '../platform/http/headers.js';
 
 /** The addresses of the files that a page loads. */
@@ -13,7 +13,7 @@ export interface Assets {
 }
 
 export interface Page {
-  /** Whose colors, language and logo the page has; null for none's. */
+  /** The waitlist that gives the colors and the language; null for the defaults. */
   readonly waitlist: PublicWaitlist | null;
   /** Address of an image of another host; null on private pages, so that the host does not learn of their readers. */
   readonly logo: string | null;
@@ -36,7 +36,7 @@ const FAVICON =
 const CANVAS = { light: '#f5f6f7', dark: '#0d0e11' };
 
 export function renderPage({ waitlist, logo, frameOrigins, title, preview, content }: Page, assets: Assets): Rendered {
-  const { lang } = textsOf(waitlist ?? NO_TEXTS);
+  const { lang } = waitlist ?? DEFAULT_TEXTS;
   const { scheme, properties } = themeOf(waitlist?.configuration_style_json ?? {});
   // Twice, so that it counts more than the sheet's own rules.
   const declarations = Object.entries(properties).map(([name, value]) => `${name}:${value}`);
@@ -72,8 +72,6 @@ export function renderPage({ waitlist, logo, frameOrigins, title, preview, conte
   );
   return { html: `<!doctype html>${html}`, headers: headersOf(css, logo, frameOrigins) };
 }
-
-export const NO_TEXTS = { lang: 'en', texts: {} };
 
 interface PreviewProps extends NonNullable<Page['preview']> {
   readonly title: string;

@@ -1,7 +1,5 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Injectable } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Fault, Values } from '../../web/page/model.js';
 import type { TextKey } from '../../web/page/texts.js';
 import { isFromPage } from '../platform/http/form-bodies.js';
@@ -29,19 +27,14 @@ interface Answer {
  * rules are those of the operation.
  */
 @Injectable()
-export class FormPosts implements OnModuleInit {
+export class FormPosts {
   constructor(
-    private readonly host: HttpAdapterHost<FastifyAdapter>,
     private readonly page: HostedPage,
     private readonly names: WaitlistNames,
     private readonly reader: QueueReader,
   ) {}
 
-  onModuleInit(): void {
-    // The command line has no server.
-    const httpAdapter = this.host.httpAdapter as FastifyAdapter | null;
-    if (httpAdapter === null) return;
-    const fastify = httpAdapter.getInstance();
+  addHooks(fastify: FastifyInstance): void {
     // With callbacks, because every request passes here: a promise each would cost lookups half a percent.
     fastify.addHook('preHandler', (request, _, done) => {
       if (!request.form) return done();

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { type Config, CONFIG } from '../platform/config/config.js';
@@ -38,29 +36,26 @@ const LINK = randomUUID();
 
 /** The pages of a waitlist: the form, and the private page of each person who joined. */
 @Injectable()
-export class HostedPage implements OnModuleInit {
+export class HostedPage {
   private readonly basePath: string;
   private assets!: Assets;
   private readonly forms = new LRUCache<string, Rendered>({ max: FORMS_MAX });
 
   constructor(
-    private readonly host: HttpAdapterHost<FastifyAdapter>,
-    @Inject(CONFIG) { publicBaseUrl }: Config,
+    @Inject(CONFIG) { basePath }: Config,
     private readonly waitlists: WaitlistService,
     private readonly signups: SignupService,
     private readonly leaderboards: LeaderboardService,
     private readonly views: PageViewCounter,
   ) {
-    this.basePath = new URL(publicBaseUrl).pathname.replace(/\/$/, '');
+    this.basePath = basePath;
   }
 
-  /** Not earlier, so that the hooks of all requests are in place. */
-  onModuleInit(): void {
-    // The command line has no server.
-    const httpAdapter = this.host.httpAdapter as FastifyAdapter | null;
-    if (httpAdapter === null) return;
-    const fastify = httpAdapter.getInstance();
-    this.assets = { css: this.serve(fastify, 'page.css', CSS), script: this.serve(fastify, 'page.js', JAVASCRIPT) };
+  serve(fastify: FastifyInstance): void {
+    this.assets = {
+      css: this.serveAsset(fastify, 'page.css', CSS),
+      script: this.serveAsset(fastify, 'page.js', JAVASCRIPT),
+    };
     const page = { exposeHeadRoute: true, config: { rateLimited: 'public', isPage: true } } as const;
     fastify.get<{ Params: { waitlist_id: string } }>('/waitlist/:waitlist_id', page, async (request, reply) =>
       this.showForm(request, reply, idOf(request.params.waitlist_id)),
@@ -135,7 +130,7 @@ export class HostedPage implements OnModuleInit {
   }
 
   /** Returns the address of the file, with its hash. `npm run build:web` made the file. */
-  private serve(fastify: FastifyInstance, name: string, type: string): string {
+  private serveAsset(fastify: FastifyInstance, name: string, type: string): string {
     const path = `/waitlist/assets/${name}`;
     const text = readFileSync(require.resolve(`#web/page/${name}`));
     return `${this.basePath}${path}?v=${serveFile(fastify, path, { type, text, headers: safeHeaders({}) })}`;

@@ -1,4 +1,6 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { QueueModule } from '../queue/queue.module.js';
 import { SignupModule } from '../signup/signup.module.js';
 import { WaitlistModule } from '../waitlist/waitlist.module.js';
@@ -12,4 +14,24 @@ import { Widget } from './widget.js';
   imports: [QueueModule, SignupModule, WaitlistModule],
   providers: [Desk, HostedPage, FormPosts, Widget],
 })
-export class PagesModule {}
+export class PagesModule implements OnModuleInit {
+  constructor(
+    private readonly host: HttpAdapterHost<FastifyAdapter>,
+    private readonly desk: Desk,
+    private readonly hostedPage: HostedPage,
+    private readonly formPosts: FormPosts,
+    private readonly widget: Widget,
+  ) {}
+
+  /** Not earlier, so that the hooks of all requests are in place. */
+  onModuleInit(): void {
+    // The command line has no server.
+    const httpAdapter = this.host.httpAdapter as FastifyAdapter | null;
+    if (httpAdapter === null) return;
+    const fastify = httpAdapter.getInstance();
+    this.desk.serve(fastify);
+    this.hostedPage.serve(fastify);
+    this.formPosts.addHooks(fastify);
+    this.widget.serve(fastify);
+  }
+}

@@ -1,9 +1,9 @@
 import { Header } from '../../web/page/header.js';
 import type { Fault, Leader, PublicWaitlist, Status, Values } from '../../web/page/model.js';
+import { PrivatePage } from '../../web/page/private-page.js';
 import { SignupForm } from '../../web/page/signup-form.js';
-import { StatusView } from '../../web/page/status.js';
-import { type TextKey, type Texts, textsOf } from '../../web/page/texts.js';
-import { NO_TEXTS, type Page } from './document.js';
+import { DEFAULT_TEXTS, type TextKey, type Texts, textsOf } from '../../web/page/texts.js';
+import type { Page } from './document.js';
 
 /** The fields of a form that has been sent, by their names. */
 export interface Sent {
@@ -74,15 +74,7 @@ export function statusPage({ waitlist, frameOrigins, status, leaders }: StatusPa
     frameOrigins,
     title: `${headingOf(status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
     preview: null,
-    content: (
-      <>
-        <p class="waitlist-name">
-          <bdi>{waitlist.title ?? waitlist.waitlist_name}</bdi>
-        </p>
-        <StatusView waitlist={waitlist} status={status} leaders={leaders} texts={texts} />
-        {status.status === 'waiting' && <p class="waitlist-note waitlist-bookmark">{texts.text('bookmark')}</p>}
-      </>
-    ),
+    content: <PrivatePage waitlist={waitlist} status={status} leaders={leaders} texts={texts} />,
   };
 }
 
@@ -92,7 +84,7 @@ function headingOf({ status, priority }: Status, { text }: Texts): string {
 
 /** A page that only says something. */
 export function messagePage(heading: TextKey, more: TextKey | null = null): Page {
-  const { text } = textsOf(NO_TEXTS);
+  const { text } = DEFAULT_TEXTS;
   return {
     waitlist: null,
     logo: null,

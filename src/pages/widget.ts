@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
 import { CONFIG, type Config } from '../platform/config/config.js';
 import { safeHeaders } from '../platform/http/headers.js';
 import { CSS, HTML, JAVASCRIPT, serveFile } from '../platform/http/static-files.js';
@@ -27,18 +26,10 @@ const DEMO_HEADERS = safeHeaders({
 
 /** Serves the widget, and below the documentation a page to try it. */
 @Injectable()
-export class Widget implements OnModuleInit {
-  constructor(
-    private readonly host: HttpAdapterHost<FastifyAdapter>,
-    @Inject(CONFIG) private readonly config: Config,
-  ) {}
+export class Widget {
+  constructor(@Inject(CONFIG) private readonly config: Config) {}
 
-  /** Not earlier, so that the hooks of all requests are in place. */
-  onModuleInit(): void {
-    // The command line has no server.
-    const httpAdapter = this.host.httpAdapter as FastifyAdapter | null;
-    if (httpAdapter === null) return;
-    const fastify = httpAdapter.getInstance();
+  serve(fastify: FastifyInstance): void {
     serveFile(fastify, '/widget.js', { type: JAVASCRIPT, text: read('widget.js'), headers: SCRIPT_HEADERS });
     if (!this.config.docsEnabled) return;
     const demo = (path: string, type: string, file: string) =>
@@ -52,7 +43,7 @@ export class Widget implements OnModuleInit {
     const { publicBaseUrl } = this.config;
     return read(name)
       .toString()
-      .replaceAll('{{service}}', publicBaseUrl.replace(/\/$/, ''))
+      .replaceAll('{{service}}', publicBaseUrl)
       .replaceAll('{{origin}}', new URL(publicBaseUrl).origin);
   }
 }

@@ -10,7 +10,7 @@ export interface DayCounts extends Readonly<Record<(typeof DAY_FIELDS)[number], 
 }
 
 /** The days of a record, and whether another one referred it. */
-export interface RecordDays {
+interface RecordDays {
   readonly joined: string;
   readonly offboarded: string | null;
   readonly referred: boolean;

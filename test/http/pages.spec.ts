@@ -96,7 +96,7 @@ describe('the page of a waitlist', () => {
     for (const path of ['/waitlist/9007199254740991', '/waitlist/abc', '/waitlist/0', `/waitlist/${hidden.id}`]) {
       const answer = await open(path);
       expect([answer.status, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
-      expect(textOf(answer)).toContain('There is nothing here');
+      expect(textOf(answer)).toContain('Page not found');
     }
   });
 
@@ -320,7 +320,7 @@ describe('a form of the page', () => {
     expect(namesOf(page)).toEqual(['waitlist_id', 'referral_link', 'email', 'phone']);
     expect(within(found)).toBe(`/waitlist/${waitlist.id}/status/${ada.uuid}`);
     expect(unknown.status).toBe(422);
-    expect(textOf(unknown)).toContain('Nobody joined this waitlist with these details.');
+    expect(textOf(unknown)).toContain('We found no signup with these details.');
   });
 
   it.each([

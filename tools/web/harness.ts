@@ -1,5 +1,5 @@
 /**
- * What the journeys by clicks share: the built service on a fresh embedded database, Chromium, and the checks of a page. It
+ * Shared by the browser tests: the built service on a fresh embedded database, Chromium, and the checks of a page. It
  * needs `npm run web:install` and Chromium (Debian: `apt-get install chromium`; elsewhere name it in CHROMIUM).
  */
 import assert from 'node:assert/strict';
@@ -28,7 +28,7 @@ type Width = (typeof WIDTHS)[number];
 export type Service = Awaited<ReturnType<typeof startService>>;
 export { call, logIn };
 
-export interface PageOptions {
+interface PageOptions {
   readonly width?: Width;
   readonly colorScheme?: (typeof SCHEMES)[number];
   readonly javaScriptEnabled?: boolean;
@@ -69,7 +69,7 @@ export class Stage {
     const context = await this.browser.newContext({
       ...(options satisfies BrowserContextOptions),
       viewport: { width, height: HEIGHTS[width] },
-      // What moves cannot be compared.
+      // Animations would make screenshots differ.
       reducedMotion: 'reduce',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
@@ -77,7 +77,7 @@ export class Stage {
     const allowed = [new URL(this.service.url).origin, ...origins, 'null'];
     const complain = (text: string) => this.complaints.push(`${page.url()}: ${text}`);
     page.on('request', (request) => {
-      if (!allowed.includes(new URL(request.url()).origin)) complain(`It asks ${request.url()}`);
+      if (!allowed.includes(new URL(request.url()).origin)) complain(`It requests ${request.url()}`);
     });
     page.on('response', (response) => {
       // A refused call or form is part of a journey; a missing file never is.
@@ -153,7 +153,7 @@ export class Stage {
   }
 }
 
-/** Finds nothing that axe-core knows to hinder people, in both color schemes. It looks into open shadow roots, and needs scripts. */
+/** Fails if axe-core finds a violation in either color scheme. It looks into open shadow roots, and needs scripts. */
 export async function checkAccessibility(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   // Through the debugger, because a page's own policy refuses foreign scripts.
@@ -179,7 +179,7 @@ export async function checkAccessibility(page: Page): Promise<void> {
   await session.detach();
 }
 
-/** Takes pictures into coverage/web, at both widths and in both color schemes. Nothing may stand out of the page at the side. */
+/** Takes pictures into coverage/web, at both widths and in both color schemes. Fails if the page scrolls sideways. */
 export async function picture(page: Page, name: string, fullPage = true): Promise<void> {
   const viewport = page.viewportSize();
   for (const width of WIDTHS) {

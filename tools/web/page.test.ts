@@ -100,7 +100,7 @@ for (const javaScriptEnabled of [true, false]) {
     }
     await page.getByLabel('Email').fill('nobody@example.com');
     await button(page, 'See my place').click();
-    await page.getByText('Nobody joined this waitlist with these details.').waitFor();
+    await page.getByText('We found no signup with these details.').waitFor();
     await page.getByLabel('Email').fill('ada@example.com');
     await button(page, 'See my place').click();
 
@@ -187,7 +187,7 @@ test('fits 320 px, and text of twice the size', async () => {
 test('is a page too where there is no waitlist', async () => {
   const page = await open(addressOf(2_000_000));
 
-  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   await checkAccessibility(page);
   await picture(page, 'page-not-found');
 });

@@ -154,7 +154,7 @@ test('shows a closed list, and still finds those who joined it', async () => {
   await picture(page, 'widget-closed');
   await page.getByLabel('Email').fill('nobody@example.com');
   await button(page, 'See my place').click();
-  await page.getByText('Nobody joined this waitlist with these details.').waitFor();
+  await page.getByText('We found no signup with these details.').waitFor();
   await page.getByLabel('Email').fill('ada@example.com');
   await button(page, 'See my place').click();
 

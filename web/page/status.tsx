@@ -2,7 +2,7 @@
 import type { Leader, PublicWaitlist, Status } from './model.js';
 import type { Texts } from './texts.js';
 
-interface StatusProps {
+export interface StatusProps {
   readonly waitlist: PublicWaitlist;
   readonly status: Status;
   /** Empty where the leaderboard is off, or nobody is on it. */

@@ -21,7 +21,7 @@ export const TEXTS = {
   description: 'Sign up to get a place on the waitlist.',
 
   closed: 'This waitlist is closed.',
-  find: 'You joined before? Enter what you signed up with to see your place.',
+  find: 'Already joined? Enter your signup details to see your place.',
   find_button: 'See my place',
 
   error_prefix: 'Error:',
@@ -33,12 +33,12 @@ export const TEXTS = {
   too_long: 'This is too long.',
   invalid: 'Please check this.',
   question_changed: 'The questions have changed. Please answer them again.',
-  not_found: 'Nobody joined this waitlist with these details.',
+  not_found: 'We found no signup with these details.',
   too_many_requests: 'There were too many requests. Please wait a minute and try again.',
   unavailable: 'The waitlist can’t be reached right now. Please try again in a moment.',
   retry: 'Try again',
 
-  joined: 'You are on the list',
+  joined: 'You’re on the list',
   place: 'You’re number {place}',
   nobody_ahead: 'Nobody is ahead of you.',
   one_ahead: '1 person is ahead of you.',
@@ -57,14 +57,14 @@ export const TEXTS = {
   leaderboard: 'Leaderboard',
   leaderboard_place: 'Place',
   leaderboard_person: 'Person',
-  leaderboard_referrals: 'Friends',
-  anonymous: 'Somebody',
+  leaderboard_referrals: 'Referrals',
+  anonymous: 'Anonymous',
 
   your_turn: 'It’s your turn',
-  your_turn_text: 'You’re off the waitlist. Thank you for waiting.',
+  your_turn_text: 'You’ve been let in. Thank you for waiting.',
   your_turn_button: 'Get started',
 
-  page_not_found: 'There is nothing here',
+  page_not_found: 'Page not found',
   page_not_found_text: 'Please check the address.',
 };
 
@@ -89,6 +89,9 @@ export function textsOf({ lang, texts }: Pick<PublicWaitlist, 'lang' | 'texts'>)
       }),
   };
 }
+
+/** The texts that belong to no waitlist. */
+export const DEFAULT_TEXTS = textsOf({ lang: 'en', texts: {} });
 
 /** Languages, and scripts, that are written from right to left. */
 const RIGHT_TO_LEFT = /^(?:ar|ckb|dv|fa|he|ks|ps|sd|ug|ur|yi)(?:-|$)|-(?:Arab|Hebr|Thaa)(?:-|$)/i;

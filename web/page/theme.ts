@@ -24,7 +24,7 @@ const PALETTES = {
 /** WCAG 2.2, AA, for text of the usual size. */
 const CONTRAST_MIN = 4.5;
 
-export interface Theme {
+interface Theme {
   /** The scheme that the owner's colors belong to, for `data-scheme` on the root; null where both do. */
   readonly scheme: 'light' | 'dark' | null;
   readonly properties: Readonly<Partial<Record<Property, string>>>;

@@ -10,7 +10,7 @@ import pageCss from '../page/page.css?inline';
 import { enableSharing } from '../page/share.js';
 import { SignupForm } from '../page/signup-form.js';
 import { StatusView } from '../page/status.js';
-import { directionOf, textsOf } from '../page/texts.js';
+import { DEFAULT_TEXTS, directionOf, textsOf } from '../page/texts.js';
 import { themeOf } from '../page/theme.js';
 import { find, getLeaders, getWaitlist, join, Refusal, sendHeartbeat } from './api.js';
 import widgetCss from './widget.css?inline';
@@ -63,7 +63,7 @@ class WaitlistSignup extends HTMLElement {
       try {
         this.waitlist = await getWaitlist(this.loadedId ?? '');
       } catch (error) {
-        // Visitors cannot mend a wrong id, and need not see one.
+        // Only the owner of the page can fix a wrong id, so it goes to the console.
         if (error instanceof Refusal && !error.isTemporary) console.error(`<${ELEMENT}>: ${error.detail}`);
         else this.showAway();
         return;
@@ -104,7 +104,7 @@ class WaitlistSignup extends HTMLElement {
   }
 
   private showAway(): void {
-    const { text } = textsOf({ lang: 'en', texts: {} });
+    const { text } = DEFAULT_TEXTS;
     render(
       <p class="waitlist-away" lang="en" role="status">
         {text('unavailable')}{' '}

@@ -33,6 +33,7 @@ describe('settings', () => {
       refreshTokenTtlSeconds: 30 * 86_400,
       firstOwner: { email: undefined, password: undefined },
       publicBaseUrl: 'http://localhost:3000',
+      basePath: '',
       trustedProxies: [],
       rateLimits: { public: 600, login: 10, exempt: [] },
       redisUrl: undefined,
@@ -74,7 +75,10 @@ describe('settings', () => {
       { OWNER_EMAIL: 'me@example.com', OWNER_PASSWORD: ' a pass word of mine ' },
       { firstOwner: { email: 'me@example.com', password: ' a pass word of mine ' } },
     ],
-    [{ PUBLIC_BASE_URL: 'https://wait.example.com/wait/' }, { publicBaseUrl: 'https://wait.example.com/wait' }],
+    [
+      { PUBLIC_BASE_URL: 'https://wait.example.com/wait/' },
+      { publicBaseUrl: 'https://wait.example.com/wait', basePath: '/wait' },
+    ],
     [{ TRUST_PROXY: '10.0.0.0/8, ::1' }, { trustedProxies: ['10.0.0.0/8', '::1'] }],
     [
       { RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_LOGIN: '1000000', RATE_LIMIT_EXEMPT: '192.0.2.7,2001:db8::/32' },

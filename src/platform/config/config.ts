@@ -136,6 +136,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   }
   const env = parsed.data;
   if (env.METRICS_PORT === env.PORT) throw new ConfigError('METRICS_PORT: must differ from PORT');
+  const publicBaseUrl = env.PUBLIC_BASE_URL ?? `http://localhost:${env.PORT}`;
   return {
     port: env.PORT,
     host: env.HOST,
@@ -147,7 +148,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     accessTokenTtlSeconds: env.ACCESS_TOKEN_TTL,
     refreshTokenTtlSeconds: env.REFRESH_TOKEN_TTL,
     firstOwner: { email: env.OWNER_EMAIL, password: env.OWNER_PASSWORD },
-    publicBaseUrl: env.PUBLIC_BASE_URL ?? `http://localhost:${env.PORT}`,
+    publicBaseUrl,
+    /** The path of `publicBaseUrl`, without a slash at its end. */
+    basePath: new URL(publicBaseUrl).pathname.replace(/\/$/, ''),
     trustedProxies: env.TRUST_PROXY,
     /** Requests per minute and address; 0 turns a limit off. */
     rateLimits: { public: env.RATE_LIMIT_PUBLIC, login: env.RATE_LIMIT_LOGIN, exempt: env.RATE_LIMIT_EXEMPT },

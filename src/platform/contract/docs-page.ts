@@ -47,7 +47,7 @@ export function serveDocs(fastify: FastifyInstance, basePath: string): void {
     'swagger-ui.css': serveAsset(fastify, 'swagger-ui.css', CSS, vendor),
     'swagger-ui-bundle.js': serveAsset(fastify, 'swagger-ui-bundle.js', JAVASCRIPT, vendor),
   };
-  const docs = `${basePath.replace(/\/$/, '')}/docs`;
+  const docs = `${basePath}/docs`;
   const page = (name: string) =>
     own(name)
       .toString()

@@ -53,16 +53,16 @@ const DOCUMENT = 'document';
 /** Assigns the operations of a module to a document; the default is `current`. */
 export const InDocument = (name: DocumentName) => SetMetadata(DOCUMENT, name);
 
-/** A document, including the schemas of queries. `serverPath` is the path at which clients reach the service. */
-export function createDocument(app: INestApplication, serverPath: string, name: DocumentName): OpenAPIObject {
+/** A document, including the schemas of queries. `basePath` is the path at which clients reach the service, as in Config. */
+export function createDocument(app: INestApplication, basePath: string, name: DocumentName): OpenAPIObject {
   const { title, description, tags, moreHeaders } = DOCUMENTS[name];
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle(title)
-    .setDescription(readDescription(description, serverPath))
+    .setDescription(readDescription(description, basePath))
     .setVersion(VERSION)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    .addServer(serverPath, 'The service that published this document.')
+    .addServer(basePath || '/', 'The service that published this document.')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: ACCOUNT_KEY }, 'account_key')
     .addCookieAuth('waitlist_session', { type: 'apiKey', in: 'cookie', description: COOKIE }, 'session_cookie')
@@ -96,9 +96,9 @@ function modulesOf(app: INestApplication, document: DocumentName): Type<unknown>
   return modules.filter((module) => (Reflect.getMetadata(DOCUMENT, module) ?? 'current') === document);
 }
 
-function readDescription(name: string, serverPath: string): string {
+function readDescription(name: string, basePath: string): string {
   const text = readFileSync(new URL(`./${name}`, import.meta.url), 'utf8').trimEnd();
-  return text.replaceAll('](/docs', `](${serverPath.replace(/\/$/, '')}/docs`);
+  return text.replaceAll('](/docs', `](${basePath}/docs`);
 }
 
 /** Orders paths by tag, and the operations of a path by use. Tools show them in this order. */

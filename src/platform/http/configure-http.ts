@@ -40,7 +40,6 @@ export async function configureHttp(
 ): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
   const [metrics, lifecycle, counts] = [app.get(Metrics), app.get(Lifecycle), app.get(SharedCounts)];
-  const { pathname: basePath } = new URL(config.publicBaseUrl);
 
   limitConnections(fastify.server, bounds, isWithin(config.trustedProxies), () => metrics.connectionRefusals.inc());
   endConnectionsOnClose(fastify, lifecycle, bounds.unsentMs);
@@ -71,8 +70,8 @@ export async function configureHttp(
   app.useGlobalFilters(new ProblemFilter(routes));
   app.useGlobalInterceptors(new RequestInterceptor(app.get(Reflector)));
   for (const name of Object.keys(DOCUMENTS) as DocumentName[])
-    serveContract(fastify, DOCUMENTS[name].url, () => publishable(createDocument(app, basePath, name)));
-  if (config.docsEnabled) serveDocs(fastify, basePath);
+    serveContract(fastify, DOCUMENTS[name].url, () => publishable(createDocument(app, config.basePath, name)));
+  if (config.docsEnabled) serveDocs(fastify, config.basePath);
   await shedLoad(fastify, lifecycle, bounds.loopDelayMs);
   serveMonitoring(fastify, lifecycle, metrics, config);
 }

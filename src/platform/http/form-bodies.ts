@@ -13,7 +13,7 @@ const FIELDS_MAX = 200;
 const MEMBER = /^([^[\]]+)\[([^[\]]*)\]$/;
 
 /** A value of a form; a list where its name was given more than once. */
-export type FormValue = string | string[];
+type FormValue = string | string[];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,7 +28,7 @@ declare module 'fastify' {
 
 /**
  * Lets routes with `takesForms` read forms, as JSON: `a=1` is `{"a": "1"}`, `a[b]=1` is `{"a": {"b": "1"}}`, and a name given
- * twice has a list. No other route takes forms, so that no page of others can log anybody in.
+ * twice has a list. No other route takes forms, so a page of another origin cannot submit a login form.
  */
 export function readFormBodies(fastify: FastifyInstance): void {
   fastify.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
@@ -67,7 +67,7 @@ function parseForm(text: string): { form: Map<string, FormValue>; faults: FieldF
   return { form, faults };
 }
 
-/** A name that stands alone and with members has the members. */
+/** If a name is given both alone and with members, the members win. */
 function nested(form: ReadonlyMap<string, FormValue>): Record<string, unknown> {
   const fields = new Map<string, FormValue | Map<string, FormValue>>();
   for (const [name, value] of form) {

@@ -12,7 +12,7 @@ export const SVG = 'image/svg+xml';
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /** A file that stays the same as long as the service runs. */
-export interface StaticFile {
+interface StaticFile {
   /** The media type. */
   readonly type: string;
   readonly text: string | Buffer;

@@ -1,8 +1,9 @@
 /** @jsxImportSource preact */
 import { render } from 'preact';
-import type { PublicWaitlist, Status } from '../../page/model';
+import type { Leader, PublicWaitlist, Status } from '../../page/model';
 import { Header } from '../../page/header';
 import pageCss from '../../page/page.css?inline';
+import { PrivatePage } from '../../page/private-page';
 import { SignupForm } from '../../page/signup-form';
 import { StatusView } from '../../page/status';
 import { directionOf, textsOf } from '../../page/texts';
@@ -27,6 +28,12 @@ const PERSON: Status = {
   amount_referred: 2,
   referral_link: 'https://example.com/?ref_id=EXAMPLE',
 };
+
+const LEADERS: readonly Leader[] = [
+  { first_name: 'Ada', last_name: 'L', amount_referred: 12 },
+  { first_name: 'Grace', last_name: 'H', amount_referred: 7 },
+  { first_name: 'Alan', last_name: 'T', amount_referred: 2 },
+].map((leader, priority) => ({ ...leader, priority, email: null, phone: null }));
 
 /** Draws the page or the widget into a document of its own. */
 export function renderPreview(page: Document, { waitlist, target, state, scheme: asked }: Previewed): void {
@@ -71,6 +78,7 @@ function sheetsOf({ defaultView }: Document, texts: readonly string[]): CSSStyle
 
 function Card({ waitlist, state, isPage }: Pick<Previewed, 'waitlist' | 'state'> & { readonly isPage: boolean }) {
   const texts = textsOf(waitlist);
+  const Joined = isPage ? PrivatePage : StatusView;
   return (
     <main class="waitlist-card">
       {isPage && waitlist.logo !== null && <img class="waitlist-logo" src={waitlist.logo} alt="" />}
@@ -80,10 +88,10 @@ function Card({ waitlist, state, isPage }: Pick<Previewed, 'waitlist' | 'state'>
           <SignupForm waitlist={waitlist} texts={texts} action="" />
         </>
       ) : (
-        <StatusView
+        <Joined
           waitlist={waitlist}
           status={{ ...PERSON, status: state === 'turn' ? 'offboarded' : 'waiting' }}
-          leaders={[]}
+          leaders={waitlist.uses_leaderboard ? LEADERS : []}
           texts={texts}
         />
       )}

@@ -190,7 +190,12 @@ export class DisplayDto {
   @ApiProperty({ ...LANG, type: String })
   lang!: string;
 
-  @ApiProperty({ ...TEXTS, type: 'object', additionalProperties: { type: 'string', maxLength: TEXT_LENGTH_MAX } })
+  @ApiProperty({
+    ...TEXTS,
+    type: 'object',
+    maxProperties: TEXT_KEYS.length,
+    additionalProperties: { type: 'string', maxLength: TEXT_LENGTH_MAX },
+  })
   texts!: Readonly<Record<string, string>>;
 
   @ApiProperty({ ...YOUR_TURN_URL, type: String, format: 'uri' })

@@ -201,7 +201,8 @@ export function Texts({
   maxLength,
   ...options
 }: FieldOptions & TextBounds & { readonly keys: readonly string[] }) {
-  const schema = { ...options, type: 'object', additionalProperties: { type: 'string', maxLength } };
+  const additionalProperties = { type: 'string', maxLength, pattern: TEXT_PATTERN };
+  const schema = { ...options, type: 'object', maxProperties: keys.length, additionalProperties };
   const faultOf = textFault({ maxLength, pattern: TEXT_PATTERN });
   const faultsOf = (value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))

@@ -119,8 +119,12 @@ def before_call(context, case, kwargs):
         if isinstance(case.body.get("texts"), dict):
             case.body["texts"] = {"button": text for text in case.body["texts"].values()}
     if case.media_type == "application/x-www-form-urlencoded" and isinstance(case.body, dict):
-        # A form has a field for each member of an object, which the schema of the JSON does not say.
-        case.body = {name: value for name, value in case.body.items() if name not in ("metadata", "answers")}
+        # A form has a field for each member of an object, and no null, which the schema of the JSON does not say.
+        case.body = {
+            name: value
+            for name, value in case.body.items()
+            if name not in ("metadata", "answers") and value not in (None, "null")
+        }
     if _id_of(case) in ("refreshSession", "logOut"):
         # Browsers send it with each request of a page of the service.
         case.headers = {**(case.headers or {}), "Sec-Fetch-Site": "same-origin"}

@@ -74,11 +74,11 @@ const ROUTES = `
 │   │   ├── /waitlist/:waitlist_id (GET)
 │   │   └── /:uuid (GET, PATCH)
 │   ├── api/v1/users/status (POST)
-│   ├── widget.js (GET, HEAD)
 │   ├── waitlist/assets/page.css (GET, HEAD)
 │   ├── waitlist/assets/page.js (GET, HEAD)
-│   └── waitlist/:waitlist_id (GET, HEAD)
-│       └── /status/:uuid (GET, HEAD)
+│   ├── waitlist/:waitlist_id (GET, HEAD)
+│   │   └── /status/:uuid (GET, HEAD)
+│   └── widget.js (GET, HEAD)
 └── * (OPTIONS)
 `;
 

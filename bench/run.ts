@@ -50,7 +50,7 @@ const TARGETS = {
 } as const;
 const DEEP_OFFSET = MILLION;
 const PAGE = 100;
-/** Behind the person after whom a later page starts: enough to fill it. */
+/** Records that follow the start of a later page: enough to fill it. */
 const LAST_PEOPLE = 1_000;
 
 const { quick, large, rounds, seconds } = new Command('bench')
@@ -222,7 +222,7 @@ async function measurePages(): Promise<void> {
     const what = `Page of ${PAGE}, order=${order}: p50 at offset ${format(offset)} against 0`;
     rows.push(latencyRow(what, { atMost: 1.5, size: DEEP_OFFSET }, largest.size, deep, first));
   }
-  // As the desk's table turns pages: after a person far into the queue, and far into those whose email begins so.
+  // As the desk's table turns pages: after a person far into the queue, and far into the results of a search by prefix.
   const response = await fetch(`${service.url}/api/v1/waiter?email=seed-${largest.size - LAST_PEOPLE}@example.com`, {
     headers: { authorization, 'api-key': largest.apiKey },
   });

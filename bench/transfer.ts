@@ -68,7 +68,7 @@ try {
     const response = await fetch(`${address}/import`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'text/csv' },
-      // The types of Preact bring those of browsers along, whose streams differ from those of Node.js.
+      // Preact brings the types of browsers along. Their streams differ from those of Node.js.
       body: Readable.toWeb(createReadStream(file)) as unknown,
       duplex: 'half',
     } as RequestInit);

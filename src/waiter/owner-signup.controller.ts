@@ -26,7 +26,7 @@ import { ListSignupsDto, SIGNUPS_PAGE_SIZE_MAX } from './list-signups.dto.js';
 import { EraseSignupsDto, OffboardSignupsDto } from './named-signups.dto.js';
 import { OFFBOARD_BODY_MAX_BYTES, OFFBOARD_MAX } from './offboard-waiters.dto.js';
 import { UpdateWaiterDto } from './update-waiter.dto.js';
-import { WaiterService } from './waiter.service.js';
+import { type FoundWaiter, WaiterService } from './waiter.service.js';
 
 const UUID = 'The `uuid` of the record.';
 
@@ -93,9 +93,7 @@ export class OwnerSignupController {
     @CurrentCaller() { account }: Caller,
     @UuidParam('uuid', UUID) uuid: string,
   ): Promise<DetailedWaiterDto> {
-    const { waiter, waitlist, referrers } = await this.waiters.get(account.id, uuid);
-    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: waitlist.active, referrers };
-    return DetailedWaiterDto.from(waiter, view);
+    return detailed(await this.waiters.get(account.id, uuid), account.uuid);
   }
 
   @Patch(':uuid')
@@ -121,9 +119,7 @@ export class OwnerSignupController {
     @UuidParam('uuid', UUID) uuid: string,
     @Body() body: UpdateWaiterDto,
   ): Promise<DetailedWaiterDto> {
-    const { waiter, waitlist, referrers } = await this.waiters.update(uuid, UpdateWaiterDto.toChanges(body), write);
-    const view = { waitlist, ownerUuid: account.uuid, totalCurrently: waitlist.active, referrers };
-    return DetailedWaiterDto.from(waiter, view);
+    return detailed(await this.waiters.update(uuid, UpdateWaiterDto.toChanges(body), write), account.uuid);
   }
 
   @Patch()
@@ -173,4 +169,8 @@ export class OwnerSignupController {
     const { id } = await this.waitlists.get(account.id, body.waitlist_id);
     await this.waiters.erase(id, EraseSignupsDto.toUuids(body), write);
   }
+}
+
+function detailed({ waiter, waitlist, referrers }: FoundWaiter, ownerUuid: string): DetailedWaiterDto {
+  return DetailedWaiterDto.from(waiter, { waitlist, ownerUuid, totalCurrently: waitlist.active, referrers });
 }

@@ -56,7 +56,8 @@ export class SignupService {
     const { waitlist, referralLink, ...person } = request;
     const waitlistId = await this.names.idOf(waitlist);
     const region = await this.reader.regionFor(waitlistId, person.phone);
-    const trust = { reasons: [], mailboxKey: null, network: null };
+    const signals = { isDisposable: false, secondsToFill: null, isHoneypotFilled: false, captchaMissed: false };
+    const trust = { signals, hasCaptcha: false, mailboxKey: null, network: null };
     return this.writer.join(waitlistId, {
       ...person,
       referrerTokens: referrerTokens(referralLink ?? ''),

@@ -128,10 +128,10 @@ describe('the plans of the frequent statements', () => {
   it.each<[string, Partial<PageRequest>]>([
     ['active records', {}],
     ['active records in queue order', { order: 'queue' }],
-    ['offboarded records', { offboarded: true }],
+    ['offboarded records', { status: 'offboarded' }],
     ['referred records', { referredBy: 'anyone' }],
     ['referred records in queue order', { referredBy: 'anyone', order: 'queue' }],
-    ['offboarded referred records', { offboarded: true, referredBy: 'anyone' }],
+    ['offboarded referred records', { status: 'offboarded', referredBy: 'anyone' }],
   ])('list %s: at the start, far in and after a record', (_, part) =>
     expectFlat(({ id }) => readPages(id, { ...FIRST_PAGE, ...part })),
   );

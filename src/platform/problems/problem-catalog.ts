@@ -123,6 +123,12 @@ const CATALOG = {
     detail: 'There is no such login.',
     remedy: 'Check the id. Logins that have ended and those of other accounts are not found either.',
   },
+  LINK_NOT_FOUND: {
+    status: 404,
+    detail: 'This link is wrong or no longer valid.',
+    remedy:
+      'A link of a verification mail is valid for 72 hours, until another one is used or the email changes. Sign up again to get a new mail.',
+  },
   METHOD_NOT_ALLOWED: {
     status: 405,
     detail: 'This path does not support this method.',

@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
-import { type Command, decide, type Decision, type Facts } from './batch.js';
-import { CounterChanges, QUEUE_AXIS } from './counters.js';
-import { rankKey } from './rank-key.js';
-import type { Applicant, PersonChanges, Waiter } from './waiter.js';
-import type { Removal } from './waiter.store.js';
-import type { RequiredContact } from './waitlist.entity.js';
-import type { LeanWaitlist } from './waitlist.table.js';
+import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
+import { decide } from './batch.js';
+import type { Command, Decision, Facts } from './facts.js';
+import { CounterChanges, QUEUE_AXIS } from '../counters.js';
+import { UNSUSPICIOUS } from '../../../test/support/applicant.js';
+import { rankKey } from '../rank-key.js';
+import type { Applicant, PersonChanges, Waiter } from '../waiter.js';
+import type { Removal } from '../waiter.store.js';
+import type { RequiredContact } from '../waitlist.entity.js';
+import type { LeanWaitlist } from '../waitlist.table.js';
 
 const CONTACT: RequiredContact = {
   email: 'required',
@@ -40,7 +42,7 @@ function join(email: string | null, fields: Partial<Applicant> = {}): Command {
     metadata: null,
     answers: null,
     region: null,
-    trust: { reasons: [], mailboxKey: null, network: null },
+    trust: UNSUSPICIOUS,
   };
   const applicant = { ...nobody, email, referrerTokens: [], ...fields };
   return { kind: 'join', applicant, keys: { emailKey: email, phoneKey: applicant.phone } };
@@ -57,15 +59,25 @@ function offboardNext(id: string, next: number): Command {
 function correct(id: string, number: number, changes: PersonChanges): Command {
   const { email = null, phone = null } = changes;
   const keys = { emailKey: email, phoneKey: phone };
-  return { kind: 'correct', uuid: `u${number}`, changes, keys, region: null, write: { id } as OwnerWrite };
+  return {
+    kind: 'correct',
+    uuid: `u${number}`,
+    changes,
+    keys,
+    mailboxKey: null,
+    region: null,
+    write: { id } as OwnerWrite,
+  };
 }
 
 function erase(id: string, ...numbers: readonly number[]): Command {
   return { kind: 'erase', uuids: numbers.map((number) => `u${number}`), write: { id } as OwnerWrite };
 }
 
+const NO_FACTS: Omit<Facts, 'waitlist'> = { named: [], first: [], done: new Map(), taken: [], referrers: [], links: [], mailboxes: [], recent: new Map(), hasSubscribers: false }; // prettier-ignore
+
 function decideWith(facts: Partial<Facts>, ...commands: readonly Command[]): Decision {
-  return decide({ waitlist: WAITLIST, named: [], first: [], done: new Map(), taken: [], referrers: [], ...facts }, commands); // prettier-ignore
+  return decide({ ...NO_FACTS, waitlist: WAITLIST, ...facts }, commands);
 }
 
 const results = ({ outcomes }: Decision): unknown[] =>
@@ -227,7 +239,7 @@ describe('a batch', () => {
 
   it('finds a known contact that breaks the rules, and says that it was a lookup', () => {
     const keys = { emailKey: null, phoneKey: '+14155550123' };
-    const decision = decideWith({ taken: [keys] }, join(null, { phone: '+14155550123' }));
+    const decision = decideWith({ taken: [record(3, keys)] }, join(null, { phone: '+14155550123' }));
 
     expect(results(decision)).toEqual([{ keys, isNew: false, revealsRecord: true }]);
     expect(decision.joined).toEqual([]);

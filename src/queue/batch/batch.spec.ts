@@ -3,6 +3,7 @@ import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
 import { decide } from './batch.js';
 import type { Command, Decision, Facts } from './facts.js';
 import { CounterChanges, QUEUE_AXIS } from '../counters.js';
+import { FRAUD_DEFAULTS } from '../../fraud/fraud-rules.js';
 import { UNSUSPICIOUS } from '../../../test/support/applicant.js';
 import { rankKey } from '../rank-key.js';
 import type { Applicant, PersonChanges, Waiter } from '../waiter.js';
@@ -16,7 +17,7 @@ const CONTACT: RequiredContact = {
   first_name: 'optional',
   last_name: 'optional',
 };
-const WAITLIST = { id: 1, requiredContact: CONTACT, questions: [], spotsPerReferral: 2, nextSeq: 10, active: 10, offboarded: 0, referredActive: 0, referredOffboarded: 0 } as unknown as LeanWaitlist; // prettier-ignore
+const WAITLIST = { id: 1, requiredContact: CONTACT, questions: [], spotsPerReferral: 2, nextSeq: 10, active: 10, offboarded: 0, referredActive: 0, referredOffboarded: 0, verification: 'off', fraud: FRAUD_DEFAULTS, nextPending: 0, nextEvent: 0 } as unknown as LeanWaitlist; // prettier-ignore
 
 const JOINED = new Date('2026-01-31T23:59:59.999Z');
 
@@ -174,7 +175,7 @@ describe('a batch', () => {
       { uuids: ['u3'] },
       { code: 'NO_WAITER_FOUND' },
     ]);
-    expect(decision.corrections.map(({ id }) => id)).toEqual([1, 3, 3]);
+    expect(decision.corrections.map(({ id }) => id)).toEqual([1, 3]);
   });
 
   it('moves a record once that is advanced and refers, from its stored place to its last', () => {

@@ -3,7 +3,7 @@ import { Counter } from 'prom-client';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { boundedQueue } from '../platform/limits/bounded-queue.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
-import type { CaptchaProvider } from '../queue/waitlist.entity.js';
+import type { Captcha } from '../queue/waitlist.entity.js';
 import { type CaptchaAccess, WaitlistService } from '../waitlist/waitlist.service.js';
 
 /** A provider answers within a second. A person waits this long at most. */
@@ -11,7 +11,7 @@ export const CAPTCHA_MS = 5_000;
 /** Connections to a provider that hangs, and the signups that wait for one. */
 const CHECKS = { runsMax: 500, waitingMax: 1_000 };
 
-const VERIFY_URLS: Readonly<Record<CaptchaProvider, string>> = {
+const VERIFY_URLS: Readonly<Record<Captcha['provider'], string>> = {
   turnstile: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
   hcaptcha: 'https://api.hcaptcha.com/siteverify',
 };
@@ -57,16 +57,17 @@ export class CaptchaService {
   }
 
   /**
-   * What the captcha of a waitlist says of a token, which the provider accepts once; null for a bad one, and for a waitlist
-   * without a captcha.
+   * What the captcha of a waitlist says of a token, which its provider accepts once: `missed` if nobody judged it and the
+   * owner withholds credit then, null if it is refused. Null too for a waitlist without a captcha.
    * @throws Problem `QUEUE_FULL`
    */
-  async check(waitlistId: number, token: string): Promise<'passed' | 'unavailable' | null> {
+  async check(waitlistId: number, token: string): Promise<'passed' | 'missed' | null> {
     const captcha = await this.waitlists.findCaptcha(waitlistId);
     if (!captcha) return null;
     const outcome = await this.enqueue(() => this.ask(captcha, token));
     this.checks.inc({ outcome });
-    return outcome === 'refused' ? null : outcome;
+    if (outcome === 'refused') return null;
+    return outcome === 'unavailable' && captcha.when_unavailable === 'withhold' ? 'missed' : 'passed';
   }
 
   private async ask({ provider, site_key: sitekey, secret }: CaptchaAccess, token: string): Promise<Outcome> {

@@ -1,18 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { FRAUD_DEFAULTS, type FraudRules } from '../fraud/fraud-rules.js';
 import { Flag, Nested, OneOf, Text, WholeNumber } from '../platform/contract/fields.js';
+import { LINES_PATTERN } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
-import type { SettingChanges } from '../queue/settings.js';
 import {
-  CAPTCHA_PROVIDERS,
   type Captcha,
-  type CaptchaProvider,
-  VERIFICATIONS,
+  CAPTCHA_PROVIDERS,
   type Verification,
+  VERIFICATIONS,
   WHEN_UNAVAILABLE,
-  type WhenUnavailable,
 } from '../queue/waitlist.entity.js';
-import { type CaptchaSetting, DEFAULTS, type Waitlist } from './waitlist.service.js';
+import { DEFAULTS, type GivenSettings, type Waitlist } from './waitlist.service.js';
 
 const HOUR_REFERRALS = { minimum: 1, maximum: 1_000_000, nullable: true } as const;
 const RULE_OFF = 'Null turns the rule off.';
@@ -91,7 +89,7 @@ const UNAVAILABLE_TEXT = {
 @KnownFieldsOnly()
 export class CaptchaDto {
   @OneOf({ ...PROVIDER, ...PROVIDER_TEXT })
-  provider!: CaptchaProvider;
+  provider!: Captcha['provider'];
 
   @Text({ ...SITE_KEY, example: '1x00000000000000000000AA' })
   site_key!: string;
@@ -106,23 +104,23 @@ export class CaptchaDto {
   secret?: string;
 
   @OneOf({ ...UNAVAILABLE, ...UNAVAILABLE_TEXT, default: WHEN_UNAVAILABLE[0] })
-  when_unavailable?: WhenUnavailable;
+  when_unavailable?: Captcha['when_unavailable'];
 
-  static toSetting({ provider, site_key, secret, when_unavailable = WHEN_UNAVAILABLE[0] }: CaptchaDto): CaptchaSetting {
-    return { captcha: { provider, site_key, when_unavailable }, secret };
+  static toCaptcha({ provider, site_key, when_unavailable = WHEN_UNAVAILABLE[0] }: CaptchaDto): Captcha {
+    return { provider, site_key, when_unavailable };
   }
 }
 
 /** The captcha of a waitlist, without its secret. */
 export class ConfiguredCaptchaDto {
   @ApiProperty({ ...PROVIDER, ...PROVIDER_TEXT, example: 'turnstile' })
-  provider!: CaptchaProvider;
+  provider!: Captcha['provider'];
 
   @ApiProperty({ ...SITE_KEY, example: '1x00000000000000000000AA' })
   site_key!: string;
 
   @ApiProperty({ ...UNAVAILABLE, description: `${UNAVAILABLE_TEXT.description} For the owner only.`, required: false })
-  when_unavailable?: WhenUnavailable;
+  when_unavailable?: Captcha['when_unavailable'];
 }
 
 const VERIFICATION = { enum: VERIFICATIONS, enumName: 'Verification' } as const;
@@ -165,10 +163,10 @@ export class TrustSettingsDto {
   @Nested(CaptchaDto, { ...CAPTCHA_TEXT, optional: true })
   captcha?: CaptchaDto | null;
 
-  @Text({ ...MAIL_SUBJECT, optional: true })
+  @Text({ ...MAIL_SUBJECT, minLength: 1, optional: true })
   mail_subject?: string | null;
 
-  @Text({ ...MAIL_TEXT, pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]*$', optional: true })
+  @Text({ ...MAIL_TEXT, minLength: 1, pattern: LINES_PATTERN, optional: true })
   mail_text?: string | null;
 
   @Flag({ ...MAIL_ON_OFFBOARDING, default: DEFAULTS.mailOnOffboarding })
@@ -178,11 +176,12 @@ export class TrustSettingsDto {
     return {
       verification: body.verification,
       fraud: body.fraud,
-      captcha: body.captcha && CaptchaDto.toSetting(body.captcha),
+      captcha: body.captcha && CaptchaDto.toCaptcha(body.captcha),
+      newCaptchaSecret: body.captcha?.secret,
       mailSubject: body.mail_subject,
       mailText: body.mail_text,
       mailOnOffboarding: body.mail_on_offboarding,
-    };
+    } satisfies GivenSettings;
   }
 }
 

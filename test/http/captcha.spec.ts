@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Answer, Api } from '../support/api.js';
+import { SealedColumns } from '../../src/platform/secrets/sealed-columns.js';
 import { CAPTCHA_SECRET, CaptchaProviderStandIn } from '../support/captcha-provider.js';
+import { openDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
-import type { OwnedWaitlist, World } from '../support/world.js';
+import type { World } from '../support/world.js';
 
 const SIGNUP = '/api/v1/signup';
+const [OLD, NEW] = ['an-old-secret-that-signs-tokens-in-tests', 'a-new-secret-that-signs-tokens-in-tests'];
 const CAPTCHA = { provider: 'turnstile', site_key: 'site-key', secret: CAPTCHA_SECRET } as const;
 
 let provider: CaptchaProviderStandIn;
@@ -26,10 +29,6 @@ afterAll(async () => {
 const goodToken = () => `good-${randomUUID()}`;
 const join = (waitlist: { readonly id: number }, fields: object): Promise<Answer> =>
   api.post(SIGNUP, { waitlist_id: waitlist.id, email: `${randomUUID()}@example.com`, ...fields });
-const reasonsOf = async (waitlist: OwnedWaitlist, { body }: Answer): Promise<readonly string[]> => {
-  const [waiter] = await world.list(waitlist, { uuid: body.uuid });
-  return waiter!.credit_reasons;
-};
 const REFUSED = {
   status: 422,
   body: { error_code: 'WAITLIST_RULE_BROKEN', errors: [{ field: 'captcha_token', rule: 'required' }] },
@@ -87,7 +86,7 @@ describe('a signup on a waitlist with a captcha', () => {
       await join(waitlist, { ...known, email: 'unknown@example.com' }),
       await join(waitlist, { ...known, captcha_token: ' ' }),
       await join(waitlist, { ...known, captcha_token: 'bad' }),
-      await api.post('/api/v1/waiter', { waitlist_id: waitlist.id, email: 'unknown@example.com', ...known }),
+      await api.post('/api/v1/waiter', { ...known, waitlist_id: waitlist.id }),
     ];
 
     for (const refusal of refusals) expect(refusal).toMatchObject(REFUSED);
@@ -122,54 +121,71 @@ describe('if the provider does not judge the token', () => {
     provider.mood = 'well';
   });
 
-  const both = async (settings: object = {}) => {
-    const lists: OwnedWaitlist[] = [];
-    for (const when_unavailable of ['withhold', 'accept'] as const)
-      lists.push(await world.waitlist({ captcha: { ...CAPTCHA, when_unavailable, ...settings } }));
-    return lists;
-  };
-  /** What each list answers to a referred signup, and how it credits it. */
-  const outcomes = async (lists: readonly OwnedWaitlist[], captcha_token: string) =>
-    Promise.all(
-      lists.map(async (waitlist) => {
-        const { mood } = provider;
-        provider.mood = 'well';
-        const referrer = (await join(waitlist, { captcha_token: goodToken() })).body;
-        provider.mood = mood;
-        const answer = await join(waitlist, { captcha_token, referral_link: referrer.referral_link });
-        return { status: answer.status, reasons: await reasonsOf(waitlist, answer) };
+  /** For each choice of the owner: what a referred signup gets, and how it is credited. */
+  async function outcomes(mood: typeof provider.mood, settings: object = {}) {
+    const choices = ['withhold', 'accept'] as const;
+    const prepared = choices.map(async (when_unavailable) => {
+      const waitlist = await world.waitlist();
+      const { referral_link } = await world.signup(waitlist);
+      const captcha = { ...CAPTCHA, when_unavailable, ...settings };
+      await api.patch(`/api/v1/waitlist/${waitlist.id}`, { captcha }, { token: waitlist.owner.token });
+      return { waitlist, referral_link };
+    });
+    const lists = await Promise.all(prepared);
+    provider.mood = mood;
+    return Promise.all(
+      lists.map(async ({ waitlist, referral_link }) => {
+        const { status, body } = await join(waitlist, { captcha_token: goodToken(), referral_link });
+        const [waiter] = await world.list(waitlist, { uuid: body.uuid });
+        return { status, credit: waiter!.credit, reasons: waiter!.credit_reasons };
       }),
     );
+  }
+  const AS_CHOSEN = [
+    { status: 200, credit: 'withheld', reasons: ['captcha'] },
+    { status: 200, credit: 'credited', reasons: [] },
+  ];
 
   it.each(['broken', 'garbled', 'elsewhere'] as const)(
-    'because it is %s, the person joins, and the owner has chosen whether the referral is credited',
+    'because its answer is %s, the person joins, and the owner has chosen whether the referral is credited',
     async (mood) => {
-      const lists = await both();
-      provider.mood = mood;
-
-      expect(await outcomes(lists, 'any')).toEqual([
-        { status: 200, reasons: ['captcha'] },
-        { status: 200, reasons: [] },
-      ]);
+      expect(await outcomes(mood)).toEqual(AS_CHOSEN);
     },
   );
 
-  it('because it hangs, the same follows after its deadline', async () => {
-    const lists = await both();
-    provider.mood = 'silent';
+  it('because it hangs, the same follows after its deadline, and nobody joins without a token', async () => {
+    const refused = join(await world.waitlist({ captcha: CAPTCHA }), {});
 
-    expect(await outcomes(lists, 'any')).toEqual([
-      { status: 200, reasons: ['captcha'] },
-      { status: 200, reasons: [] },
-    ]);
+    expect(await outcomes('silent')).toEqual(AS_CHOSEN);
+    expect(await refused).toMatchObject(REFUSED);
   });
 
   it('because the secret of the owner is wrong, the same follows', async () => {
-    const lists = await both({ secret: 'another' });
+    expect(await outcomes('well', { secret: 'another' })).toEqual(AS_CHOSEN);
+  });
 
-    const answers = [];
-    for (const waitlist of lists) answers.push(await join(waitlist, { captcha_token: goodToken() }));
+  it('because the stored secret is under a JWT_SECRET that this process does not list, the same follows', async () => {
+    const database = await openDatabase(true);
+    const start = (secrets: string) =>
+      startService({ environment: { DATABASE_URL: database.url, JWT_SECRET: secrets, CAPTCHA_VERIFY_URL: provider.url } });
+    const before = await start(OLD);
+    const waitlist = await before.world.waitlist({ captcha: CAPTCHA });
+    await before.stop();
+    const joinAt = ({ api: at }: Service) => {
+      const body = { waitlist_id: waitlist.id, email: `${randomUUID()}@example.com`, captcha_token: 'bad' };
+      return at.post(SIGNUP, body);
+    };
 
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const without = await start(NEW);
+    expect(await joinAt(without)).toMatchObject({ status: 200 });
+    expect(await without.app.get(SealedColumns).reseal()).toBe(1);
+    await without.stop();
+    const between = await start(`${NEW},${OLD}`);
+    expect(await between.app.get(SealedColumns).reseal()).toBe(0);
+    await between.stop();
+    const after = await start(NEW);
+    expect(await joinAt(after)).toMatchObject(REFUSED);
+    await after.stop();
+    await database.drop();
   });
 });

@@ -29,6 +29,7 @@ import {
   isDay,
   isHttpUrl,
   isUuid,
+  LINES_PATTERN,
   parseId,
   parseZonedTime,
   PHONE_SCHEMA,
@@ -412,7 +413,7 @@ export function textFault({ minLength = 0, maxLength, pattern }: TextBounds): Fi
     if (length < minLength)
       return broken('min_length', minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`);
     if (expression?.test(value) ?? true) return null;
-    return pattern === TEXT_PATTERN
+    return pattern === TEXT_PATTERN || pattern === LINES_PATTERN
       ? broken('characters', 'must not contain control characters')
       : broken('format', `must match ${pattern}`);
   };

@@ -7,9 +7,23 @@ import type { Captcha } from '../queue/waitlist.entity.js';
 import { type CaptchaAccess, WaitlistService } from '../waitlist/waitlist.service.js';
 
 /** A provider answers within a second. A person waits this long at most. */
-export const CAPTCHA_MS = 5_000;
+const CAPTCHA_MS = 5_000;
 /** Connections to a provider that hangs, and the signups that wait for one. */
 const CHECKS = { runsMax: 500, waitingMax: 1_000 };
+
+/** Ours, and those that the widgets of the providers give their fields. */
+const FIELDS = ['captcha_token', 'cf-turnstile-response', 'h-captcha-response'] as const;
+
+/** The token in a body. Widgets leave their field empty until the captcha is solved. */
+export function captchaTokenOf(body: Readonly<Partial<Record<(typeof FIELDS)[number], unknown>>>): string | null {
+  const tokens = FIELDS.map((field) => body[field]).filter((value) => typeof value === 'string');
+  return tokens.find((token) => token.trim() !== '') ?? null;
+}
+
+/** How long a signup may wait for the provider before its work begins. */
+export function captchaWaitMs(body: unknown): number {
+  return typeof body === 'object' && body !== null && captchaTokenOf(body) !== null ? CAPTCHA_MS : 0;
+}
 
 const VERIFY_URLS: Readonly<Record<Captcha['provider'], string>> = {
   turnstile: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
@@ -76,8 +90,7 @@ export class CaptchaService {
     const fields = { secret, response: token, ...(provider === 'hcaptcha' && { sitekey }) };
     const verdict = await post(this.verifyUrl ?? VERIFY_URLS[provider], new URLSearchParams(fields));
     if (verdict?.success === true) return 'passed';
-    const isOfToken =
-      verdict?.success === false && !verdict['error-codes']?.some((code) => NOT_OF_THE_TOKEN.has(code));
+    const isOfToken = verdict?.success === false && !verdict['error-codes']?.some((code) => NOT_OF_THE_TOKEN.has(code));
     return isOfToken ? 'refused' : 'unavailable';
   }
 }

@@ -1,10 +1,20 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { AnyText, CheckedByService, Email, Metadata, PersonName, Phone, Time, Uuid } from '../platform/contract/fields.js';
+import {
+  AnyText,
+  CheckedByService,
+  Email,
+  Metadata,
+  PersonName,
+  Phone,
+  Time,
+  Uuid,
+} from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, EMAIL_SCHEMA, ID_SCHEMA, parseZonedTime, PHONE_SCHEMA } from '../platform/contract/formats.js';
 import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { Found, JsonObject } from '../queue/waiter.js';
 import { WaitlistNameField } from '../waitlist/waitlist-name.js';
+import { captchaTokenOf } from './captcha.service.js';
 import type { SignupRequest, Sought } from './signup.service.js';
 
 const ABSENT = { optional: true, nullable: true } as const;
@@ -111,21 +121,13 @@ export class CreateSignupDto {
       answers: body.answers,
       formOpenedAt: parseZonedTime(body.form_opened_at ?? ''),
       isHoneypotFilled: typeof body.form_opened_at === 'string' && isFilled(body.website),
-      captchaToken: captchaToken(body),
+      captchaToken: captchaTokenOf(body),
     };
   }
 }
 
 function isFilled(value: unknown): boolean {
   return typeof value === 'string' ? value.trim() !== '' : value !== undefined && value !== null;
-}
-
-type CaptchaFields = Pick<CreateSignupDto, 'captcha_token' | 'cf-turnstile-response' | 'h-captcha-response'>;
-
-/** Widgets leave an empty text in their field until the captcha is solved. */
-export function captchaToken(body: CaptchaFields): string | null {
-  const names = ['captcha_token', 'cf-turnstile-response', 'h-captcha-response'] as const;
-  return names.map((name) => body[name]).find((token) => typeof token === 'string' && token.trim() !== '') ?? null;
 }
 
 export class GetSignupDto {

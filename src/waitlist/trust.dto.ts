@@ -134,7 +134,8 @@ const FRAUD_TEXT = {
 } as const;
 const CAPTCHA_TEXT = {
   nullable: true,
-  description: 'The captcha that a signup needs: without a valid token in `captcha_token` it is refused with 422. Null for none.',
+  description:
+    'The captcha that a signup needs: without a valid token in `captcha_token` it is refused with 422. Null for none.',
 } as const;
 const MAIL_SUBJECT = {
   maxLength: 200,

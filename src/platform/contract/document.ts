@@ -109,9 +109,8 @@ function inlineNullables(schemas: Components['schemas'] = {}): void {
     if ('$ref' in property || !property.nullable) continue;
     const [reference] = property.allOf ?? [];
     if (!reference || !('$ref' in reference)) continue;
-    const { allOf, ...own } = property;
     delete property.allOf;
-    Object.assign(property, schemas[reference.$ref.split('/').at(-1) ?? ''], own);
+    Object.assign(property, { ...schemas[reference.$ref.split('/').at(-1) ?? ''], ...property });
   }
 }
 

@@ -101,6 +101,7 @@ const Environment = z.object({
       'must be redis://user:password@host:port/number, or rediss:// for TLS',
     )
     .optional(),
+  WEBHOOK_ALLOWED_NETWORKS: networks,
   CORS_ORIGINS: list.refine(
     (items) => items.every(isOrigin),
     'must be a comma-separated list of origins such as https://example.com',
@@ -157,6 +158,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     /** The Redis or Valkey that replicas share for counting. */
     redisUrl: env.REDIS_URL,
     corsOrigins: env.CORS_ORIGINS,
+    /** Networks of the operator's own that webhooks may call, by http too. */
+    webhookAllowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS,
     docsEnabled: env.DOCS_ENABLED,
     /** How long audit events are kept. */
     auditDays: env.AUDIT_DAYS,

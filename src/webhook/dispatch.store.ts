@@ -3,12 +3,12 @@ import type { DeliveryEntity } from '../outbox/delivery.entity.js';
 import { WebhookEntity } from '../outbox/webhook.entity.js';
 import { Database } from '../platform/database/database.js';
 import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
-import { type Query, select, together, write } from '../platform/database/session.js';
+import { known, type Query, select, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import type { Verdict } from './retry-schedule.js';
 
 /** Deliveries that a claim looks at: those whose record waits for an earlier one are put off, and others tried. */
-const CANDIDATES = 100;
+export const CANDIDATES_MAX = 100;
 /** The backlog is counted up to this number. */
 const COUNTED_MAX = 100_000;
 
@@ -24,13 +24,6 @@ export interface Claimed extends Candidate {
   readonly webhookId: number;
   readonly leasedUntil: Date;
   readonly body: string;
-}
-
-export interface Backlog {
-  /** Pending deliveries, up to a bound. */
-  readonly pending: number;
-  /** How long the delivery that waits longest has been due. */
-  readonly delayMs: number;
 }
 
 /**
@@ -76,7 +69,7 @@ export class DispatchStore {
          ${first('number')} AS first_number, ${first('next_attempt_at')} AS first_attempt_at
        FROM delivery d ${this.byDue} WHERE d.webhook_id = ? AND d.next_attempt_at <= ?
        ORDER BY d.next_attempt_at, d.number LIMIT ? ${this.database.dialect.skipLocked}`,
-      [webhookId, toSqlTime(now), CANDIDATES],
+      [webhookId, toSqlTime(now), CANDIDATES_MAX],
       (rows) =>
         rows.map((row) => ({
           id: row.id as string,
@@ -95,7 +88,8 @@ export class DispatchStore {
   }
 
   /** Moves the next attempt of deliveries. */
-  putOff(ids: readonly string[], until: Date): Query<void> {
+  putOff(ids: readonly string[], until: Date): Query<unknown> {
+    if (ids.length === 0) return known(undefined);
     return write(`UPDATE delivery SET next_attempt_at = ? WHERE id IN (${placeholders(ids.length)})`, [
       toSqlTime(until),
       ...ids,
@@ -104,6 +98,7 @@ export class DispatchStore {
 
   /** The bodies of deliveries, by id. */
   readBodies(ids: readonly string[]): Query<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return known(new Map());
     return select<{ id: string; body: string }, ReadonlyMap<string, string>>(
       `SELECT id, body FROM delivery WHERE id IN (${placeholders(ids.length)})`,
       ids,
@@ -138,7 +133,7 @@ export class DispatchStore {
   /** Makes the next delivery about the same record due, if it was put off. */
   releaseNext({ waitlistId, webhookId, waiterUuid, number }: Claimed, now: Date): Query<void> {
     return write(
-      `UPDATE delivery SET next_attempt_at = ? WHERE next_attempt_at > ? AND attempts = 0 AND id = (SELECT n.id FROM (
+      `UPDATE delivery SET next_attempt_at = ? WHERE next_attempt_at > ? AND id = (SELECT n.id FROM (
          SELECT p.id FROM delivery p ${this.database.dialect.byIndex('delivery_waiter')}
          WHERE p.waitlist_id = ? AND p.waiter_uuid = ? AND p.webhook_id = ? AND p.status = 'pending' AND p.number > ?
          ORDER BY p.number LIMIT 1) n)`,
@@ -154,31 +149,29 @@ export class DispatchStore {
     );
   }
 
-  /** Of the active webhooks. */
-  measure(now: Date): Query<Backlog> {
-    const pending = select<{ amount: unknown }, number>(
+  /** The pending deliveries of active webhooks, up to a bound. */
+  countPending(): Query<number> {
+    return select<{ amount: unknown }, number>(
       `SELECT COUNT(*) AS amount FROM (
-         SELECT 1 FROM webhook h JOIN delivery d ${this.byDue} ON d.webhook_id = h.id AND d.next_attempt_at IS NOT NULL
+         SELECT d.id FROM webhook h JOIN delivery d ${this.byDue} ON d.webhook_id = h.id AND d.next_attempt_at IS NOT NULL
          WHERE h.is_active = 1 LIMIT ?) p`,
       [COUNTED_MAX],
       ([row]) => Number(row?.amount),
     );
-    const due = select<{ due_at: Date | string | null }, number>(
+  }
+
+  /** For how many seconds the delivery that waits longest has been due. */
+  measureDelay(now: Date): Query<number> {
+    return select<{ due_at: Date | string | null }, number>(
       `SELECT MIN((SELECT d.next_attempt_at FROM delivery d ${this.byDue}
          WHERE d.webhook_id = h.id AND d.next_attempt_at <= ? ORDER BY d.next_attempt_at LIMIT 1)) AS due_at
        FROM webhook h WHERE h.is_active = 1`,
       [toSqlTime(now)],
-      ([row]) => (row?.due_at ? now.getTime() - fromSqlTime(row.due_at).getTime() : 0),
+      ([row]) => (row?.due_at ? (now.getTime() - fromSqlTime(row.due_at).getTime()) / 1000 : 0),
     );
-    const both = together([pending, due]);
-    return { statements: both.statements, read: (answers) => backlogOf(both.read(answers)) };
   }
 
   private get byDue(): string {
     return this.database.dialect.byIndex('delivery_due');
   }
-}
-
-function backlogOf([pending, delayMs]: readonly [number, number]): Backlog {
-  return { pending, delayMs };
 }

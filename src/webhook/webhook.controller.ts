@@ -112,7 +112,10 @@ export class WebhookController {
   @Delete(':webhook_id')
   @Repeatable()
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete a webhook', description: 'Nothing is sent to it any more, not even what is pending.' })
+  @ApiOperation({
+    summary: 'Delete a webhook',
+    description: 'Nothing is sent to it any more, not even what is pending.',
+  })
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiProblems(...FOUND, ...REPEAT_PROBLEMS)
   async deleteWebhook(

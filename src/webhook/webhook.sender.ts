@@ -90,9 +90,9 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
   };
 }
 
-function receiptOf({ statusCode = null, headers }: IncomingMessage): Receipt {
+function receiptOf({ statusCode, headers }: IncomingMessage): Receipt {
   const seconds = Number(headers['retry-after']);
-  return { status: statusCode, retryAfterSeconds: seconds > 0 ? seconds : null };
+  return { status: statusCode ?? null, retryAfterSeconds: seconds > 0 ? seconds : null };
 }
 
 function ignoreBody(answer: IncomingMessage): void {

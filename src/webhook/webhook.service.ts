@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import type { DeliveryEntity } from '../outbox/delivery.entity.js';
+import { bodyExpiry } from '../outbox/delivery.store.js';
 import type { WebhookEntity } from '../outbox/webhook.entity.js';
 import { AuditLog, FROM_CLI } from '../platform/audit/audit-log.js';
 import { Database } from '../platform/database/database.js';
@@ -90,7 +91,9 @@ export class WebhookService {
         const created = all.find((webhook) => webhook.sealedSecret === sealedSecret);
         const secretAnswer: WebhookWithSecret = { webhook: this.view(created ?? throwNotFound()), secret };
         if (isNew)
-          await transaction.commit([this.writes.record(write, { action: 'webhook_created', waitlistId, secretAnswer })]);
+          await transaction.commit([
+            this.writes.record(write, { action: 'webhook_created', waitlistId, secretAnswer }),
+          ]);
         return secretAnswer;
       });
     };
@@ -108,7 +111,7 @@ export class WebhookService {
     const { url, isActive } = changes;
     // What failed before tells nothing of another receiver, or of the same one after its owner has seen to it.
     const isOther = url !== undefined || isActive === true;
-    const isChange = Object.values(changes).some((value) => value !== undefined);
+    const isChange = Object.values<unknown>(changes).some((value) => value !== undefined);
     const changed: Partial<WebhookEntity> = { ...changes, ...(isOther && { failingSince: null }) };
     const update = isChange ? this.webhooks.update(name, changed) : known(undefined);
     const work = async () => {
@@ -156,6 +159,7 @@ export class WebhookService {
       lastStatus: null,
       nextAttemptAt: now,
       createdAt: now,
+      expiresAt: bodyExpiry(now),
     };
     const work = async () => {
       requireOn(await this.getOwned(write.accountId, name));
@@ -172,7 +176,11 @@ export class WebhookService {
   }
 
   /** A page of deliveries, newest first. */
-  async deliveries(accountId: number, name: WebhookName, { afterId, limit }: DeliveryPageRequest): Promise<DeliveryPage> {
+  async deliveries(
+    accountId: number,
+    name: WebhookName,
+    { afterId, limit }: DeliveryPageRequest,
+  ): Promise<DeliveryPage> {
     await this.getOwned(accountId, name);
     // One delivery beyond the page shows that there is a next page.
     const listed = await this.database.one(this.webhooks.listDeliveries(name.id, afterId, limit + 1));
@@ -211,7 +219,7 @@ export class WebhookService {
   private async replayAll(name: WebhookName, selection: ReplaySelection, write: OwnerWrite): Promise<number> {
     let replayed = 0;
     let afterId = NO_ID;
-    for (let isLast = false; !isLast; ) {
+    for (let isLast = false; !isLast;) {
       const ids = await this.database.one(this.webhooks.findReplayable(name.id, selection, afterId, REPLAY_CHUNK));
       replayed += ids.length;
       afterId = ids.at(-1) ?? afterId;

@@ -124,6 +124,12 @@ export function HttpUrl(options: TextOptions) {
   return applyDecorators(Text({ format: 'http-url', ...options }), Holds('httpUrl', urlFault));
 }
 
+/** A moment in ISO 8601, with a zone. */
+export function Time(options: FieldOptions) {
+  const timeFault = (value: string) => (parseZonedTime(value) === null ? broken('format', TIME_RULE) : null);
+  return applyDecorators(Text({ ...TIME_SCHEMA, ...options }), Holds('time', timeFault));
+}
+
 /** A moment in the future, in ISO 8601. Its zone may be another than UTC, because some clients send their own. */
 export function FutureTime(options: FieldOptions) {
   const timeFault = (value: string) => {
@@ -193,6 +199,15 @@ export function TextList(options: ListOptions & { readonly items: TextBounds }) 
   const schema = { ...options, type: 'array', uniqueItems: true, items: { ...options.items, type: 'string' } };
   const isUnique = ArrayUnique(withFault('unique', 'must not contain an item twice'));
   return field(schema, [...listRules(options, textFault(options.items)), isUnique]);
+}
+
+/** Different words of a set. */
+export function OneOfList(options: ListOptions & { readonly enum: readonly string[]; readonly enumName?: string }) {
+  const wordFault = (value: unknown) =>
+    options.enum.includes(value as string) ? null : broken('one_of', `must be ${options.enum.join(' or ')}`);
+  const schema = { ...options, enum: [...options.enum], isArray: true, uniqueItems: true };
+  const isUnique = ArrayUnique(withFault('unique', 'must not contain an item twice'));
+  return field(schema, [...listRules(options, wordFault), isUnique]);
 }
 
 /** An object of texts under known keys. */

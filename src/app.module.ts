@@ -9,6 +9,7 @@ import { SignupModule } from './signup/signup.module.js';
 import { TransferModule } from './transfer/transfer.module.js';
 import { WaiterModule } from './waiter/waiter.module.js';
 import { WaitlistModule } from './waitlist/waitlist.module.js';
+import { WebhookModule } from './webhook/webhook.module.js';
 
 @Module({})
 export class AppModule {
@@ -23,6 +24,7 @@ export class AppModule {
         SignupModule,
         WaiterModule,
         TransferModule,
+        WebhookModule,
         LegacyModule,
         PagesModule,
       ],

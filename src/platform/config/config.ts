@@ -102,6 +102,7 @@ const Environment = z.object({
     )
     .optional(),
   CAPTCHA_VERIFY_URL: httpUrl.optional(),
+  WEBHOOK_ALLOWED_NETWORKS: networks,
   CORS_ORIGINS: list.refine(
     (items) => items.every(isOrigin),
     'must be a comma-separated list of origins such as https://example.com',
@@ -160,6 +161,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     /** Where captcha tokens are verified, in place of the address of their provider. */
     captchaVerifyUrl: env.CAPTCHA_VERIFY_URL,
     corsOrigins: env.CORS_ORIGINS,
+    /** Networks of the operator's own that webhooks may call, by http too. */
+    webhookAllowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS,
     docsEnabled: env.DOCS_ENABLED,
     /** How long audit events are kept. */
     auditDays: env.AUDIT_DAYS,

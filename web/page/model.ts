@@ -45,7 +45,7 @@ export interface PublicWaitlist {
 /** A record, as the public may see it. */
 export interface Status {
   readonly uuid: string;
-  readonly status: 'waiting' | 'offboarded';
+  readonly status: 'waiting' | 'offboarded' | 'pending';
   /** Records ahead. People are shown positions from 1. */
   readonly priority: number;
   readonly amount_referred: number;

@@ -19,7 +19,7 @@ export interface RivalOptions {
   readonly poolSize: number;
 }
 
-const PERSON = `w.uuid, w.email, w.referral_token, w.referred_by_token, w.amount_referred, w.created_at, w.removed_at,
+const PERSON = `w.uuid, w.email, w.referral_token, w.referred_by_token, w.credited_referrals AS amount_referred, w.created_at, w.removed_at,
   w.removed_priority, w.verified, w.waitlist_id`;
 /**
  * The best way to count: a range of the covering index up to the person's bucket, and the few within the bucket. Its bounds
@@ -27,8 +27,8 @@ const PERSON = `w.uuid, w.email, w.referral_token, w.referred_by_token, w.amount
  * MySQL may choose one that needs each row.
  */
 const AHEAD = `SELECT
-  (SELECT COUNT(*) FROM waiter FORCE INDEX (waiter_order) WHERE waitlist_id = ? AND active = 1 AND rank_bucket < ?)
-  + (SELECT COUNT(*) FROM waiter FORCE INDEX (waiter_order) WHERE waitlist_id = ? AND active = 1 AND rank_bucket = ?
+  (SELECT COUNT(*) FROM waiter FORCE INDEX (waiter_order) WHERE waitlist_id = ? AND status = 1 AND rank_bucket < ?)
+  + (SELECT COUNT(*) FROM waiter FORCE INDEX (waiter_order) WHERE waitlist_id = ? AND status = 1 AND rank_bucket = ?
        AND (rank_key < ? OR (rank_key = ? AND seq > ?))) AS priority`;
 
 interface FindQuery {
@@ -70,7 +70,7 @@ const routes: Record<RivalName, (app: FastifyInstance, pool: Pool) => void | Pro
   'insert-and-count': (app, pool) =>
     join(app, pool, 'bench_insert_and_count', async (waitlistId) => {
       const [rows] = await pool.execute<RowDataPacket[]>(
-        'SELECT COUNT(*) AS priority FROM waiter FORCE INDEX (waiter_order) WHERE waitlist_id = ? AND active = 1',
+        'SELECT COUNT(*) AS priority FROM waiter FORCE INDEX (waiter_order) WHERE waitlist_id = ? AND status = 1',
         [waitlistId],
       );
       return rows[0]?.priority as number;
@@ -83,7 +83,7 @@ const routes: Record<RivalName, (app: FastifyInstance, pool: Pool) => void | Pro
       { schema: { response: { 200: { type: 'array', items: answer } } } },
       async ({ query }) => {
         const [rows] = await pool.execute<RowDataPacket[]>(
-          `SELECT ${PERSON} FROM waiter w FORCE INDEX (waiter_joined) WHERE w.waitlist_id = ? AND w.active = 1
+          `SELECT ${PERSON} FROM waiter w FORCE INDEX (waiter_joined) WHERE w.waitlist_id = ? AND w.status = 1
            ORDER BY w.seq LIMIT 100`,
           [query.waitlist_id],
         );
@@ -94,7 +94,7 @@ const routes: Record<RivalName, (app: FastifyInstance, pool: Pool) => void | Pro
 };
 
 function leanFind(app: FastifyInstance, pool: Pool): void {
-  const sql = `SELECT uuid, email, referral_token, amount_referred, created_at FROM waiter WHERE waitlist_id = ? AND email_key = ?`;
+  const sql = `SELECT uuid, email, referral_token, credited_referrals AS amount_referred, created_at FROM waiter WHERE waitlist_id = ? AND email_key = ?`;
   app.get<{ Querystring: FindQuery }>('/api/v1/signup', async ({ query }, reply) => {
     const [[person]] = await pool.execute<RowDataPacket[]>(sql, [Number(query.waitlist_id), keyOf(query.email)]);
     return person ?? reply.code(404).send();

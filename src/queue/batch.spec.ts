@@ -21,12 +21,27 @@ const JOINED = new Date('2026-01-31T23:59:59.999Z');
 /** The record with this number as its id, its `seq`, its position and its token. */
 function record(number: number, fields: Partial<Waiter> = {}): Waiter {
   const facts = { seq: number, creditedReferrals: 0, spotsAdvanced: 0 };
-  const stored = { id: number, priority: number, amountReferred: 0, active: true, referred: false, uuid: `u${number}` };
+  const stored = {
+    id: number,
+    priority: number,
+    creditedReferrals: 0,
+    status: 'waiting',
+    referred: false,
+    uuid: `u${number}`,
+  };
   return { ...facts, ...stored, referralToken: `T${number}`, rankKey: rankKey(facts, 2), createdAt: JOINED, removedAt: null, ...fields } as Waiter; // prettier-ignore
 }
 
 function join(email: string | null, fields: Partial<Applicant> = {}): Command {
-  const nobody = { phone: null, firstName: null, lastName: null, metadata: null, answers: null, region: null };
+  const nobody = {
+    phone: null,
+    firstName: null,
+    lastName: null,
+    metadata: null,
+    answers: null,
+    region: null,
+    trust: { reasons: [], mailboxKey: null, network: null },
+  };
   const applicant = { ...nobody, email, referrerTokens: [], ...fields };
   return { kind: 'join', applicant, keys: { emailKey: email, phoneKey: applicant.phone } };
 }
@@ -56,7 +71,7 @@ function decideWith(facts: Partial<Facts>, ...commands: readonly Command[]): Dec
 const results = ({ outcomes }: Decision): unknown[] =>
   outcomes.map((outcome) => ('result' in outcome ? outcome.result : outcome.error));
 const credits = ({ credited }: Decision) =>
-  credited.map(({ id, amountReferred, rankKey: key }) => [id, amountReferred, key - rankKey(record(id), 2)]);
+  credited.map(({ id, creditedReferrals, rankKey: key }) => [id, creditedReferrals, key - rankKey(record(id), 2)]);
 const removed = ({ removals }: Decision) => removals.map(({ priorities }) => [...priorities]);
 
 describe('a batch', () => {
@@ -168,7 +183,7 @@ describe('a batch', () => {
   });
 
   it('counts an offboarding today, and takes an erased record out of the days that it counted on', () => {
-    const gone = record(5, { referred: true, active: false, removedAt: new Date('2026-02-01') });
+    const gone = record(5, { referred: true, status: 'offboarded', removedAt: new Date('2026-02-01') });
     const decision = decideWith({ named: [record(3), record(4), gone] }, offboard('x', 3, 4), erase('y', 4, 5));
     const [{ at }] = decision.removals as [Removal];
 

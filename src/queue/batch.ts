@@ -211,7 +211,12 @@ function offboard(state: State, { selection, write }: Offboard): Offboarded {
       priorities: new Map(leaving.map(({ id }, index) => [id, lastPositions[index] as number])),
     });
   for (const [index, record] of leaving.entries()) {
-    const removed = { ...record, active: false, removedAt: at, removedPriority: lastPositions[index] as number };
+    const removed = {
+      ...record,
+      status: 'offboarded' as const,
+      removedAt: at,
+      removedPriority: lastPositions[index] as number,
+    };
     records.set(record.id, removed);
     countRecord(waitlist, record, -1);
     countRecord(waitlist, removed, 1);
@@ -227,7 +232,9 @@ function offboard(state: State, { selection, write }: Offboard): Offboarded {
 /** The active records of a selection, each once. */
 function select({ records, ids, first }: State, selection: Selection): StoredWaiter[] {
   const selected = 'ids' in selection ? selection.ids : 'uuids' in selection ? idsOf(ids, selection.uuids) : first;
-  const active = [...new Set(selected)].flatMap((id) => records.get(id) ?? []).filter((record) => record.active);
+  const active = [...new Set(selected)]
+    .flatMap((id) => records.get(id) ?? [])
+    .filter(({ status }) => status === 'waiting');
   return 'next' in selection ? active.slice(0, selection.next) : active;
 }
 
@@ -240,7 +247,17 @@ function erase(state: State, { uuids, write }: Erase): Changed {
   const { at, waitlist, records, ids, takenEmails, takenPhones, referrers, counters, days } = state;
   const leaving = [...new Set(idsOf(ids, uuids))].flatMap((id) => records.get(id) ?? []);
   for (const record of leaving) {
-    const { id, waitlistId, seq, uuid, referralToken, referredByToken, rankKey: key, createdAt } = record;
+    const {
+      id,
+      waitlistId,
+      seq,
+      uuid,
+      referralToken,
+      referredByToken,
+      credit: earned,
+      rankKey: key,
+      createdAt,
+    } = record;
     state.erased.push({
       id,
       waitlistId,
@@ -248,6 +265,7 @@ function erase(state: State, { uuids, write }: Erase): Changed {
       uuid,
       referralToken,
       referredByToken,
+      credit: earned,
       rankKey: key,
       createdAt,
       erasedAt: at,
@@ -257,7 +275,7 @@ function erase(state: State, { uuids, write }: Erase): Changed {
     takenEmails.delete(record.emailKey);
     takenPhones.delete(record.phoneKey);
     countRecord(waitlist, record, -1);
-    counters.count(record, record.active, -1);
+    counters.count(record, record.status === 'waiting', -1);
     days.count(daysOf(record), -1);
     days.countErasure(dayOf(at));
   }
@@ -330,8 +348,8 @@ function credit(state: State, tokens: readonly string[]): string | null {
   const token = tokens.find((candidate) => referrers.has(candidate));
   if (token === undefined) return null;
   const referrer = records.get(referrers.get(token) as number) as StoredWaiter;
-  const { id, amountReferred, creditedReferrals } = referrer;
-  moveTo(state, { ...referrer, amountReferred: amountReferred + 1, creditedReferrals: creditedReferrals + 1 });
+  const { id, creditedReferrals } = referrer;
+  moveTo(state, { ...referrer, creditedReferrals: creditedReferrals + 1 });
   credited.add(id);
   return token;
 }
@@ -348,7 +366,7 @@ function moveTo({ waitlist, records, oldRankKeys }: State, changed: StoredWaiter
 function countMoves({ records, oldRankKeys, counters }: State): void {
   for (const [id, from] of oldRankKeys) {
     const record = records.get(id);
-    if (record?.active) counters.move(from, record.rankKey, record.referred);
+    if (record?.status === 'waiting') counters.move(from, record.rankKey, record.referred);
   }
 }
 
@@ -367,10 +385,11 @@ export function newWaiter(waitlist: Queue, newcomer: Newcomer, referredByToken: 
     referralToken: newReferralToken(),
     referredByToken,
     referred: referredByToken !== null,
-    amountReferred: 0,
+    credit: referredByToken === null ? 'none' : 'credited',
+    creditReasons: [],
     importedReferrals: 0,
     rankKey: rankKey(facts, waitlist.spotsPerReferral),
-    active: true,
+    status: 'waiting',
     verified: false,
     removedAt: null,
     removedPriority: null,

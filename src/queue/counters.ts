@@ -59,7 +59,7 @@ export const AXES: readonly Axis[] = [QUEUE_AXIS, ...Object.values(JOINED_AXES),
 type Totals = Pick<WaitlistEntity, 'nextSeq' | 'active' | 'offboarded' | 'referredActive' | 'referredOffboarded'>;
 
 /** The totals of a new queue. */
-export const EMPTY_TOTALS: Totals = { nextSeq: 0, active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
+export const EMPTY_TOTALS = { nextSeq: 0, active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
 
 /** The records of an axis. */
 export function totalOf(queue: Totals, axis: Axis): number {
@@ -69,10 +69,15 @@ export function totalOf(queue: Totals, axis: Axis): number {
   return queue.active;
 }
 
-/** Adds one record to the totals; with -1, removes it. */
-export function countRecord(totals: Totals, record: Pick<StoredWaiter, 'active' | 'referred'>, amount: 1 | -1): void {
-  totals[record.active ? 'active' : 'offboarded'] += amount;
-  if (record.referred) totals[record.active ? 'referredActive' : 'referredOffboarded'] += amount;
+/** Adds one record to the totals, which leave pending ones out; with -1, removes it. */
+export function countRecord(
+  totals: Totals,
+  { status, referred }: Pick<StoredWaiter, 'status' | 'referred'>,
+  amount: 1 | -1,
+): void {
+  if (status === 'pending') return;
+  totals[status === 'waiting' ? 'active' : 'offboarded'] += amount;
+  if (referred) totals[status === 'waiting' ? 'referredActive' : 'referredOffboarded'] += amount;
 }
 
 /** The children of one parent. The widest level is one family, of parent 0. */

@@ -1,4 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { coded } from '../platform/database/transformers.js';
+import { type Credit, CREDITS } from './waiter.entity.js';
 
 /**
  * The tombstone of an erased record: no personal data. It keeps referrals countable, and `after_id` valid for pages.
@@ -25,6 +27,9 @@ export class ErasedWaiterEntity {
 
   @Column({ name: 'referred_by_token', type: 'varchar', nullable: true })
   referredByToken!: string | null;
+
+  @Column({ type: 'tinyint', transformer: coded(CREDITS) })
+  credit!: Credit;
 
   /** At the time of the erasure. A page in queue order with this id as `after_id` starts behind it. */
   @Column({ name: 'rank_key', type: 'bigint' })

@@ -5,7 +5,7 @@ import { known, type Query, select } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { leafOf, QUEUE_AXIS } from './counters.js';
 import { LARGE, type PageRequest, type RecordKey, type StoredWaiter } from './waiter.js';
-import { WaiterEntity } from './waiter.entity.js';
+import { STATUS_CODES, WaiterEntity } from './waiter.entity.js';
 
 /** Which records a listing has, and in which order. Offboarded records are listed in the order of joining. */
 export interface Listing extends Pick<PageRequest, 'offboarded' | 'referredBy' | 'keys' | 'order'> {
@@ -77,9 +77,9 @@ export class ListingStore {
     return select<Row, StoredWaiter[]>(
       `SELECT ${this.waiters.select('w', LARGE)}
        FROM waiter w ${this.database.dialect.byIndex('waiter_credited')}
-       WHERE w.waitlist_id = ? AND w.active = ? AND w.credited_referrals > 0
+       WHERE w.waitlist_id = ? AND w.status = ? AND w.credited_referrals > 0
        ORDER BY w.credited_referrals DESC, w.seq LIMIT ?`,
-      [waitlistId, isActive ? 1 : 0, limit],
+      [waitlistId, STATUS_CODES[isActive ? 'waiting' : 'offboarded'], limit],
       (rows) => rows.map((row) => this.waiters.read(row)),
     );
   }
@@ -99,7 +99,7 @@ export class ListingStore {
     if (buckets.length === 0) return known([]);
     return select<Neighbor, readonly Neighbor[]>(
       `SELECT rank_bucket AS bucket, seq FROM waiter ${this.database.dialect.byIndex('waiter_order')}
-       WHERE waitlist_id = ? AND active = 1 AND rank_bucket IN (${placeholders(buckets.length)})
+       WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND rank_bucket IN (${placeholders(buckets.length)})
        ORDER BY rank_bucket, rank_key, seq DESC`,
       [waitlistId, ...buckets],
       (rows) => rows,
@@ -131,7 +131,7 @@ export class ListingStore {
   countReferredWithin(waitlistId: number, { seq, rankKey }: PageStart): Query<number> {
     return select<{ total: number }, number>(
       `SELECT COUNT(*) AS total FROM waiter ${this.database.dialect.byIndex('waiter_order')}
-       WHERE waitlist_id = ? AND active = 1 AND rank_bucket = ? AND referred = 1
+       WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND rank_bucket = ? AND referred = 1
          AND (rank_key < ? OR (rank_key = ? AND seq >= ?))`,
       [waitlistId, leafOf(QUEUE_AXIS, rankKey), rankKey, rankKey, seq],
       ([row]) => Number(row?.total),
@@ -163,7 +163,10 @@ const LAST_CHARACTER = '\u{10FFFF}';
 
 function filterOf(waitlistId: number, { offboarded, referredBy, keys, emailPrefix }: Listing): Condition {
   const conditions: Condition[] = [
-    { sql: 'w.waitlist_id = ? AND w.active = ?', values: [waitlistId, offboarded ? 0 : 1] },
+    {
+      sql: 'w.waitlist_id = ? AND w.status = ?',
+      values: [waitlistId, STATUS_CODES[offboarded ? 'offboarded' : 'waiting']],
+    },
     ...keys.map(({ column, value }) => ({ sql: `w.${KEYS[column].column} = ?`, values: [value] })),
   ];
   if (referredBy === 'anyone') conditions.push({ sql: 'w.referred = 1', values: [] });

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { OutboxModule } from '../outbox/outbox.module.js';
 import { BucketStore } from './bucket.store.js';
 import { DayStore } from './day.store.js';
 import { ErasedWaiterEntity } from './erased-waiter.entity.js';
@@ -37,7 +38,10 @@ const ENTRY_POINTS = [
 
 /** Who is before whom. It alone writes records and the state of a queue. */
 @Module({
-  imports: [TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity, ErasedWaiterEntity, ImportRunEntity])],
+  imports: [
+    OutboxModule,
+    TypeOrmModule.forFeature([WaitlistEntity, WaiterEntity, ErasedWaiterEntity, ImportRunEntity]),
+  ],
   providers: [
     ...ENTRY_POINTS,
     QueueMetrics,

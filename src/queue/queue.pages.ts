@@ -165,7 +165,7 @@ export class QueuePages {
     waitlistId: number,
     records: readonly StoredWaiter[],
   ): Promise<Waiter[]> {
-    const active = records.filter((record) => record.active);
+    const active = records.filter(({ status }) => status === 'waiting');
     const buckets = [...new Set(active.map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey)))];
     const [before, neighbors] = await session.commit([
       this.buckets.findBefore(waitlistId, QUEUE_AXIS, buckets),
@@ -180,7 +180,7 @@ export class QueuePages {
       next.set(bucket, position + 1);
     }
     return records.map((record) => {
-      const priority = record.active ? positions.get(record.seq) : record.removedPriority;
+      const priority = record.status === 'waiting' ? positions.get(record.seq) : record.removedPriority;
       if (typeof priority !== 'number') throw new MissingBucketError(record.id, waitlistId);
       return Object.assign(record, { priority });
     });

@@ -43,12 +43,12 @@ export class QueueStore {
    * writing nodes, only transactions that write the same row conflict.
    */
   update(waitlist: LeanWaitlist): Query<void> {
-    const { id, nextSeq, active, offboarded, referredActive, referredOffboarded } = waitlist;
+    const { id, nextSeq, active, offboarded, referredActive, referredOffboarded, nextPending, nextEvent } = waitlist;
     return write(
       `UPDATE waitlist SET next_seq = ?, active = ?, offboarded = ?, referred_active = ?, referred_offboarded = ?,
-         revision = revision + 1
+         next_pending = ?, next_event = ?, revision = revision + 1
        WHERE id = ?`,
-      [nextSeq, active, offboarded, referredActive, referredOffboarded, id],
+      [nextSeq, active, offboarded, referredActive, referredOffboarded, nextPending, nextEvent, id],
     );
   }
 

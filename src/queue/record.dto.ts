@@ -1,9 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { COUNT_SCHEMA, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import type { Waiter } from './waiter.js';
+import { type Status, STATUSES } from './waiter.entity.js';
 import { referralLink, type SignupPage, signupPage, TOKEN_SCHEMA } from './referral-link.js';
-
-const STATUSES = ['waiting', 'offboarded'] as const;
 
 /** Null is a case of its own: generated clients reject a null that both of two nullable types would match. */
 export const ANSWER_VALUE_SCHEMA = {
@@ -19,7 +18,11 @@ export const ANSWER_VALUE_SCHEMA = {
 
 /** The fields that the public view (`SignupDto`) and the owner's (`WaiterDto`) share. */
 export class RecordDto {
-  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of records that this one referred.', example: 0 })
+  @ApiProperty({
+    ...COUNT_SCHEMA,
+    description: 'Number of records that this one referred and got credit for.',
+    example: 0,
+  })
   amount_referred!: number;
 
   @ApiProperty(TIMESTAMP_SCHEMA)
@@ -50,10 +53,11 @@ export class RecordDto {
 
   @ApiProperty({
     enum: STATUSES,
-    description: '`waiting`: in the queue. `offboarded`: removed from it by the owner.',
+    description:
+      '`waiting`: in the queue. `offboarded`: removed from it by the owner. `pending`: not in the queue until the email is verified.',
     example: 'waiting',
   })
-  status!: (typeof STATUSES)[number];
+  status!: Status;
 
   @ApiProperty({ ...UUID_SCHEMA, description: 'Permanent id of the record in every view.' })
   uuid!: string;
@@ -64,13 +68,13 @@ export class RecordDto {
 
 export function recordFields(waiter: Waiter, waitlist: SignupPage): RecordDto {
   return {
-    amount_referred: waiter.amountReferred,
+    amount_referred: waiter.creditedReferrals,
     created_at: timestamp(waiter.createdAt),
     referral_link: referralLink(signupPage(waitlist), waiter.referralToken),
     referral_token: waiter.referralToken,
     removed_date: waiter.removedAt && timestamp(waiter.removedAt),
     removed_priority: waiter.removedPriority,
-    status: waiter.active ? 'waiting' : 'offboarded',
+    status: waiter.status,
     uuid: waiter.uuid,
     verified: waiter.verified,
   };

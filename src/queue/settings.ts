@@ -15,6 +15,13 @@ export const SETTINGS = [
   'isPublic',
   'hidesCounts',
   'display',
+  'verification',
+  'fraud',
+  'captcha',
+  'captchaSecret',
+  'mailSubject',
+  'mailText',
+  'mailOnOffboarding',
 ] as const satisfies readonly (keyof WaitlistEntity)[];
 export type Settings = Pick<WaitlistEntity, (typeof SETTINGS)[number]>;
 

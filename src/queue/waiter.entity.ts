@@ -1,4 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { CreditReason } from '../fraud/fraud-rules.js';
+import { coded, listed } from '../platform/database/transformers.js';
 
 /** A JSON object as the request had it. */
 export type JsonObject = Record<string, unknown>;
@@ -9,6 +11,22 @@ export interface Answer {
   readonly value: string | readonly string[];
 }
 
+/** In the order of their codes. `waiting` records are the active ones; `pending` ones wait for their verification. */
+export const STATUSES = ['offboarded', 'waiting', 'pending'] as const;
+export type Status = (typeof STATUSES)[number];
+export const STATUS_CODES = { offboarded: 0, waiting: 1, pending: 2 } as const satisfies Record<Status, number>;
+
+/** Whether the referral of a record earns its referrer spots. In the order of their codes. */
+export const CREDITS = ['none', 'credited', 'awaiting_verification', 'withheld', 'refused'] as const;
+export type Credit = (typeof CREDITS)[number];
+export const CREDIT_CODES = {
+  none: 0,
+  credited: 1,
+  awaiting_verification: 2,
+  withheld: 3,
+  refused: 4,
+} as const satisfies Record<Credit, number>;
+
 /** One record: a Signup to the public, a Waiter to the owner. */
 @Entity('waiter')
 export class WaiterEntity {
@@ -18,7 +36,10 @@ export class WaiterEntity {
   @Column({ name: 'waitlist_id', type: 'bigint' })
   waitlistId!: number;
 
-  /** Rises in join order within a waitlist; numbers may be missing, none is given twice. */
+  /**
+   * Rises in join order within a waitlist; numbers may be missing, none is given twice. Below 0 while the record is pending:
+   * it gets the next number when it joins the queue, so that pending records take no numbers from it.
+   */
   @Column({ type: 'bigint' })
   seq!: number;
 
@@ -30,6 +51,10 @@ export class WaiterEntity {
 
   @Column({ name: 'email_key', type: 'varchar', nullable: true })
   emailKey!: string | null;
+
+  /** The mailbox of the email, folded as its provider does; null where it equals `emailKey`. */
+  @Column({ name: 'mailbox_key', type: 'varchar', nullable: true })
+  mailboxKey!: string | null;
 
   @Column({ name: 'registered_email', type: 'varchar', nullable: true })
   registeredEmail!: string | null;
@@ -61,15 +86,18 @@ export class WaiterEntity {
   @Column({ type: 'boolean' })
   referred!: boolean;
 
-  /** People whom this one referred: records, offboarded ones included, erased people and `importedReferrals`. */
-  @Column({ name: 'amount_referred', type: 'bigint' })
-  amountReferred!: number;
+  @Column({ type: 'tinyint', transformer: coded(CREDITS) })
+  credit!: Credit;
+
+  /** All reasons to withhold the credit that applied at the signup, whatever the owner decided later. */
+  @Column({ name: 'credit_reasons', type: 'varchar', nullable: true, transformer: listed })
+  creditReasons!: readonly CreditReason[];
 
   /** Referrals of people who were erased before the waitlist was exported; set by its import. */
   @Column({ name: 'imported_referrals', type: 'bigint' })
   importedReferrals!: number;
 
-  /** The referrals that count toward the rank key; in this version, all. */
+  /** The credited referrals, of erased people too, and `importedReferrals`. */
   @Column({ name: 'credited_referrals', type: 'bigint' })
   creditedReferrals!: number;
 
@@ -84,8 +112,8 @@ export class WaiterEntity {
   @Column({ name: 'rank_bucket', type: 'bigint', nullable: true, insert: false, update: false, select: false })
   rankBucket?: number;
 
-  @Column({ type: 'boolean' })
-  active!: boolean;
+  @Column({ type: 'tinyint', transformer: coded(STATUSES) })
+  status!: Status;
 
   @Column({ type: 'boolean' })
   verified!: boolean;

@@ -9,7 +9,7 @@ import { QUEUE_AXIS } from './counters.js';
 import { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { RANK_BASE } from './rank-key.js';
 import { type ContactKeys, LARGE, type StoredWaiter, type Waiter } from './waiter.js';
-import { WaiterEntity } from './waiter.entity.js';
+import { STATUS_CODES, WaiterEntity } from './waiter.entity.js';
 
 /** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
@@ -17,7 +17,7 @@ const UPDATES_MAX = 500;
 type Without = typeof LARGE | readonly [];
 
 /** The columns that referrals change. */
-export type Standing = Pick<StoredWaiter, 'id' | 'amountReferred' | 'creditedReferrals' | 'rankKey'>;
+export type Standing = Pick<StoredWaiter, 'id' | 'creditedReferrals' | 'rankKey'>;
 
 /** The columns to set in one record. */
 export interface Correction {
@@ -81,7 +81,7 @@ export class WaiterStore {
     if (count === 0) return known([]);
     return select<Row, Waiter[]>(
       `SELECT ${this.waiters.select('w', LARGE)} FROM waiter w ${this.database.dialect.byIndex('waiter_order')}
-       WHERE w.waitlist_id = ? AND w.active = 1 ORDER BY w.rank_bucket, w.rank_key, w.seq DESC LIMIT ?`,
+       WHERE w.waitlist_id = ? AND w.status = ${STATUS_CODES.waiting} ORDER BY w.rank_bucket, w.rank_key, w.seq DESC LIMIT ?`,
       [waitlistId, count],
       (rows) => rows.map((row, priority) => Object.assign(this.waiters.read(row), { priority })),
     );
@@ -154,11 +154,9 @@ export class WaiterStore {
       chunksOf(standings, UPDATES_MAX).map((some) => {
         const cases = some.map(() => 'WHEN ? THEN ?').join(' ');
         return write(
-          `UPDATE waiter ${this.database.dialect.byId()} SET amount_referred = CASE id ${cases} END,
-             credited_referrals = CASE id ${cases} END, rank_key = CASE id ${cases} END
+          `UPDATE waiter ${this.database.dialect.byId()} SET credited_referrals = CASE id ${cases} END, rank_key = CASE id ${cases} END
            WHERE waitlist_id = ? AND id IN (${placeholders(some.length)})`,
           [
-            ...some.flatMap(({ id, amountReferred }) => [id, amountReferred]),
             ...some.flatMap(({ id, creditedReferrals }) => [id, creditedReferrals]),
             ...some.flatMap((standing) => [standing.id, standing.rankKey]),
             waitlistId,
@@ -173,7 +171,7 @@ export class WaiterStore {
   remove(waitlistId: number, { at, priorities }: Removal): Query<void> {
     const cases = Array.from(priorities, () => 'WHEN ? THEN ?').join(' ');
     return write(
-      `UPDATE waiter ${this.database.dialect.byId()} SET active = 0, removed_at = ?,
+      `UPDATE waiter ${this.database.dialect.byId()} SET status = ${STATUS_CODES.offboarded}, removed_at = ?,
          removed_priority = CASE id ${cases} END
        WHERE waitlist_id = ? AND id IN (${placeholders(priorities.size)})`,
       [toSqlTime(at), ...[...priorities].flat(), waitlistId, ...priorities.keys()],
@@ -202,9 +200,9 @@ export class WaiterStore {
   rekey(waitlistId: number, spotsPerReferral: number): Query<void> {
     const key = keySql(spotsPerReferral);
     return write(
-      // Both values of `active`, because the index has it before the credit.
+      // All values of `status`, because the index has it before the credit.
       `UPDATE waiter ${this.database.dialect.byIndex('waiter_credited')} SET rank_key = ${key.sql}
-       WHERE waitlist_id = ? AND active IN (0, 1) AND credited_referrals > 0`,
+       WHERE waitlist_id = ? AND status IN (${Object.values(STATUS_CODES).join(', ')}) AND credited_referrals > 0`,
       [...key.values, waitlistId],
     );
   }
@@ -213,7 +211,7 @@ export class WaiterStore {
   countCredited(waitlistId: number): Query<number> {
     return select<{ total: number }, number>(
       `SELECT COUNT(*) AS total FROM waiter ${this.database.dialect.byIndex('waiter_credited')}
-       WHERE waitlist_id = ? AND active = 1 AND credited_referrals > 0`,
+       WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND credited_referrals > 0`,
       [waitlistId],
       ([row]) => Number(row?.total),
     );
@@ -225,7 +223,7 @@ export class WaiterStore {
     return select(
       `SELECT rank_bucket AS from_bucket, (${key.sql}) >> ${QUEUE_AXIS.widthBits[0]} AS to_bucket, referred, COUNT(*) AS total
        FROM waiter ${this.database.dialect.byIndex('waiter_credited')}
-       WHERE waitlist_id = ? AND active = 1 AND credited_referrals > 0 GROUP BY from_bucket, to_bucket, referred`,
+       WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND credited_referrals > 0 GROUP BY from_bucket, to_bucket, referred`,
       [...key.values, waitlistId],
       (rows: readonly Record<'from_bucket' | 'to_bucket' | 'referred' | 'total', number>[]) =>
         rows.map((row) => ({
@@ -268,11 +266,12 @@ export class WaiterStore {
     );
   }
 
-  /** The position. An offboarded record keeps the one that it had. */
+  /** The position. An offboarded record keeps the one that it had, and a pending one comes after all active ones. */
   private prioritySql(): string {
-    return `CASE WHEN w.active = 0 THEN w.removed_priority ELSE ${BEFORE_BUCKET} + (
+    return `CASE w.status WHEN ${STATUS_CODES.offboarded} THEN w.removed_priority
+      WHEN ${STATUS_CODES.pending} THEN (SELECT l.active FROM waitlist l WHERE l.id = w.waitlist_id) ELSE ${BEFORE_BUCKET} + (
       SELECT COUNT(*) FROM waiter ahead ${this.database.dialect.byIndex('waiter_order')}
-      WHERE ahead.waitlist_id = w.waitlist_id AND ahead.active = 1 AND ahead.rank_bucket = w.rank_bucket
+      WHERE ahead.waitlist_id = w.waitlist_id AND ahead.status = ${STATUS_CODES.waiting} AND ahead.rank_bucket = w.rank_bucket
         AND (ahead.rank_key < w.rank_key OR (ahead.rank_key = w.rank_key AND ahead.seq > w.seq))
     ) END`;
   }

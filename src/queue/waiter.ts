@@ -1,7 +1,8 @@
-import type { Answer, JsonObject, WaiterEntity } from './waiter.entity.js';
+import type { CreditReason } from '../fraud/fraud-rules.js';
+import type { Answer, Credit, JsonObject, Status, WaiterEntity } from './waiter.entity.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
-export type { Answer, JsonObject };
+export type { Answer, Credit, JsonObject, Status };
 
 /** A record can be found by each. Where they match two records, the email's counts. */
 export interface ContactKeys {
@@ -24,6 +25,17 @@ export interface Applicant {
   readonly referrerTokens: readonly string[];
   /** The country of a phone number without a country code; null if there is none. */
   readonly region: string | null;
+  readonly trust: Trust;
+}
+
+/** Facts about a request to join that the rules against fraud need. */
+export interface Trust {
+  /** The reasons that were found before the lock of the queue. */
+  readonly reasons: readonly CreditReason[];
+  /** The mailbox of the email, folded as its provider does; null where it equals the normal form of the email. */
+  readonly mailboxKey: string | null;
+  /** A keyed hash of the network; null if it is unknown, or exempt from the limits. */
+  readonly network: string | null;
 }
 
 /** Corrections of a record by the owner; what is undefined stays as it is, null removes it. */
@@ -37,7 +49,10 @@ export interface PersonChanges extends Partial<
 
 /** The data that a new record takes from its applicant. */
 export interface Newcomer
-  extends ContactKeys, Pick<Applicant, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'> {
+  extends
+    ContactKeys,
+    Pick<StoredWaiter, 'mailboxKey'>,
+    Pick<Applicant, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'> {
   readonly answers: readonly Answer[];
 }
 
@@ -49,7 +64,10 @@ export type StoredWaiter = Readonly<WaiterEntity>;
 
 /** A record with its position at the time of reading. */
 export interface Waiter extends StoredWaiter {
-  /** Active records ahead; 0 is first. For an offboarded record, the number when it was offboarded. */
+  /**
+   * Active records ahead; 0 is first. For an offboarded record, the number when it was offboarded; for a pending one, all
+   * active records.
+   */
   readonly priority: number;
 }
 

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { FraudRules } from '../fraud/fraud-rules.js';
 
 export const REQUIREMENTS = ['required', 'optional', 'off'] as const;
 export type Requirement = (typeof REQUIREMENTS)[number];
@@ -18,6 +19,16 @@ export interface Question {
   readonly text: string;
   readonly optional: boolean;
   readonly options: readonly string[] | null;
+}
+
+/** Whether people verify their email: never, for their referrer's credit, or for their place too. */
+export const VERIFICATIONS = ['off', 'optional', 'required'] as const;
+export type Verification = (typeof VERIFICATIONS)[number];
+
+export interface Captcha {
+  readonly provider: 'turnstile' | 'hcaptcha';
+  readonly site_key: string;
+  readonly when_unavailable: 'withhold' | 'accept';
 }
 
 /** What pages show, by the names of its fields in the API. */
@@ -124,6 +135,38 @@ export class WaitlistEntity {
 
   @Column({ name: 'referred_offboarded', type: 'bigint' })
   referredOffboarded!: number;
+
+  @Column({ type: 'varchar' })
+  verification!: Verification;
+
+  @Column({ type: 'simple-json' })
+  fraud!: FraudRules;
+
+  @Column({ type: 'simple-json', nullable: true })
+  captcha!: Captcha | null;
+
+  /** Encrypted; null without a captcha. */
+  @Column({ name: 'captcha_secret', type: 'varchar', nullable: true })
+  captchaSecret!: string | null;
+
+  /** Of the verification mail; null for the service's own. */
+  @Column({ name: 'mail_subject', type: 'varchar', nullable: true })
+  mailSubject!: string | null;
+
+  @Column({ name: 'mail_text', type: 'varchar', nullable: true })
+  mailText!: string | null;
+
+  /** Whether people get a mail when they are offboarded. */
+  @Column({ name: 'mail_on_offboarding', type: 'boolean' })
+  mailOnOffboarding!: boolean;
+
+  /** Pending records so far; the next one's `seq` is the number below the negative of this. */
+  @Column({ name: 'next_pending', type: 'bigint' })
+  nextPending!: number;
+
+  /** The number of the next event for webhooks. */
+  @Column({ name: 'next_event', type: 'bigint' })
+  nextEvent!: number;
 
   /** How often the state of the queue was stored. */
   @Column({ type: 'bigint', insert: false, update: false, select: false })

@@ -5,7 +5,14 @@ import { type Row, Table } from '../platform/database/table.js';
 import { WaitlistEntity } from './waitlist.entity.js';
 
 /** Columns that can be large. Signups and lookups do not need them, and read null instead. */
-export const LARGE_COLUMNS = ['removedQuestions', 'display'] as const satisfies readonly (keyof WaitlistEntity)[];
+export const LARGE_COLUMNS = [
+  'removedQuestions',
+  'display',
+  'captcha',
+  'captchaSecret',
+  'mailSubject',
+  'mailText',
+] as const satisfies readonly (keyof WaitlistEntity)[];
 
 /** A waitlist with all its settings. */
 export interface WholeWaitlist extends WaitlistEntity {

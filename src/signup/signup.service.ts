@@ -12,7 +12,7 @@ import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
 type Contact = Pick<Applicant, 'email' | 'phone'>;
 
 /** A request to join, as it came. */
-export interface SignupRequest extends Omit<Applicant, 'referrerTokens' | 'region'> {
+export interface SignupRequest extends Omit<Applicant, 'referrerTokens' | 'region' | 'trust'> {
   readonly waitlist: WaitlistName;
   /** The address of the page where the person signs up. */
   readonly referralLink: string | null;
@@ -56,7 +56,13 @@ export class SignupService {
     const { waitlist, referralLink, ...person } = request;
     const waitlistId = await this.names.idOf(waitlist);
     const region = await this.reader.regionFor(waitlistId, person.phone);
-    return this.writer.join(waitlistId, { ...person, referrerTokens: referrerTokens(referralLink ?? ''), region });
+    const trust = { reasons: [], mailboxKey: null, network: null };
+    return this.writer.join(waitlistId, {
+      ...person,
+      referrerTokens: referrerTokens(referralLink ?? ''),
+      region,
+      trust,
+    });
   }
 
   private async findUnlimited(name: WaitlistName, { uuid, ...contact }: Sought): Promise<Found> {

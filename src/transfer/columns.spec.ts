@@ -9,6 +9,7 @@ const WAITER: StoredWaiter = {
   uuid: '0199f2a4-5b6c-7def-8a90-123456789abc',
   email: 'Ada@example.com',
   emailKey: 'ada@example.com',
+  mailboxKey: null,
   registeredEmail: 'ada+old@example.com',
   phone: '+1 415 555 0123',
   phoneKey: '+14155550123',
@@ -23,12 +24,13 @@ const WAITER: StoredWaiter = {
   referralToken: '7ZZ0K3M9QXVB',
   referredByToken: 'old-token_1',
   referred: true,
-  amountReferred: 4,
+  credit: 'credited',
+  creditReasons: [],
   creditedReferrals: 4,
   importedReferrals: 0,
   spotsAdvanced: 2,
   rankKey: 0,
-  active: false,
+  status: 'offboarded',
   verified: true,
   removedAt: new Date('2026-11-21T09:30:00.007Z'),
   removedPriority: 3,
@@ -44,7 +46,7 @@ const QUESTIONS = {
 };
 
 function cellsOf(waiter: StoredWaiter, without: readonly Column[] = []): Cells {
-  const exported = { waiter, position: waiter.active ? 5 : null, joinOrder: 2, hasReferrer: true };
+  const exported = { waiter, position: waiter.status === 'waiting' ? 5 : null, joinOrder: 2, hasReferrer: true };
   const values = valuesOf(exported, QUESTIONS);
   return Object.fromEntries(
     COLUMNS.filter((column) => !without.includes(column)).map((column) => [column, toCell(values[column])]),

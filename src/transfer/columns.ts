@@ -94,7 +94,7 @@ export function valuesOf({ waiter, position, joinOrder, hasReferrer }: ScannedWa
     verified: waiter.verified,
     referral_token: waiter.referralToken,
     referred_by: waiter.referredByToken,
-    amount_referred: waiter.amountReferred,
+    amount_referred: waiter.creditedReferrals,
     credit: hasReferrer ? 'credited' : 'none',
     credit_reasons: null,
     spots_advanced: waiter.spotsAdvanced,

@@ -294,7 +294,7 @@ function stage(
       metadata: line.metadata,
       answers: answers.length > 0 ? answers : null,
       spotsAdvanced: line.spotsAdvanced,
-      active: removedAt === null,
+      status: removedAt === null ? 'waiting' : 'offboarded',
       verified: line.verified,
       removedAt,
       removedPriority: removedAt && (line.removedPriority ?? 0),

@@ -51,9 +51,9 @@ export class LeaderDto {
   })
   phone!: string | null;
 
-  static from({ amountReferred, priority, firstName, lastName, emailKey, phoneKey }: Waiter): LeaderDto {
+  static from({ creditedReferrals, priority, firstName, lastName, emailKey, phoneKey }: Waiter): LeaderDto {
     return {
-      amount_referred: amountReferred,
+      amount_referred: creditedReferrals,
       priority,
       first_name: firstName ?? '',
       last_name: firstCharacter(lastName?.trim() ?? ''),

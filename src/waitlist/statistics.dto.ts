@@ -84,8 +84,8 @@ export class TopReferrerDto {
   @ApiProperty({ ...COUNT_SCHEMA, minimum: 1, description: 'Number of records that this one referred.', example: 12 })
   amount_referred!: number;
 
-  static from({ uuid, email, phone, amountReferred }: StoredWaiter): TopReferrerDto {
-    return { uuid, email, phone, amount_referred: amountReferred };
+  static from({ uuid, email, phone, creditedReferrals }: StoredWaiter): TopReferrerDto {
+    return { uuid, email, phone, amount_referred: creditedReferrals };
   }
 }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { FRAUD_DEFAULTS } from '../fraud/fraud-rules.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
@@ -24,6 +25,8 @@ export const DEFAULTS = {
   isClosed: false,
   isPublic: true,
   hidesCounts: false,
+  verification: 'off',
+  mailOnOffboarding: false,
   display: {
     title: null,
     success_title: null,
@@ -207,7 +210,16 @@ export class WaitlistService {
       isPublic: settings.isPublic ?? DEFAULTS.isPublic,
       hidesCounts: settings.hidesCounts ?? DEFAULTS.hidesCounts,
       display: settings.display ?? {},
+      verification: settings.verification ?? DEFAULTS.verification,
+      fraud: settings.fraud ?? FRAUD_DEFAULTS,
+      captcha: settings.captcha ?? null,
+      captchaSecret: settings.captchaSecret ?? null,
+      mailSubject: settings.mailSubject ?? null,
+      mailText: settings.mailText ?? null,
+      mailOnOffboarding: settings.mailOnOffboarding ?? DEFAULTS.mailOnOffboarding,
       ...EMPTY_TOTALS,
+      nextPending: 0,
+      nextEvent: 0,
     };
     return this.database.transaction(async (manager, session) => {
       const isNew =

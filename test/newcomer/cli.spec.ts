@@ -420,11 +420,11 @@ describe('the CLI', () => {
     await damage(
       `UPDATE queue_bucket SET before_in_parent = before_in_parent + 1 WHERE waitlist_id = ${id} AND axis = 0 AND level = 1`,
     );
-    await damage(`UPDATE waiter SET amount_referred = amount_referred + 1 WHERE waitlist_id = ${id} AND seq = 7`);
+    await damage(`UPDATE waiter SET credited_referrals = credited_referrals + 1 WHERE waitlist_id = ${id} AND seq = 7`);
     const damaged = await cli(['verify', id]);
     expect(damaged.exitCode).toBe(1);
     expect(damaged.stdout).toMatch(/bucket 0\/1\/.*: before is \d+, the records give \d+/);
-    expect(damaged.stdout).toMatch(/record \d+: amountReferred is \d+, the facts give \d+/);
+    expect(damaged.stdout).toMatch(/record \d+: creditedReferrals is \d+, the facts give \d+/);
 
     expect(await succeed(['rebuild', id])).toBe(`Waitlist ${id}: rebuilt, 1 records changed\n`);
     expect(parseRows(await succeed(['verify', id, '--json']))).toEqual([
@@ -434,7 +434,7 @@ describe('the CLI', () => {
       'Only an empty waitlist can be seeded.\n',
     );
 
-    await damage(`UPDATE waiter SET active = 2 WHERE waitlist_id = ${id} AND seq = 7`);
+    await damage(`UPDATE waiter SET status = 3 WHERE waitlist_id = ${id} AND seq = 7`);
     expect(await fail(['rebuild', id])).toMatch(
       /^Waitlist \d+ cannot be rebuilt\. Restore it from a backup:\n {2}active is neither 0 nor 1: record \d+\n$/,
     );

@@ -5,6 +5,10 @@ import { isEmbedded } from '../../src/platform/database/dialect.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { PageViewCounter } from '../../src/waitlist/page-views.service.js';
 import { type Service, startService } from '../support/service.js';
+import { DeliveryStore } from '../../src/outbox/delivery.store.js';
+import { MailStore } from '../../src/outbox/mail.store.js';
+import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
+import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
 import { FIRST_PAGE, queueOf } from '../support/queue.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 
@@ -119,7 +123,21 @@ describe('a deletion', () => {
     await queue.importer.begin(id, 'a'.repeat(64));
     observer.app.get(PageViewCounter).add(id);
     await observer.app.get(PageViewCounter).store();
+    const at = new Date();
+    const { uuid: waiterUuid } = person!;
+    const mail = { waiterUuid, kind: 'your_turn', emailKey: 'ada@example.com', network: null, at } as const;
+    const event = { number: 0, event: 'new_signup', waiterUuid, body: {}, at } as const;
+    const link = { tokenHash: 'a'.repeat(64), waitlistId: id, waiterUuid, emailKey: '', createdAt: at, expiresAt: at, usedAt: null }; // prettier-ignore
+    await observer.app
+      .get(Database)
+      .all([
+        observer.app.get(MailStore).insert(id, [mail]),
+        observer.app.get(DeliveryStore).insert(id, [{ id: 1, events: [] }], [event]),
+        observer.app.get(VerificationLinkStore).insert(link),
+      ]);
     await observer.app.get(Database).transaction(async (manager, session) => {
+      await manager.insert(WebhookEntity, { waitlistId: id, url: '', events: [], isActive: true, sealedSecret: '', createdAt: at }); // prettier-ignore
+      await manager.query("INSERT INTO recent_referral (waitlist_id, referrer_token, created_at) VALUES (?, 'TOKEN', '2026-01-01')", [id]); // prettier-ignore
       await manager.query('DELETE FROM waitlist WHERE id = ?', [id]);
       await queue.purger.mark(session, id);
     });

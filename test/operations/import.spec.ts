@@ -68,7 +68,7 @@ async function countOf(service: Service, { id }: OwnedWaitlist): Promise<number>
 async function viewOf(service: Service, { id }: OwnedWaitlist) {
   const rows = await service.app.get(Database).read((manager) =>
     manager.query<object[]>(
-      `SELECT email, referral_token, referred_by_token, amount_referred, rank_key, seq FROM waiter
+      `SELECT email, referral_token, referred_by_token, credited_referrals, rank_key, seq FROM waiter
          WHERE waitlist_id = ? ORDER BY rank_key, seq DESC`,
       [id],
     ),

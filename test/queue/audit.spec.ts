@@ -39,13 +39,12 @@ const DERIVED: [string, string, RegExp][] = [
   ['counts of a day without records', `INSERT INTO waitlist_day SELECT id, '1999-12-31', 2, 0, 0, 0 FROM waitlist`, /day 1999-12-31: signups is 2, the records give 0/],
   ['a next sequence number that is taken', `UPDATE waitlist SET next_seq = ${PEOPLE - 1}`, /queue: nextSeq is 79, but records go up to seq 80/],
   ['a next sequence number that an erased record had', `UPDATE waitlist SET next_seq = ${ERASED_SEQ}`, /queue: nextSeq is 80, but records go up to seq 80/],
-  ['referrals of people who were erased before an import', setRecord('imported_referrals = 2', 0), /record .*: amountReferred is 2, the facts give 4/],
+  ['referrals of people who were erased before an import', setRecord('imported_referrals = 2', 0), /record .*: creditedReferrals is 2, the facts give 4/],
   ['totals that include a deleted record', 'DELETE FROM waiter WHERE seq = 40', /queue: \w+ is \d+, the records give \d+/],
   ['a wrong rank key', setRecord('rank_key = rank_key - 1'), /record .*: rankKey is/],
   ...['9223372036854775807', '-1', '-9223372036854775808'].map((key): [string, string, RegExp] => [`the rank key ${key}`, setRecord(`rank_key = ${key}`), /record .*: rankKey is -?\d+, the facts give/]),
   ['a sequence number changed after the rank key was derived', setRecord('seq = seq + 100', PEOPLE - 1), /record .*: rankKey is/],
-  ['a wrong number of referrals', setRecord('amount_referred = amount_referred + 1'), /record .*: amountReferred is/],
-  ...['amount_referred', 'credited_referrals'].map((column): [string, string, RegExp] => [`a number beyond 2^53: ${column}`, setRecord(`${column} = ${HUGE}`), /record .*: \w+ is 4611686018427388000, the facts give 1/]),
+  ['a number of referrals beyond 2^53', setRecord(`credited_referrals = ${HUGE}`), /record .*: creditedReferrals is 4611686018427388000, the facts give 1/],
   ['a referral that is not credited', setRecord('credited_referrals = 0', 0), /record .*: creditedReferrals is 0/],
   ['referred records that are not marked as referred', 'UPDATE waiter SET referred = 0 WHERE referred = 1', /record .*: referred is 0/],
   ['a referred mark that is neither 0 nor 1', setRecord('referred = 2'), /record .*: referred is 2, the facts give 0/],
@@ -55,8 +54,9 @@ const NO_LAST_POSITION = 'removed_priority is no position, but the record is off
 
 /** Damage to facts, which nothing else tells, and how `verify` and `rebuild` name it. */
 const FACTS: [string, string, string][] = [
-  ['an active record that is neither active nor offboarded', setRecord('active = 2'), 'active is neither 0 nor 1'],
-  ['offboarded records that are neither active nor offboarded', setOffboarded('active = -1'), 'active is neither 0 nor 1'],
+  ['an active record without a known status', setRecord('status = 3'), 'status is none of 0, 1 and 2'],
+  ['offboarded records without a known status', setOffboarded('status = -1'), 'status is none of 0, 1 and 2'],
+  ['a record without a known credit', setRecord('credit = 5'), 'credit is none of 0 to 4'],
   ['a negative sequence number', setRecord('seq = -7', 20), 'seq is negative or too large'],
   ['only negative sequence numbers', 'UPDATE waiter SET seq = -1 - seq', 'seq is negative or too large'],
   ...['4611686018427387905', '-4611686018427387905'].flatMap((seq) => [20, PEOPLE - 1].map((record): [string, string, string] => [`record ${record} with the sequence number ${seq}`, setRecord(`seq = ${seq}`, record), 'seq is negative or too large'])),
@@ -66,8 +66,8 @@ const FACTS: [string, string, string][] = [
   ['an erased record with a negative sequence number', 'UPDATE erased_waiter SET seq = -1', 'it was erased, but its seq is negative or too large'],
   ...['id', 'seq', 'referral_token'].map((column): [string, string, string] => [`an erased record whose ${column} a record has`, `UPDATE erased_waiter SET ${column} = (SELECT ${column} FROM waiter WHERE seq = 7)`, 'it was erased, but a record has its id, seq or token']),
   ['offboarded records without the time of offboarding', setOffboarded('removed_at = NULL'), 'removed_at is missing, but the record is offboarded'],
-  ['an active record with a time of offboarding', setRecord('removed_at = created_at'), 'removed_at is set, but the record is active'],
-  ['an active record with a last position', setRecord('removed_priority = 3'), 'removed_priority is set, but the record is active'],
+  ['an active record with a time of offboarding', setRecord('removed_at = created_at'), 'removed_at is set, but the record is not offboarded'],
+  ['an active record with a last position', setRecord('removed_priority = 3'), 'removed_priority is set, but the record is not offboarded'],
 ]; // prettier-ignore
 
 function setBuckets(before: string, where: string): string {
@@ -84,7 +84,7 @@ function setRecord(change: string, seq = 7): string {
 }
 
 function setOffboarded(change: string): string {
-  return `UPDATE waiter SET ${change} WHERE active = 0`;
+  return `UPDATE waiter SET ${change} WHERE status = 0`;
 }
 
 /** The database holds one waitlist, which each test damages. A copy restores it before the next test. */
@@ -167,10 +167,10 @@ describe('an audit', () => {
   });
 
   it('names twenty damaged records and counts the rest', async () => {
-    await run('UPDATE waiter SET removed_at = created_at WHERE active = 1');
+    await run('UPDATE waiter SET removed_at = created_at WHERE status = 1');
 
     await expect(rebuild()).rejects.toThrow(
-      /^Waitlist \d+ cannot be rebuilt\. Restore it from a backup:\n {2}removed_at is set, but the record is active: records (\d+, ){19}\d+ and 50 more$/,
+      /^Waitlist \d+ cannot be rebuilt\. Restore it from a backup:\n {2}removed_at is set, but the record is not offboarded: records (\d+, ){19}\d+ and 50 more$/,
     );
   });
 
@@ -215,7 +215,7 @@ describe('an audit', () => {
       waitlist: await query('SELECT next_seq, active, offboarded, referred_active, referred_offboarded FROM waitlist'),
       buckets: await query('SELECT axis, level, parent, slot, before_in_parent FROM queue_bucket ORDER BY 1, 2, 3, 4'),
       waiters: await query(
-        'SELECT id, CAST(seq AS CHAR) AS seq, rank_key, referred, active, removed_at FROM waiter ORDER BY id',
+        'SELECT id, CAST(seq AS CHAR) AS seq, rank_key, referred, status, removed_at FROM waiter ORDER BY id',
       ),
     };
   }

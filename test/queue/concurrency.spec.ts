@@ -33,9 +33,9 @@ async function expectExact(service: Service, waitlist: OwnedWaitlist, total: num
   const referrals = new Map<string | null, number>();
   for (const token of [...everyone.map(({ referredByToken }) => referredByToken), ...erased.map(({ token }) => token)])
     referrals.set(token, (referrals.get(token) ?? 0) + 1);
-  for (const { amountReferred, referralToken } of everyone)
-    expect(amountReferred).toBe(referrals.get(referralToken) ?? 0);
-  const earned = active.map((waiter) => ({ ...waiter, referrals: waiter.amountReferred, advanced: waiter.spotsAdvanced })); // prettier-ignore
+  for (const { creditedReferrals, referralToken } of everyone)
+    expect(creditedReferrals).toBe(referrals.get(referralToken) ?? 0);
+  const earned = active.map((waiter) => ({ ...waiter, referrals: waiter.creditedReferrals, advanced: waiter.spotsAdvanced })); // prettier-ignore
   expect(active.map(({ uuid, priority }) => [uuid, priority])).toEqual(
     inOrder(earned, waitlist.spots_to_move_upon_referral).map(({ uuid }, position) => [uuid, position]),
   );
@@ -184,12 +184,12 @@ describe('at the same moment', () => {
     expect(audits.flatMap(({ findings }) => findings)).toEqual([]);
     const left = await queueOf(service.app).reader.findByUuids(waitlist.id, early.map(({ uuid }) => uuid)); // prettier-ignore
     const kept = early.flatMap(({ uuid, email }, index) => (index % 4 === 3 ? [] : { uuid, email, index }));
-    expect(left.map(({ uuid, email, spotsAdvanced, active }) => ({ uuid, email, spotsAdvanced, active }))).toEqual(
+    expect(left.map(({ uuid, email, spotsAdvanced, status }) => ({ uuid, email, spotsAdvanced, status }))).toEqual(
       kept.map(({ uuid, email, index }) => ({
         uuid,
         email: index % 4 === 0 ? email : `new-${email}`,
         spotsAdvanced: 1 + (Math.floor(index / 4) % 40),
-        active: index % 4 < 2,
+        status: index % 4 < 2 ? 'waiting' : 'offboarded',
       })),
     );
     await expectExact(service, waitlist, 450 + 64 * 6);

@@ -327,7 +327,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       const removed = leaving.length > 0 ? await entryPoint.offboard(waitlist, leaving.map(({ waiter }) => waiter.id)) : []; // prettier-ignore
       await settle();
       const found = await Promise.all(leaving.map(find));
-      const isDone = removed !== null || found.some((waiter) => !waiter?.active);
+      const isDone = removed !== null || found.some((waiter) => waiter?.status !== 'waiting');
       if (removed !== null) expect(removed).toEqual(positions);
       // All of them or none.
       expect(found.map((waiter) => waiter?.removedPriority)).toEqual(positions.map((position) => (isDone ? position : null))); // prettier-ignore
@@ -429,7 +429,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     const expectPage = async (start: PageRequest['start'], following: readonly Person[]) => {
       const page = await queue().pages.page(id, { ...listing, start });
       const listed = following.filter(isListed);
-      expect(page.waiters.map(({ uuid, priority, amountReferred }) => [uuid, priority, amountReferred])).toEqual(
+      expect(page.waiters.map(({ uuid, priority, creditedReferrals }) => [uuid, priority, creditedReferrals])).toEqual(
         listed.slice(0, listing.limit).map((person) => [person.waiter.uuid, positionOf(person), person.referrals]),
       );
       expect(page).toMatchObject({ total, active: ordered.length });

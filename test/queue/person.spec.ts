@@ -118,7 +118,12 @@ describe('a person', () => {
 
       await correct(person.uuid, { spotsToAdvance: 1, firstName: 'Ada' });
 
-      expect(await find(person)).toMatchObject({ priority: 1, spotsAdvanced: 1, firstName: 'Ada', active: false });
+      expect(await find(person)).toMatchObject({
+        priority: 1,
+        spotsAdvanced: 1,
+        firstName: 'Ada',
+        status: 'offboarded',
+      });
       expect(await verify()).toMatchObject({ findings: [] });
     });
   });
@@ -148,7 +153,7 @@ describe('a person', () => {
       await erase(person);
       const late = await join(person.referralToken);
 
-      expect(await find(referrer)).toMatchObject({ amountReferred: 1 });
+      expect(await find(referrer)).toMatchObject({ creditedReferrals: 1 });
       expect(await find(referee)).toMatchObject({ referred: true, referredByToken: person.referralToken });
       expect(late).toMatchObject({ referred: false, referredByToken: null });
       expect(await verify()).toMatchObject({ findings: [] });
@@ -205,7 +210,7 @@ describe('a person', () => {
 
       const { uuid, seq, referralToken } = person;
       expect(anew).not.toMatchObject({ uuid });
-      expect(anew).toMatchObject({ amountReferred: 0, priority: 0 });
+      expect(anew).toMatchObject({ creditedReferrals: 0, priority: 0 });
       expect(anew.referralToken).not.toBe(referralToken);
       expect(anew.seq).toBeGreaterThan(seq);
     });

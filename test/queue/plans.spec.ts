@@ -188,7 +188,7 @@ describe('the plans of the frequent statements', () => {
   ] as const)('list the referrals of %d records, in the order %s', async (count, order) => {
     const tokens = new Map<Crowd, string[]>();
     for (const crowd of [small, large]) {
-      const others = (await middle(crowd)).filter(({ amountReferred }) => amountReferred === 0);
+      const others = (await middle(crowd)).filter(({ creditedReferrals }) => creditedReferrals === 0);
       const referrers = others.slice(0, count).map(({ referralToken }) => referralToken);
       expect(referrers).toHaveLength(count);
       tokens.set(crowd, referrers);

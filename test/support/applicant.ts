@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Applicant } from '../../src/queue/waiter.js';
+import type { Applicant, Trust } from '../../src/queue/waiter.js';
+
+/** Nothing was found before the lock. */
+export const UNSUSPICIOUS: Trust = { reasons: [], mailboxKey: null, network: null };
 
 /** An applicant with a random email, and perhaps with a referrer's token. */
 export function applicant(referrerToken?: string): Applicant {
@@ -12,5 +15,6 @@ export function applicant(referrerToken?: string): Applicant {
     answers: null,
     referrerTokens: referrerToken === undefined ? [] : [referrerToken],
     region: null,
+    trust: UNSUSPICIOUS,
   };
 }

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, ValueTransformer } from 'typeorm';
 import { fromSqlTime, placeholders, toSqlTime } from './dialect.js';
 import { type Query, write } from './session.js';
 
@@ -10,6 +10,7 @@ interface MappedColumn {
   readonly column: string;
   readonly type: unknown;
   readonly isInserted: boolean;
+  readonly transformer: ValueTransformer | undefined;
 }
 
 /**
@@ -25,11 +26,12 @@ export class Table<Entity extends object> {
     this.name = metadata.tableName;
     this.columns = metadata.columns
       .filter(({ isSelect }) => isSelect)
-      .map(({ propertyName, databaseName, type, isInsert, isGenerated }) => ({
+      .map(({ propertyName, databaseName, type, isInsert, isGenerated, transformer }) => ({
         property: propertyName,
         column: databaseName,
         type,
         isInserted: isInsert && !isGenerated,
+        transformer: transformer as ValueTransformer | undefined,
       }));
   }
 
@@ -50,7 +52,7 @@ export class Table<Entity extends object> {
       `INSERT INTO ${this.name} (${inserted.map(({ column }) => column).join(', ')})
        VALUES ${entities.map(() => row).join(', ')}`,
       entities.flatMap((entity) =>
-        inserted.map(({ property, type }) => toSql((entity as Record<string, unknown>)[property], type)),
+        inserted.map((column) => toSql((entity as Record<string, unknown>)[column.property], column)),
       ),
     );
   }
@@ -69,25 +71,27 @@ export class Table<Entity extends object> {
 
   read(row: Row): Entity {
     const entity: Record<string, unknown> = {};
-    for (const { property, column, type } of this.columns) entity[property] = fromSql(row[column] as Value, type);
+    for (const column of this.columns) entity[column.property] = fromSql(row[column.column] as Value, column);
     return entity as Entity;
   }
 
   private assignments(values: Readonly<Partial<Entity>>): { readonly column: string; readonly value: unknown }[] {
-    return this.columns.flatMap(({ property, column, type }) => {
-      const value = values[property as keyof Entity];
-      return value === undefined ? [] : [{ column, value: toSql(value, type) }];
+    return this.columns.flatMap((column) => {
+      const value = values[column.property as keyof Entity];
+      return value === undefined ? [] : [{ column: column.column, value: toSql(value, column) }];
     });
   }
 }
 
-function toSql(value: unknown, type: unknown): unknown {
+function toSql(value: unknown, { type, transformer }: MappedColumn): unknown {
+  if (transformer) return transformer.to(value);
   if (value === null) return null;
   if (type === 'simple-json') return JSON.stringify(value);
   return value instanceof Date ? toSqlTime(value) : value;
 }
 
-function fromSql(value: Value, type: unknown): unknown {
+function fromSql(value: Value, { type, transformer }: MappedColumn): unknown {
+  if (transformer) return transformer.from(value);
   if (value === null) return null;
   if (type === 'simple-json') return JSON.parse(value as string);
   if (type === 'boolean') return value === 1;

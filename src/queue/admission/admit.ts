@@ -24,10 +24,11 @@ export function admit(applicant: Applicant, rules: Rules): Admission {
   const { answers, malformed, faults } = checkAnswers(rules.questions, applicant.answers);
   const invalid = [...contactFaults(contact, keys, applicant.region), ...malformed];
   if (invalid.length > 0) throw Problem.invalid(invalid);
+  const mailboxKey = keys.emailKey === null ? null : applicant.trust.mailboxKey;
   const broken = [...missingContact(contact, rules.requiredContact), ...faults];
   return {
     keys,
-    newcomer: { ...contact, ...keys, metadata: applicant.metadata, answers },
+    newcomer: { ...contact, ...keys, mailboxKey, metadata: applicant.metadata, answers },
     refusal: refusalOf(rules.isClosed, broken),
   };
 }

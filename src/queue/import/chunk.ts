@@ -30,7 +30,7 @@ export type ImportedFacts = Pick<
   | 'answers'
   | 'spotsAdvanced'
   | 'importedReferrals'
-  | 'active'
+  | 'status'
   | 'verified'
   | 'removedAt'
   | 'removedPriority'
@@ -157,7 +157,7 @@ export function decide(
   const takenUuids = new Set(uuids);
   const records = newcomers.map(({ seq, facts, uuid: given, ownToken }, index) => {
     const referredByToken = referrers[index] ?? null;
-    const amountReferred = facts.importedReferrals + (referrals.get(ownToken) ?? 0) + (changes.get(ownToken) ?? 0);
+    const creditedReferrals = facts.importedReferrals + (referrals.get(ownToken) ?? 0) + (changes.get(ownToken) ?? 0);
     const uuid = given === null || takenUuids.has(given) ? uuidV7() : given;
     takenUuids.add(uuid);
     const record = {
@@ -168,13 +168,15 @@ export function decide(
       referralToken: ownToken,
       referredByToken,
       referred: referredByToken !== null,
-      amountReferred,
-      creditedReferrals: amountReferred,
+      credit: referredByToken === null ? ('none' as const) : ('credited' as const),
+      creditReasons: [],
+      mailboxKey: null,
+      creditedReferrals,
     };
     return { ...record, rankKey: rankKey(record, waitlist.spotsPerReferral) };
   });
   for (const record of records) {
-    counters.count(record, record.active, 1);
+    counters.count(record, record.status === 'waiting', 1);
     countRecord(waitlist, record, 1);
     days.count(daysOf(record), 1);
   }
@@ -182,8 +184,8 @@ export function decide(
     const waiter = stored.get(token);
     return waiter && amount !== 0 ? [withReferrals(waiter, amount, waitlist.spotsPerReferral)] : [];
   });
-  for (const { referralToken, active, referred, rankKey: to } of credited)
-    if (active) counters.move(stored.get(referralToken)?.rankKey as number, to, referred);
+  for (const { referralToken, status, referred, rankKey: to } of credited)
+    if (status === 'waiting') counters.move(stored.get(referralToken)?.rankKey as number, to, referred);
   return { waitlist, records, credited, counters, days, unresolved };
 }
 
@@ -191,7 +193,6 @@ export function decide(
 function withReferrals(waiter: StoredWaiter, amount: number, spotsPerReferral: number): StoredWaiter {
   const changed = {
     ...waiter,
-    amountReferred: waiter.amountReferred + amount,
     creditedReferrals: waiter.creditedReferrals + amount,
   };
   return { ...changed, rankKey: rankKey(changed, spotsPerReferral) };

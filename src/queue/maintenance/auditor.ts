@@ -8,6 +8,7 @@ import { DAY_FIELDS, DayChanges, type DayCounts } from '../day-counts.js';
 import { DayStore } from '../day.store.js';
 import { QueueStore } from '../queue.store.js';
 import { rankKey } from '../rank-key.js';
+import { CREDIT_CODES, CREDITS, STATUS_CODES } from '../waiter.entity.js';
 import { WaiterStore } from '../waiter.store.js';
 import type { LeanWaitlist } from '../waitlist.table.js';
 import { type AuditedFacts, type AuditedTombstone, MaintenanceStore } from './maintenance.store.js';
@@ -172,16 +173,21 @@ const TOTALS = ['active', 'offboarded', 'referredActive', 'referredOffboarded'] 
 class Derived {
   readonly totals = { active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
   readonly days = new DayChanges();
+  private pending = 0;
   private readonly counters = new CounterChanges(EMPTY_TOTALS);
 
   constructor(private readonly waitlist: LeanWaitlist) {}
 
   get records(): number {
-    return this.totals.active + this.totals.offboarded;
+    return this.totals.active + this.totals.offboarded + this.pending;
   }
 
   add(facts: AuditedFacts): void {
-    const isActive = facts.active === 1;
+    if (facts.status === STATUS_CODES.pending) {
+      this.pending += 1;
+      return;
+    }
+    const isActive = facts.status === STATUS_CODES.waiting;
     const isReferred = facts.referredByToken !== null;
     const record = { seq: facts.seq, rankKey: derivedOf(facts, this.waitlist).rankKey, referred: isReferred };
     this.counters.count(record, isActive, 1);
@@ -216,23 +222,22 @@ class Derived {
   }
 }
 
-/** The derived columns of a record. Every referral is credited: nothing withholds credit yet. */
+/** The derived columns of a record. */
 function derivedOf(
   { seq, referrals, importedReferrals, spotsAdvanced, referredByToken }: AuditedFacts,
   { spotsPerReferral }: LeanWaitlist,
 ) {
-  const amountReferred = referrals + importedReferrals;
+  const creditedReferrals = referrals + importedReferrals;
   return {
-    amountReferred,
-    creditedReferrals: amountReferred,
-    rankKey: rankKey({ seq, creditedReferrals: amountReferred, spotsAdvanced }, spotsPerReferral),
+    creditedReferrals,
+    rankKey: rankKey({ seq, creditedReferrals, spotsAdvanced }, spotsPerReferral),
     referred: referredByToken === null ? 0 : 1,
   };
 }
 
 function differencesOf(facts: AuditedFacts, waitlist: LeanWaitlist): string[] {
   const derived = derivedOf(facts, waitlist);
-  const fields = ['amountReferred', 'creditedReferrals', 'rankKey', 'referred'] as const;
+  const fields = ['creditedReferrals', 'rankKey', 'referred'] as const;
   return fields
     .filter((field) => facts[field] !== derived[field])
     .map((field) => `${field} is ${facts[field]}, the facts give ${derived[field]}`);
@@ -240,19 +245,25 @@ function differencesOf(facts: AuditedFacts, waitlist: LeanWaitlist): string[] {
 
 /** Contradictions in the facts of a record. That no two records share a `seq` is held by the unique index. */
 function damageOf(facts: AuditedFacts): string[] {
-  const { seq, active, removedPriority: position } = facts;
+  const { seq, status, credit, removedPriority: position } = facts;
+  const isOffboarded = status === STATUS_CODES.offboarded;
+  const isPending = status === STATUS_CODES.pending;
+  const isStatus = isOffboarded || isPending || status === STATUS_CODES.waiting;
   const isDated = facts.offboardedDay !== null;
   // Of an imported record, the position in another queue, which may have been longer.
   const isPosition = position !== null && isCount(position);
   const damage: [string, boolean][] = [
-    ['seq is negative or too large', !isCount(seq)],
+    ['seq is negative or too large', !isPending && !isCount(seq)],
+    ['seq is not negative, but the record is pending', isPending && !isCount(-1 - seq)],
     ['spots_advanced is negative or too large', !isCount(facts.spotsAdvanced)],
     ['imported_referrals is negative or too large', !isCount(facts.importedReferrals)],
-    ['active is neither 0 nor 1', active !== 0 && active !== 1],
-    ['removed_at is missing, but the record is offboarded', active === 0 && !isDated],
-    ['removed_priority is no position, but the record is offboarded', active === 0 && !isPosition],
-    ['removed_at is set, but the record is active', active === 1 && isDated],
-    ['removed_priority is set, but the record is active', active === 1 && position !== null],
+    ['status is none of 0, 1 and 2', !isStatus],
+    ['credit is none of 0 to 4', !(credit in CREDITS)],
+    ['credit is given, but the record is pending', isPending && credit === CREDIT_CODES.credited],
+    ['removed_at is missing, but the record is offboarded', isOffboarded && !isDated],
+    ['removed_priority is no position, but the record is offboarded', isOffboarded && !isPosition],
+    ['removed_at is set, but the record is not offboarded', isStatus && !isOffboarded && isDated],
+    ['removed_priority is set, but the record is not offboarded', isStatus && !isOffboarded && position !== null],
   ];
   return damage.filter(([, isTrue]) => isTrue).map(([text]) => text);
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { mapped, type Query, select, together, write } from '../../platform/database/session.js';
 import type { StoredWaiter } from '../waiter.js';
+import { CREDIT_CODES } from '../waiter.entity.js';
 import type { Standing } from '../waiter.store.js';
 
 /** A record as `verify` and `rebuild` read it: stored values, whatever they are. */
@@ -9,12 +10,14 @@ export interface AuditedFacts
   extends
     Standing,
     Pick<StoredWaiter, 'seq' | 'importedReferrals' | 'spotsAdvanced' | 'referredByToken' | 'removedPriority'> {
-  readonly active: number;
+  /** The codes of `status` and `credit`. */
+  readonly status: number;
+  readonly credit: number;
   readonly referred: number;
   /** The days of `created_at` and `removed_at` in UTC. */
   readonly joinedDay: string;
   readonly offboardedDay: string | null;
-  /** Records and tombstones that name this one as their referrer. */
+  /** Records and tombstones that name this one as their referrer, and whose referral is credited. */
   readonly referrals: number;
 }
 
@@ -47,15 +50,15 @@ export class MaintenanceStore {
    */
   findFacts(waitlistId: number, after: number | null, limit: number): Query<AuditedFacts[]> {
     const { dialect } = this.database;
-    const numbers = ['seq', 'amount_referred', 'imported_referrals', 'credited_referrals', 'spots_advanced', 'rank_key', 'removed_priority']; // prettier-ignore
+    const numbers = ['seq', 'imported_referrals', 'credited_referrals', 'spots_advanced', 'rank_key', 'removed_priority']; // prettier-ignore
     return select<Readonly<Record<string, number | string | null>>, AuditedFacts[]>(
-      `SELECT w.id, ${numbers.map((column) => `CAST(w.${column} AS CHAR) AS ${column}`).join(', ')}, w.active, w.referred,
+      `SELECT w.id, ${numbers.map((column) => `CAST(w.${column} AS CHAR) AS ${column}`).join(', ')}, w.status, w.credit, w.referred,
          w.referred_by_token, ${dayInSql('w.created_at')} AS joined_day, ${dayInSql('w.removed_at')} AS offboarded_day, (
            SELECT COUNT(*) FROM waiter r ${dialect.byIndex('waiter_referrer')}
-           WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token
+           WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token AND r.credit = ${CREDIT_CODES.credited}
          ) + (
            SELECT COUNT(*) FROM erased_waiter e ${dialect.byIndex('erased_waiter_referrer')}
-           WHERE e.waitlist_id = w.waitlist_id AND e.referred_by_token = w.referral_token
+           WHERE e.waitlist_id = w.waitlist_id AND e.referred_by_token = w.referral_token AND e.credit = ${CREDIT_CODES.credited}
          ) AS referrals
        FROM waiter w ${dialect.byIndex('waiter_seq')}
        WHERE w.waitlist_id = ? ${after === null ? '' : 'AND w.seq > ?'} ORDER BY w.seq LIMIT ?`,
@@ -64,12 +67,12 @@ export class MaintenanceStore {
         rows.map((row) => ({
           id: row.id as number,
           seq: Number(row.seq),
-          amountReferred: Number(row.amount_referred),
           importedReferrals: Number(row.imported_referrals),
           creditedReferrals: Number(row.credited_referrals),
           spotsAdvanced: Number(row.spots_advanced),
           rankKey: Number(row.rank_key),
-          active: row.active as number,
+          status: row.status as number,
+          credit: row.credit as number,
           referred: row.referred as number,
           referredByToken: row.referred_by_token as string | null,
           removedPriority: row.removed_priority === null ? null : Number(row.removed_priority),
@@ -123,6 +126,20 @@ export class MaintenanceStore {
       const ends = found.flat();
       return ends.length === 0 ? { first: 0, end: 0 } : { first: Math.min(...ends), end: Math.max(...ends) + 1 };
     });
+  }
+
+  hasRows(table: string, waitlistId: number): Query<boolean> {
+    return select(`SELECT 1 FROM ${table} WHERE waitlist_id = ? LIMIT 1`, [waitlistId], (rows) => rows.length > 0);
+  }
+
+  /** Deletes at most `limit` rows. MySQL cannot limit a subquery of IN, but a derived table in it. */
+  deleteSome(table: string, key: string, waitlistId: number, limit: number): Query<void> {
+    return write(
+      `DELETE FROM ${table} WHERE ${key} IN (
+         SELECT ${key} FROM (SELECT ${key} FROM ${table} WHERE waitlist_id = ? LIMIT ?) some
+       )`,
+      [waitlistId, limit],
+    );
   }
 
   deleteFrom(table: string, waitlistId: number): Query<void> {

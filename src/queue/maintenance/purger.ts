@@ -12,6 +12,13 @@ import { MaintenanceStore } from './maintenance.store.js';
 const CHUNK_SIZE = 1_000;
 /** How often each process looks for deletions that another process or an outage left unfinished. */
 const LOOK_MS = 5_000;
+/** Tables with more rows of a waitlist than one transaction should delete, and their primary keys. */
+const LONG_TABLES = [
+  ['recent_referral', 'id'],
+  ['delivery', 'id'],
+  ['mail', 'id'],
+  ['verification_link', 'token_hash'],
+] as const;
 
 /**
  * Deletes the records of deleted waitlists in the background, one transaction per chunk. The mark of a deleted waitlist is
@@ -20,7 +27,7 @@ const LOOK_MS = 5_000;
 @Injectable()
 export class QueuePurger implements BeforeApplicationShutdown {
   private readonly task = new BackgroundTask(() => this.purgeAll(), LOOK_MS);
-  private readonly tables = ['waitlist_day'];
+  private readonly tables = ['waitlist_day', 'webhook'];
 
   constructor(
     private readonly database: Database,
@@ -86,6 +93,11 @@ export class QueuePurger implements BeforeApplicationShutdown {
     const nextFamily = () => this.database.one(this.buckets.findFamily(waitlistId));
     for (let family = await nextFamily(); family; family = await nextFamily()) {
       if (!(await this.step(waitlistId, this.buckets.deleteFamilies(waitlistId, family)))) return false;
+    }
+    for (const [table, key] of LONG_TABLES) {
+      while (await this.database.one(this.records.hasRows(table, waitlistId))) {
+        if (!(await this.step(waitlistId, this.records.deleteSome(table, key, waitlistId, CHUNK_SIZE)))) return false;
+      }
     }
     for (const table of this.tables) {
       if (!(await this.step(waitlistId, this.records.deleteFrom(table, waitlistId)))) return false;

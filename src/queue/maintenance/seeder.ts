@@ -69,7 +69,7 @@ export class QueueSeeder {
     const changes = new CounterChanges(waitlist);
     const days = new DayChanges();
     const rows = people.map((person, index) => {
-      const facts = { seq: waitlist.nextSeq + index, creditedReferrals: person.amountReferred, spotsAdvanced: 0 };
+      const facts = { seq: waitlist.nextSeq + index, creditedReferrals: person.creditedReferrals, spotsAdvanced: 0 };
       const row = { ...person, ...facts, rankKey: rankKey(facts, waitlist.spotsPerReferral) };
       changes.join(row);
       days.count(daysOf(row), 1);
@@ -103,7 +103,9 @@ function inventPeople(waitlistId: number, from: number, count: number): Waiter[]
     const referrer = Math.random() < REFERRED_SHARE ? people[Math.floor(Math.random() * people.length)] : undefined;
     const token = referrer?.referralToken ?? null;
     if (token !== null) referrals.set(token, (referrals.get(token) ?? 0) + 1);
-    people.push(newWaiter({ id: waitlistId, ...EMPTY_QUEUE }, { ...NOBODY, email, emailKey: email }, token));
+    people.push(
+      newWaiter({ id: waitlistId, ...EMPTY_QUEUE }, { ...NOBODY, email, emailKey: email, mailboxKey: null }, token),
+    );
   }
-  return people.map((person) => ({ ...person, amountReferred: referrals.get(person.referralToken) ?? 0 }));
+  return people.map((person) => ({ ...person, creditedReferrals: referrals.get(person.referralToken) ?? 0 }));
 }

@@ -70,6 +70,15 @@ export const initial = migrationsOf(1763683200000, [
       offboarded ${is.id} NOT NULL,
       referred_active ${is.id} NOT NULL,
       referred_offboarded ${is.id} NOT NULL,
+      verification ${is.code(8)} NOT NULL,
+      fraud ${is.json} NOT NULL,
+      captcha ${is.json} NULL,
+      captcha_secret ${is.json} NULL,
+      mail_subject ${is.text(200)} NULL,
+      mail_text ${is.json} NULL,
+      mail_on_offboarding ${is.flag} NOT NULL,
+      next_pending ${is.id} NOT NULL DEFAULT 0,
+      next_event ${is.id} NOT NULL DEFAULT 0,
       revision ${is.id} NOT NULL DEFAULT 0`,
   ),
   // Listing an owner's waitlists.
@@ -98,6 +107,7 @@ export const initial = migrationsOf(1763683200000, [
       uuid ${is.code(36)} NOT NULL,
       email ${is.text(254)} NULL,
       email_key ${is.key(512)} NULL,
+      mailbox_key ${is.key(512)} NULL,
       registered_email ${is.text(254)} NULL,
       phone ${is.text(32)} NULL,
       phone_key ${is.code(32)} NULL,
@@ -108,13 +118,14 @@ export const initial = migrationsOf(1763683200000, [
       referral_token ${is.code(32)} NOT NULL,
       referred_by_token ${is.code(32)} NULL,
       referred ${is.flag} NOT NULL,
-      amount_referred ${is.id} NOT NULL DEFAULT 0,
+      credit ${is.flag} NOT NULL DEFAULT 0,
+      credit_reasons ${is.code(128)} NULL,
       imported_referrals ${is.id} NOT NULL DEFAULT 0,
       credited_referrals ${is.id} NOT NULL DEFAULT 0,
       spots_advanced ${is.id} NOT NULL DEFAULT 0,
       rank_key ${is.id} NOT NULL,
       rank_bucket ${is.id} GENERATED ALWAYS AS (rank_key >> 5) STORED,
-      active ${is.flag} NOT NULL DEFAULT 1,
+      status ${is.flag} NOT NULL DEFAULT 1,
       verified ${is.flag} NOT NULL DEFAULT 0,
       removed_at ${is.time} NULL,
       removed_priority ${is.id} NULL,
@@ -122,16 +133,20 @@ export const initial = migrationsOf(1763683200000, [
   ),
   // Positions, and pages in queue order. The narrowest bucket comes before the key so that equality finds it, in
   // correlated subqueries too.
-  index('waiter_order', 'waiter', 'waitlist_id, active, rank_bucket, rank_key, seq DESC'),
-  // Pages of the active or the offboarded records in join order.
-  index('waiter_joined', 'waiter', 'waitlist_id, active, seq'),
+  index('waiter_order', 'waiter', 'waitlist_id, status, rank_bucket, rank_key, seq DESC'),
+  // Pages of the active or the offboarded records in join order; the pending ones in the order of their signups.
+  index('waiter_joined', 'waiter', 'waitlist_id, status, seq'),
   // Pages of the referred records in join order.
-  index('waiter_referred', 'waiter', 'waitlist_id, referred, active, seq'),
+  index('waiter_referred', 'waiter', 'waitlist_id, referred, status, seq'),
   // Pages and counts of the records that one record referred.
-  index('waiter_referrer', 'waiter', 'waitlist_id, referred_by_token, active, seq'),
+  index('waiter_referrer', 'waiter', 'waitlist_id, referred_by_token, status, seq'),
   // The leaderboard. Also a change of `spots_to_move_upon_referral`: it moves only the records with credit, often few among
   // millions.
-  index('waiter_credited', 'waiter', 'waitlist_id, active, credited_referrals DESC, seq'),
+  index('waiter_credited', 'waiter', 'waitlist_id, status, credited_referrals DESC, seq'),
+  // Pages of the records of a status or a credit, by id.
+  index('waiter_credit', 'waiter', 'waitlist_id, status, credit, id'),
+  // Signups by the same mailbox.
+  index('waiter_mailbox', 'waiter', 'waitlist_id, mailbox_key'),
   // Unique sequence numbers; verify, rebuild and purge read records in this order.
   index('waiter_seq', 'waiter', 'waitlist_id, seq', 'UNIQUE INDEX'),
   // Lookup by email; one record per email.
@@ -151,6 +166,7 @@ export const initial = migrationsOf(1763683200000, [
       uuid ${is.code(36)} NOT NULL,
       referral_token ${is.code(32)} NOT NULL,
       referred_by_token ${is.code(32)} NULL,
+      credit ${is.flag} NOT NULL,
       rank_key ${is.id} NOT NULL,
       created_at ${is.time} NOT NULL,
       erased_at ${is.time} NOT NULL`,
@@ -183,6 +199,101 @@ export const initial = migrationsOf(1763683200000, [
       erased ${is.id} NOT NULL,
       PRIMARY KEY (waitlist_id, day)`,
   ),
+  table(
+    'recent_referral',
+    (is) => `
+      id ${is.generatedId},
+      waitlist_id ${is.id} NOT NULL,
+      referrer_token ${is.code(32)} NOT NULL,
+      network ${is.code(43)} NULL,
+      created_at ${is.time} NOT NULL`,
+  ),
+  // A referrer's referrals of the last hour.
+  index('recent_referral_referrer', 'recent_referral', 'waitlist_id, referrer_token, created_at'),
+  // The same from one network.
+  index('recent_referral_network', 'recent_referral', 'waitlist_id, referrer_token, network, created_at'),
+  // Deleting old rows.
+  index('recent_referral_created', 'recent_referral', 'created_at'),
+  table(
+    'webhook',
+    (is) => `
+      id ${is.generatedId},
+      waitlist_id ${is.id} NOT NULL,
+      url ${is.text(2048)} NOT NULL,
+      events ${is.json} NOT NULL,
+      is_active ${is.flag} NOT NULL,
+      sealed_secret ${is.json} NOT NULL,
+      sealed_old_secret ${is.json} NULL,
+      old_secret_until ${is.time} NULL,
+      failing_since ${is.time} NULL,
+      created_at ${is.time} NOT NULL`,
+  ),
+  // The webhooks of a waitlist.
+  index('webhook_waitlist', 'webhook', 'waitlist_id, id'),
+  table(
+    'delivery',
+    (is) => `
+      id ${is.code(36)} NOT NULL PRIMARY KEY,
+      webhook_id ${is.id} NOT NULL,
+      waitlist_id ${is.id} NOT NULL,
+      number ${is.id} NOT NULL,
+      waiter_uuid ${is.code(36)} NULL,
+      event ${is.code(20)} NOT NULL,
+      body ${is.json} NULL,
+      status ${is.code(9)} NOT NULL,
+      attempts INT NOT NULL DEFAULT 0,
+      last_status INT NULL,
+      next_attempt_at ${is.time} NULL,
+      created_at ${is.time} NOT NULL`,
+  ),
+  // Deliveries that are due.
+  index('delivery_due', 'delivery', 'status, next_attempt_at'),
+  // Pages of a webhook's deliveries.
+  index('delivery_webhook', 'delivery', 'webhook_id, id'),
+  // The deliveries that tell of a person.
+  index('delivery_waiter', 'delivery', 'waitlist_id, waiter_uuid'),
+  // Deleting old deliveries.
+  index('delivery_created', 'delivery', 'created_at'),
+  table(
+    'mail',
+    (is) => `
+      id ${is.code(36)} NOT NULL PRIMARY KEY,
+      waitlist_id ${is.id} NOT NULL,
+      waiter_uuid ${is.code(36)} NOT NULL,
+      kind ${is.code(12)} NOT NULL,
+      mailbox_hash ${is.code(43)} NOT NULL,
+      network_hash ${is.code(43)} NULL,
+      status ${is.code(9)} NOT NULL,
+      attempts INT NOT NULL DEFAULT 0,
+      next_attempt_at ${is.time} NULL,
+      created_at ${is.time} NOT NULL,
+      sent_at ${is.time} NULL`,
+  ),
+  // Mails that are due.
+  index('mail_due', 'mail', 'status, next_attempt_at'),
+  // The mails to a person.
+  index('mail_waiter', 'mail', 'waitlist_id, waiter_uuid, created_at'),
+  // The last mails to a mailbox.
+  index('mail_mailbox', 'mail', 'mailbox_hash, created_at'),
+  // The last mails that a network caused.
+  index('mail_network', 'mail', 'network_hash, created_at'),
+  // Deleting old mails.
+  index('mail_created', 'mail', 'created_at'),
+  table(
+    'verification_link',
+    (is) => `
+      token_hash ${is.code(64)} NOT NULL PRIMARY KEY,
+      waitlist_id ${is.id} NOT NULL,
+      waiter_uuid ${is.code(36)} NOT NULL,
+      email_key ${is.key(512)} NOT NULL,
+      created_at ${is.time} NOT NULL,
+      expires_at ${is.time} NOT NULL,
+      used_at ${is.time} NULL`,
+  ),
+  // The links of a person.
+  index('verification_link_waiter', 'verification_link', 'waitlist_id, waiter_uuid'),
+  // Deleting expired links.
+  index('verification_link_expiry', 'verification_link', 'expires_at'),
   table(
     'audit_event',
     (is) => `

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidV7 } from 'uuid';
+import { Database } from '../platform/database/database.js';
+import { chunksOf, placeholders } from '../platform/database/dialect.js';
+import { type Query, select, together, write } from '../platform/database/session.js';
+import { type Row, Table } from '../platform/database/table.js';
+import { DeliveryEntity } from './delivery.entity.js';
+import { type EventName, WebhookEntity } from './webhook.entity.js';
+
+/** Rows in one statement: each body can have some kilobytes, and SQLite takes 32,766 parameters. */
+const ROWS_MAX = 500;
+
+/** An active webhook; `events` is empty for all. */
+export type Subscriber = Pick<WebhookEntity, 'id' | 'events'>;
+
+/** An event, for the webhooks that want it. */
+export interface NewEvent {
+  readonly number: number;
+  readonly event: EventName;
+  readonly waiterUuid: string;
+  readonly body: object;
+  readonly at: Date;
+}
+
+/** Queries for the transactions whose work webhooks are told of. */
+@Injectable()
+export class DeliveryStore {
+  private readonly deliveries: Table<DeliveryEntity>;
+
+  constructor(database: Database) {
+    this.deliveries = database.table(DeliveryEntity);
+  }
+
+  /** The active webhooks of a waitlist. */
+  subscribers(waitlistId: number): Query<Subscriber[]> {
+    return select<Row, Subscriber[]>(
+      'SELECT id, events FROM webhook WHERE waitlist_id = ? AND is_active = 1 ORDER BY id',
+      [waitlistId],
+      (rows) =>
+        rows.map(({ id, events }) => ({
+          id: id as number,
+          events: JSON.parse(events as string) as readonly EventName[],
+        })),
+    );
+  }
+
+  /** Stores a delivery for each event and each webhook that wants it. */
+  insert(waitlistId: number, subscribers: readonly Subscriber[], events: readonly NewEvent[]): Query<unknown> {
+    const deliveries = events.flatMap(({ event, body, number, waiterUuid, at }) =>
+      subscribers
+        .filter((subscriber) => subscriber.events.length === 0 || subscriber.events.includes(event))
+        .map(({ id }) => ({
+          id: uuidV7(),
+          webhookId: id,
+          waitlistId,
+          number,
+          waiterUuid,
+          event,
+          body: JSON.stringify(body),
+          status: 'pending' as const,
+          attempts: 0,
+          lastStatus: null,
+          nextAttemptAt: at,
+          createdAt: at,
+        })),
+    );
+    return together(chunksOf(deliveries, ROWS_MAX).map((some) => this.deliveries.insert(some)));
+  }
+
+  /** Deletes what deliveries tell of erased people. */
+  scrub(waitlistId: number, uuids: readonly string[]): Query<unknown> {
+    return together(
+      chunksOf(uuids, ROWS_MAX).map((some) =>
+        write(
+          `UPDATE delivery SET body = NULL WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(some.length)})`,
+          [waitlistId, ...some],
+        ),
+      ),
+    );
+  }
+}

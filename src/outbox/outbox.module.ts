@@ -1,0 +1,19 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DeliveryEntity } from './delivery.entity.js';
+import { DeliveryStore } from './delivery.store.js';
+import { MailEntity } from './mail.entity.js';
+import { MailStore } from './mail.store.js';
+import { VerificationLinkEntity } from './verification-link.entity.js';
+import { VerificationLinkStore } from './verification-link.store.js';
+import { WebhookEntity } from './webhook.entity.js';
+
+const STORES = [DeliveryStore, MailStore, VerificationLinkStore];
+
+/** What a transaction leaves to be sent: events for webhooks, and mails. */
+@Module({
+  imports: [TypeOrmModule.forFeature([WebhookEntity, DeliveryEntity, MailEntity, VerificationLinkEntity])],
+  providers: STORES,
+  exports: STORES,
+})
+export class OutboxModule {}

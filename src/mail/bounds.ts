@@ -20,7 +20,10 @@ export class MailBounds {
   private readonly mailboxes: Map<string, Tried>;
   private readonly networks: Map<string, Tried>;
 
-  constructor(tried: { readonly mailboxes: ReadonlyMap<string, Tried>; readonly networks: ReadonlyMap<string, Tried> }) {
+  constructor(tried: {
+    readonly mailboxes: ReadonlyMap<string, Tried>;
+    readonly networks: ReadonlyMap<string, Tried>;
+  }) {
     this.mailboxes = new Map(tried.mailboxes);
     this.networks = new Map(tried.networks);
   }

@@ -13,7 +13,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** Waiting mails that the metrics count: a scrape must stay cheap however many there are. */
 export const COUNTED_MAX = 10_000;
 
-type Recipient = Pick<WaiterEntity, 'uuid' | 'email' | 'emailKey' | 'verified'>;
+export type Recipient = Pick<WaiterEntity, 'uuid' | 'email' | 'emailKey' | 'verified'>;
 
 /** The owner of a webhook, and its address. */
 export interface WebhookOwner {

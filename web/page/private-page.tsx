@@ -22,7 +22,11 @@ export function PrivatePage({ waitlist, status, leaders, texts, resendAction, is
   );
 }
 
-function Resend({ action, isResent, texts: { text } }: { action: string; isResent: boolean } & Pick<StatusProps, 'texts'>) {
+function Resend({
+  action,
+  isResent,
+  texts: { text },
+}: { action: string; isResent: boolean } & Pick<StatusProps, 'texts'>) {
   return (
     <form class="waitlist-form waitlist-resend" method="post" action={action}>
       {isResent && (

@@ -3,6 +3,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/comm
 import { BackgroundTask } from '../platform/background-task.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
+import type { Query } from '../platform/database/session.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 import { safeError } from '../platform/problems/problem.filter.js';
 import { hashKey } from '../platform/secrets/random-key.js';
@@ -10,9 +11,10 @@ import type { MailEntity } from '../outbox/mail.entity.js';
 import { retryDelayMs } from '../outbox/retry-delay.js';
 import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
+import type { WholeWaitlist } from '../queue/waitlist.table.js';
 import { type Bound, MailBounds } from './bounds.js';
 import { type Composed, verificationMail, webhookDisabledMail, yourTurnMail } from './composer.js';
-import { DueMailStore } from './due-mail.store.js';
+import { DueMailStore, type Recipient, type WebhookOwner } from './due-mail.store.js';
 import { MailMetrics } from './mail.metrics.js';
 import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailTransport } from './mail.transport.js';
 
@@ -45,6 +47,13 @@ interface Letter extends Composed {
 interface Claimed {
   readonly mail: MailEntity;
   readonly letter: Letter;
+}
+
+/** What a mail is about; undefined where it is gone. */
+interface About {
+  readonly recipient: Recipient | undefined;
+  readonly waitlist: WholeWaitlist | undefined;
+  readonly owner: WebhookOwner | undefined;
 }
 
 interface Claim {
@@ -140,9 +149,13 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       const bounds = new MailBounds({ mailboxes, networks });
       const claimed: Claimed[] = [];
       const dropped: { mail: MailEntity; bound: Bound }[] = [];
-      const changes = [];
+      const changes: Query<unknown>[] = [];
       for (const mail of due) {
-        const letter = this.compose(mail, { recipients, waitlists, owners }, now);
+        const letter = this.compose(mail, now, {
+          recipient: recipients.get(mail.waiterUuid ?? ''),
+          waitlist: waitlists.get(mail.waitlistId),
+          owner: owners.get(mail.webhookId ?? 0),
+        });
         const bound = letter && bounds.take(mail);
         if (letter === null || bound !== null) {
           changes.push(this.mails.change(mail.id, { status: 'dropped', nextAttemptAt: null }));
@@ -161,6 +174,50 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       await session.commit(changes);
       return { due: due.length, claimed, dropped };
     });
+  }
+
+  /** Null if nobody needs the mail any more: its waitlist, person or webhook is gone, or the email is verified. */
+  private compose(mail: MailEntity, now: Date, { recipient, waitlist, owner }: About): Letter | null {
+    if (!waitlist) return null;
+    if (mail.kind === 'webhook_disabled') {
+      const desk = `${this.config.publicBaseUrl}/desk`;
+      return owner ? { to: owner.email, link: null, ...webhookDisabledMail(waitlist, owner.url, desk) } : null;
+    }
+    if (!recipient || recipient.email === null || recipient.emailKey === null) return null;
+    const { uuid, email, emailKey } = recipient;
+    if (mail.kind === 'your_turn') return { to: email, link: null, ...yourTurnMail(waitlist) };
+    if (recipient.verified) return null;
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const link = {
+      tokenHash: hashKey(token),
+      waitlistId: waitlist.id,
+      waiterUuid: uuid,
+      emailKey,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + LINK_MS),
+      usedAt: null,
+    };
+    const url = `${waitlist.hostedPage}/verify/${token}`;
+    return { to: email, link, ...verificationMail(waitlist, url) };
+  }
+
+  private async send({ mail, letter: { to, subject, html, text } }: Claimed): Promise<void> {
+    const receipt = await this.transport.send({ id: mail.id, to, subject, html, text });
+    if (receipt.outcome === 'sent') {
+      this.metrics.count('sent');
+      await this.database.one(this.mails.settle(mail, { status: 'sent', nextAttemptAt: null }));
+      return;
+    }
+    const delayMs = receipt.outcome === 'put_off' ? retryDelayMs(mail.attempts) : null;
+    const outcome = delayMs === null ? 'failed' : 'put_off';
+    this.metrics.count(outcome);
+    const { kind, waitlistId, attempts } = mail;
+    this.log.warn({ kind, waitlistId, attempts, outcome, reason: receipt.reason }, 'a mail was not sent');
+    const change =
+      delayMs === null
+        ? { status: 'failed' as const, nextAttemptAt: null }
+        : { nextAttemptAt: new Date(Date.now() + delayMs) };
+    await this.database.one(this.mails.settle(mail, change));
   }
 }
 

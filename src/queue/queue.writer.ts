@@ -2,6 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { mailboxKey } from '../fraud/mailbox.js';
 import { DeliveryStore, type NewEvent, type Subscriber } from '../outbox/delivery.store.js';
 import { MailStore } from '../outbox/mail.store.js';
+import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
 import { AuditLog } from '../platform/audit/audit-log.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
@@ -107,13 +108,19 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly deliveries: DeliveryStore,
     private readonly mails: MailStore,
     private readonly links: VerificationLinkStore,
+    private readonly signal: OutboxSignal,
     private readonly reader: QueueReader,
     private readonly audit: AuditLog,
     private readonly writes: OwnerWrites,
     private readonly metrics: QueueMetrics,
     private readonly log: WriteAheadLog,
   ) {
-    metrics.countWaiting = () => [...this.batchers.values()].reduce((sum, batcher) => sum + batcher.length, 0);
+    metrics.countWaiting = () => this.waiting;
+  }
+
+  /** Commands that wait for a transaction, over all waitlists. */
+  get waiting(): number {
+    return [...this.batchers.values()].reduce((sum, batcher) => sum + batcher.length, 0);
   }
 
   /**
@@ -338,10 +345,12 @@ export class QueueWriter implements BeforeApplicationShutdown {
   ): Promise<readonly Outcome<Result>[]> {
     const start = performance.now();
     try {
+      let told: readonly Subscriber[] = [];
       const { outcomes, ...decision } = await this.database.pipelinedTransaction(
         async (session) => {
           const { subscribers, ...facts } = await this.readFacts(session, waitlistId, commands);
           const decision = decide(facts, commands);
+          told = subscribers;
           await this.store(session, decision, subscribers);
           return decision;
         },
@@ -349,6 +358,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
       );
       this.metrics.committed(commands.length, performance.now() - start, decision);
       if (decision.erased.length > 0) this.log.empty();
+      if (decision.events.length > 0) this.signal.onDeliveries(told.map(({ id }) => id));
+      if (decision.mails.length > 0) this.signal.onMails();
       return outcomes;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
@@ -460,9 +471,9 @@ export class QueueWriter implements BeforeApplicationShutdown {
       this.days.add(id, days.changed()),
       this.recent.insert(id, recentReferrals),
       ...usedLinks.map((link) => this.links.use(link, at)),
-      this.links.end(id, [...endedLinks, ...gone]),
       this.deliveries.scrub(id, gone),
       this.mails.drop(id, gone),
+      this.links.end(id, [...endedLinks, ...gone]),
       this.mails.insert(id, mails),
       this.queues.update(waitlist),
     ];

@@ -16,7 +16,11 @@ const upTo = (count: number) => times(count, (index) => index);
 const sorted = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b);
 
 /** Every active or every offboarded record. */
-async function listAll({ app }: Service, { id }: OwnedWaitlist, status: Status = 'waiting'): Promise<readonly Waiter[]> {
+async function listAll(
+  { app }: Service,
+  { id }: OwnedWaitlist,
+  status: Status = 'waiting',
+): Promise<readonly Waiter[]> {
   const request = { ...FIRST_PAGE, order: 'queue', limit: 10_000, status } as const;
   return (await queueOf(app).pages.page(id, request)).waiters;
 }

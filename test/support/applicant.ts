@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Applicant, Trust } from '../../src/queue/waiter.js';
 
-/** Nothing but the email is known. */
 export const UNSUSPICIOUS: Trust = {
   signals: { isDisposable: false, secondsToFill: null, isHoneypotFilled: false, captchaMissed: false },
   hasCaptcha: false,

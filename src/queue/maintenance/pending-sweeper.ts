@@ -56,8 +56,8 @@ export class PendingSweeper {
       if (old.length === 0) return;
       await session.commit([
         this.records.deletePending(waitlistId, old),
-        this.links.end(waitlistId, old),
         this.mails.drop(waitlistId, old),
+        this.links.end(waitlistId, old),
       ]);
     });
     this.log.empty();

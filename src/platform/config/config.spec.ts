@@ -37,6 +37,7 @@ describe('settings', () => {
       trustedProxies: [],
       rateLimits: { public: 600, login: 10, exempt: [] },
       redisUrl: undefined,
+      captchaVerifyUrl: undefined,
       corsOrigins: [],
       docsEnabled: true,
       auditDays: 400,
@@ -58,7 +59,7 @@ describe('settings', () => {
   it('treat an empty variable as not set', () => {
     const names = [
       'PORT', 'HOST', 'METRICS_PORT', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
-      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CORS_ORIGINS', 'TRANSFER_DIR',
+      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CAPTCHA_VERIFY_URL', 'CORS_ORIGINS', 'TRANSFER_DIR',
       'SMTP_URL', 'MAIL_FROM',
     ]; // prettier-ignore
     expect(read(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(read({}));
@@ -87,6 +88,7 @@ describe('settings', () => {
       { rateLimits: { public: 0, login: 1_000_000, exempt: ['192.0.2.7', '2001:db8::/32'] } },
     ],
     [{ REDIS_URL: 'redis://redis' }, { redisUrl: 'redis://redis' }],
+    [{ CAPTCHA_VERIFY_URL: 'https://captcha.example/verify' }, { captchaVerifyUrl: 'https://captcha.example/verify' }],
     [{ REDIS_URL: 'rediss://user:p%40ss@[::1]:6380/2' }, { redisUrl: 'rediss://user:p%40ss@[::1]:6380/2' }],
     [
       { CORS_ORIGINS: 'https://app.example.com, http://localhost:5173,' },
@@ -162,6 +164,7 @@ describe('settings', () => {
       'smtp://:%ff@mail.example',
     ]],
     ['MAIL_FROM', ['nobody', 'Launch <launch>', 'a@example.com, b@example.com', '<>']],
+    ['CAPTCHA_VERIFY_URL', ['captcha.example', 'ftp://captcha.example']],
     ['TRANSFER_DIR', ['/no/such/directory', '/etc/passwd']],
     ['CORS_ORIGINS', ['*', 'example.com', 'https://example.com/', 'https://example.com/app', 'null']],
   ])('name %s if its value is wrong', (name, values) => {

@@ -104,6 +104,7 @@ const Environment = z.object({
       'must be redis://user:password@host:port/number, or rediss:// for TLS',
     )
     .optional(),
+  CAPTCHA_VERIFY_URL: httpUrl.optional(),
   CORS_ORIGINS: list.refine(
     (items) => items.every(isOrigin),
     'must be a comma-separated list of origins such as https://example.com',
@@ -162,6 +163,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     rateLimits: { public: env.RATE_LIMIT_PUBLIC, login: env.RATE_LIMIT_LOGIN, exempt: env.RATE_LIMIT_EXEMPT },
     /** The Redis or Valkey that replicas share for counting. */
     redisUrl: env.REDIS_URL,
+    /** Where captcha tokens are verified, in place of the address of their provider. */
+    captchaVerifyUrl: env.CAPTCHA_VERIFY_URL,
     corsOrigins: env.CORS_ORIGINS,
     docsEnabled: env.DOCS_ENABLED,
     /** How long audit events are kept. */

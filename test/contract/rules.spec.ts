@@ -119,7 +119,6 @@ const isPageOfSearch: MoreRules = ({ search, status, credit, offset = 0, order =
 const isSpan: MoreRules = ({ from, to = new Date().toISOString().slice(0, 10) }) =>
   from === undefined || (from <= to && Date.parse(to) - Date.parse(from) < 366 * 86_400_000);
 
-const isAhead: MoreRules = ({ expires_at }) => !expires_at || new Date(expires_at) > new Date();
 
 const isOneReplay: MoreRules = ({ since, delivery_ids: ids }) => (since === undefined) !== (ids === undefined);
 
@@ -139,7 +138,6 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [CreateTokensDto, CreateTokens!],
   [ChangePasswordDto, ChangePassword!],
   [CreateAccountKeyDto, CreateAccountKey!, isFuture],
-  [CreateAccountKeyDto, CreateAccountKey!, isAhead],
   // In parts: of thirteen random parameters together, few requests have no fault.
   [ListWaitersDto, ['search', 'status', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), FILTERED_BY)],

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthModule } from './auth/auth.module.js';
 import { LegacyModule } from './legacy/legacy.module.js';
+import { MailModule } from './mail/mail.module.js';
 import { PagesModule } from './pages/pages.module.js';
 import type { Config } from './platform/config/config.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -9,6 +10,7 @@ import { SignupModule } from './signup/signup.module.js';
 import { TransferModule } from './transfer/transfer.module.js';
 import { WaiterModule } from './waiter/waiter.module.js';
 import { WaitlistModule } from './waitlist/waitlist.module.js';
+import { WebhookModule } from './webhook/webhook.module.js';
 
 @Module({})
 export class AppModule {
@@ -21,8 +23,10 @@ export class AppModule {
         QueueModule,
         WaitlistModule,
         SignupModule,
+        MailModule,
         WaiterModule,
         TransferModule,
+        WebhookModule,
         LegacyModule,
         PagesModule,
       ],

@@ -86,7 +86,12 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly metrics: QueueMetrics,
     private readonly log: WriteAheadLog,
   ) {
-    metrics.countWaiting = () => [...this.batchers.values()].reduce((sum, batcher) => sum + batcher.length, 0);
+    metrics.countWaiting = () => this.waiting;
+  }
+
+  /** Commands that wait for a transaction, over all waitlists. */
+  get waiting(): number {
+    return [...this.batchers.values()].reduce((sum, batcher) => sum + batcher.length, 0);
   }
 
   /**
@@ -125,6 +130,10 @@ export class QueueWriter implements BeforeApplicationShutdown {
     const region = await this.reader.regionFor(waitlistId, phone);
     const keys = contactKeys({ email, phone }, region);
     return (await this.submit(waitlistId, { kind: 'correct', uuid, changes, region, keys, write })) as Changed;
+  }
+
+  async verify(_waitlistId: number, _tokenHash: string): Promise<Changed> {
+    return Promise.reject(new Problem('LINK_NOT_FOUND'));
   }
 
   /**

@@ -29,6 +29,7 @@ export const DOCUMENTS = {
       ['Waitlist', 'Configure waitlists. For owners, except for the public view.'],
       ['Signup', 'Join a waitlist and look up a position. Public: any page may call these without a token.'],
       ['Waiter', 'List, correct, move, offboard and erase the Waiters of a waitlist. For owners.'],
+      ['Webhook', 'Send the events of a waitlist to other systems, and see what was delivered. For owners.'],
       ['Account key', 'Keys for programs, in place of a login. For owners.'],
       ['Audit', 'List changes and security events. For owners.'],
     ],

@@ -198,6 +198,15 @@ export function TextList(options: ListOptions & { readonly items: TextBounds }) 
   return field(schema, [...listRules(options, textFault(options.items)), isUnique]);
 }
 
+/** Different words of a set. */
+export function OneOfList(options: ListOptions & { readonly enum: readonly string[]; readonly enumName?: string }) {
+  const wordFault = (value: unknown) =>
+    options.enum.includes(value as string) ? null : broken('one_of', `must be ${options.enum.join(' or ')}`);
+  const schema = { ...options, enum: [...options.enum], isArray: true, uniqueItems: true };
+  const isUnique = ArrayUnique(withFault('unique', 'must not contain an item twice'));
+  return field(schema, [...listRules(options, wordFault), isUnique]);
+}
+
 /** An object of texts under known keys. */
 export function Texts({
   keys,

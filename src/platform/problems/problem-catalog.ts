@@ -103,6 +103,12 @@ const CATALOG = {
     remedy:
       'Create a signup, or check the waitlist and the email, phone or uuid. Records of other owners are not found either.',
   },
+  LINK_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such link, or it has ended.',
+    remedy:
+      'Returned by the page of a link in a mail. `POST /api/v1/signup/resend_verification` mails a new one. A link works for 72 hours, until a newer one is used.',
+  },
   NO_IMPORT_FOUND: {
     status: 404,
     detail: 'Nothing was imported into this waitlist in the last 30 days.',
@@ -117,6 +123,11 @@ const CATALOG = {
     status: 404,
     detail: 'There is no such account key.',
     remedy: 'Check the id. Revoked keys and keys of other accounts are not found either.',
+  },
+  WEBHOOK_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such webhook.',
+    remedy: 'Check the id: a webhook belongs to one waitlist.',
   },
   SESSION_NOT_FOUND: {
     status: 404,
@@ -166,6 +177,16 @@ const CATALOG = {
     status: 409,
     detail: 'This account cannot have more account keys.',
     remedy: 'Revoke a key that is not needed. Expired keys count until they are revoked.',
+  },
+  TOO_MANY_WEBHOOKS: {
+    status: 409,
+    detail: 'This waitlist cannot have more webhooks.',
+    remedy: 'Delete a webhook that is not needed. One that is off counts too.',
+  },
+  WEBHOOK_OFF: {
+    status: 409,
+    detail: 'This webhook is off.',
+    remedy: 'Turn it on with `is_active: true` first.',
   },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,

@@ -20,11 +20,13 @@ interface FormPage {
   readonly action: string;
   /** The address at which the page was opened, in which a token of the referrer may stand. */
   readonly referralLink: string;
+  /** When the page was rendered, in ISO 8601. */
+  readonly openedAt: string;
   readonly sent: Sent | null;
 }
 
 /** The signup page of a waitlist, for newcomers and for the second attempt. */
-export function formPage({ waitlist, frameOrigins, url, action, referralLink, sent }: FormPage): Page {
+export function formPage({ waitlist, frameOrigins, url, action, referralLink, openedAt, sent }: FormPage): Page {
   const texts = textsOf(waitlist);
   const { text } = texts;
   const name = waitlist.title ?? waitlist.waitlist_name;
@@ -33,6 +35,7 @@ export function formPage({ waitlist, frameOrigins, url, action, referralLink, se
   return {
     waitlist,
     logo: waitlist.logo,
+    captcha: waitlist.captcha,
     frameOrigins,
     title: sent ? `${text('error_prefix')} ${name}` : name,
     preview: sent ? null : { url, description: introduction || text('description') },
@@ -49,6 +52,7 @@ export function formPage({ waitlist, frameOrigins, url, action, referralLink, se
         >
           <input type="hidden" name="waitlist_id" value={waitlist.id} />
           <input type="hidden" name="referral_link" value={referralLink} />
+          {!waitlist.is_closed && <input type="hidden" name="form_opened_at" value={openedAt} />}
           {metadata.map(([key, value]) => (
             <input key={key} type="hidden" name={key} value={value} />
           ))}

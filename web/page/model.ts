@@ -3,6 +3,8 @@
  * reads, and the server what it would answer.
  */
 
+import type { Captcha } from './captcha-providers.js';
+
 export type Requirement = 'required' | 'optional' | 'off';
 
 export interface Question {
@@ -24,6 +26,7 @@ export interface PublicWaitlist {
     readonly last_name: Requirement;
   };
   readonly questions: readonly Question[];
+  readonly captcha: Captcha | null;
   readonly is_closed: boolean;
   readonly spots_to_move_upon_referral: number;
   readonly title: string | null;

@@ -20,6 +20,13 @@ export const TEXTS = {
   /** In previews of the link, where there is no introduction. */
   description: 'Sign up to get a place on the waitlist.',
 
+  /** At a field that people never see. */
+  leave_empty: 'Leave this empty',
+  captcha: 'Security check',
+  captcha_required: 'Please complete the security check.',
+  captcha_needs_script: 'This form has a security check that needs JavaScript. Please turn JavaScript on.',
+  captcha_away: 'The security check can’t be loaded. Please allow it in your browser, and load the page again.',
+
   closed: 'This waitlist is closed.',
   find: 'Already joined? Enter your signup details to see your place.',
   find_button: 'See my place',

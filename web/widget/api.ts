@@ -41,7 +41,12 @@ interface Problem {
   readonly errors: readonly Fault[];
 }
 
-export const getWaitlist = (id: string) => call<PublicWaitlist>(`waitlist/${encodeURIComponent(id)}`);
+interface PublicView extends PublicWaitlist {
+  /** The time by the service's clock, in ISO 8601. */
+  readonly now: string;
+}
+
+export const getWaitlist = (id: string) => call<PublicView>(`waitlist/${encodeURIComponent(id)}`);
 
 export const join = (signup: object) => call<Status>('signup', signup);
 

@@ -16,7 +16,7 @@ import { PageViewCounter } from '../waitlist/page-views.service.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 import { type Assets, type Page, type Rendered, renderPage } from './document.js';
 import { leadersOf, publicWaitlist, statusOf } from './public-view.dto.js';
-import { formPage, type Sent, statusPage } from './views.js';
+import { formPage, linkNotFoundPage, type Sent, statusPage } from './views.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -82,6 +82,11 @@ export class HostedPage {
     const waitlist = await this.waitlists.getPublic(waitlistId);
     const { referral_link: link = waitlist.hostedPage, form_opened_at: openedAt = now() } = sent.values;
     return this.form(waitlist, link, openedAt, sent);
+  }
+
+  /** The page of a link that leads to nobody. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
+  async linkNotFound(waitlistId: number): Promise<Page> {
+    return linkNotFoundPage(publicWaitlist(await this.waitlists.getPublic(waitlistId)));
   }
 
   /** Sets the headers of a private page, which nobody keeps, and returns its HTML. */

@@ -68,21 +68,22 @@ interface StatusPage {
   readonly frameOrigins: readonly string[];
   readonly status: Status;
   readonly leaders: readonly Leader[];
-  /** Where the button of a pending person leads that sends the mail again. */
+  /** Where the button leads that sends the mail again. */
   readonly resendAction: string;
   readonly isResent: boolean;
 }
 
 /** The private page of a person who joined. */
-export function statusPage({ waitlist, frameOrigins, status, ...shown }: StatusPage): Page {
+export function statusPage({ waitlist, frameOrigins, status, leaders, resendAction, isResent }: StatusPage): Page {
   const texts = textsOf(waitlist);
+  const resend = { action: resendAction, outcome: isResent ? texts.text('resent') : null };
   return {
     waitlist,
     logo: null,
     frameOrigins,
     title: `${headingOf(status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
     preview: null,
-    content: <PrivatePage waitlist={waitlist} status={status} texts={texts} {...shown} />,
+    content: <PrivatePage waitlist={waitlist} status={status} leaders={leaders} texts={texts} resend={resend} />,
   };
 }
 
@@ -104,20 +105,49 @@ export function verifyPage({ waitlist, action }: { waitlist: PublicWaitlist; act
   };
 }
 
+/** The page of a link that does not work, or not any more. */
+export function linkNotFoundPage(waitlist: PublicWaitlist): Page {
+  const texts = textsOf(waitlist);
+  return {
+    ...messagePage('link_not_found', 'link_not_found_text', texts),
+    waitlist,
+    content: (
+      <>
+        <p class="waitlist-name">
+          <bdi>{waitlist.title ?? waitlist.waitlist_name}</bdi>
+        </p>
+        <Message heading="link_not_found" more="link_not_found_text" texts={texts} />
+        <a class="waitlist-button" href={waitlist.waitlist_url_location}>
+          {texts.text('link_not_found_button')}
+        </a>
+      </>
+    ),
+  };
+}
+
 /** A page that only says something. */
-export function messagePage(heading: TextKey, more: TextKey | null = null): Page {
-  const { text } = DEFAULT_TEXTS;
+export function messagePage(heading: TextKey, more: TextKey | null = null, texts = DEFAULT_TEXTS): Page {
   return {
     waitlist: null,
     logo: null,
     frameOrigins: [],
-    title: text(heading),
+    title: texts.text(heading),
     preview: null,
-    content: (
-      <div class="waitlist-header waitlist-message">
-        <h1 class="waitlist-title">{text(heading)}</h1>
-        {more !== null && <p class="waitlist-introduction">{text(more)}</p>}
-      </div>
-    ),
+    content: <Message heading={heading} more={more} texts={texts} />,
   };
+}
+
+interface MessageProps {
+  readonly heading: TextKey;
+  readonly more: TextKey | null;
+  readonly texts: Texts;
+}
+
+function Message({ heading, more, texts: { text } }: MessageProps) {
+  return (
+    <div class="waitlist-header waitlist-message">
+      <h1 class="waitlist-title">{text(heading)}</h1>
+      {more !== null && <p class="waitlist-introduction">{text(more)}</p>}
+    </div>
+  );
 }

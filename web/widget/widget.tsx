@@ -10,10 +10,10 @@ import type { Fault, Leader, PublicWaitlist, Status, Values } from '../page/mode
 import pageCss from '../page/page.css?inline';
 import { enableSharing } from '../page/share.js';
 import { SignupForm } from '../page/signup-form.js';
-import { StatusView } from '../page/status.js';
+import { type Resend, StatusView } from '../page/status.js';
 import { DEFAULT_TEXTS, directionOf, textsOf } from '../page/texts.js';
 import { themeOf } from '../page/theme.js';
-import { find, getLeaders, getWaitlist, join, Refusal, sendHeartbeat } from './api.js';
+import { find, getLeaders, getWaitlist, join, Refusal, resendVerification, sendHeartbeat } from './api.js';
 import widgetCss from './widget.css?inline';
 
 const ELEMENT = 'waitlist-signup';
@@ -24,6 +24,14 @@ const shared = [pageCss, widgetCss].map((text) => {
   sheet.replaceSync(text);
   return sheet;
 });
+
+/** A person who joined. */
+interface Joined {
+  readonly status: Status;
+  readonly leaders: readonly Leader[];
+  /** As it was typed; empty if it was not. */
+  readonly email: string;
+}
 
 /** The form as it is shown: empty, under way, or with the faults of the last attempt. */
 interface Shown {
@@ -86,10 +94,14 @@ class WaitlistSignup extends HTMLElement {
   private submit(form: HTMLFormElement): Promise<void> {
     return this.alone(async () => {
       const { waitlist } = this;
-      this.showForm({ values: valuesOf(form), isBusy: true });
+      const sent = valuesOf(form);
+      this.showForm({ values: sent, isBusy: true });
       try {
-        const status = await (waitlist.is_closed ? find : join)(requestOf(waitlist, valuesOf(form), this.openedAt));
-        this.showStatus(status, await getLeaders(waitlist).catch(() => []));
+        const status = await (waitlist.is_closed ? find : join)(requestOf(waitlist, sent, this.openedAt));
+        this.showStatus({ status, leaders: await getLeaders(waitlist).catch(() => []), email: sent.email ?? '' });
+        enableSharing(this.root);
+        // People who hear the page hear where they stand.
+        this.root.querySelector<HTMLElement>('.waitlist-card')?.focus();
       } catch (error) {
         const values = valuesOf(form);
         this.captcha?.renew();
@@ -101,6 +113,19 @@ class WaitlistSignup extends HTMLElement {
           this.showForm({ values });
         } else this.showForm({ values, ...this.explain(error) });
         this.root.querySelector<HTMLElement>('.waitlist-summary')?.focus();
+      }
+    });
+  }
+
+  private resend(joined: Joined): Promise<void> {
+    return this.alone(async () => {
+      const { text } = textsOf(this.waitlist);
+      this.showStatus(joined, { outcome: null, isBusy: true });
+      try {
+        await resendVerification(this.waitlist.id, joined.email);
+        this.showStatus(joined, { outcome: text('resent') });
+      } catch (error) {
+        this.showStatus(joined, { outcome: this.explain(error).message ?? text('unavailable') });
       }
     });
   }
@@ -148,14 +173,23 @@ class WaitlistSignup extends HTMLElement {
     );
   }
 
-  private showStatus(status: Status, leaders: readonly Leader[]): void {
+  private showStatus(joined: Joined, resending: Pick<Resend, 'outcome' | 'isBusy'> = { outcome: null }): void {
     const { waitlist } = this;
+    const { status, leaders, email } = joined;
+    const onSubmit = (event: Event) => {
+      event.preventDefault();
+      void this.resend(joined);
+    };
     this.show(
-      <StatusView waitlist={waitlist} status={status} leaders={leaders} texts={textsOf(waitlist)} heading="h2" />,
+      <StatusView
+        waitlist={waitlist}
+        status={status}
+        leaders={leaders}
+        texts={textsOf(waitlist)}
+        resend={email === '' ? undefined : { action: '', onSubmit, ...resending }}
+        heading="h2"
+      />,
     );
-    enableSharing(this.root);
-    // People who hear the page hear where they stand.
-    this.root.querySelector<HTMLElement>('.waitlist-card')?.focus();
   }
 
   private show(content: ComponentChildren): void {

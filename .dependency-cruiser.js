@@ -86,7 +86,7 @@ export default {
       name: 'entry-points-see-modules-and-services',
       severity: 'error',
       from: { path: '^src/([^/]+|boot/[^/]+)\\.ts$' },
-      to: { path: `^src/(${modules})/`, pathNot: '\\.(module|service|dto)\\.ts$|^src/queue/maintenance/' },
+      to: { path: `^src/(${modules})/`, pathNot: '\\.(module|service|dispatcher|dto)\\.ts$|^src/queue/maintenance/' },
     },
     {
       name: 'main-handles-signals-before-it-imports-the-rest',

@@ -10,6 +10,7 @@ import { SignupModule } from './signup/signup.module.js';
 import { TransferModule } from './transfer/transfer.module.js';
 import { WaiterModule } from './waiter/waiter.module.js';
 import { WaitlistModule } from './waitlist/waitlist.module.js';
+import { WebhookModule } from './webhook/webhook.module.js';
 
 @Module({})
 export class AppModule {
@@ -25,6 +26,7 @@ export class AppModule {
         MailModule,
         WaiterModule,
         TransferModule,
+        WebhookModule,
         LegacyModule,
         PagesModule,
       ],

@@ -25,6 +25,7 @@ import { asListenError, explainStartFailure } from './start-failure.js';
 import { MailDispatcher } from '../mail/mail-dispatcher.service.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { PageViewCounter } from '../waitlist/page-views.service.js';
+import { WebhookDispatcher } from '../webhook/webhook.dispatcher.js';
 
 /**
  * How much the heap may grow before V8 collects all of it, in percent of the live heap. It keeps the process below
@@ -90,6 +91,7 @@ async function startService(): Promise<Stoppable> {
   app
     .get(AccountKeyService)
     .watch((error) => log.error({ error: safeError(error) }, 'could not record the use of an account key yet'));
+  app.get(WebhookDispatcher).watch((error) => log.error({ error: safeError(error) }, 'could not send events yet'));
   await app.get(MailDispatcher).watch(log);
   // Create the first account only after listening: its password is shown once, and a failed start would lose it.
   process.stdout.write(await prepareFirstStart(app, config));

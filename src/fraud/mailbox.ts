@@ -30,7 +30,10 @@ const PROVIDERS: readonly Provider[] = [
     domain: 'gmail.com',
     fold: (local) => withoutTag(local).replaceAll('.', ''),
   },
-  { domains: /^(?:(?:outlook|hotmail|live)\.(?:com?\.)?[a-z]{2,3}|(?:msn|windowslive|passport)\.com)$/, fold: withoutTag },
+  {
+    domains: /^(?:(?:outlook|hotmail|live)\.(?:com?\.)?[a-z]{2,3}|(?:msn|windowslive|passport)\.com)$/,
+    fold: withoutTag,
+  },
   { domains: /^(?:icloud|me|mac)\.com$/, domain: 'icloud.com', fold: withoutTag },
   { domains: new RegExp(`^(?:${FASTMAIL})$`), fold: withoutTag },
   {

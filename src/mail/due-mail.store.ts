@@ -10,8 +10,8 @@ import type { Tried } from './bounds.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Waiting mails that the metrics count: a scrape must stay cheap however many there are. */
-export const COUNTED_MAX = 10_000;
+/** Pending mails that the metrics count: a scrape must stay cheap however many there are. */
+export const COUNTED_MAX = 100_000;
 
 export type Recipient = Pick<WaiterEntity, 'uuid' | 'email' | 'emailKey' | 'verified'>;
 
@@ -20,13 +20,6 @@ export interface WebhookOwner {
   readonly webhookId: number;
   readonly url: string;
   readonly email: string;
-}
-
-export interface Backlog {
-  /** At most {@link COUNTED_MAX}. */
-  readonly waiting: number;
-  /** Null if none waits. */
-  readonly oldest: Date | null;
 }
 
 /** The mails that wait to be sent. */
@@ -138,12 +131,21 @@ export class DueMailStore {
     return this.mails.update({ id, attempts, status: 'pending' }, change);
   }
 
-  backlog(): Query<Backlog> {
-    return select<{ waiting: number; oldest: Date | string | null }, Backlog>(
-      `SELECT COUNT(*) AS waiting, MIN(created_at) AS oldest
-       FROM (SELECT created_at FROM mail WHERE status = 'pending' ORDER BY next_attempt_at LIMIT ?) AS counted`,
+  /** At most {@link COUNTED_MAX}. */
+  countPending(): Query<number> {
+    return select<{ count: number }, number>(
+      `SELECT COUNT(*) AS count FROM (SELECT 1 FROM mail WHERE status = 'pending' LIMIT ?) AS counted`,
       [COUNTED_MAX],
-      ([row]) => ({ waiting: Number(row?.waiting ?? 0), oldest: row?.oldest ? fromSqlTime(row.oldest) : null }),
+      ([row]) => Number(row?.count ?? 0),
+    );
+  }
+
+  /** For how many seconds the mail that waits longest has been due; 0 if none is due. */
+  measureDelay(now: Date): Query<number> {
+    return select<{ due: Date | string | null }, number>(
+      `SELECT MIN(next_attempt_at) AS due FROM mail WHERE status = 'pending'`,
+      [],
+      ([row]) => (row?.due ? Math.max(0, now.getTime() - fromSqlTime(row.due).getTime()) / 1000 : 0),
     );
   }
 

@@ -20,6 +20,8 @@ import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailTransport } from './mail.transport
 
 /** How often each process looks for mails that are due. */
 const LOOK_MS = 1_000;
+/** A process that stops gives its mails this time. */
+const STOP_MS = 5_000;
 /** A mail of a process that died is tried by another after this time. */
 const LEASE_MS = 2 * ATTEMPT_MAX_MS;
 const TOKEN_BYTES = 32;
@@ -104,10 +106,13 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     this.task.wake();
   }
 
-  /** Claims no more mails, and resolves when those under way have been tried. */
+  /** Claims no more mails, and resolves when those under way have been tried. Later ones are tried again. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.task.stop();
+    const timer = setTimeout(() => this.transport.close(), STOP_MS);
     await Promise.all(this.sending);
+    clearTimeout(timer);
+    this.transport.close();
   }
 
   /** Claims as many mails as there are connections. One that is slow does not delay the next claim. */
@@ -209,7 +214,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       return;
     }
     const delayMs = receipt.outcome === 'put_off' ? retryDelayMs(mail.attempts) : null;
-    const outcome = delayMs === null ? 'failed' : 'put_off';
+    const outcome = delayMs === null ? 'failed' : 'retried';
     this.metrics.count(outcome);
     const { kind, waitlistId, attempts } = mail;
     this.log.warn({ kind, waitlistId, attempts, outcome, reason: receipt.reason }, 'a mail was not sent');

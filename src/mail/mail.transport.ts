@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { createTransport, type NodemailerError } from 'nodemailer';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import type { Composed } from './composer.js';
@@ -32,7 +32,7 @@ interface Reason {
 
 /** Hands mails to the server of `SMTP_URL`. */
 @Injectable()
-export class MailTransport implements BeforeApplicationShutdown {
+export class MailTransport {
   private readonly pool: ReturnType<typeof createPool> | null;
 
   constructor(@Inject(CONFIG) private readonly config: Config) {
@@ -66,8 +66,9 @@ export class MailTransport implements BeforeApplicationShutdown {
     }
   }
 
-  beforeApplicationShutdown(): void {
-    this.pool?.close();
+  /** Ends all attempts under way, as if the server had not answered. */
+  close(): void {
+    this.pool?.close({ force: true });
   }
 }
 

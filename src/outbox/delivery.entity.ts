@@ -39,9 +39,14 @@ export class DeliveryEntity {
   @Column({ name: 'last_status', type: 'int', nullable: true })
   lastStatus!: number | null;
 
+  /** Of a pending delivery; while an attempt is under way, when it is repeated if its process dies. */
   @Column({ name: 'next_attempt_at', type: 'datetime', precision: 3, nullable: true })
   nextAttemptAt!: Date | null;
 
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;
+
+  /** When the body is deleted; once it is, when the row is. */
+  @Column({ name: 'expires_at', type: 'datetime', precision: 3 })
+  expiresAt!: Date;
 }

@@ -1,14 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import { Database } from '../platform/database/database.js';
-import { chunksOf, placeholders } from '../platform/database/dialect.js';
+import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.js';
 import { type Query, select, together, write } from '../platform/database/session.js';
+import { Sweeper } from '../platform/database/sweeper.js';
 import { type Row, Table } from '../platform/database/table.js';
 import { DeliveryEntity } from './delivery.entity.js';
 import { type EventName, WebhookEntity } from './webhook.entity.js';
 
 /** Rows in one statement: each body can have some kilobytes, and SQLite takes 32,766 parameters. */
 const ROWS_MAX = 500;
+
+/** Bodies hold contact data. A week covers the schedule of retries and a receiver's weekend. */
+const BODY_KEPT_MS = 7 * 24 * 3_600_000;
+const ROW_KEPT_MS = 30 * 24 * 3_600_000;
+const SWEEP_CHUNK = 200;
+/** What is not delivered by then fails, which bounds the backlog. */
+const WITHOUT_BODY = `body = NULL, next_attempt_at = NULL, status = CASE status WHEN 'pending' THEN 'failed' ELSE status END`;
 
 /** An active webhook; `events` is empty for all. */
 export type Subscriber = Pick<WebhookEntity, 'id' | 'events'>;
@@ -27,8 +35,16 @@ export interface NewEvent {
 export class DeliveryStore {
   private readonly deliveries: Table<DeliveryEntity>;
 
-  constructor(database: Database) {
+  constructor(database: Database, sweeper: Sweeper) {
     this.deliveries = database.table(DeliveryEntity);
+    sweeper.add({
+      table: 'delivery',
+      id: 'id',
+      time: 'expires_at',
+      before: () => new Date(),
+      chunk: SWEEP_CHUNK,
+      sweep: (ids) => this.expire(ids as readonly string[]),
+    });
   }
 
   /** The active webhooks of a waitlist. */
@@ -62,20 +78,36 @@ export class DeliveryStore {
           lastStatus: null,
           nextAttemptAt: at,
           createdAt: at,
+          expiresAt: bodyExpiry(at),
         })),
     );
     return together(chunksOf(deliveries, ROWS_MAX).map((some) => this.deliveries.insert(some)));
   }
 
-  /** Deletes what deliveries tell of erased people. */
+  /** Deletes what deliveries tell of erased people. Those that are pending fail. */
   scrub(waitlistId: number, uuids: readonly string[]): Query<unknown> {
     return together(
       chunksOf(uuids, ROWS_MAX).map((some) =>
         write(
-          `UPDATE delivery SET body = NULL WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(some.length)})`,
+          `UPDATE delivery SET ${WITHOUT_BODY} WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(some.length)})`,
           [waitlistId, ...some],
         ),
       ),
     );
   }
+
+  /** Deletes the bodies of old deliveries, and those that have lost theirs before. */
+  expire(ids: readonly string[]): Query<unknown> {
+    const those = `id IN (${placeholders(ids.length)})`;
+    const rowExpiry = toSqlTime(new Date(Date.now() + ROW_KEPT_MS - BODY_KEPT_MS));
+    return together([
+      write(`DELETE FROM delivery WHERE body IS NULL AND ${those}`, ids),
+      write(`UPDATE delivery SET ${WITHOUT_BODY}, expires_at = ? WHERE ${those}`, [rowExpiry, ...ids]),
+    ]);
+  }
+}
+
+/** When the body of a delivery of this moment is deleted. */
+export function bodyExpiry(at: Date): Date {
+  return new Date(at.getTime() + BODY_KEPT_MS);
 }

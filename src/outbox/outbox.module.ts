@@ -4,16 +4,17 @@ import { DeliveryEntity } from './delivery.entity.js';
 import { DeliveryStore } from './delivery.store.js';
 import { MailEntity } from './mail.entity.js';
 import { MailStore } from './mail.store.js';
+import { OutboxSignal } from './outbox.signal.js';
 import { VerificationLinkEntity } from './verification-link.entity.js';
 import { VerificationLinkStore } from './verification-link.store.js';
 import { WebhookEntity } from './webhook.entity.js';
 
-const STORES = [DeliveryStore, MailStore, VerificationLinkStore];
+const PROVIDERS = [DeliveryStore, MailStore, VerificationLinkStore, OutboxSignal];
 
 /** What a transaction leaves to be sent: events for webhooks, and mails. */
 @Module({
   imports: [TypeOrmModule.forFeature([WebhookEntity, DeliveryEntity, MailEntity, VerificationLinkEntity])],
-  providers: STORES,
-  exports: STORES,
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class OutboxModule {}

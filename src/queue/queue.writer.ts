@@ -86,7 +86,12 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly metrics: QueueMetrics,
     private readonly log: WriteAheadLog,
   ) {
-    metrics.countWaiting = () => [...this.batchers.values()].reduce((sum, batcher) => sum + batcher.length, 0);
+    metrics.countWaiting = () => this.waiting;
+  }
+
+  /** Commands that wait for a transaction, over all waitlists. */
+  get waiting(): number {
+    return [...this.batchers.values()].reduce((sum, batcher) => sum + batcher.length, 0);
   }
 
   /**

@@ -31,6 +31,13 @@ export const AUDIT_ACTIONS = [
   'waiters_imported',
   'waiter_corrected',
   'waiters_erased',
+  'webhook_created',
+  'webhook_updated',
+  'webhook_deleted',
+  'webhook_secret_replaced',
+  'webhook_tested',
+  'webhook_turned_off',
+  'deliveries_replayed',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -104,12 +104,14 @@ const Environment = z.object({
       'must be redis://user:password@host:port/number, or rediss:// for TLS',
     )
     .optional(),
-  SMTP_URL: z.string().transform(parseSmtpUrl).optional(),
-  MAIL_FROM: z.string().transform(parseSender).optional(),
+  CAPTCHA_VERIFY_URL: httpUrl.optional(),
+  WEBHOOK_ALLOWED_NETWORKS: networks,
   CORS_ORIGINS: list.refine(
     (items) => items.every(isOrigin),
     'must be a comma-separated list of origins such as https://example.com',
   ),
+  SMTP_URL: z.string().transform(parseSmtpUrl).optional(),
+  MAIL_FROM: z.string().transform(parseSender).optional(),
   AUDIT_DAYS: wholeNumber(AUDIT_DAYS, AUDIT_DAYS_MIN, 3_650),
   TRANSFER_DIR: z.string().refine(isWritableDirectory, 'must be a directory that this user may write to').optional(),
   DOCS_ENABLED: z
@@ -162,12 +164,16 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     rateLimits: { public: env.RATE_LIMIT_PUBLIC, login: env.RATE_LIMIT_LOGIN, exempt: env.RATE_LIMIT_EXEMPT },
     /** The Redis or Valkey that replicas share for counting. */
     redisUrl: env.REDIS_URL,
-    /** The server that takes the mails, and their sender; null without one. */
-    mail: env.SMTP_URL && env.MAIL_FROM ? { server: env.SMTP_URL, from: env.MAIL_FROM } : null,
+    /** Where captcha tokens are verified, in place of the address of their provider. */
+    captchaVerifyUrl: env.CAPTCHA_VERIFY_URL,
     corsOrigins: env.CORS_ORIGINS,
+    /** Networks of the operator's own that webhooks may call, by http too. */
+    webhookAllowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS,
     docsEnabled: env.DOCS_ENABLED,
     /** How long audit events are kept. */
     auditDays: env.AUDIT_DAYS,
+    /** The server that takes the mails, and their sender; null without one. */
+    mail: env.SMTP_URL && env.MAIL_FROM ? { server: env.SMTP_URL, from: env.MAIL_FROM } : null,
     /** Where the files of imports and exports lie while they are in use. */
     transferDirectory: resolve(env.TRANSFER_DIR ?? tmpdir()),
     /**

@@ -76,6 +76,11 @@ export class Dialect {
     return this.isEmbedded ? `INDEXED BY ${index}` : `FORCE INDEX (${index})`;
   }
 
+  /** At the end of a SELECT: locks the rows that nobody has locked. SQLite has one writer at a time, and no row locks. */
+  get skipLocked(): string {
+    return this.isEmbedded ? '' : 'FOR UPDATE SKIP LOCKED';
+  }
+
   /** After a table's alias: read rows by their ids, even where SQLite estimates that an index is better. */
   byId(): string {
     return this.isEmbedded ? 'NOT INDEXED' : 'FORCE INDEX (PRIMARY)';

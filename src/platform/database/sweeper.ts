@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { BackgroundTask } from '../background-task.js';
 import { Database } from './database.js';
 import { placeholders, toSqlTime } from './dialect.js';
-import { select, write } from './session.js';
+import { type Query, select, write } from './session.js';
 
 /** How often each process looks for rows to delete. */
 const INTERVAL_MS = 60_000;
@@ -19,6 +19,8 @@ export interface Sweep {
   readonly chunk: number;
   /** A table whose rows belong to those of `table` and are deleted with them. */
   readonly parts?: { readonly table: string; readonly owner: string };
+  /** Instead of deleting the rows. Those that stay must have a later time afterwards. */
+  readonly sweep?: (ids: readonly (number | string)[]) => Query<unknown>;
 }
 
 /** Deletes old rows in the background, in chunks. Processes that share a database may sweep at the same time. */
@@ -46,7 +48,7 @@ export class Sweeper implements BeforeApplicationShutdown {
     for (const sweep of this.sweeps) await this.task.attempt(() => this.sweep(sweep));
   }
 
-  private async sweep({ table, id, time, before, chunk, parts }: Sweep): Promise<void> {
+  private async sweep({ table, id, time, before, chunk, parts, sweep }: Sweep): Promise<void> {
     const end = toSqlTime(before());
     const find = select<{ id: number | string }, (number | string)[]>(
       `SELECT ${id} AS id FROM ${table} WHERE ${time} < ? ORDER BY ${time} LIMIT ?`,
@@ -59,9 +61,10 @@ export class Sweeper implements BeforeApplicationShutdown {
       if (ids.length === 0) return;
       const deletion = (from: string, key: string) =>
         write(`DELETE FROM ${from} WHERE ${key} IN (${placeholders(ids.length)})`, ids);
-      await this.database.pipelinedTransaction((session) =>
-        session.commit([...(parts ? [deletion(parts.table, parts.owner)] : []), deletion(table, id)]),
-      );
+      const queries = sweep
+        ? [sweep(ids)]
+        : [...(parts ? [deletion(parts.table, parts.owner)] : []), deletion(table, id)];
+      await this.database.pipelinedTransaction((session) => session.commit(queries));
     } while (ids.length === chunk && !this.task.isStopped);
   }
 }

@@ -124,6 +124,11 @@ const CATALOG = {
     detail: 'There is no such account key.',
     remedy: 'Check the id. Revoked keys and keys of other accounts are not found either.',
   },
+  WEBHOOK_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such webhook.',
+    remedy: 'Check the id: a webhook belongs to one waitlist.',
+  },
   SESSION_NOT_FOUND: {
     status: 404,
     detail: 'There is no such login.',
@@ -172,6 +177,16 @@ const CATALOG = {
     status: 409,
     detail: 'This account cannot have more account keys.',
     remedy: 'Revoke a key that is not needed. Expired keys count until they are revoked.',
+  },
+  TOO_MANY_WEBHOOKS: {
+    status: 409,
+    detail: 'This waitlist cannot have more webhooks.',
+    remedy: 'Delete a webhook that is not needed. One that is off counts too.',
+  },
+  WEBHOOK_OFF: {
+    status: 409,
+    detail: 'This webhook is off.',
+    remedy: 'Turn it on with `is_active: true` first.',
   },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,

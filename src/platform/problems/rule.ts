@@ -23,6 +23,8 @@ export const RULES = [
   'match',
   /** A password that cannot be guessed easily. */
   'strength',
+  /** An `https` URL of a public address, or of a network that the operator allows. */
+  'public_address',
   /** A record has an email or a phone. */
   'reachable',
 ] as const;

@@ -244,16 +244,17 @@ export const initial = migrationsOf(1763683200000, [
       attempts INT NOT NULL DEFAULT 0,
       last_status INT NULL,
       next_attempt_at ${is.time} NULL,
-      created_at ${is.time} NOT NULL`,
+      created_at ${is.time} NOT NULL,
+      expires_at ${is.time} NOT NULL`,
   ),
-  // Deliveries that are due.
-  index('delivery_due', 'delivery', 'status, next_attempt_at'),
+  // Claiming deliveries that are due; only pending ones have a time.
+  index('delivery_due', 'delivery', 'webhook_id, next_attempt_at, number'),
   // Pages of a webhook's deliveries.
   index('delivery_webhook', 'delivery', 'webhook_id, id'),
-  // The deliveries that tell of a person.
-  index('delivery_waiter', 'delivery', 'waitlist_id, waiter_uuid'),
-  // Deleting old deliveries.
-  index('delivery_created', 'delivery', 'created_at'),
+  // The first pending delivery about a person; all that tell of a person.
+  index('delivery_waiter', 'delivery', 'waitlist_id, waiter_uuid, webhook_id, status, number'),
+  // Deleting old bodies and old deliveries.
+  index('delivery_expiry', 'delivery', 'expires_at'),
   table(
     'mail',
     (is) => `

@@ -1,0 +1,86 @@
+import { lookup, resolve4, resolve6 } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { Inject, Injectable } from '@nestjs/common';
+import ipaddr from 'ipaddr.js';
+import { type Config, CONFIG } from '../platform/config/config.js';
+import { isWithin } from '../platform/limits/address.js';
+
+/** A name that the DNS has not found by then is checked when it is called. */
+const CHECK_MS = 2_000;
+/** The part of IPv6 that is assigned to hosts of the internet. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+/** RFC 6761: never asked of the DNS. */
+const LOCALHOST = /^(?:.+\.)?localhost$/;
+const LOOPBACK = ['127.0.0.1', '::1'];
+/** The DNS has no such name or address, or there is no DNS. */
+const NOT_IN_DNS = ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'];
+
+/** The URL leads to an address that the service must not call. */
+export class ForbiddenAddressError extends Error {}
+
+/**
+ * Keeps webhooks from reaching what only the service can reach: its own machine, its network, the metadata service of a
+ * cloud. The caller connects to one of the returned addresses and asks the DNS no more, because the next answer may differ.
+ */
+@Injectable()
+export class AddressGuard {
+  private readonly isAllowed: (address: string) => boolean;
+
+  constructor(@Inject(CONFIG) { webhookAllowedNetworks }: Config) {
+    this.isAllowed = isWithin(webhookAllowedNetworks);
+  }
+
+  /** Whether a webhook may have this URL. An `https` name that the DNS does not find now is checked when it is called. */
+  async isPermitted(url: URL): Promise<boolean> {
+    try {
+      await this.resolve(url, AbortSignal.timeout(CHECK_MS));
+      return true;
+    } catch (error) {
+      return !(error instanceof ForbiddenAddressError) && url.protocol === 'https:';
+    }
+  }
+
+  /**
+   * The addresses of the URL's host.
+   * @throws ForbiddenAddressError if one of them must not be called; an error of the DNS; the reason of the signal
+   */
+  async resolve({ protocol, hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
+    const addresses = await unlessAborted(addressesOf(hostname), signal);
+    if (!addresses.every((address) => this.isReachable(protocol, address))) throw new ForbiddenAddressError();
+    return addresses;
+  }
+
+  private isReachable(protocol: string, address: string): boolean {
+    return this.isAllowed(address) || (protocol === 'https:' && isGlobalUnicast(address));
+  }
+}
+
+/** Whether the address is in none of IANA's special-purpose registries. One that embeds an IPv4 address is special. */
+export function isGlobalUnicast(address: string): boolean {
+  const parsed = ipaddr.parse(address);
+  return parsed.range() === 'unicast' && (parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_IPV6));
+}
+
+/** `hostname` is that of a URL, whose parser has turned each notation of an IPv4 address into the usual one. */
+async function addressesOf(hostname: string): Promise<string[]> {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (isIP(host) !== 0) return [host];
+  if (LOCALHOST.test(host)) return LOOPBACK;
+  // Not `lookup` alone: it occupies one of a few threads until the DNS answers, and other work needs them.
+  const answers = await Promise.allSettled([resolve4(host), resolve6(host)]);
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (found.length > 0) return found;
+  for (const answer of answers)
+    if (answer.status === 'rejected' && !NOT_IN_DNS.includes((answer.reason as { code: string }).code))
+      throw answer.reason;
+  // A name of the hosts file, or one that a search domain completes.
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+/** The result of `work`, or the signal's reason once it aborts. */
+async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    work.then(resolve, reject);
+  });
+}

@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import type { DeliveryEntity } from '../outbox/delivery.entity.js';
+import { WebhookEntity } from '../outbox/webhook.entity.js';
+import { Database } from '../platform/database/database.js';
+import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { known, type Query, select, write } from '../platform/database/session.js';
+import type { Row, Table } from '../platform/database/table.js';
+import type { Verdict } from './retry-schedule.js';
+
+/** Deliveries that a claim looks at: those whose record waits for an earlier one are put off, and others tried. */
+export const CANDIDATES_MAX = 100;
+/** The backlog is counted up to this number. */
+const COUNTED_MAX = 100_000;
+
+/** A delivery that is due. */
+export interface Candidate extends Pick<DeliveryEntity, 'id' | 'waiterUuid' | 'number' | 'attempts'> {
+  /** The first pending delivery to the same webhook about the same record: its own, unless it must wait. */
+  readonly first: { readonly number: number; readonly nextAttemptAt: Date } | null;
+}
+
+/** A delivery with a lease: no other process sends it until then. */
+export interface Claimed extends Candidate {
+  readonly waitlistId: number;
+  readonly webhookId: number;
+  readonly leasedUntil: Date;
+  readonly body: string;
+}
+
+/**
+ * Deliveries as the dispatchers of all processes share them. A pending one has the time of its next attempt. Whoever claims
+ * it moves that time to the end of a lease, so that it is due again if the process dies; the same value later tells whether
+ * the lease still holds.
+ */
+@Injectable()
+export class DispatchStore {
+  private readonly webhooks: Table<WebhookEntity>;
+
+  constructor(private readonly database: Database) {
+    this.webhooks = database.table(WebhookEntity);
+  }
+
+  /** The active webhooks that have a due delivery: one search in an index for each active webhook. */
+  findDueWebhooks(now: Date): Query<number[]> {
+    return select<{ id: number }, number[]>(
+      `SELECT h.id FROM webhook h WHERE h.is_active = 1 AND EXISTS (
+         SELECT 1 FROM delivery d ${this.byDue} WHERE d.webhook_id = h.id AND d.next_attempt_at <= ?)`,
+      [toSqlTime(now)],
+      (rows) => rows.map(({ id }) => id),
+    );
+  }
+
+  /** Null for a webhook that is off or deleted. */
+  findActive(id: number): Query<WebhookEntity | null> {
+    return select<Row, WebhookEntity | null>(
+      `SELECT ${this.webhooks.select('h')} FROM webhook h WHERE h.id = ? AND h.is_active = 1`,
+      [id],
+      ([row]) => (row ? this.webhooks.read(row) : null),
+    );
+  }
+
+  /** Locks due deliveries that no other process looks at, the longest due first. */
+  lockDue(webhookId: number, now: Date): Query<Candidate[]> {
+    const first = (column: string) =>
+      `(SELECT p.${column} FROM delivery p ${this.database.dialect.byIndex('delivery_waiter')}
+        WHERE p.waitlist_id = d.waitlist_id AND p.waiter_uuid = d.waiter_uuid AND p.webhook_id = d.webhook_id
+          AND p.status = 'pending' ORDER BY p.number LIMIT 1)`;
+    return select<Row, Candidate[]>(
+      `SELECT d.id, d.waiter_uuid, d.number, d.attempts,
+         ${first('number')} AS first_number, ${first('next_attempt_at')} AS first_attempt_at
+       FROM delivery d ${this.byDue} WHERE d.webhook_id = ? AND d.next_attempt_at <= ?
+       ORDER BY d.next_attempt_at, d.number LIMIT ? ${this.database.dialect.skipLocked}`,
+      [webhookId, toSqlTime(now), CANDIDATES_MAX],
+      (rows) =>
+        rows.map((row) => ({
+          id: row.id as string,
+          waiterUuid: row.waiter_uuid as string | null,
+          number: row.number as number,
+          attempts: row.attempts as number,
+          first:
+            row.first_number === null
+              ? null
+              : {
+                  number: row.first_number as number,
+                  nextAttemptAt: fromSqlTime(row.first_attempt_at as Date | string),
+                },
+        })),
+    );
+  }
+
+  /** Moves the next attempt of deliveries. */
+  putOff(ids: readonly string[], until: Date): Query<unknown> {
+    if (ids.length === 0) return known(undefined);
+    return write(`UPDATE delivery SET next_attempt_at = ? WHERE id IN (${placeholders(ids.length)})`, [
+      toSqlTime(until),
+      ...ids,
+    ]);
+  }
+
+  /** The bodies of deliveries, by id. */
+  readBodies(ids: readonly string[]): Query<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return known(new Map());
+    return select<{ id: string; body: string }, ReadonlyMap<string, string>>(
+      `SELECT id, body FROM delivery WHERE id IN (${placeholders(ids.length)})`,
+      ids,
+      (rows) => new Map(rows.map(({ id, body }) => [id, body])),
+    );
+  }
+
+  /** Stores the end of an attempt, unless the delivery was replayed, scrubbed or claimed by another process meanwhile. */
+  settle({ id, leasedUntil }: Claimed, verdict: Verdict, lastStatus: number | null): Query<void> {
+    return write(
+      `UPDATE delivery SET status = ?, attempts = attempts + 1, last_status = ?, next_attempt_at = ?
+       WHERE id = ? AND next_attempt_at = ?`,
+      [
+        verdict.status,
+        lastStatus,
+        verdict.status === 'pending' ? toSqlTime(verdict.nextAttemptAt) : null,
+        id,
+        toSqlTime(leasedUntil),
+      ],
+    );
+  }
+
+  /** Gives back a delivery whose attempt was not carried out. */
+  release({ id, leasedUntil }: Claimed, now: Date): Query<void> {
+    return write('UPDATE delivery SET next_attempt_at = ? WHERE id = ? AND next_attempt_at = ?', [
+      toSqlTime(now),
+      id,
+      toSqlTime(leasedUntil),
+    ]);
+  }
+
+  /** Makes the next delivery about the same record due, if it was put off. */
+  releaseNext({ waitlistId, webhookId, waiterUuid, number }: Claimed, now: Date): Query<void> {
+    return write(
+      `UPDATE delivery SET next_attempt_at = ? WHERE next_attempt_at > ? AND id = (SELECT n.id FROM (
+         SELECT p.id FROM delivery p ${this.database.dialect.byIndex('delivery_waiter')}
+         WHERE p.waitlist_id = ? AND p.waiter_uuid = ? AND p.webhook_id = ? AND p.status = 'pending' AND p.number > ?
+         ORDER BY p.number LIMIT 1) n)`,
+      [toSqlTime(now), toSqlTime(now), waitlistId, waiterUuid, webhookId, number],
+    );
+  }
+
+  /** Notes since when a webhook has failed; null after a success. */
+  setFailing(id: number, since: Date | null): Query<void> {
+    return write(
+      `UPDATE webhook SET failing_since = ? WHERE id = ? AND failing_since IS ${since === null ? 'NOT NULL' : 'NULL'}`,
+      [since && toSqlTime(since), id],
+    );
+  }
+
+  /** The pending deliveries of active webhooks, up to a bound. */
+  countPending(): Query<number> {
+    return select<{ amount: unknown }, number>(
+      `SELECT COUNT(*) AS amount FROM (
+         SELECT d.id FROM webhook h JOIN delivery d ${this.byDue} ON d.webhook_id = h.id AND d.next_attempt_at IS NOT NULL
+         WHERE h.is_active = 1 LIMIT ?) p`,
+      [COUNTED_MAX],
+      ([row]) => Number(row?.amount),
+    );
+  }
+
+  /** For how many seconds the delivery that waits longest has been due. */
+  measureDelay(now: Date): Query<number> {
+    return select<{ due_at: Date | string | null }, number>(
+      `SELECT MIN((SELECT d.next_attempt_at FROM delivery d ${this.byDue}
+         WHERE d.webhook_id = h.id AND d.next_attempt_at <= ? ORDER BY d.next_attempt_at LIMIT 1)) AS due_at
+       FROM webhook h WHERE h.is_active = 1`,
+      [toSqlTime(now)],
+      ([row]) => (row?.due_at ? (now.getTime() - fromSqlTime(row.due_at).getTime()) / 1000 : 0),
+    );
+  }
+
+  private get byDue(): string {
+    return this.database.dialect.byIndex('delivery_due');
+  }
+}

@@ -1,0 +1,252 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { OutboxSignal } from '../outbox/outbox.signal.js';
+import type { WebhookEntity } from '../outbox/webhook.entity.js';
+import { BackgroundTask } from '../platform/background-task.js';
+import { Database } from '../platform/database/database.js';
+import { known, type Query, together } from '../platform/database/session.js';
+import { Secrets } from '../platform/secrets/secrets.js';
+import { QueueWriter } from '../queue/queue.writer.js';
+import { type Candidate, CANDIDATES_MAX, type Claimed, DispatchStore } from './dispatch.store.js';
+import { judge, type Receipt, type Verdict } from './retry-schedule.js';
+import { WebhookMetrics } from './webhook.metrics.js';
+import { WebhookSender } from './webhook.sender.js';
+import { WebhookService } from './webhook.service.js';
+
+/** How often each process looks for retries that are due, and for deliveries of processes that died. */
+const POLL_MS = 1_000;
+/** Longer than an attempt, and than its result may wait for the database. */
+const LEASE_MS = 30_000;
+/** Attempts under way to one webhook. One whose last attempt failed has fewer, so that hanging receivers hold few. */
+const PER_WEBHOOK = { healthy: 8, failing: 2 };
+/** Attempts under way in all. Failing webhooks have a part of their own, which leaves the rest to the others. */
+const IN_ALL = { healthy: 256, failing: 128 };
+/** While commands wait for a transaction, signups come first: this process claims so few deliveries, after a pause. */
+const BUSY = { perWebhook: 4, pauseMs: 100 };
+/** Results stored in one transaction. */
+const SETTLED_MAX = 100;
+/** An endpoint that has failed for so long is turned off. */
+const FAILING_MAX_MS = 5 * 24 * 3_600_000;
+/** A process that stops waits so long for answers. It then gives the rest back, to be sent by another process. */
+const GRACE_MS = 3_000;
+
+interface Attempt {
+  readonly webhook: WebhookEntity;
+  readonly delivery: Claimed;
+}
+
+/** An attempt that has ended; without a receipt if this process stopped it. */
+interface Ended extends Attempt {
+  readonly receipt: Receipt | null;
+}
+
+/**
+ * Sends deliveries. Every process has one; they share the work by claims in the database. It claims, and stores results, in
+ * short transactions, at most one of each at a time, so that no receiver keeps a connection from requests.
+ */
+@Injectable()
+export class WebhookDispatcher implements BeforeApplicationShutdown {
+  private readonly polling = new BackgroundTask(() => this.poll(), POLL_MS);
+  private readonly claiming = new BackgroundTask(() => this.claimAll(), POLL_MS);
+  private readonly settling = new BackgroundTask(() => this.settleAll(), POLL_MS);
+  private isWatching = false;
+  /** Webhooks that may have due deliveries. */
+  private readonly due = new Set<number>();
+  /** Attempts under way, or whose result is not stored yet, by webhook. */
+  private readonly underWay = new Map<number, number>();
+  private readonly attempts = new Set<Promise<void>>();
+  private readonly ended: Ended[] = [];
+  /** Webhooks whose last attempt failed. */
+  private readonly failing = new Set<number>();
+  private readonly stopped = new AbortController();
+
+  constructor(
+    private readonly database: Database,
+    private readonly deliveries: DispatchStore,
+    private readonly webhooks: WebhookService,
+    private readonly sender: WebhookSender,
+    private readonly secrets: Secrets,
+    private readonly queue: QueueWriter,
+    private readonly metrics: WebhookMetrics,
+    signal: OutboxSignal,
+  ) {
+    signal.onDeliveries = (ids) => this.wake(ids);
+    webhooks.onDue = (id) => this.wake([id]);
+  }
+
+  /** Starts to send. `onFailure` gets every error except an unavailable database. */
+  watch(onFailure: (error: unknown) => void): void {
+    this.isWatching = true;
+    for (const task of [this.settling, this.claiming, this.polling]) task.start(onFailure);
+  }
+
+  /** Claims nothing more, and stores the results of the attempts under way. What has no answer soon is given back. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.polling.stop();
+    await this.claiming.stop();
+    const grace = setTimeout(() => this.stopped.abort(), GRACE_MS);
+    await Promise.all(this.attempts);
+    clearTimeout(grace);
+    await this.settling.stop();
+    await this.settling.attempt(() => this.settleAll());
+    this.sender.close();
+  }
+
+  private wake(webhookIds: readonly number[]): void {
+    if (!this.isWatching) return;
+    for (const id of webhookIds) this.due.add(id);
+    this.claiming.wake();
+  }
+
+  private async poll(): Promise<void> {
+    this.wake(await this.database.one(this.deliveries.findDueWebhooks(new Date())));
+  }
+
+  private async claimAll(): Promise<void> {
+    for (const id of [...this.due]) {
+      const isBusy = this.queue.waiting > 0;
+      if (isBusy) await pause(BUSY.pauseMs);
+      const slots = this.freeSlots(id, isBusy);
+      if (this.claiming.isStopped) return;
+      // One that cannot be claimed must not block the next ones.
+      if (slots > 0) await this.claiming.attempt(() => this.claim(id, slots));
+    }
+  }
+
+  /** How many more attempts may be under way. */
+  private freeSlots(id: number, isBusy: boolean): number {
+    const state = this.failing.has(id) ? 'failing' : 'healthy';
+    const own = this.underWay.get(id) ?? 0;
+    const all = [...this.underWay].filter(([other]) => state === 'healthy' || this.failing.has(other));
+    const total = all.reduce((sum, [, count]) => sum + count, 0);
+    const bound = isBusy ? Math.min(BUSY.perWebhook, PER_WEBHOOK[state]) : PER_WEBHOOK[state];
+    return Math.max(0, Math.min(bound - own, IN_ALL[state] - total));
+  }
+
+  /** Claims at most `slots` due deliveries of a webhook, and begins to send them. */
+  private async claim(id: number, slots: number): Promise<void> {
+    this.due.delete(id);
+    const now = new Date();
+    const leasedUntil = new Date(now.getTime() + LEASE_MS);
+    const claimed = await this.database.pipelinedTransaction(async (transaction) => {
+      const [webhook, candidates] = await transaction.all([
+        this.deliveries.findActive(id),
+        this.deliveries.lockDue(id, now),
+      ]);
+      const secrets = webhook && this.secretsOf(webhook, now);
+      if (!webhook || !secrets) return null;
+      const ready = candidates.filter((candidate) => !mustWait(candidate));
+      const taken = ready.slice(0, slots);
+      const ids = taken.map((candidate) => candidate.id);
+      const [bodies] = await transaction.commit([
+        this.deliveries.readBodies(ids),
+        this.deliveries.putOff(ids, leasedUntil),
+        this.putOffWaiting(candidates, now, leasedUntil),
+      ]);
+      const deliveries = taken.map((candidate) => ({
+        ...candidate,
+        waitlistId: webhook.waitlistId,
+        webhookId: id,
+        leasedUntil,
+        body: bodies.get(candidate.id) ?? '',
+      }));
+      return { webhook, secrets, deliveries, hasMore: ready.length > slots || candidates.length === CANDIDATES_MAX };
+    });
+    if (!claimed) return;
+    const { webhook, secrets, deliveries, hasMore } = claimed;
+    if (hasMore) this.due.add(id);
+    for (const delivery of deliveries) this.begin({ webhook, delivery }, secrets);
+  }
+
+  /** Deliveries that must wait for an earlier one about the same record are looked at again when that one may be. */
+  private putOffWaiting(candidates: readonly Candidate[], now: Date, leasedUntil: Date): Query<unknown> {
+    const waiting = new Map<number, string[]>();
+    for (const candidate of candidates.filter(mustWait)) {
+      const { nextAttemptAt } = candidate.first!;
+      const untilMs = (nextAttemptAt > now ? nextAttemptAt : leasedUntil).getTime();
+      waiting.set(untilMs, [...(waiting.get(untilMs) ?? []), candidate.id]);
+    }
+    return together([...waiting].map(([untilMs, ids]) => this.deliveries.putOff(ids, new Date(untilMs))));
+  }
+
+  /** The secrets that sign; null if this process cannot decrypt the current one. */
+  private secretsOf({ sealedSecret, sealedOldSecret, oldSecretUntil }: WebhookEntity, now: Date): string[] | null {
+    const current = this.secrets.open(sealedSecret);
+    if (current === null) return null;
+    const isOldValid = sealedOldSecret !== null && oldSecretUntil !== null && oldSecretUntil > now;
+    const old = isOldValid ? this.secrets.open(sealedOldSecret) : null;
+    return old === null ? [current] : [current, old];
+  }
+
+  private begin(attempt: Attempt, secrets: readonly string[]): void {
+    const { webhook, delivery } = attempt;
+    this.underWay.set(webhook.id, (this.underWay.get(webhook.id) ?? 0) + 1);
+    const { id, body } = delivery;
+    const sending = this.sender.send({ id, body, url: webhook.url, secrets }, this.stopped.signal).then((receipt) => {
+      const isStopped = receipt.status === null && this.stopped.signal.aborted;
+      this.ended.push({ ...attempt, receipt: isStopped ? null : receipt });
+      this.attempts.delete(sending);
+      this.settling.wake();
+    });
+    this.attempts.add(sending);
+  }
+
+  /** If the database is away, the results wait, and their slots with them. */
+  private async settleAll(): Promise<void> {
+    while (this.ended.length > 0) {
+      const some = this.ended.slice(0, SETTLED_MAX);
+      await this.settle(some);
+      this.ended.splice(0, some.length);
+      for (const { webhook } of some) {
+        const count = (this.underWay.get(webhook.id) ?? 0) - 1;
+        if (count > 0) this.underWay.set(webhook.id, count);
+        else this.underWay.delete(webhook.id);
+      }
+      // A record may have a next delivery.
+      this.wake(some.map(({ webhook }) => webhook.id));
+    }
+  }
+
+  private async settle(ended: readonly Ended[]): Promise<void> {
+    const now = new Date();
+    const judged = ended.map(({ receipt, ...attempt }) => ({
+      ...attempt,
+      receipt,
+      verdict: receipt && judge(receipt, attempt.delivery.attempts + 1, now),
+    }));
+    const queries = judged.flatMap(({ delivery, receipt, verdict }) => {
+      if (!receipt || !verdict) return [this.deliveries.release(delivery, now)];
+      const isLast = verdict.status !== 'pending' && delivery.waiterUuid !== null;
+      return [
+        this.deliveries.settle(delivery, verdict, receipt.status),
+        ...(isLast ? [this.deliveries.releaseNext(delivery, now)] : []),
+      ];
+    });
+    const tried = judged.flatMap(({ webhook, verdict }) => (verdict ? [{ webhook, verdict }] : []));
+    const health = tried.map(({ webhook, verdict }) => this.noteHealth(webhook, verdict, now));
+    await this.database.pipelinedTransaction((transaction) => transaction.commit([...queries, ...health]));
+    for (const { webhook, verdict } of tried) {
+      this.metrics.ended(verdict);
+      if (verdict.status === 'delivered') continue;
+      const failingMs = webhook.failingSince === null ? 0 : now.getTime() - webhook.failingSince.getTime();
+      const isGone = verdict.status === 'failed' && verdict.isGone;
+      if (isGone || failingMs > FAILING_MAX_MS) await this.webhooks.turnOff(webhook);
+    }
+  }
+
+  private noteHealth(webhook: WebhookEntity, { status }: Verdict, now: Date): Query<unknown> {
+    const { id, failingSince } = webhook;
+    const wasFailing = this.failing.has(id) || failingSince !== null;
+    if (status === 'delivered') {
+      this.failing.delete(id);
+      return wasFailing ? this.deliveries.setFailing(id, null) : known(undefined);
+    }
+    this.failing.add(id);
+    return failingSince === null ? this.deliveries.setFailing(id, now) : known(undefined);
+  }
+}
+
+/** Whether an earlier delivery about the same record is pending. */
+function mustWait({ number, first }: Candidate): boolean {
+  return first !== null && first.number < number;
+}

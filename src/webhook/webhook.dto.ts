@@ -1,0 +1,216 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { DeliveryEntity } from '../outbox/delivery.entity.js';
+import { type EventName, EVENTS } from '../outbox/webhook.entity.js';
+import { Flag, HttpUrl, NotWith, OneOfList, TextList, Time, Uuid, WholeNumber } from '../platform/contract/fields.js';
+import {
+  COUNT_SCHEMA,
+  ID_SCHEMA,
+  timestamp,
+  TIMESTAMP_SCHEMA,
+  UUID_PATTERN,
+  UUID_SCHEMA,
+} from '../platform/contract/formats.js';
+import { KnownFieldsOnly } from '../platform/contract/request.js';
+import type { DeliverySummary, NewWebhook, ReplaySelection, WebhookChanges } from './webhook.js';
+import type { DeliveryPageRequest, Webhook, WebhookWithSecret } from './webhook.service.js';
+
+export const DELIVERIES_MAX = 100;
+const DELIVERIES = 50;
+/** Deliveries that one call names. */
+const REPLAYED_MAX = 1_000;
+const URL_FIELD = {
+  maxLength: 2048,
+  description:
+    'Where events are posted: an `https` URL whose host is a public address, in whatever notation. The operator can name networks of their own, which `http` may reach too.',
+  example: 'https://example.com/hooks/waitlist',
+} as const;
+const EVENTS_FIELD = {
+  maxItems: EVENTS.length,
+  enum: EVENTS,
+  enumName: 'WebhookEvent',
+  description: 'The events that are sent; all of them if the list is empty.',
+  example: ['new_signup', 'offboarded_signup'],
+} as const;
+const IS_ACTIVE = { description: 'Whether events are sent. What happens while a webhook is off is not sent later.' };
+/** The fields of a response that cannot be set. */
+const SENT_BACK = ['id', 'created_at', 'secret', 'secret_available'] as const;
+
+@KnownFieldsOnly(...SENT_BACK)
+export class CreateWebhookDto {
+  @HttpUrl(URL_FIELD)
+  url!: string;
+
+  @OneOfList({ ...EVENTS_FIELD, default: [] })
+  events: EventName[] = [];
+
+  @Flag({ ...IS_ACTIVE, default: true })
+  is_active = true;
+
+  static toSettings({ url, events, is_active: isActive }: CreateWebhookDto): NewWebhook {
+    return { url, events, isActive };
+  }
+}
+
+@KnownFieldsOnly(...SENT_BACK)
+export class UpdateWebhookDto {
+  @HttpUrl({ ...URL_FIELD, optional: true })
+  url?: string;
+
+  @OneOfList({ ...EVENTS_FIELD, optional: true })
+  events?: EventName[];
+
+  @Flag({ ...IS_ACTIVE, optional: true })
+  is_active?: boolean;
+
+  static toChanges({ url, events, is_active: isActive }: UpdateWebhookDto): WebhookChanges {
+    return { url, events, isActive };
+  }
+}
+
+export class WebhookDto {
+  @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the webhook.', example: 1 })
+  id!: number;
+
+  @ApiProperty({ ...URL_FIELD, format: 'http-url' })
+  url!: string;
+
+  @ApiProperty({ ...EVENTS_FIELD, isArray: true })
+  events!: readonly EventName[];
+
+  @ApiProperty({
+    ...IS_ACTIVE,
+    description: `${IS_ACTIVE.description} The service turns off a webhook that has failed for five days, and one whose receiver answers 410.`,
+  })
+  is_active!: boolean;
+
+  @ApiProperty({
+    description:
+      'Whether this instance can decrypt the secret. If no instance can, deliveries wait until you replace the secret.',
+  })
+  secret_available!: boolean;
+
+  @ApiProperty(TIMESTAMP_SCHEMA)
+  created_at!: string;
+
+  static from({ id, url, events, isActive, secretAvailable, createdAt }: Webhook): WebhookDto {
+    return {
+      id,
+      url,
+      events,
+      is_active: isActive,
+      secret_available: secretAvailable,
+      created_at: timestamp(createdAt),
+    };
+  }
+}
+
+export class WebhookWithSecretDto extends WebhookDto {
+  @ApiProperty({
+    maxLength: 100,
+    pattern: '^whsec_[A-Za-z0-9+/]+=*$',
+    description: 'The secret that signs the messages, as Standard Webhooks writes it. Shown only once.',
+    example: 'whsec_…',
+  })
+  secret!: string;
+
+  static withSecret({ webhook, secret }: WebhookWithSecret): WebhookWithSecretDto {
+    return { ...WebhookDto.from(webhook), secret };
+  }
+}
+
+export class ListDeliveriesDto {
+  @Uuid({ optional: true, description: 'Lists the deliveries older than the one with this `id`.' })
+  after_id?: string;
+
+  @WholeNumber({ default: DELIVERIES, minimum: 1, maximum: DELIVERIES_MAX, lenient: true, description: 'Page size.' })
+  limit = DELIVERIES;
+
+  static toPage({ after_id, limit }: ListDeliveriesDto): DeliveryPageRequest {
+    return { afterId: after_id?.toLowerCase() ?? null, limit };
+  }
+}
+
+export class DeliveryDto {
+  @ApiProperty({ ...UUID_SCHEMA, description: 'Identifies the delivery: the `webhook-id` of each attempt.' })
+  id!: string;
+
+  @ApiProperty({ enum: [...EVENTS, 'test'], enumName: 'DeliveryEvent', description: 'The kind of event.' })
+  event!: DeliveryEntity['event'];
+
+  @ApiProperty({
+    enum: ['pending', 'delivered', 'failed'],
+    enumName: 'DeliveryStatus',
+    description: '`failed` after the last attempt of the schedule, about 28 hours after the first.',
+  })
+  status!: DeliveryEntity['status'];
+
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Attempts that have ended, those of replays included.', example: 1 })
+  attempts!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    format: 'int32',
+    minimum: 100,
+    maximum: 999,
+    nullable: true,
+    description: 'The HTTP status of the last attempt; null without an answer.',
+    example: 200,
+  })
+  last_status!: number | null;
+
+  @ApiProperty({
+    ...TIMESTAMP_SCHEMA,
+    type: String,
+    nullable: true,
+    description: 'UTC, `YYYY-MM-DD_HH-MM-SS`; null unless the delivery is pending.',
+  })
+  next_attempt_at!: string | null;
+
+  @ApiProperty(TIMESTAMP_SCHEMA)
+  created_at!: string;
+
+  static from({ id, event, status, attempts, lastStatus, nextAttemptAt, createdAt }: DeliverySummary): DeliveryDto {
+    return {
+      id,
+      event,
+      status,
+      attempts,
+      last_status: lastStatus,
+      next_attempt_at: nextAttemptAt && timestamp(nextAttemptAt),
+      created_at: timestamp(createdAt),
+    };
+  }
+}
+
+@KnownFieldsOnly()
+export class ReplayDeliveriesDto {
+  @Time({
+    unless: ['delivery_ids'],
+    description: 'Replays all deliveries from this moment on: ISO 8601 with a zone.',
+    example: '2026-11-21T09:30:00Z',
+  })
+  since?: string;
+
+  @NotWith('since')
+  @TextList({
+    optional: true,
+    minItems: 1,
+    maxItems: REPLAYED_MAX,
+    items: { maxLength: 36, pattern: UUID_PATTERN },
+    description: 'Replays these deliveries; unknown ones are left out.',
+  })
+  delivery_ids?: string[];
+
+  static toSelection({ since, delivery_ids: ids = [] }: ReplayDeliveriesDto): ReplaySelection {
+    return since === undefined ? { ids: ids.map((id) => id.toLowerCase()) } : { since: new Date(since) };
+  }
+}
+
+export class ReplayedDto {
+  @ApiProperty({
+    ...COUNT_SCHEMA,
+    description: 'How many deliveries get another attempt. Those whose payload was deleted are left out.',
+    example: 12,
+  })
+  replayed!: number;
+}

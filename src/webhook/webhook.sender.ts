@@ -1,0 +1,106 @@
+import type { LookupAddress } from 'node:dns';
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { isIPv6, type LookupFunction } from 'node:net';
+import { Injectable } from '@nestjs/common';
+import { Webhook as Signer } from 'standardwebhooks';
+import { AddressGuard } from './address-guard.js';
+import type { Receipt } from './retry-schedule.js';
+
+/** From the first question to the DNS to the status of the answer. */
+const DEADLINE_MS = 10_000;
+/** Of an answer, which is not used: enough for the connection to be used again. */
+const ANSWER_BYTES_MAX = 64 * 1024;
+/** Idle connections to a receiver are kept for a burst of events. */
+const AGENT = { keepAlive: true, maxFreeSockets: 2, timeout: 15_000 };
+
+/** One attempt of a delivery. */
+export interface Message {
+  readonly id: string;
+  readonly url: string;
+  /** Sent byte for byte, as it is signed. */
+  readonly body: string;
+  /** `whsec_…`: each signs. */
+  readonly secrets: readonly string[];
+}
+
+/** Sends messages as Standard Webhooks says. */
+@Injectable()
+export class WebhookSender {
+  private readonly agents = { 'http:': new HttpAgent(AGENT), 'https:': new HttpsAgent(AGENT) };
+
+  constructor(private readonly addresses: AddressGuard) {}
+
+  /** Never throws. Whatever keeps an answer away is an attempt without one. */
+  async send(message: Message, stop: AbortSignal): Promise<Receipt> {
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(DEADLINE_MS)]);
+    try {
+      return await this.exchange(message, signal);
+    } catch {
+      return { status: null, retryAfterSeconds: null };
+    }
+  }
+
+  /** Closes idle connections. */
+  close(): void {
+    for (const agent of Object.values(this.agents)) agent.destroy();
+  }
+
+  private async exchange({ id, url, body, secrets }: Message, signal: AbortSignal): Promise<Receipt> {
+    const target = new URL(url);
+    const addresses = await this.addresses.resolve(target, signal);
+    const now = new Date();
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': 'Waitlist-Service',
+      'webhook-id': id,
+      'webhook-timestamp': Math.floor(now.getTime() / 1000),
+      'webhook-signature': secrets.map((secret) => new Signer(secret).sign(id, now, body)).join(' '),
+    };
+    const isTls = target.protocol === 'https:';
+    const send = isTls ? httpsRequest : httpRequest;
+    const agent = this.agents[isTls ? 'https:' : 'http:'];
+    const options = { method: 'POST', headers, agent, signal, lookup: pinnedTo(addresses) };
+    const attempt = () =>
+      new Promise<Receipt>((resolve, reject) => {
+        let isAnswered = false;
+        const sent = send(target, options, (answer) => {
+          isAnswered = true;
+          ignoreBody(answer);
+          resolve(receiptOf(answer));
+        });
+        sent.on('error', (error) => {
+          // The receiver may have closed a kept connection just before.
+          if (sent.reusedSocket && !isAnswered && !signal.aborted) attempt().then(resolve, reject);
+          else reject(error);
+        });
+        sent.end(body);
+      });
+    return attempt();
+  }
+}
+
+/** Answers with the checked addresses whatever the DNS says by now. Node.js asks for one or for all. */
+function pinnedTo(addresses: readonly string[]): LookupFunction {
+  const all: LookupAddress[] = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  return (_hostname, options, callback) => {
+    if (options.all) callback(null, all);
+    else callback(null, all[0]!.address, all[0]!.family);
+  };
+}
+
+function receiptOf({ statusCode, headers }: IncomingMessage): Receipt {
+  const seconds = Number(headers['retry-after']);
+  return { status: statusCode ?? null, retryAfterSeconds: seconds > 0 ? seconds : null };
+}
+
+function ignoreBody(answer: IncomingMessage): void {
+  let length = 0;
+  answer.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > ANSWER_BYTES_MAX) answer.destroy();
+  });
+  // The status has counted already.
+  answer.on('error', () => undefined);
+}

@@ -1,0 +1,284 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidV7 } from 'uuid';
+import type { DeliveryEntity } from '../outbox/delivery.entity.js';
+import { bodyExpiry } from '../outbox/delivery.store.js';
+import type { WebhookEntity } from '../outbox/webhook.entity.js';
+import { AuditLog, FROM_CLI } from '../platform/audit/audit-log.js';
+import { Database } from '../platform/database/database.js';
+import { known, type Query } from '../platform/database/session.js';
+import { type OwnerWrite, operatorWrite } from '../platform/idempotency/owner-write.js';
+import { OwnerWrites, type WriteRecord } from '../platform/idempotency/owner-writes.js';
+import { Problem } from '../platform/problems/problem.js';
+import { SealedColumns } from '../platform/secrets/sealed-columns.js';
+import { Secrets } from '../platform/secrets/secrets.js';
+import { AddressGuard } from './address-guard.js';
+import {
+  type DeliverySummary,
+  newSecret,
+  type NewWebhook,
+  type ReplaySelection,
+  type WebhookChanges,
+  type WebhookName,
+} from './webhook.js';
+import { WebhookStore } from './webhook.store.js';
+
+/** Webhooks of one waitlist. A signup stores a row for each, in its own transaction. */
+export const WEBHOOKS_MAX = 10;
+/** Time for the receivers to learn a new secret. */
+const OLD_SECRET_MS = 24 * 3_600_000;
+/** Deliveries replayed in one transaction: some ten milliseconds, so that no attempt waits long to be stored. */
+const REPLAY_CHUNK = 1_000;
+const NO_ID = '';
+
+/** A webhook as its owner sees it. */
+export interface Webhook extends Pick<WebhookEntity, 'id' | 'url' | 'events' | 'isActive' | 'createdAt'> {
+  /** Whether this process can decrypt the secret. */
+  readonly secretAvailable: boolean;
+}
+
+/** A webhook with a new secret, which is not shown again. */
+export interface WebhookWithSecret {
+  readonly webhook: Webhook;
+  readonly secret: string;
+}
+
+export interface DeliveryPageRequest {
+  readonly afterId: string | null;
+  readonly limit: number;
+}
+
+export interface DeliveryPage {
+  readonly deliveries: readonly DeliverySummary[];
+  /** Where the next page starts; null on the last one. */
+  readonly nextAfterId: string | null;
+}
+
+/** Owners' operations on the webhooks of their waitlists. All of them throw `WAITLIST_NOT_FOUND`, `WEBHOOK_NOT_FOUND`. */
+@Injectable()
+export class WebhookService {
+  /** Called when deliveries of a webhook became due. */
+  onDue: (webhookId: number) => void = () => undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly webhooks: WebhookStore,
+    private readonly writes: OwnerWrites,
+    private readonly audit: AuditLog,
+    private readonly secrets: Secrets,
+    private readonly addresses: AddressGuard,
+    sealed: SealedColumns,
+  ) {
+    sealed.add({ table: 'webhook', id: 'id', column: 'sealed_secret' });
+    sealed.add({ table: 'webhook', id: 'id', column: 'sealed_old_secret' });
+  }
+
+  /** @throws Problem `WAITLIST_RULE_BROKEN` for a forbidden address, `TOO_MANY_WEBHOOKS` */
+  async create(waitlistId: number, settings: NewWebhook, write: OwnerWrite): Promise<WebhookWithSecret> {
+    const secret = newSecret();
+    const sealedSecret = this.secrets.seal(secret);
+    const work = async () => {
+      await this.requirePermitted(settings.url);
+      return this.database.pipelinedTransaction(async (transaction) => {
+        const isNew = await this.writes.isNew(transaction, write);
+        const own = found(await transaction.one(this.webhooks.lockOwned(write.accountId, waitlistId)));
+        if (isNew) {
+          if (own.length >= WEBHOOKS_MAX) throw new Problem('TOO_MANY_WEBHOOKS');
+          const unused = { sealedOldSecret: null, oldSecretUntil: null, failingSince: null };
+          const row = { ...settings, ...unused, waitlistId, sealedSecret, createdAt: new Date() };
+          await transaction.one(this.webhooks.insert(row));
+        }
+        const all = found(await transaction.one(this.webhooks.listOwned(write.accountId, waitlistId)));
+        const created = all.find((webhook) => webhook.sealedSecret === sealedSecret);
+        const secretAnswer: WebhookWithSecret = { webhook: this.view(created ?? throwNotFound()), secret };
+        if (isNew)
+          await transaction.commit([
+            this.writes.record(write, { action: 'webhook_created', waitlistId, secretAnswer }),
+          ]);
+        return secretAnswer;
+      });
+    };
+    return this.writes.once(write, work, ({ secretAnswer }) => restored(secretAnswer));
+  }
+
+  /** Oldest first. */
+  async list(accountId: number, waitlistId: number): Promise<Webhook[]> {
+    const own = found(await this.database.one(this.webhooks.listOwned(accountId, waitlistId)));
+    return own.map((webhook) => this.view(webhook));
+  }
+
+  /** @throws Problem `WAITLIST_RULE_BROKEN` for a forbidden address */
+  async update(name: WebhookName, changes: WebhookChanges, write: OwnerWrite): Promise<Webhook> {
+    const { url, isActive } = changes;
+    // What failed before tells nothing of another receiver, or of the same one after its owner has seen to it.
+    const isOther = url !== undefined || isActive === true;
+    const isChange = Object.values<unknown>(changes).some((value) => value !== undefined);
+    const changed: Partial<WebhookEntity> = { ...changes, ...(isOther && { failingSince: null }) };
+    const update = isChange ? this.webhooks.update(name, changed) : known(undefined);
+    const work = async () => {
+      await this.getOwned(write.accountId, name);
+      if (url !== undefined) await this.requirePermitted(url);
+      await this.change(name, update, { action: 'webhook_updated' }, write);
+    };
+    await this.writes.once(write, work, () => undefined);
+    if (isActive) this.onDue(name.id);
+    return this.view(await this.getOwned(write.accountId, name));
+  }
+
+  async delete(name: WebhookName, write: OwnerWrite): Promise<void> {
+    const work = () => this.change(name, this.webhooks.delete(name), { action: 'webhook_deleted' }, write);
+    await this.writes.once(write, work, () => undefined);
+  }
+
+  /** The old secret signs along for a day. */
+  async replaceSecret(name: WebhookName, write: OwnerWrite): Promise<WebhookWithSecret> {
+    const secret = newSecret();
+    const sealedSecret = this.secrets.seal(secret);
+    const work = async () => {
+      const webhook = { ...this.view(await this.getOwned(write.accountId, name)), secretAvailable: true };
+      const replacement = this.webhooks.replaceSecret(name, sealedSecret, new Date(Date.now() + OLD_SECRET_MS));
+      const secretAnswer: WebhookWithSecret = { webhook, secret };
+      await this.change(name, replacement, { action: 'webhook_secret_replaced', secretAnswer }, write);
+      return secretAnswer;
+    };
+    return this.writes.once(write, work, ({ secretAnswer }) => restored(secretAnswer));
+  }
+
+  /** Returns the delivery of a test message. @throws Problem `WEBHOOK_OFF` */
+  async test(name: WebhookName, write: OwnerWrite): Promise<DeliverySummary> {
+    const now = new Date();
+    const delivery: DeliveryEntity = {
+      id: uuidV7(),
+      webhookId: name.id,
+      waitlistId: name.waitlistId,
+      number: 0,
+      waiterUuid: null,
+      event: 'test',
+      body: JSON.stringify({ event: 'test', signup: {} }),
+      status: 'pending',
+      attempts: 0,
+      lastStatus: null,
+      nextAttemptAt: now,
+      createdAt: now,
+      expiresAt: bodyExpiry(now),
+    };
+    const work = async () => {
+      requireOn(await this.getOwned(write.accountId, name));
+      const record = { action: 'webhook_tested', secretAnswer: delivery } as const;
+      await this.change(name, this.webhooks.insertDelivery(delivery), record, write);
+      return delivery;
+    };
+    const tested = await this.writes.once<DeliverySummary>(write, work, ({ secretAnswer }) => {
+      const stored = secretAnswer as DeliverySummary;
+      return { ...stored, nextAttemptAt: new Date(stored.nextAttemptAt ?? now), createdAt: new Date(stored.createdAt) };
+    });
+    this.onDue(name.id);
+    return tested;
+  }
+
+  /** A page of deliveries, newest first. */
+  async deliveries(
+    accountId: number,
+    name: WebhookName,
+    { afterId, limit }: DeliveryPageRequest,
+  ): Promise<DeliveryPage> {
+    await this.getOwned(accountId, name);
+    // One delivery beyond the page shows that there is a next page.
+    const listed = await this.database.one(this.webhooks.listDeliveries(name.id, afterId, limit + 1));
+    const deliveries = listed.slice(0, limit);
+    return { deliveries, nextAfterId: listed.length > limit ? (deliveries.at(-1)?.id ?? null) : null };
+  }
+
+  /** Gives deliveries another attempt and returns how many. @throws Problem `WEBHOOK_OFF` */
+  async replay(name: WebhookName, selection: ReplaySelection, write: OwnerWrite): Promise<number> {
+    const work = async () => {
+      requireOn(await this.getOwned(write.accountId, name));
+      return this.replayAll(name, selection, write);
+    };
+    const replayed = await this.writes.once(write, work, ({ counts }) => counts.replayed as number);
+    this.onDue(name.id);
+    return replayed;
+  }
+
+  /** The same for any owner's webhook, by the operator. */
+  async replayByOperator(id: number, since: Date): Promise<number> {
+    const owner = (await this.database.one(this.webhooks.findOwner(id))) ?? throwNotFound();
+    return this.replay({ waitlistId: owner.waitlistId, id }, { since }, operatorWrite(owner.accountId));
+  }
+
+  /** Turns off a webhook that fails. */
+  async turnOff({ id, waitlistId }: WebhookName): Promise<void> {
+    await this.database.transaction(async (manager, session) => {
+      const owner = await session.one(this.webhooks.findOwner(id));
+      if (!owner || !(await this.webhooks.turnOff(manager, id))) return;
+      const { accountId } = owner;
+      await session.one(this.audit.record({ ...FROM_CLI, accountId, action: 'webhook_turned_off', waitlistId }));
+    });
+  }
+
+  /** In chunks: a million deliveries in one transaction would hold up their dispatchers. */
+  private async replayAll(name: WebhookName, selection: ReplaySelection, write: OwnerWrite): Promise<number> {
+    let replayed = 0;
+    let afterId = NO_ID;
+    for (let isLast = false; !isLast;) {
+      const ids = await this.database.one(this.webhooks.findReplayable(name.id, selection, afterId, REPLAY_CHUNK));
+      replayed += ids.length;
+      afterId = ids.at(-1) ?? afterId;
+      isLast = ids.length < REPLAY_CHUNK;
+      const replay = this.webhooks.replay(ids, new Date());
+      if (isLast) await this.change(name, replay, { action: 'deliveries_replayed', counts: { replayed } }, write);
+      else await this.database.pipelinedTransaction((transaction) => transaction.commit([replay]));
+    }
+    return replayed;
+  }
+
+  /** Carries out a change with its audit event, unless an attempt before did. */
+  private async change(
+    name: WebhookName,
+    change: Query<unknown>,
+    record: Omit<WriteRecord, 'waitlistId'>,
+    write: OwnerWrite,
+  ): Promise<void> {
+    const { waitlistId, id } = name;
+    await this.database.pipelinedTransaction(async (transaction) => {
+      if (!(await this.writes.isNew(transaction, write))) return;
+      const own = found(await transaction.one(this.webhooks.lockOwned(write.accountId, waitlistId)));
+      if (!own.some((webhook) => webhook.id === id)) throwNotFound();
+      await transaction.commit([change, this.writes.record(write, { ...record, waitlistId })]);
+    });
+  }
+
+  private async getOwned(accountId: number, { waitlistId, id }: WebhookName): Promise<WebhookEntity> {
+    const own = found(await this.database.one(this.webhooks.listOwned(accountId, waitlistId)));
+    return own.find((webhook) => webhook.id === id) ?? throwNotFound();
+  }
+
+  /** @throws Problem `WAITLIST_RULE_BROKEN` */
+  private async requirePermitted(url: string): Promise<void> {
+    if (await this.addresses.isPermitted(new URL(url))) return;
+    throw Problem.ruleBroken([
+      { field: 'url', rule: 'public_address', message: 'must be an https URL of a public address' },
+    ]);
+  }
+
+  private view({ id, url, events, isActive, sealedSecret, createdAt }: WebhookEntity): Webhook {
+    return { id, url, events, isActive, createdAt, secretAvailable: this.secrets.open(sealedSecret) !== null };
+  }
+}
+
+function restored(secretAnswer: unknown): WebhookWithSecret {
+  const { webhook, secret } = secretAnswer as WebhookWithSecret;
+  return { webhook: { ...webhook, createdAt: new Date(webhook.createdAt) }, secret };
+}
+
+function found(webhooks: WebhookEntity[] | null): WebhookEntity[] {
+  if (!webhooks) throw new Problem('WAITLIST_NOT_FOUND');
+  return webhooks;
+}
+
+function requireOn({ isActive }: WebhookEntity): void {
+  if (!isActive) throw new Problem('WEBHOOK_OFF');
+}
+
+function throwNotFound(): never {
+  throw new Problem('WEBHOOK_NOT_FOUND');
+}

@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { DeliveryEntity } from '../outbox/delivery.entity.js';
+import { WebhookEntity } from '../outbox/webhook.entity.js';
+import { Database } from '../platform/database/database.js';
+import { placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { mapped, type Query, select, together, write } from '../platform/database/session.js';
+import type { Row, Table } from '../platform/database/table.js';
+import type { DeliverySummary, ReplaySelection, WebhookName } from './webhook.js';
+
+/** Webhooks and their deliveries, as their owner sees them. */
+@Injectable()
+export class WebhookStore {
+  private readonly webhooks: Table<WebhookEntity>;
+  private readonly deliveries: Table<DeliveryEntity>;
+
+  constructor(private readonly database: Database) {
+    this.webhooks = database.table(WebhookEntity);
+    this.deliveries = database.table(DeliveryEntity);
+  }
+
+  /** The webhooks of an owner's waitlist, oldest first; null without such a waitlist. */
+  listOwned(accountId: number, waitlistId: number): Query<WebhookEntity[] | null> {
+    return select<Row, WebhookEntity[] | null>(
+      `SELECT w.id AS owned_id, ${this.webhooks.select('h')}
+       FROM waitlist w LEFT JOIN webhook h ON h.waitlist_id = w.id WHERE w.id = ? AND w.account_id = ? ORDER BY h.id`,
+      [waitlistId, accountId],
+      (rows) => (rows.length === 0 ? null : rows.filter(({ id }) => id !== null).map((row) => this.webhooks.read(row))),
+    );
+  }
+
+  /** The same, after locking the waitlist: its webhooks are created one after the other. */
+  lockOwned(accountId: number, waitlistId: number): Query<WebhookEntity[] | null> {
+    const find = { sql: 'SELECT id FROM waitlist WHERE id = ?', values: [waitlistId] };
+    const lock = { statements: this.database.dialect.lock('waitlist', 'id', find), read: () => undefined };
+    // A statement of its own: that of the lock would see the webhooks as they were before it waited.
+    return mapped(together([lock, this.listOwned(accountId, waitlistId)]), ([, webhooks]) => webhooks);
+  }
+
+  /** The account that owns the webhook; null without it. */
+  findOwner(id: number): Query<{ readonly accountId: number; readonly waitlistId: number } | null> {
+    return select<{ account_id: number; waitlist_id: number }, { accountId: number; waitlistId: number } | null>(
+      'SELECT w.account_id, h.waitlist_id FROM webhook h JOIN waitlist w ON w.id = h.waitlist_id WHERE h.id = ?',
+      [id],
+      ([row]) => (row ? { accountId: row.account_id, waitlistId: row.waitlist_id } : null),
+    );
+  }
+
+  insert(webhook: Omit<WebhookEntity, 'id'>): Query<void> {
+    return this.webhooks.insert([webhook]);
+  }
+
+  update({ id }: WebhookName, changes: Partial<WebhookEntity>): Query<void> {
+    return this.webhooks.update({ id }, changes);
+  }
+
+  /** The current secret becomes the old one. */
+  replaceSecret({ id }: WebhookName, sealedSecret: string, oldSecretUntil: Date): Query<void> {
+    return write(
+      'UPDATE webhook SET sealed_old_secret = sealed_secret, old_secret_until = ?, sealed_secret = ? WHERE id = ?',
+      [toSqlTime(oldSecretUntil), sealedSecret, id],
+    );
+  }
+
+  /** Returns whether the webhook was on. */
+  async turnOff(manager: EntityManager, id: number): Promise<boolean> {
+    const { affected } = await manager.update(WebhookEntity, { id, isActive: true }, { isActive: false });
+    return affected === 1;
+  }
+
+  /** Its deliveries stay until they are old. No statement finds them without their webhook. */
+  delete({ id }: WebhookName): Query<void> {
+    return write('DELETE FROM webhook WHERE id = ?', [id]);
+  }
+
+  insertDelivery(delivery: DeliveryEntity): Query<void> {
+    return this.deliveries.insert([delivery]);
+  }
+
+  /** At most `limit` deliveries, newest first. */
+  listDeliveries(id: number, afterId: string | null, limit: number): Query<DeliverySummary[]> {
+    return select<Row, DeliverySummary[]>(
+      `SELECT ${this.deliveries.select('d', ['body'])} FROM delivery d
+       WHERE d.webhook_id = ? ${afterId === null ? '' : 'AND d.id < ?'} ORDER BY d.id DESC LIMIT ?`,
+      [id, ...(afterId === null ? [] : [afterId]), limit],
+      (rows) => rows.map((row) => this.deliveries.read(row)),
+    );
+  }
+
+  /** The ids of at most `limit` deliveries after `afterId` whose body is left, in order. */
+  findReplayable(id: number, selection: ReplaySelection, afterId: string, limit: number): Query<string[]> {
+    const [condition, values] =
+      'ids' in selection
+        ? [`d.id IN (${placeholders(selection.ids.length)})`, selection.ids]
+        : ['d.id >= ?', [firstIdSince(selection.since)]];
+    return select<{ id: string }, string[]>(
+      `SELECT d.id FROM delivery d WHERE d.webhook_id = ? AND ${condition} AND d.id > ? AND d.body IS NOT NULL
+       ORDER BY d.id LIMIT ?`,
+      [id, ...values, afterId, limit],
+      (rows) => rows.map((row) => row.id),
+    );
+  }
+
+  /** Makes deliveries due, whatever their status. The result of an attempt under way no longer counts. */
+  replay(ids: readonly string[], now: Date): Query<unknown> {
+    if (ids.length === 0) return together([]);
+    return write(
+      `UPDATE delivery SET status = 'pending', next_attempt_at = ? WHERE id IN (${placeholders(ids.length)}) AND body IS NOT NULL`,
+      [toSqlTime(now), ...ids],
+    );
+  }
+}
+
+/** UUIDs of version 7 begin with the milliseconds since 1970. */
+function firstIdSince(moment: Date): string {
+  const hex = moment.getTime().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}

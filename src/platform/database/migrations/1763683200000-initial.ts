@@ -247,8 +247,8 @@ export const initial = migrationsOf(1763683200000, [
       created_at ${is.time} NOT NULL,
       expires_at ${is.time} NOT NULL`,
   ),
-  // Claiming deliveries that are due; only pending ones have a time.
-  index('delivery_due', 'delivery', 'webhook_id, next_attempt_at, number'),
+  // Claiming deliveries that are due.
+  index('delivery_due', 'delivery', 'webhook_id, status, next_attempt_at, number'),
   // Pages of a webhook's deliveries.
   index('delivery_webhook', 'delivery', 'webhook_id, id'),
   // The first pending delivery about a person; all that tell of a person.

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { call, checkAccessibility, logIn, picture, Stage } from './harness.js';
+import { call, checkPage, logIn, Stage } from './harness.js';
 
 const PEOPLE = 600;
 /** A page of the API; more are fetched when their rows come into view. */
@@ -52,11 +52,11 @@ describe('the people of a waitlist', () => {
       before(async () => {
         journey = await open(width);
       });
+      const check = (picture?: string) => checkPage(journey.page, picture, { widths: [width], fullPage: false });
 
       test('are listed in the order of the queue, and further pages come into view by scrolling', async () => {
         const { page, grid } = journey;
-        await checkAccessibility(page);
-        if (width === 1280) await picture(page, 'people', false);
+        await check('people');
         const total = Number(await grid.getAttribute('aria-rowcount')) - 1;
         assert.equal(total, (await statistics()).current_signups);
         await grid.getByRole('row').nth(1).focus();
@@ -80,7 +80,7 @@ describe('the people of a waitlist', () => {
         await row('person-250@example.com').waitFor();
         await search(journey, 'nobody@');
         await page.getByText('Nobody in line matches.').waitFor();
-        await checkAccessibility(page);
+        await check();
         await page.getByRole('button', { name: 'Show everybody' }).click();
         await row(`person-${first + 2}@example.com`).waitFor();
       });
@@ -108,8 +108,7 @@ describe('the people of a waitlist', () => {
         const panel = page.getByRole('dialog');
         await panel.getByText('Joined as number 250').waitFor();
         await panel.getByRole('link', { name: 'person-1@example.com' }).waitFor();
-        await checkAccessibility(page);
-        if (width === 1280) await picture(page, 'person', false);
+        await check('person');
         await panel.getByRole('link', { name: 'person-1@example.com' }).click();
         await panel.getByText(/referrals × \d+ places = /).waitFor();
         await panel
@@ -136,7 +135,7 @@ describe('the people of a waitlist', () => {
         await panel.getByText('is that of another record of this waitlist').waitFor();
         assert.equal(await panel.getByLabel('Email', { exact: true }).getAttribute('aria-invalid'), 'true');
         assert.equal(await panel.getByLabel('First name').inputValue(), 'Emmy');
-        await checkAccessibility(page);
+        await check();
         await panel.getByLabel('Email', { exact: true }).fill(email);
         await panel.getByRole('button', { name: 'Save' }).click();
         await panel.getByText('Emmy Number').waitFor();
@@ -151,7 +150,7 @@ describe('the people of a waitlist', () => {
         const dialog = page.getByRole('dialog', { name: 'Move' });
         await dialog.getByLabel('Places forward').fill('5');
         await dialog.getByText(`from number ${before} to about number ${before - 5}`).waitFor();
-        await checkAccessibility(page);
+        await check();
         await dialog.getByRole('button', { name: 'Move 5 forward' }).click();
         await panel.getByText(`Number ${before - 5}`, { exact: true }).waitFor();
         await panel.getByText('5 places granted').waitFor();
@@ -166,7 +165,7 @@ describe('the people of a waitlist', () => {
         const erase = dialog.getByRole('button', { name: 'Erase this person' });
         assert.equal(await erase.isDisabled(), true);
         await dialog.getByRole('textbox').fill(email);
-        await checkAccessibility(page);
+        await check();
         await erase.click();
         await page.getByText('Nobody in line matches.').waitFor();
         await search(journey, '');
@@ -181,15 +180,15 @@ describe('the people of a waitlist', () => {
           await page.keyboard.press('ArrowDown');
         }
         await page.getByRole('group', { name: 'Selected people' }).getByText('3 selected').waitFor();
-        await checkAccessibility(page);
+        await check();
         await page.getByRole('button', { name: 'Let in', exact: true }).click();
         const dialog = page.getByRole('dialog', { name: 'Let 3 people in?' });
         await dialog.getByText('This cannot be undone.').waitFor();
-        await checkAccessibility(page);
+        await check();
         await dialog.getByRole('button', { name: 'Let 3 people in' }).click();
         const result = page.getByRole('dialog', { name: '3 people let in' });
         await result.getByText('They have not been notified.').waitFor();
-        await checkAccessibility(page);
+        await check();
         await result.getByRole('button', { name: 'Copy contacts' }).click();
         await result.getByRole('button', { name: 'Copied' }).waitFor();
         const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -206,8 +205,7 @@ describe('the people of a waitlist', () => {
         await dialog.getByRole('listitem').nth(4).waitFor();
         await dialog.getByLabel('How many').fill('100');
         await dialog.getByText('100 people leave the line for good. This cannot be undone.').waitFor();
-        await checkAccessibility(page);
-        if (width === 1280) await picture(page, 'let-in', false);
+        await check('let-in');
         await page.route(
           '**/api/v1/waiter',
           async (route) => {
@@ -235,7 +233,7 @@ describe('the people of a waitlist', () => {
           .click();
         await page.waitForURL((url) => url.searchParams.get('status') === 'offboarded');
         await journey.grid.getByRole('row').nth(1).waitFor();
-        await checkAccessibility(page);
+        await check();
       });
 
       test('are texts, whatever they typed', async () => {

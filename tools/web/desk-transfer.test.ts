@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { checkAccessibility, logIn, picture, Stage } from './harness.js';
+import { checkPage, logIn, Stage } from './harness.js';
 
 const PEOPLE = 10_000;
 /** Their import takes some seconds, in which the page says that it may be left. */
@@ -39,8 +39,7 @@ function choose(page: Page, name: string, text: string): Promise<void> {
 
 test('a file that is no list is refused beside the drop zone, without being sent', async () => {
   const page = await openTransfer();
-  await checkAccessibility(page);
-  await picture(page, 'desk-import-empty');
+  await checkPage(page, 'desk-import-empty');
   await choose(page, 'photo.csv', 'PK\u0000\u0001');
   await page.getByRole('alert').getByText('This is not a CSV file').waitFor();
   await choose(page, 'names.csv', 'name,age\nAda,36\n');
@@ -54,16 +53,14 @@ test('10,000 people are checked by a dry run, imported, and reported with the pr
   const head = page.getByRole('region', { name: 'The first rows of the file' });
   await head.getByText('ada-1@example.com').waitFor();
   assert.match(await head.getByRole('row').first().innerText(), /created_at\s+Time of joining\s+source\s+Ignored/);
-  await checkAccessibility(page);
-  await picture(page, 'desk-import-chosen');
+  await checkPage(page, 'desk-import-chosen');
 
   await page.getByRole('button', { name: 'Check the file' }).click();
   await page.getByText('9,997 people would be imported.').waitFor();
   await page.getByText('3 lines have a problem, and would be left out.').waitFor();
   const problems = page.getByRole('region', { name: 'Problems' });
   assert.deepEqual(await problems.getByRole('row').locator('td:first-child').allInnerTexts(), ['4', '12', '102']);
-  await checkAccessibility(page);
-  await picture(page, 'desk-import-checked');
+  await checkPage(page, 'desk-import-checked');
   assert.equal(await totalSignups(), 0);
 
   await page.getByRole('button', { name: 'Import 9,997 people' }).click();
@@ -77,7 +74,7 @@ test('10,000 people are checked by a dry run, imported, and reported with the pr
   const text = await readFile(await report.path(), 'utf8');
   assert.match(text, /^line,field,message\n,imported,9997\n/);
   assert.match(text, /\n102,email,must be an email address/);
-  await picture(page, 'desk-import-done');
+  await checkPage(page, 'desk-import-done');
   await page.context().close();
 });
 
@@ -88,15 +85,13 @@ test('an import goes on while its owner is elsewhere, and the next visit says wh
   await page.getByRole('button', { name: 'Import 39,997 people' }).click();
   // The file has left.
   await page.getByText('You may leave this page').waitFor();
-  await picture(page, 'desk-import-running');
   await page.close();
 
   const later = await openTransfer();
   await later.getByRole('heading', { name: 'The latest import' }).waitFor();
   await later.getByText('39,997 people were imported.').waitFor();
   assert.equal(await totalSignups(), PEOPLE + MANY_PEOPLE - 6);
-  await checkAccessibility(later);
-  await picture(later, 'desk-import-latest');
+  await checkPage(later, 'desk-import-latest');
   await later.context().close();
 });
 
@@ -117,7 +112,7 @@ test('an export is a file of as many lines as there are people, in both formats'
     assert.equal(lines.length, people + header);
     await page.getByText(`Saved ${people.toLocaleString('en')} people as my-waitlist`).waitFor();
   }
-  await checkAccessibility(page);
+  await checkPage(page);
 
   // The way back: the desk knows each column, but for the position, which an import computes.
   await choose(page, 'back.csv', 'join_order,position,email,registered_email,phone\n1,0,new@example.com,,\n');

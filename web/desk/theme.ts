@@ -18,6 +18,7 @@ export const theme = createTheme({
     // A <header> in a dialog would be a banner of the page.
     ModalHeader: { defaultProps: { role: 'none' } },
     DrawerHeader: { defaultProps: { role: 'none' } },
+    PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show password', tabIndex: 0 } } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
   },
 });
@@ -35,6 +36,7 @@ export const colorVariables: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-6)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
+    '--mantine-color-orange-light-color': 'color-mix(in srgb, var(--mantine-color-orange-9) 80%, black)',
     '--mantine-color-indigo-light-hover': 'var(--mantine-color-indigo-light)',
   },
   dark: {

@@ -41,6 +41,8 @@ export const colorVariables: CSSVariablesResolver = () => ({
   },
   dark: {
     ...RED,
+    '--mantine-color-red-light': 'color-mix(in srgb, var(--mantine-color-red-8) 20%, var(--mantine-color-body))',
+    '--mantine-color-orange-light': 'color-mix(in srgb, var(--mantine-color-orange-8) 20%, var(--mantine-color-body))',
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',

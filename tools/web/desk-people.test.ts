@@ -2,13 +2,18 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { call, checkPage, logIn, Stage } from './harness.js';
 
 const PEOPLE = 600;
 /** A page of the API; more are fetched when their rows come into view. */
 const PAGE_SIZE = 100;
 const TIMEOUT_MS = 10_000;
+const TOO_MANY = {
+  status: 429,
+  contentType: 'application/problem+json',
+  body: JSON.stringify({ status: 429, error_code: 'RATE_LIMITED', detail: 'Too many requests.' }),
+};
 const HOSTILE = { email: 'hostile@example.com', first_name: '<img src=x onerror=alert(1)>', last_name: '\u202Egnirts' };
 
 interface Journey {
@@ -142,16 +147,30 @@ describe('the people of a waitlist', () => {
         await panel.getByText('Edited or moved').waitFor();
       });
 
-      test('are moved, and told what will happen before', async () => {
+      test('are moved by what is typed last, and once, however many attempts it takes', async () => {
         const { page } = journey;
         const panel = page.getByRole('dialog').first();
         const before = Number(/\d+/.exec((await panel.getByText(/^Number \d+$/).textContent()) ?? '')?.[0]);
         await panel.getByRole('button', { name: 'Move' }).click();
         const dialog = page.getByRole('dialog', { name: 'Move' });
+        const refuse = (route: Route) => route.fulfill(TOO_MANY);
+        await page.route('**/api/v1/signup/*', refuse, { times: 1 });
+        await dialog.getByLabel('Places forward').fill('3');
+        await dialog.getByRole('button', { name: 'Move 3 forward' }).click();
+        await dialog.getByRole('alert').getByText('Too many requests.').waitFor();
+        // Nothing was done, so another number may follow.
         await dialog.getByLabel('Places forward').fill('5');
         await dialog.getByText(`from number ${before} to about number ${before - 5}`).waitFor();
         await check();
+        await page.route('**/api/v1/signup/*', (route) => route.fetch().then(() => route.abort()), { times: 1 });
         await dialog.getByRole('button', { name: 'Move 5 forward' }).click();
+        await dialog.getByText('It is safe to try again').waitFor();
+        await page.route('**/api/v1/signup/*', refuse, { times: 1 });
+        await dialog.getByRole('button', { name: 'Try again' }).click();
+        await dialog.getByRole('alert').getByText('Too many requests.').waitFor();
+        // The first attempt may have arrived all the same, so the number stays.
+        assert.equal(await dialog.getByLabel('Places forward').isEditable(), false);
+        await dialog.getByRole('button', { name: 'Try again' }).click();
         await panel.getByText(`Number ${before - 5}`, { exact: true }).waitFor();
         await panel.getByText('5 places granted').waitFor();
       });

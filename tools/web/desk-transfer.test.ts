@@ -1,6 +1,8 @@
 /** An owner imports a list and exports it, by clicks. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { checkPage, logIn, Stage } from './harness.js';
@@ -78,14 +80,53 @@ test('10,000 people are checked by a dry run, imported, and reported with the pr
   await page.context().close();
 });
 
-test('an import goes on while its owner is elsewhere, and the next visit says what came of it', async () => {
+test('an import that is refused says why, keeps the file, and can be tried again', async () => {
   const page = await openTransfer();
+  const alert = page.getByRole('alert');
+  const tryAgain = page.getByRole('button', { name: 'Try again' });
+  await choose(page, 'list.csv', listOf(1, 'emmy'));
+  // The two imports that an instance carries out at once wait for their files.
+  const authorization = `Bearer ${await logIn(stage.service)}`;
+  const uploads = [1, 2].map(() => {
+    const upload = request(`${stage.service.url}/api/v1/waitlist/1/import?dry_run=true`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'text/csv', accept: 'application/x-ndjson' },
+    });
+    upload.write('email\n');
+    // Its end is that of the connection.
+    upload.on('error', () => undefined);
+    return upload;
+  });
+  await Promise.all(uploads.map((upload) => once(upload, 'response')));
+  await page.getByRole('button', { name: 'Check the file' }).click();
+  await alert.getByText('busy with other imports').waitFor();
+
+  for (const upload of uploads) upload.destroy();
+  await page.route('**/import?*', (route) => route.fulfill({ status: 413, body: '<h1>Too large</h1>' }), { times: 1 });
+  await tryAgain.click();
+  await alert.getByText('A proxy in front of the service does not accept as much data').waitFor();
+  await page.getByText('list.csv').waitFor();
+  await tryAgain.click();
+  await page.getByText('1 person would be imported.').waitFor();
+  await page.context().close();
+});
+
+test('an import goes on while its owner is elsewhere, alone, and the next visit says what came of it', async () => {
+  const [page, other] = [await openTransfer(), await openTransfer()];
+  await choose(other, 'others.csv', listOf(1, 'emmy'));
+  await other.getByRole('button', { name: 'Check the file' }).click();
   await choose(page, 'more.csv', listOf(MANY_PEOPLE, 'grace'));
   await page.getByRole('button', { name: 'Check the file' }).click();
   await page.getByRole('button', { name: 'Import 39,997 people' }).click();
   // The file has left.
   await page.getByText('You may leave this page').waitFor();
+  await page.getByText('Importing the people').waitFor();
+  await other.getByRole('button', { name: 'Import 1 person' }).click();
+  await other.getByRole('alert').getByText('An import into this waitlist is running already.').waitFor();
+  await other.getByRole('button', { name: 'Choose another file' }).click();
   await page.close();
+  await other.getByText('39,997 people were imported.').waitFor();
+  await other.context().close();
 
   const later = await openTransfer();
   await later.getByRole('heading', { name: 'The latest import' }).waitFor();

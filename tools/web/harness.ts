@@ -34,6 +34,8 @@ interface PageOptions {
   readonly javaScriptEnabled?: boolean;
   /** Origins that the page may load from, besides the service's own. */
   readonly origins?: readonly string[];
+  /** An error that its console may show. */
+  readonly expectedError?: string;
 }
 
 /** A service and a browser. Tests of a file share one: `before(async () => { stage = await Stage.open(); })`. */
@@ -65,7 +67,7 @@ export class Stage {
   }
 
   /** A page of a visitor of its own: no cookies, no storage. */
-  async openPage({ width = 1280, origins = [], ...options }: PageOptions = {}): Promise<Page> {
+  async openPage({ width = 1280, origins = [], expectedError, ...options }: PageOptions = {}): Promise<Page> {
     const context = await this.browser.newContext({
       ...(options satisfies BrowserContextOptions),
       viewport: { width, height: HEIGHTS[width] },
@@ -86,7 +88,8 @@ export class Stage {
     });
     page.on('console', (message) => {
       // The browser notes refused and lost requests here too. The journeys see what the page makes of them.
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complain(message.text());
+      const isNoted = message.text().startsWith('Failed to load resource') || message.text() === expectedError;
+      if (message.type() === 'error' && !isNoted) complain(message.text());
     });
     page.on('pageerror', (error) => complain(String(error)));
     return page;

@@ -206,7 +206,11 @@ describe('signed in, hinders nobody:', () => {
       },
       { name: 'a person on their way', path: openPerson, answers: () => ({ [`GET signup/${uuid}`]: 'nothing' }), shows: null }, // prettier-ignore
       { name: 'a person who is refused', path: openPerson, answers: () => ({ [`GET signup/${uuid}`]: LIMITED }), shows: LIMITED_TEXT }, // prettier-ignore
-      { name: 'a person who is not found', path: () => `/1/people/${randomUUID()}`, shows: 'The person may have been erased.' },
+      {
+        name: 'a person who is not found',
+        path: () => `/1/people/${randomUUID()}`,
+        shows: 'The person may have been erased.',
+      },
       {
         name: 'a person whose history and referrals are refused',
         path: openPerson,

@@ -114,6 +114,42 @@ test('counts a page view once', async () => {
   ]);
 });
 
+test('shows another waitlist when the page names another, and none when it names one that is missing', async () => {
+  const [first, second] = [await stage.waitlist(), await stage.waitlist({ title: 'The second' })];
+  const page = await open(`/${first}`, {
+    origins: [site.url],
+    expectedError: '<waitlist-signup>: There is no such waitlist.',
+  });
+  const name = (id: number) =>
+    page.locator('waitlist-signup').evaluate((element, value) => element.setAttribute('waitlist-id', value), `${id}`);
+  await page.getByLabel('Email').waitFor();
+  await name(second);
+  await page.getByRole('heading', { name: 'The second' }).waitFor();
+  await page.getByLabel('Email').fill('ada@example.com');
+  await button(page, 'Join the waitlist').click();
+  await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+  assert.deepEqual([(await stage.list(first)).length, (await stage.list(second)).length], [0, 1]);
+
+  await name(first);
+  await page.getByLabel('Email').waitFor();
+  await name(2_000_000);
+  await page.getByLabel('Email').waitFor({ state: 'detached' });
+});
+
+test('refers from an address that is longer than a signup takes', async () => {
+  const id = await stage.waitlist();
+  const body = { waitlist_id: id, email: 'ada@example.com' };
+  const friend = await call(stage.service, 'POST', '/api/v1/signup', { body });
+  const token = new URL(friend.referral_link as string).searchParams.get('ref_id');
+  const page = await open(`/${id}?campaign=${'x'.repeat(2_100)}&ref_id=${token}`);
+  await page.getByLabel('Email').fill('grace@example.com');
+  await button(page, 'Join the waitlist').click();
+
+  await page.getByRole('heading', { name: 'You’re number 2' }).waitFor();
+  const [referrer] = await stage.list(id, { email: 'ada@example.com' });
+  assert.equal(referrer?.amount_referred, 1);
+});
+
 test('shows each fault at its input, keeps what was typed, and leads to the input by keyboard', async () => {
   const id = await stage.waitlist({ questions: QUESTIONS, uses_firstname_lastname: true });
   const page = await open(`/${id}`);

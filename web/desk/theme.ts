@@ -13,6 +13,7 @@ export const theme = createTheme({
   autoContrast: true,
   components: {
     Badge: { defaultProps: { tt: 'none' } },
+    ColorPicker: { defaultProps: { saturationLabel: 'Saturation and lightness', hueLabel: 'Hue' } },
     // Its element of role presentation may not stand in a menu.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // A <header> in a dialog would be a banner of the page.

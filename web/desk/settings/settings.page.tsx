@@ -12,6 +12,7 @@ import { LookTab } from './look.tab';
 import { ReferralsTab } from './referrals.tab';
 import classes from './settings.module.css';
 import { TrustTab } from './trust.tab';
+import { WebhooksTab } from './webhooks.tab';
 
 const TABS: Readonly<Record<string, { readonly label: string; readonly Tab: ComponentType<{ waitlist: Waitlist }> }>> =
   {
@@ -20,6 +21,7 @@ const TABS: Readonly<Record<string, { readonly label: string; readonly Tab: Comp
     trust: { label: 'Trust', Tab: TrustTab },
     look: { label: 'Appearance', Tab: LookTab },
     keys: { label: 'Keys', Tab: KeysTab },
+    webhooks: { label: 'Webhooks', Tab: WebhooksTab },
     danger: { label: 'Danger zone', Tab: DangerTab },
   };
 

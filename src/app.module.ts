@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthModule } from './auth/auth.module.js';
 import { LegacyModule } from './legacy/legacy.module.js';
+import { MailModule } from './mail/mail.module.js';
 import { PagesModule } from './pages/pages.module.js';
 import type { Config } from './platform/config/config.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -22,6 +23,7 @@ export class AppModule {
         QueueModule,
         WaitlistModule,
         SignupModule,
+        MailModule,
         WaiterModule,
         TransferModule,
         WebhookModule,

@@ -22,6 +22,7 @@ import { Metrics } from '../platform/telemetry/metrics.js';
 import { startTracing } from '../platform/telemetry/tracing.js';
 import type { Stoppable } from './shutdown.js';
 import { asListenError, explainStartFailure } from './start-failure.js';
+import { MailDispatcher } from '../mail/mail-dispatcher.service.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { PageViewCounter } from '../waitlist/page-views.service.js';
 import { WebhookDispatcher } from '../webhook/webhook.dispatcher.js';
@@ -91,6 +92,7 @@ async function startService(): Promise<Stoppable> {
     .get(AccountKeyService)
     .watch((error) => log.error({ error: safeError(error) }, 'could not record the use of an account key yet'));
   app.get(WebhookDispatcher).watch((error) => log.error({ error: safeError(error) }, 'could not send events yet'));
+  await app.get(MailDispatcher).watch(log);
   // Create the first account only after listening: its password is shown once, and a failed start would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
   app.get(Lifecycle).markStarted();

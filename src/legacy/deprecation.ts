@@ -1,5 +1,5 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 
 /** The date of the first version, which deprecates the earlier generations, in the form of RFC 9745. */
 const DEPRECATION = `@${Date.UTC(2026, 10, 22) / 1000}`;
@@ -12,8 +12,8 @@ declare module 'fastify' {
 }
 
 /** A public operation of an earlier generation. All its answers, refusals included, name the successor. */
-export function Superseded(successor: string) {
-  return RouteConfig({ rateLimited: 'public', successor });
+export function Superseded(successor: string, config: Pick<FastifyContextConfig, 'waitsMs'> = {}) {
+  return RouteConfig({ rateLimited: 'public', successor, ...config });
 }
 
 /** Call it before other hooks are added, so that their refusals have the headers too. */

@@ -2,6 +2,7 @@ import { Body, Controller, HttpCode, Ip, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
+import { captchaWaitMs } from '../signup/captcha.service.js';
 import { SignupService } from '../signup/signup.service.js';
 import { Superseded } from './deprecation.js';
 import { GetUserStatusDto, SubmitUserDto, UserDto } from './first-generation.dto.js';
@@ -14,7 +15,7 @@ export class FirstGenerationController {
 
   @Post('waitlists/submit')
   @HttpCode(200)
-  @Superseded('/api/v1/signup')
+  @Superseded('/api/v1/signup', { waitsMs: captchaWaitMs })
   @ApiOperation({
     deprecated: true,
     summary: 'Submit a user',

@@ -16,6 +16,11 @@ export class SubmitUserDto extends PickType(CreateSignupDto, [
   'first_name',
   'last_name',
   'referral_link',
+  'form_opened_at',
+  'website',
+  'captcha_token',
+  'cf-turnstile-response',
+  'h-captcha-response',
 ]) {
   @WaitlistNameField(API_KEY)
   api_key!: number | string;

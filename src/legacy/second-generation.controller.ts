@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { IdParam } from '../platform/contract/fields.js';
 import { Public } from '../platform/http/public.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
+import { captchaWaitMs } from '../signup/captcha.service.js';
 import { SignupService } from '../signup/signup.service.js';
 import { LeaderboardService } from '../waitlist/leaderboard.service.js';
 import { Superseded } from './deprecation.js';
@@ -27,7 +28,7 @@ export class SecondGenerationController {
 
   @Post()
   @HttpCode(200)
-  @Superseded('/api/v1/signup')
+  @Superseded('/api/v1/signup', { waitsMs: captchaWaitMs })
   @ApiOperation({
     deprecated: true,
     summary: 'Create a Waiter',

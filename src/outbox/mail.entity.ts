@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A mail to the person of a record. It holds no address: the record has it when the mail is sent. */
+/** A mail to the person of a record, or to the owner of a webhook. It holds no address: that is read when the mail is sent. */
 @Entity('mail')
 export class MailEntity {
   /** UUID v7. */
@@ -10,15 +10,19 @@ export class MailEntity {
   @Column({ name: 'waitlist_id', type: 'bigint' })
   waitlistId!: number;
 
-  @Column({ name: 'waiter_uuid', type: 'varchar' })
-  waiterUuid!: string;
+  /** Null for a mail to an owner. */
+  @Column({ name: 'waiter_uuid', type: 'varchar', nullable: true })
+  waiterUuid!: string | null;
+
+  @Column({ name: 'webhook_id', type: 'bigint', nullable: true })
+  webhookId!: number | null;
 
   @Column({ type: 'varchar' })
-  kind!: 'verification' | 'your_turn';
+  kind!: 'verification' | 'your_turn' | 'webhook_disabled';
 
-  /** Keyed hash of the folded mailbox, for the bounds of mails. */
-  @Column({ name: 'mailbox_hash', type: 'varchar' })
-  mailboxHash!: string;
+  /** Keyed hash of the folded mailbox; null if no bound counts it. */
+  @Column({ name: 'mailbox_hash', type: 'varchar', nullable: true })
+  mailboxHash!: string | null;
 
   /** Keyed hash of the network that caused it; null if no bound counts it. */
   @Column({ name: 'network_hash', type: 'varchar', nullable: true })
@@ -33,9 +37,10 @@ export class MailEntity {
   @Column({ name: 'next_attempt_at', type: 'datetime', precision: 3, nullable: true })
   nextAttemptAt!: Date | null;
 
+  /** The last attempt; null before the first. */
+  @Column({ name: 'attempted_at', type: 'datetime', precision: 3, nullable: true })
+  attemptedAt!: Date | null;
+
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;
-
-  @Column({ name: 'sent_at', type: 'datetime', precision: 3, nullable: true })
-  sentAt!: Date | null;
 }

@@ -5,13 +5,16 @@ import { chunksOf, placeholders } from '../platform/database/dialect.js';
 import { type Query, together, write } from '../platform/database/session.js';
 import type { Table } from '../platform/database/table.js';
 import { Secrets } from '../platform/secrets/secrets.js';
+import { mailingKey } from '../fraud/mailbox.js';
 import { MailEntity } from './mail.entity.js';
 
 /** Rows in one statement: SQLite takes 32,766 parameters. */
 const ROWS_MAX = 500;
 
 /** A mail to send to the person of a record. */
-export interface NewMail extends Pick<MailEntity, 'waiterUuid' | 'kind'> {
+export interface NewMail {
+  readonly kind: 'verification' | 'your_turn';
+  readonly waiterUuid: string;
   /** The normal form of the record's email. */
   readonly emailKey: string;
   /** A keyed hash of the network that caused it; null if no bound counts it. */
@@ -33,22 +36,21 @@ export class MailStore {
 
   insert(waitlistId: number, mails: readonly NewMail[]): Query<unknown> {
     const rows = mails.map(({ waiterUuid, kind, emailKey, network, at }) => ({
-      id: uuidV7(),
-      waitlistId,
+      ...newMail(waitlistId, kind, at),
       waiterUuid,
-      kind,
-      mailboxHash: this.secrets.hash('mailbox', emailKey),
-      networkHash: network,
-      status: 'pending' as const,
-      attempts: 0,
-      nextAttemptAt: at,
-      createdAt: at,
-      sentAt: null,
+      // Strangers cause verifications; offboarding is the owner's.
+      mailboxHash: kind === 'verification' ? this.secrets.hash('mailbox', mailingKey(emailKey)) : null,
+      networkHash: kind === 'verification' ? network : null,
     }));
     return together(chunksOf(rows, ROWS_MAX).map((some) => this.mails.insert(some)));
   }
 
-  /** Drops the mails to erased people that are not sent yet. */
+  /** Tells the owner of a webhook that it was turned off. */
+  insertWebhookDisabled(waitlistId: number, webhookId: number, at: Date): Query<unknown> {
+    return this.mails.insert([{ ...newMail(waitlistId, 'webhook_disabled', at), webhookId }]);
+  }
+
+  /** Drops the mails that are not sent yet. Call it before the links of these people are deleted: a mail under way adds one. */
   drop(waitlistId: number, uuids: readonly string[]): Query<unknown> {
     return together(
       chunksOf(uuids, ROWS_MAX).map((some) =>
@@ -60,4 +62,21 @@ export class MailStore {
       ),
     );
   }
+}
+
+function newMail(waitlistId: number, kind: MailEntity['kind'], at: Date): MailEntity {
+  return {
+    id: uuidV7(),
+    waitlistId,
+    waiterUuid: null,
+    webhookId: null,
+    kind,
+    mailboxHash: null,
+    networkHash: null,
+    status: 'pending',
+    attempts: 0,
+    nextAttemptAt: at,
+    attemptedAt: null,
+    createdAt: at,
+  };
 }

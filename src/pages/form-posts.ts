@@ -44,10 +44,10 @@ export class FormPosts {
       }, done);
     });
     fastify.addHook('onSend', (request, reply, payload, done) => {
-      const { isPage = false, takesForms = false } = request.routeOptions.config;
-      if (!isPage && !takesForms) return done(null, payload);
+      const { isPage = false } = request.routeOptions.config;
       const isProblem = String(reply.getHeader('content-type')).startsWith('application/problem+json');
-      if (!(isPage && isProblem) && !isFromPage(request)) return done(null, payload);
+      // Routes of pages answer with pages, except for their problems; an operation answers pages that have no script.
+      if (isPage ? !isProblem : !isFromPage(request)) return done(null, payload);
       const answer = JSON.parse(String(payload)) as Answer;
       if (!isProblem) return done(null, this.seeStatus(reply, answer));
       this.problemPage(request, reply, answer).then((page) => done(null, page), done);
@@ -123,6 +123,7 @@ function messageOf({ error_code, status, errors = [] }: Answer): TextKey | null 
 }
 
 function pageOf(answer: Answer): Page {
+  if (answer.error_code === 'LINK_NOT_FOUND') return messagePage('link_not_found', 'link_not_found_text');
   if (answer.status === 404) return messagePage('page_not_found', 'page_not_found_text');
   return messagePage(messageOf(answer) ?? 'errors');
 }

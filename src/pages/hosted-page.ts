@@ -60,16 +60,20 @@ export class HostedPage {
     fastify.get<{ Params: { waitlist_id: string } }>('/waitlist/:waitlist_id', page, async (request, reply) =>
       this.showForm(request, reply, idOf(request.params.waitlist_id)),
     );
-    fastify.get<{ Params: { waitlist_id: string; uuid: string } }>(
+    fastify.get<{ Params: { waitlist_id: string; uuid: string }; Querystring: { sent?: string } }>(
       '/waitlist/:waitlist_id/status/:uuid',
       page,
-      async ({ ip, params }, reply) => this.showStatus(reply, idOf(params.waitlist_id), params.uuid, ip),
+      async (request, reply) => this.showStatus(request, reply, idOf(request.params.waitlist_id)),
     );
   }
 
   /** Below the path of `PUBLIC_BASE_URL`. */
   statusPath(waitlistId: number, uuid: string): string {
     return `${this.basePath}/waitlist/${waitlistId}/status/${uuid}`;
+  }
+
+  verifyPath(waitlistId: number, token: string): string {
+    return `${this.basePath}/waitlist/${waitlistId}/verify/${token}`;
   }
 
   /** The form once more, with what was sent. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
@@ -106,16 +110,29 @@ export class HostedPage {
     return rendered;
   }
 
-  private async showStatus(reply: FastifyReply, id: number, uuid: string, address: string): Promise<string> {
-    if (!isUuid(uuid)) throw new Problem('NO_WAITER_FOUND');
-    const sought = { email: null, phone: null, uuid: uuid.toLowerCase() };
-    const found = await this.signups.find({ waitlist_id: id }, sought, address);
+  private async showStatus(
+    { params, query, ip }: FastifyRequest<{ Params: { uuid: string }; Querystring: { sent?: string } }>,
+    reply: FastifyReply,
+    id: number,
+  ): Promise<string> {
+    if (!isUuid(params.uuid)) throw new Problem('NO_WAITER_FOUND');
+    const uuid = params.uuid.toLowerCase();
+    const found = await this.signups.find({ waitlist_id: id }, { email: null, phone: null, uuid }, ip);
     const waitlist = await this.waitlists.getForMembers(id);
     const shown = publicWaitlist(waitlist);
     const hasLeaders = shown.uses_leaderboard && waitlist.isPublic;
     const leaders = hasLeaders ? leadersOf(await this.leaderboards.list(id, undefined)) : [];
-    const frameOrigins = framesOf(waitlist);
-    return this.render(reply, statusPage({ waitlist: shown, frameOrigins, status: statusOf(found), leaders }));
+    return this.render(
+      reply,
+      statusPage({
+        waitlist: shown,
+        frameOrigins: framesOf(waitlist),
+        status: statusOf(found),
+        leaders,
+        resendAction: `${this.statusPath(id, uuid)}/resend`,
+        isResent: query.sent !== undefined,
+      }),
+    );
   }
 
   private form(waitlist: Waitlist, link: string, sent: Sent | null): Page {
@@ -137,7 +154,8 @@ export class HostedPage {
   }
 }
 
-function idOf(text: string): number {
+/** @throws Problem `WAITLIST_NOT_FOUND` */
+export function idOf(text: string): number {
   const id = parseId(text);
   if (id === null) throw new Problem('WAITLIST_NOT_FOUND');
   return id;

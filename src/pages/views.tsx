@@ -2,6 +2,7 @@ import { Header } from '../../web/page/header.js';
 import type { Fault, Leader, PublicWaitlist, Status, Values } from '../../web/page/model.js';
 import { PrivatePage } from '../../web/page/private-page.js';
 import { SignupForm } from '../../web/page/signup-form.js';
+import { VerifyForm } from '../../web/page/verify-form.js';
 import { DEFAULT_TEXTS, type TextKey, type Texts, textsOf } from '../../web/page/texts.js';
 import type { Page } from './document.js';
 
@@ -63,10 +64,13 @@ interface StatusPage {
   readonly frameOrigins: readonly string[];
   readonly status: Status;
   readonly leaders: readonly Leader[];
+  /** Where the button of a pending person leads that sends the mail again. */
+  readonly resendAction: string;
+  readonly isResent: boolean;
 }
 
 /** The private page of a person who joined. */
-export function statusPage({ waitlist, frameOrigins, status, leaders }: StatusPage): Page {
+export function statusPage({ waitlist, frameOrigins, status, ...shown }: StatusPage): Page {
   const texts = textsOf(waitlist);
   return {
     waitlist,
@@ -74,12 +78,26 @@ export function statusPage({ waitlist, frameOrigins, status, leaders }: StatusPa
     frameOrigins,
     title: `${headingOf(status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
     preview: null,
-    content: <PrivatePage waitlist={waitlist} status={status} leaders={leaders} texts={texts} />,
+    content: <PrivatePage waitlist={waitlist} status={status} texts={texts} {...shown} />,
   };
 }
 
 function headingOf({ status, priority }: Status, { text }: Texts): string {
+  if (status === 'pending') return text('check_mail');
   return status === 'offboarded' ? text('your_turn') : text('place', { place: priority + 1 });
+}
+
+/** The private page of a link in a mail. */
+export function verifyPage({ waitlist, action }: { waitlist: PublicWaitlist; action: string }): Page {
+  const texts = textsOf(waitlist);
+  return {
+    waitlist,
+    logo: null,
+    frameOrigins: [],
+    title: `${texts.text('verify')} – ${waitlist.title ?? waitlist.waitlist_name}`,
+    preview: null,
+    content: <VerifyForm waitlist={waitlist} action={action} texts={texts} />,
+  };
 }
 
 /** A page that only says something. */

@@ -12,6 +12,7 @@ import { PageHeaders } from './http/page-headers.js';
 import { IdempotencyKeyEntity } from './idempotency/idempotency-key.entity.js';
 import { OwnerWrites } from './idempotency/owner-writes.js';
 import { MissLimit } from './limits/miss-limit.js';
+import { Networks } from './limits/networks.js';
 import { SharedCounts } from './limits/shared-counts.js';
 import { SealedColumns } from './secrets/sealed-columns.js';
 import { Secrets } from './secrets/secrets.js';
@@ -31,6 +32,7 @@ const SHARED = [
   PageHeaders,
   SharedCounts,
   MissLimit,
+  Networks,
 ];
 
 @Global()

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { UNSUSPICIOUS } from '../../test/support/applicant.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { type Command, decide, type Decision, type Facts } from './batch.js';
 import { CounterChanges, QUEUE_AXIS } from './counters.js';
@@ -40,7 +41,7 @@ function join(email: string | null, fields: Partial<Applicant> = {}): Command {
     metadata: null,
     answers: null,
     region: null,
-    trust: { reasons: [], mailboxKey: null, network: null },
+    trust: UNSUSPICIOUS,
   };
   const applicant = { ...nobody, email, referrerTokens: [], ...fields };
   return { kind: 'join', applicant, keys: { emailKey: email, phoneKey: applicant.phone } };

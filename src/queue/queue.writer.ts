@@ -132,6 +132,10 @@ export class QueueWriter implements BeforeApplicationShutdown {
     return (await this.submit(waitlistId, { kind: 'correct', uuid, changes, region, keys, write })) as Changed;
   }
 
+  async verify(_waitlistId: number, _tokenHash: string): Promise<Changed> {
+    return Promise.reject(new Problem('LINK_NOT_FOUND'));
+  }
+
   /**
    * Deletes records, active or offboarded, all or none, and leaves tombstones without personal data. The queue closes up;
    * referrals keep counting for others. Returns the uuids of the records that this call erased, in the given order;

@@ -1,4 +1,4 @@
-import type { CreditReason } from '../fraud/fraud-rules.js';
+import type { SignupSignals } from '../fraud/fraud-rules.js';
 import type { Answer, Credit, JsonObject, Status, WaiterEntity } from './waiter.entity.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
@@ -30,8 +30,9 @@ export interface Applicant {
 
 /** Facts about a request to join that the rules against fraud need. */
 export interface Trust {
-  /** The reasons that were found before the lock of the queue. */
-  readonly reasons: readonly CreditReason[];
+  readonly signals: SignupSignals;
+  /** Whether there is a token of the captcha that its provider accepts, or could not judge. */
+  readonly hasCaptcha: boolean;
   /** The mailbox of the email, folded as its provider does; null where it equals the normal form of the email. */
   readonly mailboxKey: string | null;
   /** A keyed hash of the network; null if it is unknown, or exempt from the limits. */

@@ -25,10 +25,15 @@ export interface Question {
 export const VERIFICATIONS = ['off', 'optional', 'required'] as const;
 export type Verification = (typeof VERIFICATIONS)[number];
 
+export const CAPTCHA_PROVIDERS = ['turnstile', 'hcaptcha'] as const;
+/** What a token that its provider did not judge does to the credit of a referral. */
+export const WHEN_UNAVAILABLE = ['withhold', 'accept'] as const;
+
+/** The captcha that a signup needs, by the names of its fields in the API; its secret is a column of its own. */
 export interface Captcha {
-  readonly provider: 'turnstile' | 'hcaptcha';
+  readonly provider: (typeof CAPTCHA_PROVIDERS)[number];
   readonly site_key: string;
-  readonly when_unavailable: 'withhold' | 'accept';
+  readonly when_unavailable: (typeof WHEN_UNAVAILABLE)[number];
 }
 
 /** What pages show, by the names of its fields in the API. */

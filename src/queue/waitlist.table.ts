@@ -8,7 +8,6 @@ import { WaitlistEntity } from './waitlist.entity.js';
 export const LARGE_COLUMNS = [
   'removedQuestions',
   'display',
-  'captcha',
   'captchaSecret',
   'mailSubject',
   'mailText',

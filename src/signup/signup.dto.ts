@@ -1,15 +1,27 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { AnyText, CheckedByService, Email, Metadata, PersonName, Phone, Uuid } from '../platform/contract/fields.js';
-import { COUNT_SCHEMA, EMAIL_SCHEMA, ID_SCHEMA, PHONE_SCHEMA } from '../platform/contract/formats.js';
+import {
+  AnyText,
+  CheckedByService,
+  Email,
+  Metadata,
+  PersonName,
+  Phone,
+  Time,
+  Uuid,
+} from '../platform/contract/fields.js';
+import { COUNT_SCHEMA, EMAIL_SCHEMA, ID_SCHEMA, parseZonedTime, PHONE_SCHEMA } from '../platform/contract/formats.js';
 import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { Found, JsonObject } from '../queue/waiter.js';
 import { WaitlistNameField } from '../waitlist/waitlist-name.js';
+import { captchaTokenOf } from './captcha.service.js';
 import type { SignupRequest, Sought } from './signup.service.js';
 
 const ABSENT = { optional: true, nullable: true } as const;
 const OTHER_NAMES =
   'Also accepted: the id as text, its public key, and either of them as `api_key` in place of `waitlist_id`.';
+/** Tokens of Turnstile have up to 2,048 characters, those of hCaptcha some thousand. */
+const CAPTCHA_TOKEN = { ...ABSENT, maxLength: 16_384 } as const;
 const NAME = { ...ABSENT, description: 'Visible to the owner only.' } as const;
 
 /** One answer in a signup. The service checks it, so this only documents it. */
@@ -73,6 +85,30 @@ export class CreateSignupDto {
   })
   answers?: AnswerDto[] | null;
 
+  @Time({
+    ...ABSENT,
+    description:
+      "When a page opened its form, by the service's clock: `now` of the public view. A form that is sent faster than a person types, or with its field `website` filled, which people do not see, earns its referrer no credit. A time in the future or older than a day is ignored. Programs need not send it.",
+  })
+  form_opened_at?: string | null;
+
+  /** The honeypot. Callers without `form_opened_at` may mean something else by the name. */
+  @CheckedByService({ optional: true, isHidden: true })
+  website?: unknown;
+
+  @AnyText({
+    ...CAPTCHA_TOKEN,
+    description:
+      'The token of the captcha, where the waitlist has one. Also accepted: the names that the widgets of the providers give it, `cf-turnstile-response` and `h-captcha-response`. It is ignored where there is no captcha.',
+  })
+  captcha_token?: string | null;
+
+  @AnyText({ ...CAPTCHA_TOKEN, isHidden: true })
+  'cf-turnstile-response'?: string | null;
+
+  @AnyText({ ...CAPTCHA_TOKEN, isHidden: true })
+  'h-captcha-response'?: string | null;
+
   static toRequest(body: CreateSignupDto): SignupRequest {
     return {
       waitlist: { waitlist_id: body.waitlist_id, api_key: body.api_key },
@@ -83,8 +119,15 @@ export class CreateSignupDto {
       referralLink: body.referral_link ?? null,
       metadata: body.metadata ?? null,
       answers: body.answers,
+      formOpenedAt: parseZonedTime(body.form_opened_at ?? ''),
+      isHoneypotFilled: typeof body.form_opened_at === 'string' && isFilled(body.website),
+      captchaToken: captchaTokenOf(body),
     };
   }
+}
+
+function isFilled(value: unknown): boolean {
+  return typeof value === 'string' ? value.trim() !== '' : value !== undefined && value !== null;
 }
 
 export class GetSignupDto {

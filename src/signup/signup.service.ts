@@ -1,21 +1,35 @@
 import { Injectable } from '@nestjs/common';
+import { isDisposable } from '../fraud/disposable.js';
+import { mailboxKey } from '../fraud/mailbox.js';
 import { MissLimit } from '../platform/limits/miss-limit.js';
+import { Networks } from '../platform/limits/networks.js';
 import { Problem } from '../platform/problems/problem.js';
 import { contactFaults, contactKeys } from '../queue/admission/contact.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import { referrerTokens } from '../queue/referral-link.js';
-import { type Applicant, type ContactKeys, type Found, NO_CONTACT } from '../queue/waiter.js';
+import { type Applicant, type ContactKeys, type Found, NO_CONTACT, type Trust } from '../queue/waiter.js';
 import type { WaitlistName } from '../waitlist/waitlist-name.js';
 import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
+import { CaptchaService } from './captcha.service.js';
 
 type Contact = Pick<Applicant, 'email' | 'phone'>;
 
+/** A browser may show a page again that it loaded long ago. */
+const FORM_MAX_MS = 86_400_000;
+
 /** A request to join, as it came. */
-export interface SignupRequest extends Omit<Applicant, 'referrerTokens' | 'region' | 'trust'> {
+export interface SignupRequest extends Omit<Applicant, 'referrerTokens' | 'region' | 'trust'>, FilledForm {
   readonly waitlist: WaitlistName;
   /** The address of the page where the person signs up. */
   readonly referralLink: string | null;
+}
+
+/** What a page adds, and programs leave out. */
+interface FilledForm {
+  readonly formOpenedAt: Date | null;
+  readonly isHoneypotFilled: boolean;
+  readonly captchaToken: string | null;
 }
 
 /** The person of a lookup. A uuid decides alone, so that beside it nobody can test an email that is not theirs. */
@@ -31,6 +45,8 @@ export class SignupService {
     private readonly reader: QueueReader,
     private readonly misses: MissLimit,
     private readonly names: WaitlistNames,
+    private readonly captchas: CaptchaService,
+    private readonly networks: Networks,
   ) {}
 
   /**
@@ -39,7 +55,7 @@ export class SignupService {
    * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_CLOSED`, `WAITLIST_NOT_FOUND`, `TOO_MANY_MISSES`
    */
   async join(request: SignupRequest, address: string): Promise<Found> {
-    return this.misses.limit(address, this.joinUnlimited(request).then(withMisses));
+    return this.misses.limit(address, this.joinUnlimited(request, address).then(withMisses));
   }
 
   /**
@@ -52,11 +68,24 @@ export class SignupService {
     return this.misses.limit(address, this.findUnlimited(waitlist, sought).then(withMisses));
   }
 
-  private async joinUnlimited(request: SignupRequest): Promise<Found> {
-    const { waitlist, referralLink, ...person } = request;
+  private async joinUnlimited(request: SignupRequest, address: string): Promise<Found> {
+    const { waitlist, referralLink, formOpenedAt, isHoneypotFilled, captchaToken, ...person } = request;
     const waitlistId = await this.names.idOf(waitlist);
     const region = await this.reader.regionFor(waitlistId, person.phone);
-    const trust = { reasons: [], mailboxKey: null, network: null };
+    const captcha = captchaToken === null ? null : await this.captchas.check(waitlistId, captchaToken);
+    const { emailKey } = contactKeys(person, region);
+    const mailbox = emailKey && mailboxKey(emailKey);
+    const trust: Trust = {
+      signals: {
+        isDisposable: emailKey !== null && isDisposable(emailKey),
+        secondsToFill: formOpenedAt && secondsSince(formOpenedAt),
+        isHoneypotFilled,
+        captchaMissed: captcha === 'missed',
+      },
+      hasCaptcha: captcha !== null,
+      mailboxKey: mailbox === emailKey ? null : mailbox,
+      network: this.networks.hashOf(address),
+    };
     return this.writer.join(waitlistId, {
       ...person,
       referrerTokens: referrerTokens(referralLink ?? ''),
@@ -83,6 +112,12 @@ export class SignupService {
     if (faults.length > 0) throw Problem.invalid(faults);
     return keys;
   }
+}
+
+/** Null for a time in the future, by a clock that is wrong, and for one that is too old to tell when the page was shown. */
+function secondsSince(opened: Date): number | null {
+  const elapsedMs = Date.now() - opened.getTime();
+  return elapsedMs >= 0 && elapsedMs <= FORM_MAX_MS ? elapsedMs / 1000 : null;
 }
 
 /**

@@ -209,7 +209,7 @@ export class DisplayDto {
   })
   required_contact_detail!: ContactDetail;
 
-  @ApiProperty({ description: 'Whether people verify their email; false in this version.', example: false })
+  @ApiProperty({ description: 'Whether people verify their email: `verification` is not off.', example: false })
   uses_signup_verification!: boolean;
 
   @ApiProperty({ description: 'The same as `uses_signup_verification`.', example: false })
@@ -227,7 +227,8 @@ export class DisplayDto {
   })
   organization_uuid_fk!: string | null;
 
-  static of({ display, requiredContact }: Waitlist): DisplayDto {
+  static of({ display, requiredContact, verification }: Waitlist): DisplayDto {
+    const usesVerification = verification !== 'off';
     const shown = wholeDisplay(display);
     return {
       title: shown.title,
@@ -245,8 +246,8 @@ export class DisplayDto {
       texts: shown.texts,
       your_turn_url: shown.your_turn_url,
       required_contact_detail: contactDetail(requiredContact),
-      uses_signup_verification: false,
-      uses_waiter_verification: false,
+      uses_signup_verification: usesVerification,
+      uses_waiter_verification: usesVerification,
       redirects_to_status_page: false,
       organization_uuid_fk: null,
     };

@@ -54,6 +54,7 @@ const CHANGES = {
   name: { summary: 'The name', value: { waitlist_name: 'My waitlist' } },
   referrals: { summary: 'The spots per referral', value: { spots_to_move_upon_referral: 5 } },
   contact: { summary: 'The required contact data', value: { required_contact: { phone: 'required' } } },
+  fraud: { summary: 'The rules against false referrals', value: { fraud: { referrals_per_hour: 30 } } },
   questions: { summary: 'The questions', value: { questions: [{ question_value: 'How did you hear of us?' }] } },
 };
 
@@ -75,7 +76,14 @@ export class WaitlistController {
   })
   @ApiBody({ type: CreateWaitlistDto, examples: NEW_WAITLISTS })
   @ApiCreatedResponse({ description: 'The new waitlist, with its API key.', type: CreatedWaitlistDto, links: LINKS })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'ID_TAKEN', 'PUBLIC_KEY_TAKEN', ...REPEAT_PROBLEMS)
+  @ApiProblems(
+    'MISSING_TOKEN',
+    'INVALID_TOKEN',
+    'ID_TAKEN',
+    'PUBLIC_KEY_TAKEN',
+    ...REPEAT_PROBLEMS,
+    'WAITLIST_RULE_BROKEN',
+  )
   async createWaitlist(@Write() write: OwnerWrite, @Body() body: CreateWaitlistDto): Promise<CreatedWaitlistDto> {
     const [settings, names] = [CreateWaitlistDto.toSettings(body), CreateWaitlistDto.toNames(body)];
     const { waitlist, apiKey } = await this.waitlists.create(settings, write, names);

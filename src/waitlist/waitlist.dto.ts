@@ -16,12 +16,13 @@ import { KnownFieldsOnly } from '../platform/contract/request.js';
 import { COUNT_SCHEMA, ID_SCHEMA, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
 import { LIVE_QUESTIONS_BYTES_MAX, LIVE_QUESTIONS_MAX } from '../queue/questions.js';
 import { signupPage } from '../queue/referral-link.js';
-import { type SettingChanges, UNREACHABLE } from '../queue/settings.js';
+import { UNREACHABLE } from '../queue/settings.js';
 import { REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
 import { DERIVED_DISPLAY, DisplayDto, DisplaySettingsDto, FRAME_ORIGINS, wholeDisplay } from './display.dto.js';
 import { ConfiguredQuestionDto, QuestionDto, questionFaults, QUESTIONS } from './question.dto.js';
+import { publicCaptcha, TrustDto, TrustSettingsDto } from './trust.dto.js';
 import { PUBLIC_KEY_SCHEMA } from './waitlist-keys.js';
-import { DEFAULTS, type Names, type PageRequest, type Waitlist } from './waitlist.service.js';
+import { DEFAULTS, type GivenSettings, type Names, type PageRequest, type Waitlist } from './waitlist.service.js';
 
 const PAGE_SIZE_MAX = 100;
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
@@ -166,7 +167,7 @@ class SettingsDto {
 }
 
 @KnownFieldsOnly(...SENT_BACK)
-export class CreateWaitlistDto extends IntersectionType(SettingsDto, DisplaySettingsDto) {
+export class CreateWaitlistDto extends IntersectionType(SettingsDto, TrustSettingsDto, DisplaySettingsDto) {
   static toNames({ id, public_key: publicKey }: CreateWaitlistDto): Names {
     return { id, publicKey };
   }
@@ -183,7 +184,8 @@ export class CreateWaitlistDto extends IntersectionType(SettingsDto, DisplaySett
       isPublic: body.is_public,
       hidesCounts: body.hide_counts,
       display: DisplaySettingsDto.toDisplay(body),
-    } satisfies SettingChanges;
+      ...TrustSettingsDto.toTrust(body),
+    } satisfies GivenSettings;
   }
 }
 
@@ -283,7 +285,7 @@ class WaitlistFieldsDto {
 }
 
 /** A waitlist as its owner sees it. */
-export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, DisplayDto) {
+export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, DisplayDto) {
   static from(waitlist: Waitlist): WaitlistDto {
     const { active, offboarded, referredActive, referredOffboarded } = waitlist;
     return {
@@ -309,12 +311,22 @@ export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, DisplayDto)
       default_region: waitlist.defaultRegion,
       frame_origins: wholeDisplay(waitlist.display).frame_origins,
       created_at: timestamp(waitlist.createdAt),
+      ...TrustDto.of(waitlist),
       ...DisplayDto.of(waitlist),
     };
   }
 }
 
-const OWNER_ONLY = ['default_region', 'is_public', 'frame_origins'] as const;
+const OWNER_ONLY = [
+  'default_region',
+  'is_public',
+  'frame_origins',
+  'verification',
+  'fraud',
+  'mail_subject',
+  'mail_text',
+  'mail_on_offboarding',
+] as const;
 
 /** The owner's and the public view as one type: generated clients have no good name for "one or the other". */
 export class WaitlistViewDto extends IntersectionType(
@@ -358,6 +370,7 @@ export class WaitlistViewDto extends IntersectionType(
       created_at: view.created_at,
       statistics: waitlist.hidesCounts ? null : { total_signups, current_signups },
       now: new Date().toISOString(),
+      captcha: waitlist.captcha && publicCaptcha(waitlist.captcha),
       ...DisplayDto.of(waitlist),
     };
   }

@@ -1,19 +1,22 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { FRAUD_DEFAULTS } from '../fraud/fraud-rules.js';
+import { type Config, CONFIG } from '../platform/config/config.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
-import { Problem } from '../platform/problems/problem.js';
+import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { hashKey } from '../platform/secrets/random-key.js';
+import { SealedColumns } from '../platform/secrets/sealed-columns.js';
+import { Secrets } from '../platform/secrets/secrets.js';
 import { EMPTY_TOTALS } from '../queue/counters.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { changeQuestions, NO_QUESTIONS } from '../queue/questions.js';
 import { type Configured, QueueWriter } from '../queue/queue.writer.js';
-import { requireSound, type SettingChanges } from '../queue/settings.js';
-import type { Display } from '../queue/waitlist.entity.js';
+import { given, requireSound, type SettingChanges } from '../queue/settings.js';
+import type { Captcha, Display } from '../queue/waitlist.entity.js';
 import type { WholeWaitlist } from '../queue/waitlist.table.js';
 import { newApiKey, newPublicKey } from './waitlist-keys.js';
 import { type NewWaitlist, WaitlistStore } from './waitlist.store.js';
@@ -48,7 +51,18 @@ export const DEFAULTS = {
 
 export type Waitlist = Readonly<WholeWaitlist>;
 
-type NewSettings = SettingChanges & { readonly name: string };
+/** Settings as the owner gives them. */
+export interface GivenSettings extends Omit<SettingChanges, 'captchaSecret'> {
+  /** In clear; undefined to keep the one that is stored. */
+  readonly newCaptchaSecret?: string | undefined;
+}
+
+type NewSettings = GivenSettings & { readonly name: string };
+
+/** A captcha with its secret in clear; null if this process cannot decrypt it. */
+export interface CaptchaAccess extends Captcha {
+  readonly secret: string | null;
+}
 
 /** Names that the owner gives a new waitlist; omitted ones are generated. */
 export interface Names {
@@ -88,7 +102,12 @@ export class WaitlistService {
     private readonly writer: QueueWriter,
     private readonly purger: QueuePurger,
     private readonly writes: OwnerWrites,
-  ) {}
+    private readonly secrets: Secrets,
+    sealed: SealedColumns,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
+    sealed.add({ table: 'waitlist', id: 'id', column: 'captcha_secret' });
+  }
 
   /**
    * Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again.
@@ -130,15 +149,24 @@ export class WaitlistService {
     return (await this.database.one(this.waitlists.find(id))) ?? throwNotFound();
   }
 
+  /** The captcha of a waitlist of any owner; null without one. */
+  async findCaptcha(id: number): Promise<CaptchaAccess | null> {
+    const waitlist = await this.database.one(this.waitlists.find(id));
+    if (!waitlist?.captcha) return null;
+    return { ...waitlist.captcha, secret: this.secrets.open(waitlist.captchaSecret ?? '') };
+  }
+
   /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
-  async update(id: number, settings: SettingChanges, write: OwnerWrite): Promise<Configured> {
+  async update(id: number, settings: GivenSettings, write: OwnerWrite): Promise<Configured> {
     // Also checks the owner. A waitlist never changes its owner.
     const waitlist = await this.get(write.accountId, id);
     // A client may send back the whole waitlist. Unchanged spots must not wait for other reorderings, and the address of the
     // hosted page must not be stored, because it depends on `PUBLIC_BASE_URL`.
-    const { spotsPerReferral, urlLocation } = settings;
-    const changes = {
-      ...settings,
+    const { spotsPerReferral, urlLocation, newCaptchaSecret, ...others } = settings;
+    this.requireMail(others, waitlist);
+    const changes: SettingChanges = {
+      ...others,
+      captchaSecret: newCaptchaSecret && this.secrets.seal(newCaptchaSecret),
       spotsPerReferral: spotsPerReferral === waitlist.spotsPerReferral ? undefined : spotsPerReferral,
       urlLocation: urlLocation === waitlist.hostedPage ? null : urlLocation,
     };
@@ -191,7 +219,10 @@ export class WaitlistService {
   private async insert(settings: NewSettings, apiKey: string, write: OwnerWrite, brought: Names): Promise<Created> {
     const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
     const { questions, removedQuestions, malformed } = changeQuestions(NO_QUESTIONS, settings.questions);
-    requireSound({ requiredContact }, malformed);
+    const { captcha = null, newCaptchaSecret, verification = DEFAULTS.verification } = settings;
+    const captchaSecret = newCaptchaSecret === undefined ? null : this.secrets.seal(newCaptchaSecret);
+    requireSound({ requiredContact, captcha, captchaSecret, verification }, malformed);
+    this.requireMail(settings, DEFAULTS);
     const apiKeyHash = hashKey(apiKey);
     const row: NewWaitlist = {
       id: brought.id,
@@ -210,10 +241,10 @@ export class WaitlistService {
       isPublic: settings.isPublic ?? DEFAULTS.isPublic,
       hidesCounts: settings.hidesCounts ?? DEFAULTS.hidesCounts,
       display: settings.display ?? {},
-      verification: settings.verification ?? DEFAULTS.verification,
-      fraud: settings.fraud ?? FRAUD_DEFAULTS,
-      captcha: settings.captcha ?? null,
-      captchaSecret: settings.captchaSecret ?? null,
+      verification,
+      fraud: { ...FRAUD_DEFAULTS, ...given(settings.fraud ?? {}) },
+      captcha,
+      captchaSecret,
       mailSubject: settings.mailSubject ?? null,
       mailText: settings.mailText ?? null,
       mailOnOffboarding: settings.mailOnOffboarding ?? DEFAULTS.mailOnOffboarding,
@@ -233,6 +264,18 @@ export class WaitlistService {
       await session.one(this.writes.record(write, event));
       return secretAnswer;
     });
+  }
+
+  /** Without a mail server, nobody could be verified or told anything. @throws Problem `WAITLIST_RULE_BROKEN` */
+  private requireMail(settings: GivenSettings, current: Pick<Waitlist, 'verification' | 'mailOnOffboarding'>): void {
+    if ('mail' in this.config && this.config.mail !== null) return;
+    const { verification = 'off', mailOnOffboarding = false } = settings;
+    const message = 'must be off: this service sends no mail, because SMTP_URL is not set';
+    const broken: FieldFault[] = [
+      ...(verification === 'off' || verification === current.verification ? [] : ['verification']),
+      ...(!mailOnOffboarding || current.mailOnOffboarding ? [] : ['mail_on_offboarding']),
+    ].map((field) => ({ field, rule: 'one_of', message }));
+    if (broken.length > 0) throw Problem.ruleBroken(broken);
   }
 
   /** Returns whether the row is new: an earlier attempt may have been committed meanwhile. */

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { CreateAccountKeyDto } from '../../src/auth/account-key.dto.js';
 import { ChangePasswordDto, CreateTokensDto } from '../../src/auth/auth.dto.js';
 import { emailKey } from '../../src/platform/contract/email.js';
-import { isDay, isHttpUrl, parseTime } from '../../src/platform/contract/formats.js';
+import { isDay, isHttpUrl, parseZonedTime } from '../../src/platform/contract/formats.js';
 import { isPhoneAnywhere } from '../../src/platform/contract/phone.js';
 import { readRequest } from '../../src/platform/contract/request.js';
 import { Problem } from '../../src/platform/problems/problem.js';
@@ -79,6 +79,8 @@ const DISPLAYED = [
   'your_turn_url',
   'frame_origins',
 ];
+/** The settings of trust. */
+const TRUSTED = ['verification', 'fraud', 'captcha', 'mail_subject', 'mail_text', 'mail_on_offboarding'];
 /** Its keys are known to the service only; test/http/waitlist.spec.ts checks them. */
 const TEXTS = 'texts';
 const NAMES = ['id', 'public_key'];
@@ -97,12 +99,14 @@ interface Given {
   readonly to?: string;
   readonly waiters?: readonly object[];
   readonly offboard_next?: number;
-  readonly expires_at?: string | null;
   readonly since?: string;
   readonly delivery_ids?: readonly string[];
   readonly required_contact?: { readonly email?: string; readonly phone?: string };
+  readonly expires_at?: string | null;
   readonly questions?: readonly { readonly question_value: string; readonly soft_deleted?: boolean }[];
 }
+
+const isFuture: MoreRules = ({ expires_at: time }) => typeof time !== 'string' || Date.parse(time) > Date.now();
 
 const isNamed: MoreRules = ({ email = '', phone = '', uuid = '' }) => `${email}${phone}${uuid}`.trim() !== '';
 
@@ -112,8 +116,6 @@ const isPageOfSearch: MoreRules = ({ search, status, offset = 0, order = 'joined
 
 const isSpan: MoreRules = ({ from, to = new Date().toISOString().slice(0, 10) }) =>
   from === undefined || (from <= to && Date.parse(to) - Date.parse(from) < 366 * 86_400_000);
-
-const isAhead: MoreRules = ({ expires_at }) => !expires_at || new Date(expires_at) > new Date();
 
 const isOneReplay: MoreRules = ({ since, delivery_ids: ids }) => (since === undefined) !== (ids === undefined);
 
@@ -132,7 +134,7 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [GetSignupDto, queryOf('/api/v1/signup'), isNamed],
   [CreateTokensDto, CreateTokens!],
   [ChangePasswordDto, ChangePassword!],
-  [CreateAccountKeyDto, CreateAccountKey!, isAhead],
+  [CreateAccountKeyDto, CreateAccountKey!, isFuture],
   // In parts: of thirteen random parameters together, few requests have no fault.
   [ListWaitersDto, ['search', 'status', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), FILTERED_BY)],
@@ -148,11 +150,13 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [ReplayDeliveriesDto, ReplayDeliveries!, isOneReplay],
   [GetStatisticsDto, queryOf('/api/v1/waitlist/{waitlist_id}/statistics'), isSpan],
   [PreviewReorderDto, queryOf('/api/v1/waitlist/{waitlist_id}/reorder')],
-  [CreateWaitlistDto, [...DISPLAYED, TEXTS, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
+  [CreateWaitlistDto, [...DISPLAYED, ...TRUSTED, TEXTS, ...NAMES].reduce(omit, CreateWaitlist!), isSound],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...NAMES, 'waitlist_name'])],
   [CreateWaitlistDto, pick(CreateWaitlist!, [...DISPLAYED, 'waitlist_name'])],
-  [UpdateWaitlistDto, [...DISPLAYED, TEXTS].reduce(omit, UpdateWaitlist!), isSound],
+  [CreateWaitlistDto, pick(CreateWaitlist!, [...TRUSTED, 'waitlist_name'])],
+  [UpdateWaitlistDto, [...DISPLAYED, ...TRUSTED, TEXTS].reduce(omit, UpdateWaitlist!), isSound],
   [UpdateWaitlistDto, pick(UpdateWaitlist!, DISPLAYED)],
+  [UpdateWaitlistDto, pick(UpdateWaitlist!, TRUSTED)],
 ];
 const formats = Object.fromEntries(
   [...text.matchAll(/"format": "([\w-]+)"/g)].map(([, name]) => [name!, true as const]),
@@ -164,7 +168,7 @@ const FORMATS = {
   date: isDay,
   'country-code': (text: string) => text === 'US',
   language: (text: string) => text === 'pt-BR',
-  'date-time': (text: string) => parseTime(text) !== null,
+  'date-time': (text: string) => parseZonedTime(text) !== null,
   'idn-email': (text: string) => text.trim() === '' || emailKey(text) !== null,
   phone: (text: string) => text.trim() === '' || isPhoneAnywhere(text),
 };

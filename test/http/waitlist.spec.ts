@@ -31,6 +31,21 @@ const DISPLAY = {
   redirects_to_status_page: false,
   organization_uuid_fk: null,
 };
+/** The settings of a new waitlist about whom it trusts. */
+const TRUST = {
+  verification: 'off',
+  fraud: {
+    disposable_domains: true,
+    same_mailbox: true,
+    referrals_per_hour: 60,
+    referrals_per_network_per_hour: 20,
+    minimum_seconds: 2,
+  },
+  captcha: null,
+  mail_subject: null,
+  mail_text: null,
+  mail_on_offboarding: false,
+};
 /** Crockford's base 32, with a letter. */
 const PUBLIC_KEY = /^(?=.*[A-Z])[0-9A-HJKMNP-TV-Z]{8}$/;
 const PAGE_SIZE_MAX = 100;
@@ -65,6 +80,7 @@ describe('a new waitlist', () => {
     expect(body).toEqual({
       ...SETTINGS,
       ...DISPLAY,
+      ...TRUST,
       id: expect.any(Number),
       public_key: expect.stringMatching(PUBLIC_KEY),
       spots_to_move_upon_referral: 3,
@@ -463,6 +479,98 @@ describe('display settings', () => {
   });
 });
 
+describe('settings of trust', () => {
+  const CAPTCHA = { provider: 'turnstile', site_key: 'site-key', when_unavailable: 'accept' } as const;
+  const SECRET = 'the-secret-of-the-captcha';
+
+  it('are stored as they were sent, and shown to the owner alone', async () => {
+    const rules = { disposable_domains: null, same_mailbox: false, referrals_per_hour: 1, referrals_per_network_per_hour: 1_000_000, minimum_seconds: 3_600 }; // prettier-ignore
+    const settings = { fraud: rules, mail_subject: 'Straße 😀', mail_text: 'One\n\ttwo' };
+
+    const { body: created } = await create(settings);
+
+    for (const view of [created, (await read(created)).body]) expect(view).toMatchObject(settings);
+    const { body: shown } = await api.get(`${PATH}/${created.id}`);
+    for (const field of ['verification', 'fraud', 'mail_subject', 'mail_text', 'mail_on_offboarding'])
+      expect(shown).not.toHaveProperty(field);
+    const { body: changed } = await change(created, { mail_subject: null, mail_text: null });
+    expect(changed).toMatchObject({ fraud: rules, mail_subject: null, mail_text: null });
+  });
+
+  it('keep a rule that a change does not name, and null turns one off', async () => {
+    const { body: created } = await create({ fraud: { minimum_seconds: 5 } });
+    expect(created.fraud).toEqual({ ...TRUST.fraud, minimum_seconds: 5 });
+
+    const { body: changed } = await change(created, { fraud: { same_mailbox: null, referrals_per_hour: null } });
+
+    const now = { ...TRUST.fraud, minimum_seconds: 5, same_mailbox: null, referrals_per_hour: null };
+    expect(changed.fraud).toEqual(now);
+    expect((await change(created, { fraud: {} })).body.fraud).toEqual(now);
+  });
+
+  it('show the captcha to the owner and its keys to pages, and its secret to nobody', async () => {
+    const { body: created } = await create({ captcha: { ...CAPTCHA, secret: SECRET } });
+    const { provider, site_key } = CAPTCHA;
+
+    const answers = [await read(created), await change(created, {}), await api.get(`${PATH}/${created.id}`)];
+
+    expect(answers.map(({ body }) => body.captcha)).toEqual([CAPTCHA, CAPTCHA, { provider, site_key }]);
+    const stored: unknown = await service.app.get(Database).dataSource.query('SELECT * FROM waitlist');
+    for (const text of [JSON.stringify(created), JSON.stringify(stored), ...answers.map((answer) => answer.text)])
+      expect(text).not.toContain(SECRET);
+  });
+
+  it('keep the secret of a captcha whose keys stay, and need one for other keys', async () => {
+    const { body: created } = await create({ captcha: { ...CAPTCHA, secret: SECRET } });
+    const { provider, site_key } = CAPTCHA;
+    const needsSecret = { status: 400, body: { errors: [{ field: 'captcha.secret', rule: 'required' }] } };
+
+    expect(await change(created, { captcha: { ...CAPTCHA, provider: 'hcaptcha' } })).toMatchObject(needsSecret);
+    expect(await change(created, { captcha: { ...CAPTCHA, site_key: 'another' } })).toMatchObject(needsSecret);
+    expect((await change(created, { captcha: { provider, site_key } })).body.captcha).toEqual({
+      ...CAPTCHA,
+      when_unavailable: 'withhold',
+    });
+    expect((await change(created, { captcha: null })).body.captcha).toBeNull();
+    expect(await change(created, { captcha: CAPTCHA })).toMatchObject(needsSecret);
+    expect(await create({ captcha: CAPTCHA })).toMatchObject(needsSecret);
+  });
+
+  it.each([
+    [{ verification: 'always' }, 'verification', 'one_of'],
+    [{ fraud: null }, 'fraud', 'type'],
+    [{ fraud: { referrals_per_day: 1 } }, 'fraud.referrals_per_day', 'known'],
+    [{ fraud: { disposable_domains: 'yes' } }, 'fraud.disposable_domains', 'type'],
+    [{ fraud: { referrals_per_hour: 0 } }, 'fraud.referrals_per_hour', 'minimum'],
+    [{ fraud: { referrals_per_network_per_hour: 1_000_001 } }, 'fraud.referrals_per_network_per_hour', 'maximum'],
+    [{ fraud: { minimum_seconds: 1.5 } }, 'fraud.minimum_seconds', 'type'],
+    [{ fraud: { minimum_seconds: 3_601 } }, 'fraud.minimum_seconds', 'maximum'],
+    [{ captcha: 'turnstile' }, 'captcha', 'type'],
+    [{ captcha: { ...CAPTCHA, secret: SECRET, provider: 'recaptcha' } }, 'captcha.provider', 'one_of'],
+    [{ captcha: { ...CAPTCHA, secret: SECRET, site_key: '"><script>' } }, 'captcha.site_key', 'format'],
+    [{ captcha: { ...CAPTCHA, secret: '' } }, 'captcha.secret', 'min_length'],
+    [{ captcha: { ...CAPTCHA, secret: SECRET, sitekey: 'x' } }, 'captcha.sitekey', 'known'],
+    [{ mail_subject: 'x'.repeat(201) }, 'mail_subject', 'max_length'],
+    [{ mail_subject: 'Hello\r\nBcc: all@example.com' }, 'mail_subject', 'characters'],
+    [{ mail_text: 'x'.repeat(5_001) }, 'mail_text', 'max_length'],
+    [{ mail_text: 'a\u0000b' }, 'mail_text', 'characters'],
+    [{ mail_on_offboarding: null }, 'mail_on_offboarding', 'type'],
+  ])('are refused with 400 for %j, naming %s (%s)', async (fields, field, rule) => {
+    for (const { status, body } of [await create(fields), await change(await world.waitlist({}, owner), fields)])
+      expect([status, body.errors]).toMatchObject([400, [{ field, rule }]]);
+  });
+
+  it.each([
+    [{ verification: 'optional' }, ['verification']],
+    [{ verification: 'required', mail_on_offboarding: true }, ['verification', 'mail_on_offboarding']],
+  ])('that send mail are refused with 422 by a service that sends none: %j', async (fields, named) => {
+    for (const answer of [await create(fields), await change(await world.waitlist({}, owner), fields)]) {
+      expect([answer.status, answer.body.error_code]).toEqual([422, 'WAITLIST_RULE_BROKEN']);
+      expect(fieldsOf(answer)).toEqual(named);
+    }
+  });
+});
+
 describe('a page view', () => {
   const HEARTBEATS = '/api/v1/widget_heartbeats';
   const VIEW = { location: 'https://example.com/join?ref_id=x', referrer: '', widget_type: 'WIDGET_1' };
@@ -765,6 +873,7 @@ describe('the public view', () => {
     await world.signups(waitlist, 2);
     const view = {
       ...DISPLAY,
+      captcha: null,
       id: waitlist.id,
       public_key: waitlist.public_key,
       waitlist_name: waitlist.waitlist_name,

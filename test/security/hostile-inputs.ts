@@ -74,7 +74,7 @@ function each<Value>(
 /** A copy of `sound` with `value` at a path such as `questions[0].optional`. */
 function holding(sound: object, path: string, value: unknown): object {
   const copy = structuredClone(sound);
-  const keys = path.match(/\w+/g)!;
+  const keys = path.match(/[\w-]+/g)!;
   const last = keys.pop()!;
   const parent = keys.reduce<object>((inner, key) => Reflect.get(inner, key) as object, copy);
   Reflect.set(parent, last, value);
@@ -268,6 +268,15 @@ const signups = bodies(
       'a list of one': [['https://example.com/?ref_id={referral}']],
       ...longerThan(2048),
     },
+    form_opened_at: {
+      ...NULLABLE_TEXT,
+      ...disguised('2026-11-21T09:30:00Z'),
+      'no time': ['', 'now', '2026-11-21', '2026-11-21T09:30:00', '2026-13-01T00:00:00Z', '1763718600000'],
+      'too long': [`2026-11-21T09:30:00.${'0'.repeat(30)}Z`],
+    },
+    captcha_token: { ...NULLABLE_TEXT, 'a list of one': [['x']], ...longerThan(16_384) },
+    'cf-turnstile-response': { ...NULLABLE_TEXT, ...longerThan(16_384) },
+    'h-captcha-response': { ...NULLABLE_TEXT, ...longerThan(16_384) },
     metadata: {
       ...wrongType('object', 'null'),
       'more than 16 KiB': ['x'.repeat(16 * 1024), 'é'.repeat(8 * 1024), Array(9000).fill(0)].map((a) => ({ a })),
@@ -552,6 +561,8 @@ const SETTINGS = {
   waitlist_url_location: 'https://example.com/',
   required_contact: {},
   questions: [{ question_value: 'Why?', answer_value: ['Because'] }],
+  fraud: {},
+  captcha: { provider: 'turnstile', site_key: 'site-key', secret: 'the-secret' },
 };
 const SETTING_FAULTS: Fields = {
   waitlist_name: { ...TEXT, ...disguised('Hostile'), ...longerThan(200) },
@@ -607,6 +618,19 @@ const SETTING_FAULTS: Fields = {
   },
   leaderboard_length: { ...wrongType('number'), 'out of range': [0, 101], 'no whole number': [1.5] },
   uses_leaderboard: wrongType('boolean'),
+  fraud: wrongType('object'),
+  'fraud.disposable_domains': wrongType('boolean', 'null'),
+  'fraud.referrals_per_hour': { ...wrongType('number', 'null'), 'out of range': [-1, 0, 1_000_001] },
+  'fraud.referals_per_hour': { unknown: [1] },
+  captcha: { ...wrongType('object', 'null'), 'no keys': [{}] },
+  'captcha.provider': { ...wrongType('text'), 'no provider': ['recaptcha', 'https://example.com'] },
+  'captcha.site_key': { ...TEXT, ...disguised('site-key'), 'a way out of an attribute': ['"onload="alert(1)'] },
+  'captcha.secret': { ...TEXT, ...disguised('the-secret'), ...longerThan(500) },
+  'captcha.verify_url': { unknown: ['https://example.com'] },
+  mail_subject: { ...NULLABLE_TEXT, empty: [''], ...disguised('Hello'), ...longerThan(200) },
+  mail_text: { ...NULLABLE_TEXT, empty: [''], NUL: ['a\u0000b'], 'an escape of a terminal': ['\u001b[31m'] },
+  verification: { ...wrongType('text'), 'no setting': ['on', 'OFF', 'true'] },
+  mail_on_offboarding: wrongType('boolean'),
   waitlist_nmae: { unknown: ['Hostile'] },
   'required_contact.fist_name': { unknown: ['off'] },
   'questions[0]': wrongType('object'),

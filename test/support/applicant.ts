@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Applicant, Trust } from '../../src/queue/waiter.js';
 
-/** Nothing was found before the lock. */
-export const UNSUSPICIOUS: Trust = { reasons: [], mailboxKey: null, network: null };
+export const UNSUSPICIOUS: Trust = {
+  signals: { isDisposable: false, secondsToFill: null, isHoneypotFilled: false, captchaMissed: false },
+  hasCaptcha: false,
+  mailboxKey: null,
+  network: null,
+};
 
 /** An applicant with a random email, and perhaps with a referrer's token. */
 export function applicant(referrerToken?: string): Applicant {

@@ -15,6 +15,7 @@ export interface StatusProps {
 /** The place of a person who joined, and the link to share. */
 export function StatusView({ waitlist, status, leaders, texts, heading: Heading = 'h1' }: StatusProps) {
   if (status.status === 'offboarded') return <YourTurn waitlist={waitlist} texts={texts} heading={Heading} />;
+  if (status.status === 'pending') return <CheckMail texts={texts} heading={Heading} />;
   const { text } = texts;
   return (
     <div class="waitlist-status">
@@ -38,6 +39,16 @@ function YourTurn({ waitlist, texts: { text }, heading: Heading = 'h1' }: Omit<S
           {text('your_turn_button')}
         </a>
       )}
+    </div>
+  );
+}
+
+/** A person whose place waits for a click in a mail. */
+function CheckMail({ texts: { text }, heading: Heading = 'h1' }: Pick<StatusProps, 'texts' | 'heading'>) {
+  return (
+    <div class="waitlist-status">
+      <Heading class="waitlist-place">{text('check_mail')}</Heading>
+      <p class="waitlist-ahead">{text('check_mail_text')}</p>
     </div>
   );
 }

@@ -64,6 +64,17 @@ export const TEXTS = {
   your_turn_text: 'You’ve been let in. Thank you for waiting.',
   your_turn_button: 'Get started',
 
+  check_mail: 'Check your mail',
+  check_mail_text: 'We sent you a link. Open it to take your place on the list.',
+  resend: 'Send it again',
+  resent: 'We sent it again. It can take a few minutes to arrive.',
+
+  verify: 'Confirm your email',
+  verify_text: 'One more click, and your signup counts.',
+  verify_button: 'Confirm email',
+  link_not_found: 'This link has ended',
+  link_not_found_text: 'It works for 72 hours, until a newer one is used. Sign up again to get a new one.',
+
   page_not_found: 'Page not found',
   page_not_found_text: 'Please check the address.',
 };

@@ -37,9 +37,11 @@ describe('settings', () => {
       trustedProxies: [],
       rateLimits: { public: 600, login: 10, exempt: [] },
       redisUrl: undefined,
+      captchaVerifyUrl: undefined,
       corsOrigins: [],
       docsEnabled: true,
       auditDays: 400,
+      mail: null,
       transferDirectory: tmpdir(),
       shutdownDelaySeconds: 0,
       logLevel: 'warn',
@@ -57,7 +59,8 @@ describe('settings', () => {
   it('treat an empty variable as not set', () => {
     const names = [
       'PORT', 'HOST', 'METRICS_PORT', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
-      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CORS_ORIGINS', 'TRANSFER_DIR',
+      'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CAPTCHA_VERIFY_URL', 'CORS_ORIGINS', 'TRANSFER_DIR',
+      'SMTP_URL', 'MAIL_FROM', 'WEBHOOK_ALLOWED_NETWORKS',
     ]; // prettier-ignore
     expect(read(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(read({}));
   });
@@ -85,6 +88,7 @@ describe('settings', () => {
       { rateLimits: { public: 0, login: 1_000_000, exempt: ['192.0.2.7', '2001:db8::/32'] } },
     ],
     [{ REDIS_URL: 'redis://redis' }, { redisUrl: 'redis://redis' }],
+    [{ CAPTCHA_VERIFY_URL: 'https://captcha.example/verify' }, { captchaVerifyUrl: 'https://captcha.example/verify' }],
     [{ REDIS_URL: 'rediss://user:p%40ss@[::1]:6380/2' }, { redisUrl: 'rediss://user:p%40ss@[::1]:6380/2' }],
     [
       { CORS_ORIGINS: 'https://app.example.com, http://localhost:5173,' },
@@ -111,6 +115,27 @@ describe('settings', () => {
     expect(read({ DATABASE_URL: url }).database).toMatchObject(expected);
   });
 
+  it.each([
+    ['smtp://mail.example', { host: 'mail.example', port: undefined, secure: false, auth: undefined }],
+    ['smtps://mail.example', { secure: true }],
+    ['smtp://[::1]:2525/', { host: '::1', port: 2525 }],
+    ['smtp://us%40er:p%2Fa%3Ass@mail.example:587', { auth: { user: 'us@er', pass: 'p/a:ss' }, port: 587 }],
+  ])('read the mail server from %s', (url, expected) => {
+    expect(read({ SMTP_URL: url, MAIL_FROM: 'a@example.com' }).mail?.server).toMatchObject(expected);
+  });
+
+  it.each([
+    ['launch@example.com', { name: '', address: 'launch@example.com' }],
+    ['"Launch, Inc." <launch@example.com>', { name: 'Launch, Inc.', address: 'launch@example.com' }],
+  ])('read the sender of mails from %s', (from, expected) => {
+    expect(read({ SMTP_URL: 'smtp://mail.example', MAIL_FROM: from }).mail?.from).toEqual(expected);
+  });
+
+  it('require MAIL_FROM with SMTP_URL, and send no mail without a server', () => {
+    expect(errorsOf({ SMTP_URL: 'smtp://mail.example' })).toBe('MAIL_FROM: is required with SMTP_URL');
+    expect(read({ MAIL_FROM: 'a@example.com' }).mail).toBeNull();
+  });
+
   it.each<[string, string[]]>([
     ['PORT', ['0', '80.5', '-1', '65536', 'http', '0x50', '1e3']],
     ['METRICS_PORT', ['0', '65536', 'yes', '3000']],
@@ -134,6 +159,12 @@ describe('settings', () => {
     ['REDIS_URL', [
       'redis', 'redis:', 'http://redis', 'redis://redis:99999', 'redis://redis/cache', 'redis://redis?commandTimeout=9', 'redis://redis/0#x',
     ]],
+    ['CAPTCHA_VERIFY_URL', ['captcha.example', 'ftp://captcha.example']],
+    ['SMTP_URL', [
+      'mail.example', 'smtp:', 'smtp://', 'http://mail.example', 'smtp://mail.example:99999', 'smtp://mail.example/x', 'smtp://mail.example?pool=true',
+      'smtp://:%ff@mail.example',
+    ]],
+    ['MAIL_FROM', ['nobody', 'Launch <launch>', 'a@example.com, b@example.com', '<>']],
     ['TRANSFER_DIR', ['/no/such/directory', '/etc/passwd']],
     ['CORS_ORIGINS', ['*', 'example.com', 'https://example.com/', 'https://example.com/app', 'null']],
   ])('name %s if its value is wrong', (name, values) => {
@@ -178,6 +209,7 @@ describe('settings', () => {
     const wrong = {
       DATABASE_URL: 'mysql://user:hunter2@host',
       REDIS_URL: 'redis://:hunter2@host/x',
+      SMTP_URL: 'smtp://user:hunter2@host/x',
       JWT_SECRET: 'hunter2',
     };
     expect(errorsOf(wrong)).not.toContain('hunter2');

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import parseAddresses from 'nodemailer/lib/addressparser';
 import { z } from 'zod';
 import { emailKey } from '../contract/email.js';
 import { HTTP_URL_RULE, isHttpUrl, percentDecoded } from '../contract/formats.js';
@@ -63,6 +64,8 @@ const otlpProtocol = z.literal('http/protobuf', 'must be http/protobuf').optiona
 /** Without a query: its options would override ours, which keep a dead server from delaying requests. */
 const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d{0,5})?$/;
 
+const SMTP_FORM = 'must be smtp://user:password@host:port, or smtps:// for TLS from the start';
+
 const DAY_SECONDS = 86_400;
 /** A login ends after this time, however often it is renewed, so no token needs to live longer. */
 export const LOGIN_LIFETIME_SECONDS = 90 * DAY_SECONDS;
@@ -101,11 +104,14 @@ const Environment = z.object({
       'must be redis://user:password@host:port/number, or rediss:// for TLS',
     )
     .optional(),
+  CAPTCHA_VERIFY_URL: httpUrl.optional(),
   WEBHOOK_ALLOWED_NETWORKS: networks,
   CORS_ORIGINS: list.refine(
     (items) => items.every(isOrigin),
     'must be a comma-separated list of origins such as https://example.com',
   ),
+  SMTP_URL: z.string().transform(parseSmtpUrl).optional(),
+  MAIL_FROM: z.string().transform(parseSender).optional(),
   AUDIT_DAYS: wholeNumber(AUDIT_DAYS, AUDIT_DAYS_MIN, 3_650),
   TRANSFER_DIR: z.string().refine(isWritableDirectory, 'must be a directory that this user may write to').optional(),
   DOCS_ENABLED: z
@@ -137,6 +143,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   }
   const env = parsed.data;
   if (env.METRICS_PORT === env.PORT) throw new ConfigError('METRICS_PORT: must differ from PORT');
+  if (env.SMTP_URL && !env.MAIL_FROM) throw new ConfigError('MAIL_FROM: is required with SMTP_URL');
   const publicBaseUrl = env.PUBLIC_BASE_URL ?? `http://localhost:${env.PORT}`;
   return {
     port: env.PORT,
@@ -157,12 +164,16 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     rateLimits: { public: env.RATE_LIMIT_PUBLIC, login: env.RATE_LIMIT_LOGIN, exempt: env.RATE_LIMIT_EXEMPT },
     /** The Redis or Valkey that replicas share for counting. */
     redisUrl: env.REDIS_URL,
+    /** Where captcha tokens are verified, in place of the address of their provider. */
+    captchaVerifyUrl: env.CAPTCHA_VERIFY_URL,
     corsOrigins: env.CORS_ORIGINS,
     /** Networks of the operator's own that webhooks may call, by http too. */
     webhookAllowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS,
     docsEnabled: env.DOCS_ENABLED,
     /** How long audit events are kept. */
     auditDays: env.AUDIT_DAYS,
+    /** The server that takes the mails, and their sender; null without one. */
+    mail: env.SMTP_URL && env.MAIL_FROM ? { server: env.SMTP_URL, from: env.MAIL_FROM } : null,
     /** Where the files of imports and exports lie while they are in use. */
     transferDirectory: resolve(env.TRANSFER_DIR ?? tmpdir()),
     /**
@@ -224,6 +235,33 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx) {
   context.addIssue(
     'must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>',
   );
+  return z.NEVER;
+}
+
+function parseSmtpUrl(value: string, context: z.RefinementCtx) {
+  if (/^smtps?:\/\//.test(value) && URL.canParse(value)) {
+    const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(value);
+    const [user, secret] = [username, password].map(percentDecoded);
+    const hasMore = pathname.length > 1 || search !== '' || hash !== '';
+    if (hostname && user !== undefined && secret !== undefined && !hasMore) {
+      return {
+        // An IPv6 address has brackets in a URL only.
+        host: hostname.replace(/^\[(.*)\]$/, '$1'),
+        port: port === '' ? undefined : Number(port),
+        secure: protocol === 'smtps:',
+        auth: user === '' ? undefined : { user, pass: secret },
+      };
+    }
+  }
+  // The message must not repeat the value, which can hold a password.
+  context.addIssue(SMTP_FORM);
+  return z.NEVER;
+}
+
+function parseSender(value: string, context: z.RefinementCtx) {
+  const [sender, ...others] = parseAddresses(value, { flatten: true });
+  if (sender && others.length === 0 && emailKey(sender.address) !== null) return sender;
+  context.addIssue('must be an email address, or a name and an address: Launch <launch@example.com>');
   return z.NEVER;
 }
 

@@ -83,6 +83,7 @@ export function createDocument(app: INestApplication, basePath: string, name: Do
   document.components = { ...document.components, headers, responses };
   for (const name of strictSchemas())
     Object.assign(document.components.schemas?.[name] ?? {}, { additionalProperties: false });
+  inlineNullables(document.components.schemas);
   document.paths = inOrderOfUse(document);
   for (const { get, ...writes } of Object.values(document.paths)) {
     if (get) complete(get, [], commonHeaders);
@@ -100,6 +101,18 @@ function modulesOf(app: INestApplication, document: DocumentName): Type<unknown>
 function readDescription(name: string, basePath: string): string {
   const text = readFileSync(new URL(`./${name}`, import.meta.url), 'utf8').trimEnd();
   return text.replaceAll('](/docs', `](${basePath}/docs`);
+}
+
+/** OpenAPI 3.0 cannot make a reference nullable, so a nullable object stands inline. */
+function inlineNullables(schemas: Components['schemas'] = {}): void {
+  const properties = Object.values(schemas).flatMap((schema) => Object.values(('properties' in schema && schema.properties) || {})); // prettier-ignore
+  for (const property of properties) {
+    if ('$ref' in property || !property.nullable) continue;
+    const [reference] = property.allOf ?? [];
+    if (!reference || !('$ref' in reference)) continue;
+    delete property.allOf;
+    Object.assign(property, { ...schemas[reference.$ref.split('/').at(-1) ?? ''], ...property });
+  }
 }
 
 /** Orders paths by tag, and the operations of a path by use. Tools show them in this order. */

@@ -29,6 +29,7 @@ import {
   isDay,
   isHttpUrl,
   isUuid,
+  LINES_PATTERN,
   parseId,
   parseZonedTime,
   PHONE_SCHEMA,
@@ -124,20 +125,16 @@ export function HttpUrl(options: TextOptions) {
   return applyDecorators(Text({ format: 'http-url', ...options }), Holds('httpUrl', urlFault));
 }
 
-/** A moment in ISO 8601, with a zone. */
+/** A moment in ISO 8601. Its zone may be another than UTC, because some clients send their own. */
 export function Time(options: FieldOptions) {
   const timeFault = (value: string) => (parseZonedTime(value) === null ? broken('format', TIME_RULE) : null);
   return applyDecorators(Text({ ...TIME_SCHEMA, ...options }), Holds('time', timeFault));
 }
 
-/** A moment in the future, in ISO 8601. Its zone may be another than UTC, because some clients send their own. */
 export function FutureTime(options: FieldOptions) {
-  const timeFault = (value: string) => {
-    const moment = parseZonedTime(value);
-    if (moment === null) return broken('format', TIME_RULE);
-    return moment.getTime() > Date.now() ? null : broken('minimum', 'must be in the future');
-  };
-  return applyDecorators(Text({ ...TIME_SCHEMA, ...options }), Holds('future', timeFault));
+  const pastFault = (value: string) =>
+    (parseZonedTime(value)?.getTime() ?? 0) > Date.now() ? null : broken('minimum', 'must be in the future');
+  return applyDecorators(Time(options), Holds('future', pastFault));
 }
 
 /** A day such as `2026-11-22`. */
@@ -253,8 +250,8 @@ export function Metadata({ maxBytes = METADATA_BYTES_MAX, ...options }: FieldOpt
   return field(schema, [Holds('metadata', metadataFault(maxBytes)), Unchanged()]);
 }
 
-/** Documented here and checked by a service, because the rule depends on the waitlist. */
-export function CheckedByService(options: FieldOptions & { readonly type: [Class]; readonly maxItems: number }) {
+/** Documented here and checked by a service, because the rule depends on the waitlist or on other fields. */
+export function CheckedByService(options: FieldOptions & { readonly type?: [Class]; readonly maxItems?: number }) {
   return field({ ...options }, [Allow(), Unchanged()]);
 }
 
@@ -425,7 +422,7 @@ export function textFault({ minLength = 0, maxLength, pattern }: TextBounds): Fi
     if (length < minLength)
       return broken('min_length', minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`);
     if (expression?.test(value) ?? true) return null;
-    return pattern === TEXT_PATTERN
+    return pattern === TEXT_PATTERN || pattern === LINES_PATTERN
       ? broken('characters', 'must not contain control characters')
       : broken('format', `must match ${pattern}`);
   };

@@ -5,6 +5,8 @@
 
 /** Text without control characters. Lone surrogates are rejected when a body is read. */
 export const TEXT_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
+/** The same, but for tabs and the ends of lines. */
+export const LINES_PATTERN = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$';
 
 export const EMAIL_SCHEMA = {
   type: String,

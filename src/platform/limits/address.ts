@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
@@ -15,6 +15,12 @@ export function addressKey(address: string, ipv6Bits = SUBSCRIBER_BITS): string 
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
   const network = parsed.parts.slice(0, ipv6Bits / 16).map((group) => group.toString(16));
   return `${network.join(':')}::`;
+}
+
+/** The network that providers give to one site: an IPv4 /24 or an IPv6 /48. */
+export function siteKey(address: string): string {
+  const key = addressKey(address, SITE_BITS);
+  return isIPv4(key) ? key.replace(/\d+$/, '0') : key;
 }
 
 /** An address with the port that some proxies add: `192.0.2.7:4711`, `[2001:db8::7]:4711`; or in brackets only. */

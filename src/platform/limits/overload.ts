@@ -14,6 +14,8 @@ declare module 'fastify' {
     pressureHandler?: () => undefined;
     /** Whether a request with this body, not validated yet, is exempt because its work grows with the waitlist. */
     isLongWork?: (body: unknown) => boolean;
+    /** The time that a request with this body, not validated yet, waits for another service. It is added to the deadline. */
+    waitsMs?: (body: unknown) => number;
   }
   interface FastifyRequest {
     answerTimer?: NodeJS.Timeout;
@@ -48,10 +50,12 @@ export function answerInTime(fastify: FastifyInstance, answerMs: number): void {
   // once, answering them in that phase would delay every timer by many seconds; setImmediate answers them after it.
   fastify.addHook('onRequest', (_request, _reply, done) => void setImmediate(done));
   fastify.addHook('preHandler', (request, reply, done) => {
-    if (!request.routeOptions.config.isLongWork?.(request.body)) {
+    const { isLongWork, waitsMs } = request.routeOptions.config;
+    if (!isLongWork?.(request.body)) {
+      const deadlineMs = answerMs + (waitsMs?.(request.body) ?? 0);
       const answer = () =>
-        void reply.send(new Problem('OVERLOADED', { cause: new Error(`no answer within ${answerMs} ms`) }));
-      request.answerTimer = setTimeout(answer, answerMs);
+        void reply.send(new Problem('OVERLOADED', { cause: new Error(`no answer within ${deadlineMs} ms`) }));
+      request.answerTimer = setTimeout(answer, deadlineMs);
     }
     done();
   });

@@ -103,6 +103,12 @@ const CATALOG = {
     remedy:
       'Create a signup, or check the waitlist and the email, phone or uuid. Records of other owners are not found either.',
   },
+  LINK_NOT_FOUND: {
+    status: 404,
+    detail: 'There is no such link, or it has ended.',
+    remedy:
+      'Returned by the page of a link in a mail. `POST /api/v1/signup/resend_verification` mails a new one. A link works for 72 hours, until a newer one is used.',
+  },
   NO_IMPORT_FOUND: {
     status: 404,
     detail: 'Nothing was imported into this waitlist in the last 30 days.',

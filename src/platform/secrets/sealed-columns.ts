@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, NO_DEADLINE } from '../database/database.js';
-import { type Query, select, write } from '../database/session.js';
+import { select, write } from '../database/session.js';
 import { Secrets } from './secrets.js';
 
 /** Rows read at once. */
@@ -8,12 +8,15 @@ const CHUNK_SIZE = 200;
 
 export interface SealedColumn {
   readonly table: string;
-  /** The primary key. */
+  /** The primary key: text or a number. */
   readonly id: string;
   readonly column: string;
 }
 
-type SealedRow = { readonly id: string | number; readonly sealed: string };
+interface SealedRow {
+  readonly id: string | number;
+  readonly sealed: string;
+}
 
 /** All columns that hold text encrypted by {@link Secrets}. */
 @Injectable()
@@ -42,12 +45,14 @@ export class SealedColumns {
 
   private async resealColumn({ table, id, column }: SealedColumn): Promise<number> {
     let unavailable = 0;
-    let after: string | number | null = null;
+    let after: SealedRow['id'] | undefined;
     for (;;) {
-      const query: Query<readonly SealedRow[]> = select<SealedRow, readonly SealedRow[]>(
+      // SQLite sorts every number before any text, so there is no value below all ids of either kind.
+      const [start, values] = after === undefined ? ['', []] : [`${id} > ? AND`, [after]];
+      const query = select<SealedRow, readonly SealedRow[]>(
         `SELECT ${id} AS id, ${column} AS sealed FROM ${table}
-         WHERE ${after === null ? '' : `${id} > ? AND`} ${column} IS NOT NULL AND ${column} NOT LIKE ? ORDER BY ${id} LIMIT ?`,
-        [...(after === null ? [] : [after]), `${this.secrets.currentId}.%`, CHUNK_SIZE],
+         WHERE ${start} ${column} IS NOT NULL AND ${column} NOT LIKE ? ORDER BY ${id} LIMIT ?`,
+        [...values, `${this.secrets.currentId}.%`, CHUNK_SIZE],
         (found) => found,
       );
       // Usually no row is left, so it reads the whole table.
@@ -66,7 +71,7 @@ export class SealedColumns {
           );
       }
       if (rows.length < CHUNK_SIZE) return unavailable;
-      after = rows.at(-1)?.id ?? null;
+      after = rows.at(-1)?.id;
     }
   }
 }

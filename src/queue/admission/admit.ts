@@ -4,7 +4,7 @@ import type { RequiredContact, WaitlistEntity } from '../waitlist.entity.js';
 import { checkAnswers } from './answers.js';
 import { contactFaults, contactKeys, nonBlank } from './contact.js';
 
-type Rules = Pick<WaitlistEntity, 'requiredContact' | 'questions' | 'isClosed'>;
+type Rules = Pick<WaitlistEntity, 'requiredContact' | 'questions' | 'isClosed' | 'captcha'>;
 type Contact = Pick<Newcomer, 'email' | 'phone' | 'firstName' | 'lastName'>;
 
 /** A request to join, held to the rules of its waitlist. */
@@ -17,7 +17,17 @@ export interface Admission {
   readonly refusal: Problem | null;
 }
 
-/** @throws Problem `INVALID_REQUEST` for contact data without a normal form and for answers that cannot be stored */
+const CAPTCHA_MISSING: FieldFault = {
+  field: 'captcha_token',
+  rule: 'required',
+  message: 'must be a token of the captcha that was not used before',
+};
+
+/**
+ * Without its captcha, a request learns nothing of whether the applicant is on the waitlist.
+ * @throws Problem `INVALID_REQUEST` for contact data without a normal form and for answers that cannot be stored,
+ * `WAITLIST_RULE_BROKEN` without the captcha of the waitlist
+ */
 export function admit(applicant: Applicant, rules: Rules): Admission {
   const contact = keptContact(applicant, rules.requiredContact);
   const keys = contactKeys(contact, applicant.region);
@@ -26,6 +36,7 @@ export function admit(applicant: Applicant, rules: Rules): Admission {
   if (invalid.length > 0) throw Problem.invalid(invalid);
   const mailboxKey = keys.emailKey === null ? null : applicant.trust.mailboxKey;
   const broken = [...missingContact(contact, rules.requiredContact), ...faults];
+  if (rules.captcha && !applicant.trust.hasCaptcha) throw Problem.ruleBroken([CAPTCHA_MISSING, ...broken]);
   return {
     keys,
     newcomer: { ...contact, ...keys, mailboxKey, metadata: applicant.metadata, answers },

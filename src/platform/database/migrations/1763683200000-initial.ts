@@ -228,6 +228,8 @@ export const initial = migrationsOf(1763683200000, [
       failing_since ${is.time} NULL,
       created_at ${is.time} NOT NULL`,
   ),
+  // The webhooks that are on.
+  index('webhook_active', 'webhook', 'is_active, id'),
   // The webhooks of a waitlist.
   index('webhook_waitlist', 'webhook', 'waitlist_id, id'),
   table(
@@ -260,26 +262,34 @@ export const initial = migrationsOf(1763683200000, [
     (is) => `
       id ${is.code(36)} NOT NULL PRIMARY KEY,
       waitlist_id ${is.id} NOT NULL,
-      waiter_uuid ${is.code(36)} NOT NULL,
-      kind ${is.code(12)} NOT NULL,
-      mailbox_hash ${is.code(43)} NOT NULL,
+      waiter_uuid ${is.code(36)} NULL,
+      webhook_id ${is.id} NULL,
+      kind ${is.code(16)} NOT NULL,
+      mailbox_hash ${is.code(43)} NULL,
       network_hash ${is.code(43)} NULL,
       status ${is.code(9)} NOT NULL,
       attempts INT NOT NULL DEFAULT 0,
       next_attempt_at ${is.time} NULL,
-      created_at ${is.time} NOT NULL,
-      sent_at ${is.time} NULL`,
+      attempted_at ${is.time} NULL,
+      created_at ${is.time} NOT NULL`,
   ),
   // Mails that are due.
   index('mail_due', 'mail', 'status, next_attempt_at'),
   // The mails to a person.
   index('mail_waiter', 'mail', 'waitlist_id, waiter_uuid, created_at'),
   // The last mails to a mailbox.
-  index('mail_mailbox', 'mail', 'mailbox_hash, created_at'),
+  index('mail_mailbox', 'mail', 'mailbox_hash, attempted_at'),
   // The last mails that a network caused.
-  index('mail_network', 'mail', 'network_hash, created_at'),
+  index('mail_network', 'mail', 'network_hash, attempted_at'),
   // Deleting old mails.
   index('mail_created', 'mail', 'created_at'),
+  // Its one row is the lock under which mails are claimed.
+  table(
+    'mail_turn',
+    (is) => `
+      id ${is.flag} NOT NULL PRIMARY KEY,
+      revision ${is.id} NOT NULL`,
+  ),
   table(
     'verification_link',
     (is) => `

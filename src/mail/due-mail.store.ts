@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../platform/database/database.js';
+import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { known, type Query, select, write } from '../platform/database/session.js';
+import type { Row, Table } from '../platform/database/table.js';
+import { MailEntity } from '../outbox/mail.entity.js';
+import { WaiterEntity } from '../queue/waiter.entity.js';
+import { type WholeWaitlist, WaitlistTable } from '../queue/waitlist.table.js';
+import type { Tried } from './bounds.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Pending mails that the metrics count: a scrape must stay cheap however many there are. */
+export const COUNTED_MAX = 100_000;
+
+export type Recipient = Pick<WaiterEntity, 'uuid' | 'email' | 'emailKey' | 'verified'>;
+
+/** The owner of a webhook, and its address. */
+export interface WebhookOwner {
+  readonly webhookId: number;
+  readonly url: string;
+  readonly email: string;
+}
+
+/** The mails that wait to be sent. */
+@Injectable()
+export class DueMailStore {
+  private readonly mails: Table<MailEntity>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly waitlists: WaitlistTable,
+  ) {
+    this.mails = database.table(MailEntity);
+  }
+
+  hasDue(now: Date): Query<boolean> {
+    return select<Row, boolean>(
+      `SELECT 1 FROM mail WHERE status = 'pending' AND next_attempt_at <= ? LIMIT 1`,
+      [toSqlTime(now)],
+      (rows) => rows.length > 0,
+    );
+  }
+
+  /**
+   * Lets one process after the other claim mails, so that their bounds hold whatever process sends. A write of one row, so
+   * that a cluster with several writing nodes notices two claims too.
+   */
+  takeTurn(): Query<void> {
+    return write(
+      `INSERT INTO mail_turn (id, revision) VALUES (1, 1) ${this.database.dialect.upsertSum(['id'], ['revision'])}`,
+    );
+  }
+
+  /** The mails that have been due for longest. Locks them against an erasure, which drops them. */
+  findDue(now: Date, limit: number): Query<MailEntity[]> {
+    return select<Row, MailEntity[]>(
+      `SELECT ${this.mails.select('m')} FROM mail m WHERE m.status = 'pending' AND m.next_attempt_at <= ?
+       ORDER BY m.next_attempt_at LIMIT ?${this.database.dialect.isEmbedded ? '' : ' FOR UPDATE SKIP LOCKED'}`,
+      [toSqlTime(now), limit],
+      (rows) => rows.map((row) => this.mails.read(row)),
+    );
+  }
+
+  /** The records with these uuids, by uuid. */
+  findRecipients(uuids: readonly string[]): Query<ReadonlyMap<string, Recipient>> {
+    if (uuids.length === 0) return known(new Map());
+    return select<Row, ReadonlyMap<string, Recipient>>(
+      `SELECT uuid, email, email_key, verified FROM waiter WHERE uuid IN (${placeholders(uuids.length)})`,
+      uuids,
+      (rows) =>
+        new Map(
+          rows.map(({ uuid, email, email_key, verified }) => [
+            uuid as string,
+            {
+              uuid: uuid as string,
+              email: email as string | null,
+              emailKey: email_key as string | null,
+              verified: verified === 1,
+            },
+          ]),
+        ),
+    );
+  }
+
+  /** By id. */
+  findWaitlists(ids: readonly number[]): Query<ReadonlyMap<number, WholeWaitlist>> {
+    return select<Row, ReadonlyMap<number, WholeWaitlist>>(
+      `SELECT ${this.waitlists.select('l')} FROM waitlist l WHERE l.id IN (${placeholders(ids.length)})`,
+      ids,
+      (rows) => new Map(rows.map((row) => this.waitlists.read(row)).map((waitlist) => [waitlist.id, waitlist])),
+    );
+  }
+
+  /** By the id of the webhook. */
+  findWebhookOwners(webhookIds: readonly number[]): Query<ReadonlyMap<number, WebhookOwner>> {
+    if (webhookIds.length === 0) return known(new Map());
+    return select<WebhookOwner, ReadonlyMap<number, WebhookOwner>>(
+      `SELECT h.id AS webhookId, h.url, a.email FROM webhook h
+       JOIN waitlist l ON l.id = h.waitlist_id JOIN account a ON a.id = l.account_id
+       WHERE h.id IN (${placeholders(webhookIds.length)})`,
+      webhookIds,
+      (rows) => new Map(rows.map((row) => [row.webhookId, row])),
+    );
+  }
+
+  /** How many other mails with these hashes were tried in the last hour and day, by hash. */
+  countTried(
+    column: 'mailbox_hash' | 'network_hash',
+    hashes: readonly string[],
+    { now, without }: { readonly now: Date; readonly without: readonly string[] },
+  ): Query<ReadonlyMap<string, Tried>> {
+    if (hashes.length === 0) return known(new Map());
+    const [hour, day] = [HOUR_MS, DAY_MS].map((ms) => toSqlTime(new Date(now.getTime() - ms)));
+    return select<Record<'hash' | 'hour' | 'day', string | number>, ReadonlyMap<string, Tried>>(
+      `SELECT ${column} AS hash, SUM(CASE WHEN attempted_at > ? THEN 1 ELSE 0 END) AS hour, COUNT(*) AS day FROM mail
+       WHERE ${column} IN (${placeholders(hashes.length)}) AND attempted_at > ?
+         AND id NOT IN (${placeholders(without.length)}) GROUP BY ${column}`,
+      [hour, ...hashes, day, ...without],
+      // MySQL's sums are decimal texts.
+      (rows) => new Map(rows.map((row) => [String(row.hash), { hour: Number(row.hour), day: Number(row.day) }])),
+    );
+  }
+
+  change(id: string, change: Partial<MailEntity>): Query<void> {
+    return this.mails.update({ id }, change);
+  }
+
+  /** Stores what became of an attempt, unless the mail was dropped or claimed anew meanwhile. */
+  settle({ id, attempts }: MailEntity, change: Partial<MailEntity>): Query<void> {
+    return this.mails.update({ id, attempts, status: 'pending' }, change);
+  }
+
+  /** At most {@link COUNTED_MAX}. */
+  countPending(): Query<number> {
+    return select<{ count: number }, number>(
+      `SELECT COUNT(*) AS count FROM (SELECT 1 FROM mail WHERE status = 'pending' LIMIT ?) AS counted`,
+      [COUNTED_MAX],
+      ([row]) => Number(row?.count ?? 0),
+    );
+  }
+
+  /** For how many seconds the mail that waits longest has been due; 0 if none is due. */
+  measureDelay(now: Date): Query<number> {
+    return select<{ due: Date | string | null }, number>(
+      `SELECT MIN(next_attempt_at) AS due FROM mail WHERE status = 'pending'`,
+      [],
+      ([row]) => (row?.due ? Math.max(0, now.getTime() - fromSqlTime(row.due).getTime()) / 1000 : 0),
+    );
+  }
+
+  /** How many waitlists send mails. */
+  countSenders(): Query<number> {
+    return select<{ count: number }, number>(
+      `SELECT COUNT(*) AS count FROM waitlist WHERE verification <> 'off' OR mail_on_offboarding = 1`,
+      [],
+      ([row]) => Number(row?.count ?? 0),
+    );
+  }
+}

@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { BackgroundTask } from '../platform/background-task.js';
+import { type Config, CONFIG } from '../platform/config/config.js';
+import { Database } from '../platform/database/database.js';
+import type { Query } from '../platform/database/session.js';
+import { Sweeper } from '../platform/database/sweeper.js';
+import { safeError } from '../platform/problems/problem.filter.js';
+import { hashKey } from '../platform/secrets/random-key.js';
+import type { MailEntity } from '../outbox/mail.entity.js';
+import { retryDelayMs } from '../outbox/retry-delay.js';
+import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
+import { VerificationLinkStore } from '../outbox/verification-link.store.js';
+import type { WholeWaitlist } from '../queue/waitlist.table.js';
+import { type Bound, MailBounds } from './bounds.js';
+import { type Composed, verificationMail, webhookDisabledMail, yourTurnMail } from './composer.js';
+import { DueMailStore, type Recipient, type WebhookOwner } from './due-mail.store.js';
+import { MailMetrics } from './mail.metrics.js';
+import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailTransport } from './mail.transport.js';
+
+/** How often each process looks for mails that are due. */
+const LOOK_MS = 1_000;
+/** A process that stops gives its mails this time. */
+const STOP_MS = 5_000;
+/** A mail of a process that died is tried by another after this time. */
+const LEASE_MS = 2 * ATTEMPT_MAX_MS;
+const TOKEN_BYTES = 32;
+/** For how long a link in a mail works. */
+const LINK_MS = 72 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+/** The last mail to somebody pending is remembered for as long as they may still click. */
+const KEPT_DAYS = 30;
+/** Rows deleted in one transaction. */
+const SWEPT_AT_ONCE = 1_000;
+
+/** What the dispatcher tells the operator. A line names no person. */
+export interface Log {
+  warn(fields: object, text: string): void;
+  error(fields: object, text: string): void;
+}
+
+/** A mail with its text, and the link in it, which is stored before the mail leaves. */
+interface Letter extends Composed {
+  readonly to: string;
+  readonly link: VerificationLinkEntity | null;
+}
+
+/** A mail that this process alone sends, until its lease ends. */
+interface Claimed {
+  readonly mail: MailEntity;
+  readonly letter: Letter;
+}
+
+/** What a mail is about; undefined where it is gone. */
+interface About {
+  readonly recipient: Recipient | undefined;
+  readonly waitlist: WholeWaitlist | undefined;
+  readonly owner: WebhookOwner | undefined;
+}
+
+interface Claim {
+  /** How many mails were due. */
+  readonly due: number;
+  readonly claimed: readonly Claimed[];
+  readonly dropped: readonly { readonly mail: MailEntity; readonly bound: Bound }[];
+}
+
+/**
+ * Sends the mails of the outbox, on every replica. A claim is one transaction: it holds the mails that are due to their
+ * bounds, composes them with a new link each, and leases them to this process. A mail is sent at least once: if a process
+ * dies after the server took a mail, it goes out again when its lease has ended.
+ */
+@Injectable()
+export class MailDispatcher implements BeforeApplicationShutdown {
+  private readonly task = new BackgroundTask(() => this.dispatch(), LOOK_MS);
+  private readonly sending = new Set<Promise<void>>();
+  private log: Log = { warn: () => undefined, error: () => undefined };
+
+  constructor(
+    private readonly database: Database,
+    private readonly mails: DueMailStore,
+    private readonly links: VerificationLinkStore,
+    private readonly transport: MailTransport,
+    private readonly metrics: MailMetrics,
+    sweeper: Sweeper,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
+    const rows = { chunk: SWEPT_AT_ONCE } as const;
+    sweeper.add({ ...rows, table: 'mail', id: 'id', time: 'created_at', before: () => new Date(Date.now() - KEPT_DAYS * DAY_MS) }); // prettier-ignore
+    sweeper.add({ ...rows, table: 'verification_link', id: 'token_hash', time: 'expires_at', before: () => new Date() }); // prettier-ignore
+  }
+
+  /** Starts to send. Without a server, says whether any waitlist needs one. */
+  async watch(log: Log): Promise<void> {
+    this.log = log;
+    if (this.transport.isConfigured) {
+      this.task.start((error) => log.error({ error: safeError(error) }, 'could not send mails yet'));
+      return;
+    }
+    const waitlists = await this.database.one(this.mails.countSenders());
+    if (waitlists > 0) log.warn({ waitlists }, 'waitlists send mails, but SMTP_URL is not set: no mail is sent');
+  }
+
+  /** Looks for mails now. */
+  wake(): void {
+    this.task.wake();
+  }
+
+  /** Claims no more mails, and resolves when those under way have been tried. Later ones are tried again. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.task.stop();
+    const timer = setTimeout(() => this.transport.close(), STOP_MS);
+    await Promise.all(this.sending);
+    clearTimeout(timer);
+    this.transport.close();
+  }
+
+  /** Claims as many mails as there are connections. One that is slow does not delay the next claim. */
+  private async dispatch(): Promise<void> {
+    for (;;) {
+      const free = CONNECTIONS_MAX - this.sending.size;
+      if (free === 0 || this.task.isStopped || !(await this.database.one(this.mails.hasDue(new Date())))) return;
+      const { due, claimed, dropped } = await this.claim(free);
+      for (const { mail, bound } of dropped) {
+        this.metrics.count('dropped');
+        this.log.warn({ waitlistId: mail.waitlistId, bound }, 'a mail beyond a bound was dropped');
+      }
+      for (const one of claimed) {
+        const sending: Promise<void> = this.task
+          .attempt(() => this.send(one))
+          .finally(() => {
+            this.sending.delete(sending);
+            this.wake();
+          });
+        this.sending.add(sending);
+      }
+      if (due < free) return;
+    }
+  }
+
+  private async claim(limit: number): Promise<Claim> {
+    return this.database.pipelinedTransaction(async (session) => {
+      const now = new Date();
+      const [, due] = await session.all([this.mails.takeTurn(), this.mails.findDue(now, limit)]);
+      if (due.length === 0) return { due: 0, claimed: [], dropped: [] };
+      const others = { now, without: due.map(({ id }) => id) };
+      const [recipients, waitlists, owners, mailboxes, networks] = await session.all([
+        this.mails.findRecipients(distinct(due.map(({ waiterUuid }) => waiterUuid))),
+        this.mails.findWaitlists(distinct(due.map(({ waitlistId }) => waitlistId))),
+        this.mails.findWebhookOwners(distinct(due.map(({ webhookId }) => webhookId))),
+        this.mails.countTried('mailbox_hash', distinct(due.map(({ mailboxHash }) => mailboxHash)), others),
+        this.mails.countTried('network_hash', distinct(due.map(({ networkHash }) => networkHash)), others),
+      ]);
+      const bounds = new MailBounds({ mailboxes, networks });
+      const claimed: Claimed[] = [];
+      const dropped: { mail: MailEntity; bound: Bound }[] = [];
+      const changes: Query<unknown>[] = [];
+      for (const mail of due) {
+        const letter = this.compose(mail, now, {
+          recipient: recipients.get(mail.waiterUuid ?? ''),
+          waitlist: waitlists.get(mail.waitlistId),
+          owner: owners.get(mail.webhookId ?? 0),
+        });
+        const bound = letter && bounds.take(mail);
+        if (letter === null || bound !== null) {
+          changes.push(this.mails.change(mail.id, { status: 'dropped', nextAttemptAt: null }));
+          if (bound !== null) dropped.push({ mail, bound });
+          continue;
+        }
+        const lease = {
+          attempts: mail.attempts + 1,
+          attemptedAt: now,
+          nextAttemptAt: new Date(now.getTime() + LEASE_MS),
+        };
+        changes.push(this.mails.change(mail.id, lease));
+        if (letter.link) changes.push(this.links.insert(letter.link));
+        claimed.push({ mail: { ...mail, ...lease }, letter });
+      }
+      await session.commit(changes);
+      return { due: due.length, claimed, dropped };
+    });
+  }
+
+  /** Null if nobody needs the mail any more: its waitlist, person or webhook is gone, or the email is verified. */
+  private compose(mail: MailEntity, now: Date, { recipient, waitlist, owner }: About): Letter | null {
+    if (!waitlist) return null;
+    if (mail.kind === 'webhook_disabled') {
+      const desk = `${this.config.publicBaseUrl}/desk`;
+      return owner ? { to: owner.email, link: null, ...webhookDisabledMail(waitlist, owner.url, desk) } : null;
+    }
+    if (!recipient || recipient.email === null || recipient.emailKey === null) return null;
+    const { uuid, email, emailKey } = recipient;
+    if (mail.kind === 'your_turn') return { to: email, link: null, ...yourTurnMail(waitlist) };
+    if (recipient.verified) return null;
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const link = {
+      tokenHash: hashKey(token),
+      waitlistId: waitlist.id,
+      waiterUuid: uuid,
+      emailKey,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + LINK_MS),
+      usedAt: null,
+    };
+    const url = `${waitlist.hostedPage}/verify/${token}`;
+    return { to: email, link, ...verificationMail(waitlist, url) };
+  }
+
+  private async send({ mail, letter: { to, subject, html, text } }: Claimed): Promise<void> {
+    const receipt = await this.transport.send({ id: mail.id, to, subject, html, text });
+    if (receipt.outcome === 'sent') {
+      this.metrics.count('sent');
+      await this.database.one(this.mails.settle(mail, { status: 'sent', nextAttemptAt: null }));
+      return;
+    }
+    const delayMs = receipt.outcome === 'put_off' ? retryDelayMs(mail.attempts) : null;
+    const outcome = delayMs === null ? 'failed' : 'retried';
+    this.metrics.count(outcome);
+    const { kind, waitlistId, attempts } = mail;
+    this.log.warn({ kind, waitlistId, attempts, outcome, reason: receipt.reason }, 'a mail was not sent');
+    const change =
+      delayMs === null
+        ? { status: 'failed' as const, nextAttemptAt: null }
+        : { nextAttemptAt: new Date(Date.now() + delayMs) };
+    await this.database.one(this.mails.settle(mail, change));
+  }
+}
+
+function distinct<Value extends string | number>(values: readonly (Value | null)[]): Value[] {
+  return [...new Set(values)].flatMap((value) => value ?? []);
+}

@@ -1,0 +1,90 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { createTransport, type NodemailerError } from 'nodemailer';
+import { type Config, CONFIG } from '../platform/config/config.js';
+import type { Composed } from './composer.js';
+
+/** More than the mails an hour to one mailbox, so that a slow one leaves connections to the others. */
+export const CONNECTIONS_MAX = 10;
+/** A server that is silent for this long is away. */
+const SILENCE_MS = 10_000;
+/** Of a server that is never silent for so long: an attempt has some ten replies. */
+export const ATTEMPT_MAX_MS = 60_000;
+/** RFC 3834: no automatic answers. */
+const HEADERS = { 'Auto-Submitted': 'auto-generated' };
+
+export interface Message extends Composed {
+  /** The same on every attempt, so that mail programs show a repeated mail once. */
+  readonly id: string;
+  readonly to: string;
+}
+
+export type Receipt =
+  | { readonly outcome: 'sent' }
+  /** `refused`: the server will not take this mail for this recipient. `put_off`: another attempt may succeed. */
+  | { readonly outcome: 'refused' | 'put_off'; readonly reason: Reason };
+
+/** What a log may hold of a failure: the server's own text can name the recipient. */
+interface Reason {
+  readonly code: string | undefined;
+  readonly command: string | undefined;
+  readonly status: number | undefined;
+}
+
+/** Hands mails to the server of `SMTP_URL`. */
+@Injectable()
+export class MailTransport {
+  private readonly pool: ReturnType<typeof createPool> | null;
+
+  constructor(@Inject(CONFIG) private readonly config: Config) {
+    this.pool = config.mail && createPool(config.mail.server);
+  }
+
+  get isConfigured(): boolean {
+    return this.pool !== null;
+  }
+
+  /** Never throws. */
+  async send({ id, to, ...composed }: Message): Promise<Receipt> {
+    const { pool, config } = this;
+    if (!pool || !config.mail) throw new Error('There is no SMTP_URL');
+    const { from } = config.mail;
+    try {
+      await pool.sendMail({
+        ...composed,
+        from,
+        // Not as a text, which could be read as several addresses.
+        to: { name: '', address: to },
+        messageId: `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
+        headers: HEADERS,
+        signal: AbortSignal.timeout(ATTEMPT_MAX_MS),
+      });
+      return { outcome: 'sent' };
+    } catch (error) {
+      const { permanent, code, command, responseCode } = error as NodemailerError;
+      const isRefused = permanent === true && (command === 'RCPT TO' || command === 'DATA');
+      return { outcome: isRefused ? 'refused' : 'put_off', reason: { code, command, status: responseCode } };
+    }
+  }
+
+  /** Ends all attempts under way, as if the server had not answered. */
+  close(): void {
+    this.pool?.close({ force: true });
+  }
+}
+
+function createPool(server: NonNullable<Config['mail']>['server']) {
+  return createTransport({
+    ...server,
+    pool: true,
+    maxConnections: CONNECTIONS_MAX,
+    // Of a kept connection that the server closed. All else is tried again by the dispatcher.
+    maxRequeues: 1,
+    dnsTimeout: SILENCE_MS,
+    connectionTimeout: SILENCE_MS,
+    greetingTimeout: SILENCE_MS,
+    socketTimeout: SILENCE_MS,
+    // A mail never contains a file or a page.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+}

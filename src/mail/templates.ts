@@ -1,0 +1,78 @@
+import Handlebars from 'handlebars';
+
+/** The texts of a mail. Each is shown as it is: an owner's text is never a template. */
+export interface Content {
+  readonly lang: string;
+  readonly direction: 'ltr' | 'rtl';
+  /** The list that the mail is about. */
+  readonly name: string;
+  readonly subject: string;
+  /** Each a list of lines. */
+  readonly paragraphs: readonly (readonly string[])[];
+  readonly button: { readonly label: string; readonly url: string } | null;
+  /** Below the button; empty leaves it out. */
+  readonly note: string;
+}
+
+interface Rendered {
+  readonly html: string;
+  readonly text: string;
+}
+
+/** Mail programs read tables and `style` attributes; few read a stylesheet. */
+const HTML = `<!doctype html>
+<html lang="{{lang}}" dir="{{direction}}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{{subject}}</title>
+</head>
+<body style="margin:0;padding:0;background:#f5f6f7;">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f5f6f7;">
+<tr><td align="center" style="padding:32px 16px;">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:480px;background:#ffffff;border:1px solid #e2e4e8;border-radius:12px;">
+<tr><td style="padding:32px;color:#1a1d21;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;">
+<p style="margin:0 0 24px;color:#5c636d;font-size:14px;"><bdi>{{name}}</bdi></p>
+{{#each paragraphs}}
+<p style="margin:0 0 16px;">{{#each this}}{{#unless @first}}<br>{{/unless}}{{this}}{{/each}}</p>
+{{/each}}
+{{#if button}}
+<p style="margin:24px 0;"><a href="{{button.url}}" style="display:inline-block;padding:12px 24px;background:#1a1d21;color:#ffffff;font-weight:600;text-decoration:none;border-radius:8px;">{{button.label}}</a></p>
+<p style="margin:0 0 16px;color:#5c636d;font-size:14px;word-break:break-all;"><a href="{{button.url}}" style="color:#5c636d;">{{button.url}}</a></p>
+{{/if}}
+{{#if note}}
+<p style="margin:0;color:#5c636d;font-size:14px;">{{note}}</p>
+{{/if}}
+</td></tr>
+</table>
+</td></tr>
+</table>
+</body>
+</html>
+`;
+
+const TEXT = `{{name}}
+
+{{#each paragraphs}}
+{{#each this}}
+{{this}}
+{{/each}}
+
+{{/each}}
+{{#if button}}
+{{button.label}}:
+{{button.url}}
+
+{{/if}}
+{{#if note}}
+{{note}}
+{{/if}}
+`;
+
+const html = Handlebars.compile<Content>(HTML, { strict: true });
+const text = Handlebars.compile<Content>(TEXT, { strict: true, noEscape: true });
+
+export function render(content: Content): Rendered {
+  return { html: html(content), text: text(content) };
+}

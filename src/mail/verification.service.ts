@@ -1,0 +1,106 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import { type Config, CONFIG } from '../platform/config/config.js';
+import { Database } from '../platform/database/database.js';
+import { addressKey, isWithin } from '../platform/limits/address.js';
+import { MissLimit } from '../platform/limits/miss-limit.js';
+import { Networks } from '../platform/limits/networks.js';
+import { toSeconds } from '../platform/limits/rate-limits.js';
+import { SharedCounts } from '../platform/limits/shared-counts.js';
+import { Problem } from '../platform/problems/problem.js';
+import { hashKey } from '../platform/secrets/random-key.js';
+import { MailStore } from '../outbox/mail.store.js';
+import { VerificationLinkStore } from '../outbox/verification-link.store.js';
+import { contactKeys } from '../queue/admission/contact.js';
+import { QueueReader } from '../queue/queue.reader.js';
+import { QueueWriter } from '../queue/queue.writer.js';
+import type { WaitlistName } from '../waitlist/waitlist-name.js';
+import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
+
+/** Requests of one network address, whoever is meant: a person needs one or two. */
+const RESENDS_MAX = 5;
+const RESEND_WINDOW_SECONDS = 3_600;
+
+type LookedUp = Awaited<ReturnType<QueueReader['find']>>;
+
+/** The links in mails, by which people verify their emails. */
+@Injectable()
+export class VerificationService {
+  private readonly resends: RateLimiterAbstract;
+  private readonly isExempt: (address: string) => boolean;
+
+  constructor(
+    private readonly database: Database,
+    private readonly reader: QueueReader,
+    private readonly writer: QueueWriter,
+    private readonly names: WaitlistNames,
+    private readonly mails: MailStore,
+    private readonly links: VerificationLinkStore,
+    private readonly networks: Networks,
+    private readonly misses: MissLimit,
+    counts: SharedCounts,
+    @Inject(CONFIG) { rateLimits }: Config,
+  ) {
+    this.resends = counts.counter('resends', RESEND_WINDOW_SECONDS);
+    this.isExempt = isWithin(rateLimits.exempt);
+  }
+
+  /**
+   * Mails a new link to the person with this email, if they are not verified. Does the same for anybody else, without a mail.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `RATE_LIMITED`
+   */
+  async resend(name: WaitlistName, email: string, address: string): Promise<void> {
+    await this.limitResends(address);
+    const waitlistId = await this.names.idOf(name);
+    const keys = contactKeys({ email, phone: null }, null);
+    await this.mailTo(await this.reader.find(waitlistId, keys), address);
+  }
+
+  /** The same for a person whose private page it is. @throws Problem `WAITLIST_NOT_FOUND`, `RATE_LIMITED` */
+  async resendTo(waitlistId: number, uuid: string, address: string): Promise<void> {
+    await this.limitResends(address);
+    await this.mailTo(await this.reader.findByUuid(waitlistId, uuid), address);
+  }
+
+  /** Changes nothing: a scanner of mails follows links too. @throws Problem `LINK_NOT_FOUND`, `TOO_MANY_MISSES` */
+  async requireLink(waitlistId: number, token: string, address: string): Promise<void> {
+    await this.misses.limit(address, this.findLink(waitlistId, hashKey(token)));
+  }
+
+  /**
+   * Verifies the email that the link was sent to. A second time too, which changes nothing. Returns the uuid.
+   * @throws Problem `LINK_NOT_FOUND`, `TOO_MANY_MISSES`
+   */
+  async verify(waitlistId: number, token: string, address: string): Promise<string> {
+    const { uuid } = await this.misses.limit(address, this.use(waitlistId, hashKey(token)));
+    return uuid;
+  }
+
+  private async findLink(waitlistId: number, tokenHash: string): Promise<{ revealsRecord: false }> {
+    const [link] = await this.database.one(this.links.find(waitlistId, [tokenHash]));
+    if (!link || link.expiresAt <= new Date()) throw new Problem('LINK_NOT_FOUND');
+    return { revealsRecord: false };
+  }
+
+  private async use(waitlistId: number, tokenHash: string): Promise<{ uuid: string; revealsRecord: false }> {
+    const { uuids } = await this.writer.verify(waitlistId, tokenHash);
+    return { uuid: uuids[0] as string, revealsRecord: false };
+  }
+
+  /** @throws Problem `RATE_LIMITED` */
+  private async limitResends(address: string): Promise<void> {
+    if (this.isExempt(address)) return;
+    const { consumedPoints, msBeforeNext } = await this.resends.penalty(addressKey(address));
+    if (consumedPoints > RESENDS_MAX) throw new Problem('RATE_LIMITED', { retryAfterSeconds: toSeconds(msBeforeNext) });
+  }
+
+  private async mailTo({ waiter, waitlist }: LookedUp, address: string): Promise<void> {
+    if (!waiter || waiter.verified || waiter.emailKey === null) return;
+    const waits = waiter.status === 'pending' || waiter.credit === 'awaiting_verification';
+    if (!waits && waitlist.verification === 'off') return;
+    const { uuid: waiterUuid, emailKey } = waiter;
+    const network = this.networks.hashOf(address);
+    const mail = { kind: 'verification', waiterUuid, emailKey, network, at: new Date() } as const;
+    await this.database.one(this.mails.insert(waitlist.id, [mail]));
+  }
+}

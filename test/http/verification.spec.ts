@@ -1,0 +1,515 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parseHTML } from 'linkedom';
+import { MailDispatcher } from '../../src/mail/mail-dispatcher.service.js';
+import type { Answer } from '../support/api.js';
+import { ahead } from '../support/clock.js';
+import { type Arrived, MailServer } from '../support/mail-server.js';
+import { type Service, startService } from '../support/service.js';
+import { until } from '../support/service-process.js';
+import type { OwnedWaitlist, Person } from '../support/world.js';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const HOSTILE = '{{to}} {{{html}}} {{#each this}} <b>&"\'<script>alert(1)</script>';
+
+let service: Service;
+let mail: MailServer;
+beforeAll(async () => {
+  mail = await MailServer.start();
+  service = await startService({
+    environment: {
+      SMTP_URL: mail.url,
+      MAIL_FROM: '"Launch, Inc." <launch@example.com>',
+      // Behind a proxy that serves it below a path, and strips the path.
+      PUBLIC_BASE_URL: 'https://example.com/lists',
+      RATE_LIMIT_EXEMPT: '203.0.113.9',
+    },
+  });
+  await service.app.get(MailDispatcher).watch(service.app.getHttpAdapter().getInstance().log);
+});
+afterAll(async () => {
+  await service.stop();
+  await mail.stop();
+});
+
+const newEmail = () => `${randomUUID()}@example.com`;
+let addresses = 0;
+/** A caller whom no other test has used up the limits of. */
+const newAddress = () => `198.51.${Math.floor((addresses += 1) / 250)}.${addresses % 250}`;
+
+/** The mails to an address, once there are so many. */
+async function mailsTo(email: string, count = 1): Promise<[Arrived, ...Arrived[]]> {
+  service.app.get(MailDispatcher).wake();
+  return mail.mailsTo(email, count);
+}
+
+/** Resolves once all mails that are due now have been tried: they are sent in the order in which they were caused. */
+async function allAreSent(): Promise<void> {
+  const sentinel = await service.world.signup(await service.world.waitlist({ verification: 'required' }));
+  await mailsTo(sentinel.email);
+}
+
+const countMailsTo = (email: string): number =>
+  mail.arrived.filter(({ to }) => to.some(({ address }) => address === email)).length;
+
+/** The path of the newest link that was mailed to an address. */
+async function linkOf(email: string, count = 1): Promise<string> {
+  return (await mailsTo(email, count)).at(-1)!.link!;
+}
+
+const click = (link: string): Promise<Answer> => service.api.post(link, undefined, { raw: '', headers: FORM });
+const resend = (waitlist_id: number, email: string, from = newAddress()): Promise<Answer> =>
+  service.api.post('/api/v1/signup/resend_verification', { waitlist_id, email }, { from });
+const textOf = ({ text }: Answer, selector = 'main'): string =>
+  parseHTML(text).document.querySelector(selector)?.textContent ?? '';
+const within = ({ headers }: Answer): string => String(headers.location).replace('/lists', '');
+
+async function waiterOf(waitlist: OwnedWaitlist, { uuid }: Person) {
+  return (await service.api.get(`/api/v1/signup/${uuid}`, { token: waitlist.owner.token })).body;
+}
+
+const patch = (waitlist: OwnedWaitlist, { uuid }: Person, changes: object): Promise<Answer> =>
+  service.api.patch(`/api/v1/signup/${uuid}`, changes, { token: waitlist.owner.token });
+
+describe('a waitlist that requires verification', () => {
+  it('gives a person the last place at the click in the mail, not before', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const ada = await service.world.signup(waitlist);
+    const bob = await service.world.signup(waitlist);
+    expect(ada.status).toBe('pending');
+
+    const first = await click(await linkOf(bob.email));
+    const second = await click(await linkOf(ada.email));
+
+    expect([first.status, second.status]).toEqual([303, 303]);
+    expect(within(first)).toBe(`/waitlist/${waitlist.id}/status/${bob.uuid}`);
+    expect([await service.world.priorityOf(bob), await service.world.priorityOf(ada)]).toEqual([0, 1]);
+    expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'waiting', verified: true });
+  });
+
+  it('shows a pending person a page with a button that mails again, without a script', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const ada = await service.world.signup(waitlist);
+    await mailsTo(ada.email);
+
+    const page = await service.api.get(`/waitlist/${waitlist.id}/status/${ada.uuid}`);
+    const action = parseHTML(page.text).document.querySelector('form')!.getAttribute('action')!;
+    const sent = await service.api.post(action.replace('/lists', ''), undefined, {
+      raw: '',
+      headers: FORM,
+      from: newAddress(),
+    });
+    const again = await service.api.get(within(sent));
+
+    expect(textOf(page, 'h1')).toBe('Check your mail');
+    expect([sent.status, within(sent)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}?sent`]);
+    expect(textOf(again)).toContain('We sent it again.');
+    await mailsTo(ada.email, 2);
+  });
+});
+
+describe('a waitlist with optional verification', () => {
+  it('gives the place at once, and the referrer the credit at the click', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'optional' });
+    const [, , referrer] = await service.world.signups(waitlist, 3);
+    const friend = await service.world.signup(waitlist, { referral_link: referrer!.referral_link });
+
+    expect([friend.status, await service.world.priorityOf(referrer!)]).toEqual(['waiting', 2]);
+    expect(await waiterOf(waitlist, friend)).toMatchObject({ credit: 'awaiting_verification' });
+    await click(await linkOf(friend.email));
+
+    expect(await service.world.priorityOf(referrer!)).toBe(0);
+    expect(await waiterOf(waitlist, friend)).toMatchObject({ credit: 'credited', verified: true });
+  });
+});
+
+describe('a link', () => {
+  it('leads to a page with a button and changes nothing by itself, because scanners of mails follow it', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required', waitlist_name: HOSTILE });
+    const ada = await service.world.signup(waitlist);
+    const link = await linkOf(ada.email);
+
+    const page = await service.api.get(link);
+    await service.api.call('HEAD', link);
+
+    expect(page.status).toBe(200);
+    expect(page.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'x-robots-tag': 'noindex',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+    });
+    const form = parseHTML(page.text).document.querySelector('form')!;
+    expect([form.getAttribute('method'), form.getAttribute('action')]).toEqual(['post', `/lists${link}`]);
+    expect(page.text).not.toContain('<script>alert');
+    expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'pending', verified: false });
+  });
+
+  it('works a second time, and changes nothing then', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const ada = await service.world.signup(waitlist);
+    const link = await linkOf(ada.email);
+    await click(link);
+    await service.world.signup(waitlist);
+
+    const again = await click(link);
+
+    expect([again.status, within(again)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}`]);
+    expect((await service.api.get(link)).status).toBe(200);
+    expect(await service.world.priorityOf(ada)).toBe(0);
+  });
+
+  it('ends when a newer one is used, and not when a newer one is sent', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const ada = await service.world.signup(waitlist);
+    const first = await linkOf(ada.email);
+    await resend(waitlist.id, ada.email);
+    const second = await linkOf(ada.email, 2);
+    await resend(waitlist.id, ada.email);
+    const third = await linkOf(ada.email, 3);
+
+    expect(new Set([first, second, third]).size).toBe(3);
+    expect((await click(second)).status).toBe(303);
+    expect([(await click(first)).status, (await click(third)).status]).toEqual([404, 404]);
+  });
+
+  it('is 404 with a page if it is wrong, of another list, or older than 72 hours', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const other = await service.world.waitlist({ verification: 'required' });
+    const ada = await service.world.signup(waitlist);
+    const link = await linkOf(ada.email);
+    const wrong = [
+      `${link}x`,
+      `/waitlist/${waitlist.id}/verify/x`,
+      link.replace(`/${waitlist.id}/`, `/${other.id}/`),
+      link.replace(`/${waitlist.id}/`, '/0/'),
+    ];
+
+    for (const path of wrong) {
+      for (const answer of [await service.api.get(path), await click(path)]) {
+        expect([answer.status, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+      }
+    }
+    await ahead(71 * HOUR_MS, async () => expect((await service.api.get(link)).status).toBe(200));
+    await ahead(73 * HOUR_MS, async () => {
+      const answer = await click(link);
+      expect([answer.status, textOf(answer, 'h1')]).toEqual([404, 'This link has ended']);
+    });
+    expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'pending' });
+  });
+
+  it('ends with a corrected email, which gets a mail of its own; place and credit stay', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'optional' });
+    const referrer = await service.world.signup(waitlist);
+    const friend = await service.world.signup(waitlist, { referral_link: referrer.referral_link });
+    await click(await linkOf(friend.email));
+    await resend(waitlist.id, friend.email);
+    const old = await linkOf(friend.email);
+    const email = newEmail();
+
+    await patch(waitlist, friend, { email });
+
+    expect(await waiterOf(waitlist, friend)).toMatchObject({ verified: false, credit: 'credited', status: 'waiting' });
+    expect((await click(old)).status).toBe(404);
+    expect((await click(await linkOf(email))).status).toBe(303);
+    expect(await waiterOf(waitlist, friend)).toMatchObject({ verified: true, credit: 'credited' });
+  });
+
+  it('ends with the erasure of its person, to whom no mail goes any more', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const ada = await service.world.signup(waitlist);
+    const link = await linkOf(ada.email);
+    mail.refuse(ada.email, 451);
+    await resend(waitlist.id, ada.email);
+    service.app.get(MailDispatcher).wake();
+    await until(() => mail.tried.filter((email) => email === ada.email).length === 2);
+
+    const body = { waitlist_id: waitlist.id, signups: [{ uuid: ada.uuid }] };
+    await service.api.call('DELETE', '/api/v1/signup', body, { token: waitlist.owner.token });
+    mail.refuse(ada.email, undefined);
+
+    expect([(await service.api.get(link)).status, (await click(link)).status]).toEqual([404, 404]);
+    await ahead(MINUTE_MS, allAreSent);
+    expect(countMailsTo(ada.email)).toBe(1);
+  });
+});
+
+describe('a verification mail', () => {
+  it('holds nothing of the signup but the address, because a stranger may have typed it', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const signup = {
+      first_name: 'Wilhelmina',
+      last_name: 'Buy-now-at-evil.example',
+      phone: '+12015550123',
+      metadata: { note: 'click-evil.example' },
+    };
+    const ada = await service.world.signup(waitlist, signup);
+
+    const [{ raw, text, html }] = await mailsTo(ada.email);
+
+    for (const part of [raw, text!, html!])
+      for (const secret of ['Wilhelmina', 'evil', '2015550123', ada.uuid, ada.referral_token])
+        expect(part).not.toContain(secret);
+  });
+
+  it("has the owner's subject and text as they are, in plain text and in HTML, never as a template", async () => {
+    const waitlist = await service.world.waitlist({
+      verification: 'required',
+      waitlist_name: `Launch ${HOSTILE}`,
+      mail_subject: `Welcome ${HOSTILE}`,
+      mail_text: `First ${HOSTILE}\nline\n\nSecond`,
+      lang: 'ar',
+    });
+    const ada = await service.world.signup(waitlist);
+
+    const [{ subject, text, html, from, to, link }] = await mailsTo(ada.email);
+
+    expect([subject, from, to.map(({ address }) => address)]).toEqual([
+      `Welcome ${HOSTILE}`,
+      { address: 'launch@example.com', name: 'Launch, Inc.' },
+      [ada.email],
+    ]);
+    expect(text).toContain(`First ${HOSTILE}\nline\n\nSecond`);
+    const { document } = parseHTML(html!);
+    expect(document.querySelector('script, b')).toBeNull();
+    expect(document.body.textContent).toContain(`First ${HOSTILE}`);
+    expect(document.documentElement.getAttribute('dir')).toBe('rtl');
+    expect(document.querySelector('a')!.getAttribute('href')).toBe(`https://example.com/lists${link}`);
+  });
+
+  it('links to PUBLIC_BASE_URL, whatever host was asked for', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const email = newEmail();
+    const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
+    await service.api.post('/api/v1/signup', { waitlist_id: waitlist.id, email }, { headers });
+
+    const [{ text, raw }] = await mailsTo(email);
+
+    expect(text).toContain(`https://example.com/lists/waitlist/${waitlist.id}/verify/`);
+    expect(raw).not.toContain('evil.example');
+  });
+
+  it('goes to the whole address as it was typed, and to nobody else', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const email = `O'Hara+${randomUUID()}@Example.com`;
+    await service.world.signup(waitlist, { email });
+
+    service.app.get(MailDispatcher).wake();
+    await until(() => mail.tried.some((address) => address.toLowerCase() === email.toLowerCase()));
+
+    expect(mail.tried.filter((address) => address.includes(email.slice(7, 43)))).toHaveLength(1);
+  });
+
+  it('does not go out where nothing is to be verified', async () => {
+    const off = await service.world.waitlist();
+    const on = await service.world.waitlist({ verification: 'required' });
+    const [ada, bob] = [await service.world.signup(off), await service.world.signup(on)];
+    await click(await linkOf(bob.email));
+    await resend(off.id, ada.email);
+    await resend(on.id, bob.email);
+    await service.world.signup(on, { email: bob.email });
+
+    await allAreSent();
+
+    expect([countMailsTo(ada.email), countMailsTo(bob.email)]).toEqual([0, 1]);
+  });
+});
+
+describe('asking for another mail', () => {
+  it('is answered alike for everybody, and mails those who are not verified', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const [ada, bob] = await service.world.signups(waitlist, 2);
+    await click(await linkOf(bob!.email));
+
+    const answers = [ada.email, bob!.email, newEmail()].map((email) => resend(waitlist.id, email));
+
+    for (const { status, text } of await Promise.all(answers)) expect([status, text]).toEqual([202, '']);
+    await mailsTo(ada.email, 2);
+    await allAreSent();
+    expect(countMailsTo(bob!.email)).toBe(1);
+  });
+
+  it('is refused for an unknown list or no email', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+
+    expect((await resend(9_007_199_254_740_991, newEmail())).body.error_code).toBe('WAITLIST_NOT_FOUND');
+    for (const email of [undefined, null, '', 'nobody'])
+      expect((await resend(waitlist.id, email as string)).status).toBe(400);
+  });
+
+  it('is 429 beyond five an hour from one address, known email or not, but not from an exempt server', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const ada = await service.world.signup(waitlist);
+    const ask = async (email: string, from: string) => (await resend(waitlist.id, email, from)).status;
+    const statusesFrom = async (from: string) => {
+      const statuses: number[] = [];
+      for (const email of [ada.email, newEmail(), newEmail(), ada.email, newEmail(), ada.email, newEmail()])
+        statuses.push(await ask(email, from));
+      return statuses;
+    };
+
+    expect(await statusesFrom('2001:db8::1')).toEqual([202, 202, 202, 202, 202, 429, 429]);
+    expect(await ask(ada.email, '2001:db8::2')).toBe(429);
+    expect(await statusesFrom('203.0.113.9')).not.toContain(429);
+    const path = `/waitlist/${waitlist.id}/status/${ada.uuid}/resend`;
+    const page = await service.api.post(path, undefined, { raw: '', headers: FORM, from: '2001:db8::3' });
+    expect([page.status, page.headers['content-type']]).toEqual([429, 'text/html; charset=utf-8']);
+  });
+
+  it('is done by signing up again, too', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const ada = await service.world.signup(waitlist);
+    await mailsTo(ada.email);
+
+    const again = await service.world.signup(waitlist, { email: ada.email });
+
+    expect([again.uuid, again.status]).toEqual([ada.uuid, 'pending']);
+    await mailsTo(ada.email, 2);
+  });
+});
+
+describe('one mailbox', () => {
+  /** Signs a mailbox up on lists of its own, each with another tag, and returns how many mails reach it. */
+  async function flood(name: string, count: number): Promise<number> {
+    for (let index = 0; index < count; index += 1) {
+      const waitlist = await service.world.waitlist({ verification: 'required' });
+      await service.world.signup(waitlist, { email: `${name}+${index}@example.com` });
+    }
+    await allAreSent();
+    return mail.tried.filter((address) => address.startsWith(name)).length;
+  }
+
+  it('gets at most 5 mails an hour and 10 a day, over all lists and tags; the answers stay the same', async () => {
+    const name = randomUUID();
+    expect(await flood(name, 7)).toBe(5);
+    expect(await ahead(HOUR_MS + MINUTE_MS, () => flood(name, 6))).toBe(10);
+    expect(await ahead(2 * HOUR_MS + 2 * MINUTE_MS, () => flood(name, 1))).toBe(10);
+    expect(await ahead(25 * HOUR_MS, () => flood(name, 1))).toBe(11);
+  });
+});
+
+describe('one network', () => {
+  it('causes at most 300 mails an hour', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const name = randomUUID();
+    const join = (index: number, from: string) =>
+      service.api.post('/api/v1/signup', { waitlist_id: waitlist.id, email: `${name}-${index}@example.com` }, { from });
+    const tried = () => mail.tried.filter((address) => address.startsWith(name)).length;
+
+    await Promise.all(Array.from({ length: 305 }, (_, index) => join(index, `192.0.2.${index % 250}`)));
+    await Promise.all(Array.from({ length: 3 }, (_, index) => join(1_000 + index, '203.0.113.9')));
+    await allAreSent();
+
+    expect(tried()).toBe(303);
+  });
+});
+
+describe('offboarding', () => {
+  const offboard = async (waitlist: OwnedWaitlist, person: Person) =>
+    service.world.offboard(waitlist, [await service.world.idOf(waitlist, person)]);
+
+  it('tells people that it is their turn where the owner wants it, beyond the bound of their mailbox too', async () => {
+    const settings = { verification: 'optional', mail_on_offboarding: true, mail_text: 'Verify!' } as const;
+    const waitlist = await service.world.waitlist({
+      ...settings,
+      title: 'Launch',
+      your_turn_url: 'https://app.example/start?a=1&b=2',
+    });
+    const silent = await service.world.waitlist();
+    const ada = await service.world.signup(waitlist);
+    const bob = await service.world.signup(silent);
+    for (let index = 0; index < 6; index += 1) await resend(waitlist.id, ada.email);
+    await mailsTo(ada.email, 5);
+
+    await offboard(waitlist, ada);
+    await offboard(silent, bob);
+
+    const { subject, text, html } = (await mailsTo(ada.email, 6)).at(-1)!;
+    expect(subject).toBe('It’s your turn: Launch');
+    expect(text).toContain('https://app.example/start?a=1&b=2');
+    expect(text).not.toContain('Verify!');
+    expect(parseHTML(html!).document.querySelector('a')!.getAttribute('href')).toBe(
+      'https://app.example/start?a=1&b=2',
+    );
+    await allAreSent();
+    expect(countMailsTo(bob.email)).toBe(0);
+  });
+});
+
+describe('a mail server', () => {
+  it('that refuses a recipient for now is asked again, on the schedule of the webhooks', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const email = newEmail();
+    mail.refuse(email, 451);
+    await service.world.signup(waitlist, { email });
+    service.app.get(MailDispatcher).wake();
+    await until(() => mail.tried.includes(email));
+
+    await ahead(3 * SECOND_MS, allAreSent);
+    expect(mail.tried.filter((address) => address === email)).toHaveLength(1);
+    await ahead(7 * SECOND_MS, allAreSent);
+    expect(mail.tried.filter((address) => address === email)).toHaveLength(2);
+    await ahead(3 * MINUTE_MS, allAreSent);
+    expect(mail.tried.filter((address) => address === email)).toHaveLength(2);
+
+    mail.refuse(email, undefined);
+    const [{ link }] = await ahead(7 * MINUTE_MS, () => mailsTo(email));
+    expect((await click(link!)).status).toBe(303);
+  });
+
+  it('that refuses a recipient for good is not asked again', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const email = newEmail();
+    mail.refuse(email, 550);
+    await service.world.signup(waitlist, { email });
+    service.app.get(MailDispatcher).wake();
+    await until(() => mail.tried.includes(email));
+    mail.refuse(email, undefined);
+
+    await ahead(HOUR_MS, allAreSent);
+
+    expect(mail.tried.filter((address) => address === email)).toHaveLength(1);
+  });
+
+  it('that is silent about one recipient holds up no other', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const slow = newEmail();
+    mail.refuse(slow, 'silence');
+    await service.world.signup(waitlist, { email: slow });
+    for (let index = 0; index < 4; index += 1) await resend(waitlist.id, slow);
+
+    const people = await Promise.all(Array.from({ length: 20 }, () => service.world.signup(waitlist)));
+    for (const { email } of people) await mailsTo(email);
+
+    expect(countMailsTo(slow)).toBe(0);
+    mail.refuse(slow, undefined);
+    await mailsTo(slow, 1);
+  });
+
+  it('that is away gets the mails when it is back, and no signup waits for it', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    await mail.stop();
+    const ada = await service.world.signup(waitlist);
+    const attempts = async () => /waitlist_mail_attempts_total\{outcome="retried"\} (\d+)/.exec((await service.api.get('/metrics')).text)![1]; // prettier-ignore
+    const before = await attempts();
+    service.app.get(MailDispatcher).wake();
+    await until(async () => (await attempts()) !== before);
+
+    await mail.listen();
+
+    const [{ link }] = await ahead(10 * SECOND_MS, () => mailsTo(ada.email));
+    expect((await click(link!)).status).toBe(303);
+  });
+
+  it('is shown in the metrics, without an address', async () => {
+    const { text } = await service.api.get('/metrics');
+
+    for (const outcome of ['sent', 'retried', 'failed', 'dropped'])
+      expect(text).toMatch(new RegExp(`waitlist_mail_attempts_total\\{outcome="${outcome}"\\} [1-9]`));
+    expect(text).toMatch(/waitlist_mail_pending \d+/);
+    expect(text).toMatch(/waitlist_mail_delay_seconds \d/);
+  });
+});

@@ -1,0 +1,27 @@
+/** @jsxImportSource preact */
+import type { PublicWaitlist } from './model.js';
+import type { Texts } from './texts.js';
+
+interface VerifyFormProps {
+  readonly waitlist: PublicWaitlist;
+  readonly action: string;
+  readonly texts: Texts;
+}
+
+/** The page of a link in a mail. It needs a click, because scanners of mails follow links. */
+export function VerifyForm({ waitlist, action, texts: { text } }: VerifyFormProps) {
+  return (
+    <>
+      <p class="waitlist-name">
+        <bdi>{waitlist.title ?? waitlist.waitlist_name}</bdi>
+      </p>
+      <form class="waitlist-form" method="post" action={action}>
+        <h1 class="waitlist-title">{text('verify')}</h1>
+        <p class="waitlist-introduction">{text('verify_text')}</p>
+        <button class="waitlist-button" type="submit">
+          {text('verify_button')}
+        </button>
+      </form>
+    </>
+  );
+}

@@ -202,9 +202,9 @@ export class WebhookService {
   }
 
   /** The same for any owner's webhook, by the operator. */
-  async replayByOperator(id: number, since: Date): Promise<number> {
-    const owner = (await this.database.one(this.webhooks.findOwner(id))) ?? throwNotFound();
-    return this.replay({ waitlistId: owner.waitlistId, id }, { since }, operatorWrite(owner.accountId));
+  async replayByOperator(id: number, selection: ReplaySelection): Promise<number> {
+    const { accountId, waitlistId } = (await this.database.one(this.webhooks.findOwner(id))) ?? throwNotFound();
+    return this.replay({ waitlistId, id }, selection, operatorWrite(accountId));
   }
 
   /** Turns off a webhook that fails, and tells its owner by the audit log and a mail. */

@@ -63,6 +63,7 @@ const ROUTES = `
 │   │   │   ├── /leaderboard (GET)
 │   │   │   ├── /statistics (GET)
 │   │   │   ├── /reorder (GET)
+│   │   │   ├── /refuse_referrals (POST)
 │   │   │   ├── /import (POST, GET)
 │   │   │   ├── /export (GET)
 │   │   │   └── /webhook (POST, GET)

@@ -195,7 +195,12 @@ describe('the data of an owner', () => {
     updateWaiter: {
       'with a name': ({ uuid }) => correct(uuid, { first_name: 'Taken' }),
       'with another position': ({ uuid }) => correct(uuid, { spots_to_advance: 1 }),
+      'with another credit': ({ uuid }) => correct(uuid, { credit: 'refused', verified: true }),
       'without changes': ({ uuid }) => correct(uuid, {}),
+    },
+    refuseReferrals: {
+      'by the id of the waitlist': ({ waitlistId, referralToken }) => refuse(waitlistId, referralToken),
+      'by the id of another waitlist': ({ referralToken }) => refuse(strangers.id, referralToken),
     },
     offboardSignups: {
       'by the id of the waitlist': ({ waitlistId, uuid }) => signups('PATCH', waitlistId, uuid),
@@ -233,6 +238,8 @@ describe('the data of an owner', () => {
     service.api.get(`/api/v1/signup/waitlist/${id}`, { token: stranger.token, query });
   const correct = (uuid: string, body: object) =>
     service.api.patch(`/api/v1/signup/${uuid}`, body, { token: stranger.token });
+  const refuse = (id: number, referral_token: string) =>
+    service.api.post(`/api/v1/waitlist/${id}/refuse_referrals`, { referral_token }, { token: stranger.token });
   const audit = (query: Record<string, string | number>) =>
     service.api.get('/api/v1/audit', { token: stranger.token, query });
   const importFile = (waitlistId: number, query = {}) =>

@@ -58,7 +58,7 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 }
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
-const SEARCHED_WITH = ['search', 'status', 'offboarded_request', 'offset', 'order', 'limit', 'after_id'];
+const SEARCHED_WITH = ['search', 'status', 'credit', 'offboarded_request', 'offset', 'order', 'limit', 'after_id'];
 const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
 const { CreateWebhook, ReplayDeliveries, UpdateWebhook } = components.schemas;
 const { OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
@@ -92,6 +92,7 @@ interface Given {
   readonly uuid?: string;
   readonly search?: string;
   readonly status?: string;
+  readonly credit?: string;
   readonly offboarded_request?: boolean;
   readonly offset?: number;
   readonly order?: string;
@@ -102,7 +103,6 @@ interface Given {
   readonly since?: string;
   readonly delivery_ids?: readonly string[];
   readonly required_contact?: { readonly email?: string; readonly phone?: string };
-  readonly expires_at?: string | null;
   readonly questions?: readonly { readonly question_value: string; readonly soft_deleted?: boolean }[];
 }
 
@@ -110,8 +110,8 @@ const isFuture: MoreRules = ({ expires_at: time }) => typeof time !== 'string' |
 
 const isNamed: MoreRules = ({ email = '', phone = '', uuid = '' }) => `${email}${phone}${uuid}`.trim() !== '';
 
-const isPageOfSearch: MoreRules = ({ search, status, offset = 0, order = 'joined', ...given }) =>
-  ((search === undefined && status === undefined) || (offset === 0 && order === 'joined')) &&
+const isPageOfSearch: MoreRules = ({ search, status, credit, offset = 0, order = 'joined', ...given }) =>
+  ((search === undefined && status === undefined && credit === undefined) || (offset === 0 && order === 'joined')) &&
   (status === undefined || !given.offboarded_request);
 
 const isSpan: MoreRules = ({ from, to = new Date().toISOString().slice(0, 10) }) =>

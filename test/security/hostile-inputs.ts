@@ -622,7 +622,7 @@ const SETTING_FAULTS: Fields = {
   'fraud.disposable_domains': wrongType('boolean', 'null'),
   'fraud.referrals_per_hour': { ...wrongType('number', 'null'), 'out of range': [-1, 0, 1_000_001] },
   'fraud.referals_per_hour': { unknown: [1] },
-  captcha: { ...wrongType('object', 'null'), 'no keys': [{}] },
+  captcha: { 'wrong type': ['true', 1, true, ['text']] },
   'captcha.provider': { ...wrongType('text'), 'no provider': ['recaptcha', 'https://example.com'] },
   'captcha.site_key': { ...TEXT, ...disguised('site-key'), 'a way out of an attribute': ['"onload="alert(1)'] },
   'captcha.secret': { ...TEXT, ...disguised('the-secret'), ...longerThan(500) },

@@ -28,6 +28,8 @@ const EVENTS = ['new_signup', 'verified_signup', 'offboarded_signup'];
 const CALM_SHARE = 0.3;
 const LIFE_MAX_MS = 1_500;
 const RECEIVER_DOWN_MS = 300;
+/** A receiver thinks for so long, so that kills meet messages under way. */
+const ANSWER_MS = 50;
 const PAUSE_MS = 50;
 const FAULTS_MAX = 10;
 
@@ -67,7 +69,7 @@ async function run(): Promise<boolean> {
   const secrets: string[] = [];
   const histories: Received[][] = [];
   for (let count = 0; count < 2; count += 1) {
-    const receiver = await Receiver.start();
+    const receiver = await startReceiver();
     receivers.push(receiver);
     histories.push(receiver.received);
     const body = { url: receiver.url };
@@ -137,8 +139,14 @@ async function restartReceiver(): Promise<void> {
   const { port } = receiver!;
   await receiver!.stop();
   await setTimeout(RECEIVER_DOWN_MS);
-  const again = await Receiver.start(port, receiver!.received);
-  receivers[0] = again;
+  receivers[0] = await startReceiver(port, receiver!.received);
+}
+
+async function startReceiver(port?: number, received?: Received[]): Promise<Receiver> {
+  const receiver = await Receiver.start(port, received);
+  const { answer } = receiver;
+  receiver.answer = (...message) => void setTimeout(ANSWER_MS).then(() => answer(...message));
+  return receiver;
 }
 
 /** Resolves when nothing is left to send: leases of killed services and retries end after half a minute. */

@@ -100,6 +100,7 @@ interface Given {
   readonly to?: string;
   readonly waiters?: readonly object[];
   readonly offboard_next?: number;
+  readonly expires_at?: string | null;
   readonly since?: string;
   readonly delivery_ids?: readonly string[];
   readonly required_contact?: { readonly email?: string; readonly phone?: string };

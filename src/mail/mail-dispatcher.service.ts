@@ -8,6 +8,7 @@ import { Sweeper } from '../platform/database/sweeper.js';
 import { safeError } from '../platform/problems/problem.filter.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import type { MailEntity } from '../outbox/mail.entity.js';
+import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { retryDelayMs } from '../outbox/retry-delay.js';
 import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
@@ -82,9 +83,11 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     private readonly links: VerificationLinkStore,
     private readonly transport: MailTransport,
     private readonly metrics: MailMetrics,
+    signal: OutboxSignal,
     sweeper: Sweeper,
     @Inject(CONFIG) private readonly config: Config,
   ) {
+    if (transport.isConfigured) signal.onMails = () => this.wake();
     const rows = { chunk: SWEPT_AT_ONCE } as const;
     sweeper.add({ ...rows, table: 'mail', id: 'id', time: 'created_at', before: () => new Date(Date.now() - KEPT_DAYS * DAY_MS) }); // prettier-ignore
     sweeper.add({ ...rows, table: 'verification_link', id: 'token_hash', time: 'expires_at', before: () => new Date() }); // prettier-ignore

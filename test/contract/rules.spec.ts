@@ -104,7 +104,6 @@ interface Given {
   readonly since?: string;
   readonly delivery_ids?: readonly string[];
   readonly required_contact?: { readonly email?: string; readonly phone?: string };
-  readonly expires_at?: string | null;
   readonly questions?: readonly { readonly question_value: string; readonly soft_deleted?: boolean }[];
 }
 
@@ -118,7 +117,6 @@ const isPageOfSearch: MoreRules = ({ search, status, credit, offset = 0, order =
 
 const isSpan: MoreRules = ({ from, to = new Date().toISOString().slice(0, 10) }) =>
   from === undefined || (from <= to && Date.parse(to) - Date.parse(from) < 366 * 86_400_000);
-
 
 const isOneReplay: MoreRules = ({ since, delivery_ids: ids }) => (since === undefined) !== (ids === undefined);
 
@@ -172,7 +170,6 @@ const FORMATS = {
   'country-code': (text: string) => text === 'US',
   language: (text: string) => text === 'pt-BR',
   'date-time': (text: string) => parseZonedTime(text) !== null,
-  'date-time': (text: string) => parseTime(text) !== null,
   'idn-email': (text: string) => text.trim() === '' || emailKey(text) !== null,
   phone: (text: string) => text.trim() === '' || isPhoneAnywhere(text),
 };

@@ -8,7 +8,15 @@ const SCREEN = { width: 1280, height: 800 };
 /** Operations that add a record, a waitlist or a key, as their names say. */
 const ADDS = ['createWaitlist', 'createSignup', 'createAccountKey'];
 /** Operations whose success has no body. */
-const EMPTY = ['deleteWaitlist', 'eraseSignups', 'revokeAccountKey', 'changePassword', 'logOut', 'endSession'];
+const EMPTY = [
+  'deleteWaitlist',
+  'eraseSignups',
+  'revokeAccountKey',
+  'changePassword',
+  'logOut',
+  'endSession',
+  'resendVerification',
+];
 
 let stage, service, page;
 

@@ -7,6 +7,8 @@ import { type Service, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 
 const LEASE_ENDED_MS = 3 * 60_000;
+/** The silence and the first delay of the schedule, and less than a lease. */
+const SILENCE_ENDED_MS = 20_000;
 const PEOPLE = 40;
 const MAIL_FROM = 'launch@example.com';
 
@@ -71,6 +73,38 @@ describe('mails of several processes', () => {
       const { link } = mails.at(-1)!;
       expect((await observer.api.post(link!, undefined, { raw: '' })).status).toBe(303);
     }
+  });
+
+  it('are tried again once the server has been silent for ten seconds', async () => {
+    const dispatcher = observer.app.get(MailDispatcher);
+    await dispatcher.watch(observer.app.getHttpAdapter().getInstance().log);
+    const email = `${randomUUID()}@example.com`;
+    mail.refuse(email, 'silence');
+    await observer.world.signup(await observer.world.waitlist({ verification: 'required' }), { email });
+    await until(() => mail.tried.length === 1);
+
+    await ahead(SILENCE_ENDED_MS, async () => {
+      await until(() => {
+        dispatcher.wake();
+        return mail.tried.length === 2;
+      });
+    });
+
+    mail.refuse(email, undefined);
+    await mail.mailsTo(email);
+  });
+
+  it('wait for a process that has a server; the start of another says so in one line', async () => {
+    const ada = await observer.world.signup(await observer.world.waitlist({ verification: 'required' }));
+
+    const process = await ServiceProcess.spawn({ DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '' });
+    processes.push(process);
+    await process.started();
+    const lines = process.output.split('\n').filter((line) => line.includes('SMTP_URL'));
+    expect(lines).toEqual([expect.stringContaining('"waitlists":1')]);
+
+    await start();
+    await mail.mailsTo(ada.email);
   });
 
   const onServer = process.env.TEST_DATABASE_URL ? it : it.skip;

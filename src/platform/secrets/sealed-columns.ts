@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, NO_DEADLINE } from '../database/database.js';
-import { type Query, select, write } from '../database/session.js';
+import { select, write } from '../database/session.js';
 import { Secrets } from './secrets.js';
 
 /** Rows read at once. */

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { CAPTCHA_PROVIDERS } from '../../web/page/captcha-providers.js';
 import type { PublicWaitlist } from '../../web/page/model.js';
 import { themeOf } from '../../web/page/theme.js';
 import { DEFAULT_TEXTS, directionOf } from '../../web/page/texts.js';
-import { safeHeaders } from '../platform/http/headers.js';
+import { type PagePolicy, safeHeaders } from '../platform/http/headers.js';
 
 /** The addresses of the files that a page loads. */
 export interface Assets {
@@ -17,6 +18,8 @@ export interface Page {
   readonly waitlist: PublicWaitlist | null;
   /** Address of an image of another host; null on private pages, so that the host does not learn of their readers. */
   readonly logo: string | null;
+  /** The captcha of its form; omitted without one. */
+  readonly captcha?: PublicWaitlist['captcha'];
   /** Origins whose pages may frame this one. */
   readonly frameOrigins: readonly string[];
   readonly title: string;
@@ -35,7 +38,8 @@ const FAVICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='8' fill='%231a1d21'/%3E%3Cpath d='M9 11h14M9 16h10M9 21h6' stroke='%23fff' stroke-width='2.5' stroke-linecap='round'/%3E%3C/svg%3E";
 const CANVAS = { light: '#f5f6f7', dark: '#0d0e11' };
 
-export function renderPage({ waitlist, logo, frameOrigins, title, preview, content }: Page, assets: Assets): Rendered {
+export function renderPage(page: Page, assets: Assets): Rendered {
+  const { waitlist, logo, title, preview, content } = page;
   const { lang } = waitlist ?? DEFAULT_TEXTS;
   const { scheme, properties } = themeOf(waitlist?.configuration_style_json ?? {});
   // Twice, so that it counts more than the sheet's own rules.
@@ -70,7 +74,7 @@ export function renderPage({ waitlist, logo, frameOrigins, title, preview, conte
       </body>
     </html>,
   );
-  return { html: `<!doctype html>${html}`, headers: headersOf(css, logo, frameOrigins) };
+  return { html: `<!doctype html>${html}`, headers: headersOf(css, page) };
 }
 
 interface PreviewProps extends NonNullable<Page['preview']> {
@@ -93,14 +97,19 @@ function Preview({ title, logo, url, description }: PreviewProps) {
   );
 }
 
-function headersOf(css: string, logo: string | null, frameOrigins: readonly string[]): Rendered['headers'] {
+function headersOf(css: string, { logo, captcha, frameOrigins }: Page): Rendered['headers'] {
   const hash = css === '' ? [] : [`'sha256-${createHash('sha256').update(css).digest('base64')}'`];
-  const headers = safeHeaders({
+  const own: PagePolicy = {
     'script-src': ["'self'"],
     'style-src': ["'self'", ...hash],
     'img-src': ["'self'", 'data:', ...(logo === null ? [] : [new URL(logo).origin])],
     'form-action': ["'self'"],
     'frame-ancestors': frameOrigins.length > 0 ? frameOrigins : ["'none'"],
+  };
+  const added = Object.entries(captcha ? CAPTCHA_PROVIDERS[captcha.provider].policy : {});
+  const headers = safeHeaders({
+    ...own,
+    ...Object.fromEntries(added.map(([name, origins]) => [name, [...(own[name] ?? []), ...origins]])),
   });
   // X-Frame-Options cannot list origins, and browsers that know `frame-ancestors` ignore it.
   return { ...headers, 'x-frame-options': frameOrigins.length > 0 ? undefined : 'DENY' };

@@ -8,7 +8,7 @@ import { QueueReader } from '../queue/queue.reader.js';
 import type { Question } from '../queue/waitlist.entity.js';
 import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
 import type { Page } from './document.js';
-import { HostedPage } from './hosted-page.js';
+import { HostedPage, idOf } from './hosted-page.js';
 import { messagePage } from './views.js';
 
 const DIGITS = /^\d{1,16}$/;
@@ -59,23 +59,30 @@ export class FormPosts {
     return '';
   }
 
-  private async problemPage({ form }: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<string> {
+  private async problemPage(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<string> {
     // A service that is overloaded, or without its database, reads nothing more.
-    const again = form && answer.status < 500 ? await this.formAgain(form, answer) : null;
-    return this.page.render(reply, again ?? pageOf(answer));
+    const own = answer.status < 500 ? await this.pageOfWaitlist(request, answer) : null;
+    return this.page.render(reply, own ?? pageOf(answer));
+  }
+
+  /** Null where no public waitlist is concerned. */
+  private async pageOfWaitlist({ form, params }: FastifyRequest, answer: Answer): Promise<Page | null> {
+    try {
+      if (answer.error_code === 'LINK_NOT_FOUND')
+        return await this.page.linkNotFound(idOf((params as { readonly waitlist_id: string }).waitlist_id));
+      return form ? await this.formAgain(form, answer) : null;
+    } catch (error) {
+      if (error instanceof Problem) return null;
+      throw error;
+    }
   }
 
   /** Null where there is no form to show. */
   private async formAgain(form: NonNullable<FastifyRequest['form']>, answer: Answer): Promise<Page | null> {
     const values: Values = Object.fromEntries(Array.from(form, ([name, value]) => [name, [value].flat()[0] ?? '']));
-    try {
-      const id = await this.waitlistOf(values.waitlist_id ?? values.api_key);
-      if (id === null) return null;
-      return await this.page.formAgain(id, { values, faults: answer.errors ?? [], message: messageOf(answer) });
-    } catch (error) {
-      if (error instanceof Problem) return null;
-      throw error;
-    }
+    const id = await this.waitlistOf(values.waitlist_id ?? values.api_key);
+    if (id === null) return null;
+    return this.page.formAgain(id, { values, faults: answer.errors ?? [], message: messageOf(answer) });
   }
 
   /** `answers[0]` answers the question whose id is `question_ids[0]`; without that, the first. */

@@ -16,7 +16,7 @@ import { PageViewCounter } from '../waitlist/page-views.service.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 import { type Assets, type Page, type Rendered, renderPage } from './document.js';
 import { leadersOf, publicWaitlist, statusOf } from './public-view.dto.js';
-import { formPage, type Sent, statusPage } from './views.js';
+import { formPage, linkNotFoundPage, type Sent, statusPage } from './views.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -31,8 +31,9 @@ const REFERRAL_LINK_LENGTH_MAX = 2048;
 
 /** Forms that were rendered last. To render one takes twice as long as all else that a view needs. */
 const FORMS_MAX = 100;
-/** Stands for the address at which a rendered form is opened. Nobody can write it into a text. */
+/** They stand for the address and the time at which a rendered form is opened. Nobody can write them into a text. */
 const LINK = randomUUID();
+const OPENED_AT = randomUUID();
 
 /** The pages of a waitlist: the form, and the private page of each person who joined. */
 @Injectable()
@@ -79,7 +80,13 @@ export class HostedPage {
   /** The form once more, with what was sent. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
   async formAgain(waitlistId: number, sent: Sent): Promise<Page> {
     const waitlist = await this.waitlists.getPublic(waitlistId);
-    return this.form(waitlist, sent.values.referral_link ?? waitlist.hostedPage, sent);
+    const { referral_link: link = waitlist.hostedPage, form_opened_at: openedAt = now() } = sent.values;
+    return this.form(waitlist, link, openedAt, sent);
+  }
+
+  /** The page of a link that leads to nobody. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
+  async linkNotFound(waitlistId: number): Promise<Page> {
+    return linkNotFoundPage(publicWaitlist(await this.waitlists.getPublic(waitlistId)));
   }
 
   /** Sets the headers of a private page, which nobody keeps, and returns its HTML. */
@@ -98,15 +105,16 @@ export class HostedPage {
     if (method === 'GET') this.views.add(id);
     const link = escapeAttribute(linkOf(waitlist, url));
     const { html, headers } = this.renderedForm(waitlist);
-    return this.send(reply, { html: html.replace(LINK, () => link), headers }, { 'cache-control': 'no-cache' });
+    const opened = html.replace(LINK, () => link).replace(OPENED_AT, now);
+    return this.send(reply, { html: opened, headers }, { 'cache-control': 'no-cache' });
   }
 
-  /** With {@link LINK} in place of the address. */
+  /** With {@link LINK} in place of the address, and {@link OPENED_AT} of the time. */
   private renderedForm(waitlist: Waitlist): Rendered {
-    const { id, name, requiredContact, questions, isClosed, display } = waitlist;
-    const key = JSON.stringify([id, name, requiredContact, questions, isClosed, display]);
+    const { id, name, requiredContact, questions, isClosed, captcha, display } = waitlist;
+    const key = JSON.stringify([id, name, requiredContact, questions, isClosed, captcha, display]);
     let rendered = this.forms.get(key);
-    if (!rendered) this.forms.set(key, (rendered = renderPage(this.form(waitlist, LINK, null), this.assets)));
+    if (!rendered) this.forms.set(key, (rendered = renderPage(this.form(waitlist, LINK, OPENED_AT, null), this.assets)));
     return rendered;
   }
 
@@ -135,13 +143,14 @@ export class HostedPage {
     );
   }
 
-  private form(waitlist: Waitlist, link: string, sent: Sent | null): Page {
+  private form(waitlist: Waitlist, link: string, openedAt: string, sent: Sent | null): Page {
     return formPage({
       waitlist: publicWaitlist(waitlist),
       frameOrigins: framesOf(waitlist),
       url: waitlist.hostedPage,
       action: `${this.basePath}/api/v1/signup`,
       referralLink: link,
+      openedAt,
       sent,
     });
   }
@@ -168,6 +177,10 @@ function linkOf({ hostedPage }: Waitlist, url: string): string {
   if (link.length <= REFERRAL_LINK_LENGTH_MAX) return link;
   const [token] = referrerTokens(link);
   return token === undefined ? hostedPage : referralLink(hostedPage, token);
+}
+
+function now(): string {
+  return new Date().toISOString();
 }
 
 function framesOf({ display }: Waitlist): readonly string[] {

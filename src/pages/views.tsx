@@ -21,11 +21,13 @@ interface FormPage {
   readonly action: string;
   /** The address at which the page was opened, in which a token of the referrer may stand. */
   readonly referralLink: string;
+  /** When the page was rendered, in ISO 8601. */
+  readonly openedAt: string;
   readonly sent: Sent | null;
 }
 
 /** The signup page of a waitlist, for newcomers and for the second attempt. */
-export function formPage({ waitlist, frameOrigins, url, action, referralLink, sent }: FormPage): Page {
+export function formPage({ waitlist, frameOrigins, url, action, referralLink, openedAt, sent }: FormPage): Page {
   const texts = textsOf(waitlist);
   const { text } = texts;
   const name = waitlist.title ?? waitlist.waitlist_name;
@@ -34,6 +36,7 @@ export function formPage({ waitlist, frameOrigins, url, action, referralLink, se
   return {
     waitlist,
     logo: waitlist.logo,
+    captcha: waitlist.captcha,
     frameOrigins,
     title: sent ? `${text('error_prefix')} ${name}` : name,
     preview: sent ? null : { url, description: introduction || text('description') },
@@ -50,6 +53,7 @@ export function formPage({ waitlist, frameOrigins, url, action, referralLink, se
         >
           <input type="hidden" name="waitlist_id" value={waitlist.id} />
           <input type="hidden" name="referral_link" value={referralLink} />
+          {!waitlist.is_closed && <input type="hidden" name="form_opened_at" value={openedAt} />}
           {metadata.map(([key, value]) => (
             <input key={key} type="hidden" name={key} value={value} />
           ))}
@@ -64,21 +68,22 @@ interface StatusPage {
   readonly frameOrigins: readonly string[];
   readonly status: Status;
   readonly leaders: readonly Leader[];
-  /** Where the button of a pending person leads that sends the mail again. */
+  /** Where the button leads that sends the mail again. */
   readonly resendAction: string;
   readonly isResent: boolean;
 }
 
 /** The private page of a person who joined. */
-export function statusPage({ waitlist, frameOrigins, status, ...shown }: StatusPage): Page {
+export function statusPage({ waitlist, frameOrigins, status, leaders, resendAction, isResent }: StatusPage): Page {
   const texts = textsOf(waitlist);
+  const resend = { action: resendAction, outcome: isResent ? texts.text('resent') : null };
   return {
     waitlist,
     logo: null,
     frameOrigins,
     title: `${headingOf(status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
     preview: null,
-    content: <PrivatePage waitlist={waitlist} status={status} texts={texts} {...shown} />,
+    content: <PrivatePage waitlist={waitlist} status={status} leaders={leaders} texts={texts} resend={resend} />,
   };
 }
 
@@ -100,20 +105,49 @@ export function verifyPage({ waitlist, action }: { waitlist: PublicWaitlist; act
   };
 }
 
+/** The page of a link that does not work, or not any more. */
+export function linkNotFoundPage(waitlist: PublicWaitlist): Page {
+  const texts = textsOf(waitlist);
+  return {
+    ...messagePage('link_not_found', 'link_not_found_text', texts),
+    waitlist,
+    content: (
+      <>
+        <p class="waitlist-name">
+          <bdi>{waitlist.title ?? waitlist.waitlist_name}</bdi>
+        </p>
+        <Message heading="link_not_found" more="link_not_found_text" texts={texts} />
+        <a class="waitlist-button" href={waitlist.waitlist_url_location}>
+          {texts.text('link_not_found_button')}
+        </a>
+      </>
+    ),
+  };
+}
+
 /** A page that only says something. */
-export function messagePage(heading: TextKey, more: TextKey | null = null): Page {
-  const { text } = DEFAULT_TEXTS;
+export function messagePage(heading: TextKey, more: TextKey | null = null, texts = DEFAULT_TEXTS): Page {
   return {
     waitlist: null,
     logo: null,
     frameOrigins: [],
-    title: text(heading),
+    title: texts.text(heading),
     preview: null,
-    content: (
-      <div class="waitlist-header waitlist-message">
-        <h1 class="waitlist-title">{text(heading)}</h1>
-        {more !== null && <p class="waitlist-introduction">{text(more)}</p>}
-      </div>
-    ),
+    content: <Message heading={heading} more={more} texts={texts} />,
   };
+}
+
+interface MessageProps {
+  readonly heading: TextKey;
+  readonly more: TextKey | null;
+  readonly texts: Texts;
+}
+
+function Message({ heading, more, texts: { text } }: MessageProps) {
+  return (
+    <div class="waitlist-header waitlist-message">
+      <h1 class="waitlist-title">{text(heading)}</h1>
+      {more !== null && <p class="waitlist-introduction">{text(more)}</p>}
+    </div>
+  );
 }

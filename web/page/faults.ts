@@ -2,9 +2,12 @@ import type { FormField } from './form-fields.js';
 import type { Fault } from './model.js';
 import type { TextKey, Texts } from './texts.js';
 
+/** What a fault can stand beside. */
+export type FaultyField = Pick<FormField, 'name' | 'label'>;
+
 /** A fault as people read it, beside the input that it is about; null for one of no visible input. */
 export interface ShownFault {
-  readonly field: FormField | null;
+  readonly field: FaultyField | null;
   readonly text: string;
 }
 
@@ -12,7 +15,7 @@ export interface ShownFault {
 const ANSWER = /^answers(?:\[(\d+)\]\.(question_value|answer_value))?/;
 
 /** The faults of a refused signup in the order of the form, at most one of each input. */
-export function shownFaults(faults: readonly Fault[], fields: readonly FormField[], { text }: Texts): ShownFault[] {
+export function shownFaults(faults: readonly Fault[], fields: readonly FaultyField[], { text }: Texts): ShownFault[] {
   const shown = faults.map((fault): ShownFault => {
     const [isAnswer, index, part] = ANSWER.exec(fault.field) ?? [];
     const name = isAnswer === undefined ? fault.field : `answers[${index ?? 0}]`;
@@ -27,6 +30,7 @@ export function shownFaults(faults: readonly Fault[], fields: readonly FormField
 }
 
 function keyOf({ field, rule, message }: Fault): TextKey {
+  if (field === 'captcha_token') return 'captcha_required';
   // The same fault in the rule of one waitlist and of another: either would do.
   if (rule === 'required') return message.includes('unless') ? 'email_or_phone' : 'required';
   if (rule === 'max_length') return 'too_long';

@@ -3,6 +3,8 @@
  * reads, and the server what it would answer.
  */
 
+import type { Captcha } from './captcha-providers.js';
+
 export type Requirement = 'required' | 'optional' | 'off';
 
 export interface Question {
@@ -17,6 +19,8 @@ export interface Question {
 export interface PublicWaitlist {
   readonly id: number;
   readonly waitlist_name: string;
+  /** The page where people sign up. */
+  readonly waitlist_url_location: string;
   readonly required_contact: {
     readonly email: Requirement;
     readonly phone: Requirement;
@@ -24,6 +28,7 @@ export interface PublicWaitlist {
     readonly last_name: Requirement;
   };
   readonly questions: readonly Question[];
+  readonly captcha: Captcha | null;
   readonly is_closed: boolean;
   readonly spots_to_move_upon_referral: number;
   readonly title: string | null;
@@ -33,6 +38,7 @@ export interface PublicWaitlist {
   readonly configuration_style_json: Readonly<Record<string, unknown>>;
   readonly uses_firstname_lastname: boolean;
   readonly uses_leaderboard: boolean;
+  readonly uses_signup_verification: boolean;
   readonly remove_widget_headers: boolean;
   readonly widget_shows_social_links: boolean;
   readonly twitter_message: string | null;
@@ -46,6 +52,8 @@ export interface PublicWaitlist {
 export interface Status {
   readonly uuid: string;
   readonly status: 'waiting' | 'offboarded' | 'pending';
+  /** Whether the email is. */
+  readonly verified: boolean;
   /** Records ahead. People are shown positions from 1. */
   readonly priority: number;
   readonly amount_referred: number;

@@ -1,7 +1,9 @@
+import { showCaptcha } from './captcha.js';
 import { enableSharing } from './share.js';
 
-/* The hosted page works without this. */
+/* Without a captcha, the hosted page works without this. */
 
 enableSharing(document);
+showCaptcha(document);
 // Not every browser focuses this by its `autofocus`.
 document.querySelector<HTMLElement>('.waitlist-summary')?.focus();

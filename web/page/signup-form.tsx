@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren, SubmitEventHandler } from 'preact';
-import { type ShownFault, shownFaults } from './faults.js';
+import type { Captcha } from './captcha-providers.js';
+import { type FaultyField, type ShownFault, shownFaults } from './faults.js';
 import { type FormField, formFields } from './form-fields.js';
 import type { Fault, PublicWaitlist, Values } from './model.js';
 import type { Texts } from './texts.js';
@@ -27,7 +28,9 @@ interface FormProps {
 export function SignupForm({ waitlist, texts, values = {}, faults = [], message = null, ...form }: FormProps) {
   const { text } = texts;
   const fields = formFields(waitlist, texts);
-  const shown = shownFaults(faults, fields, texts);
+  const captcha = waitlist.captcha && { name: 'captcha_token', label: text('captcha') };
+  const shown = shownFaults(faults, captcha ? [...fields, captcha] : fields, texts);
+  const faultOf = (field: FaultyField) => shown.find((fault) => fault.field === field)?.text ?? null;
   const button = waitlist.is_closed ? text('find_button') : (waitlist.signup_button_title ?? text('button'));
   const purpose = text('purpose');
   return (
@@ -35,17 +38,21 @@ export function SignupForm({ waitlist, texts, values = {}, faults = [], message 
     <form class="waitlist-form" method="post" action={form.action} noValidate onSubmit={form.onSubmit}>
       {(shown.length > 0 || message !== null) && <Summary shown={shown} message={message} texts={texts} />}
       {form.children}
+      {!waitlist.is_closed && <Honeypot texts={texts} />}
       {fields.map((field) => (
         <Input
           key={field.name}
           field={field}
           value={values[field.name] ?? ''}
-          fault={shown.find((fault) => fault.field === field)?.text ?? null}
+          fault={faultOf(field)}
           texts={texts}
           // Where nothing is required, every input would be marked.
           marksOptional={!waitlist.is_closed}
         />
       ))}
+      {waitlist.captcha && captcha && (
+        <CaptchaField {...waitlist.captcha} field={captcha} fault={faultOf(captcha)} texts={texts} />
+      )}
       <button class="waitlist-button" type="submit" aria-disabled={form.isBusy}>
         {button}
       </button>
@@ -142,7 +149,56 @@ function Input({ field, value, fault, texts: { text }, marksOptional }: InputPro
   );
 }
 
+/** Programs fill it, because the style sheet alone hides it from people, keyboards, screen readers and password managers. */
+function Honeypot({ texts: { text } }: Pick<FormProps, 'texts'>) {
+  return (
+    <div class="waitlist-website">
+      <label for="waitlist-website">{text('leave_empty')}</label>
+      <input id="waitlist-website" name="website" autocomplete="off" tabIndex={-1} />
+    </div>
+  );
+}
+
+interface CaptchaFieldProps extends Captcha {
+  readonly field: FaultyField;
+  readonly fault: string | null;
+  readonly texts: Texts;
+}
+
+/** A script draws the captcha: see captcha.ts. */
+function CaptchaField({ provider, site_key, field, fault, texts: { text } }: CaptchaFieldProps) {
+  const id = idOf(field);
+  return (
+    <div class="waitlist-field">
+      <div
+        id={id}
+        class="waitlist-captcha"
+        role="group"
+        aria-label={field.label}
+        aria-describedby={fault === null ? undefined : `${id}-fault`}
+        tabIndex={-1}
+        data-provider={provider}
+        data-sitekey={site_key}
+      >
+        <slot name="captcha" />
+      </div>
+      <input type="hidden" name={field.name} />
+      <noscript>
+        <p class="waitlist-fault">{text('captcha_needs_script')}</p>
+      </noscript>
+      <p class="waitlist-fault waitlist-captcha-away" role="status" hidden>
+        {text('captcha_away')}
+      </p>
+      {fault !== null && (
+        <p class="waitlist-fault" id={`${id}-fault`}>
+          {fault}
+        </p>
+      )}
+    </div>
+  );
+}
+
 /** `answers[0]` → `waitlist-answers-0`. */
-function idOf({ name }: FormField): string {
+function idOf({ name }: FaultyField): string {
   return `waitlist-${name.replace('[', '-').replace(']', '')}`;
 }

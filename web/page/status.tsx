@@ -1,6 +1,18 @@
 /** @jsxImportSource preact */
+import type { SubmitEventHandler } from 'preact';
 import type { Leader, PublicWaitlist, Status } from './model.js';
 import type { Texts } from './texts.js';
+
+/** The button that sends the mail of the verification again. */
+export interface Resend {
+  /** Where it leads without a script. */
+  readonly action: string;
+  /** What became of the last request; null before the first. */
+  readonly outcome: string | null;
+  /** While a script sends the request. */
+  readonly isBusy?: boolean;
+  readonly onSubmit?: SubmitEventHandler<HTMLFormElement>;
+}
 
 export interface StatusProps {
   readonly waitlist: PublicWaitlist;
@@ -8,20 +20,27 @@ export interface StatusProps {
   /** Empty where the leaderboard is off, or nobody is on it. */
   readonly leaders: readonly Leader[];
   readonly texts: Texts;
+  /** Omitted where nothing is known of an email. */
+  readonly resend?: Resend | undefined;
   /** Within another page, `h2`. */
   readonly heading?: 'h1' | 'h2';
 }
 
 /** The place of a person who joined, and the link to share. */
-export function StatusView({ waitlist, status, leaders, texts, heading: Heading = 'h1' }: StatusProps) {
+export function StatusView({ waitlist, status, leaders, texts, resend, heading: Heading = 'h1' }: StatusProps) {
   if (status.status === 'offboarded') return <YourTurn waitlist={waitlist} texts={texts} heading={Heading} />;
-  if (status.status === 'pending') return <CheckMail texts={texts} heading={Heading} />;
+  if (status.status === 'pending') return <CheckMail texts={texts} resend={resend} heading={Heading} />;
   const { text } = texts;
+  // Imported people have an email only if it is required.
+  const hasEmail = waitlist.required_contact.email === 'required';
+  const asks = waitlist.uses_signup_verification && hasEmail && !status.verified;
   return (
     <div class="waitlist-status">
       <p class="waitlist-joined">{waitlist.success_title ?? text('joined')}</p>
       <Heading class="waitlist-place">{text('place', { place: status.priority + 1 })}</Heading>
       <p class="waitlist-ahead">{ahead(status.priority, texts)}</p>
+      {waitlist.uses_signup_verification && status.verified && <p class="waitlist-verified">{text('verified')}</p>}
+      {asks && resend && <ResendForm {...resend} hint={text('unverified')} texts={texts} />}
       <Sharing waitlist={waitlist} status={status} texts={texts} />
       {leaders.length > 0 && <Leaderboard leaders={leaders} texts={texts} />}
     </div>
@@ -44,12 +63,28 @@ function YourTurn({ waitlist, texts: { text }, heading: Heading = 'h1' }: Omit<S
 }
 
 /** A person whose place waits for a click in a mail. */
-function CheckMail({ texts: { text }, heading: Heading = 'h1' }: Pick<StatusProps, 'texts' | 'heading'>) {
+function CheckMail({ texts, resend, heading: Heading = 'h1' }: Pick<StatusProps, 'texts' | 'resend' | 'heading'>) {
+  const { text } = texts;
   return (
     <div class="waitlist-status">
       <Heading class="waitlist-place">{text('check_mail')}</Heading>
       <p class="waitlist-ahead">{text('check_mail_text')}</p>
+      {resend && <ResendForm {...resend} hint={text('check_mail_hint')} texts={texts} />}
     </div>
+  );
+}
+
+function ResendForm({ hint, texts: { text }, ...form }: Resend & { hint: string } & Pick<StatusProps, 'texts'>) {
+  return (
+    <form class="waitlist-resend" method="post" action={form.action} onSubmit={form.onSubmit}>
+      <p class="waitlist-note">{hint}</p>
+      <button class="waitlist-copy" type="submit" aria-disabled={form.isBusy}>
+        {text('resend')}
+      </button>
+      <p class="waitlist-note" role="status">
+        {form.outcome}
+      </p>
+    </form>
   );
 }
 

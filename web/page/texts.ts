@@ -20,6 +20,13 @@ export const TEXTS = {
   /** In previews of the link, where there is no introduction. */
   description: 'Sign up to get a place on the waitlist.',
 
+  /** At a field that people never see. */
+  leave_empty: 'Leave this empty',
+  captcha: 'Security check',
+  captcha_required: 'Please complete the security check.',
+  captcha_needs_script: 'This form has a security check that needs JavaScript. Please turn JavaScript on.',
+  captcha_away: 'The security check can’t be loaded. Please allow it in your browser, and load the page again.',
+
   closed: 'This waitlist is closed.',
   find: 'Already joined? Enter your signup details to see your place.',
   find_button: 'See my place',
@@ -66,14 +73,18 @@ export const TEXTS = {
 
   check_mail: 'Check your mail',
   check_mail_text: 'We sent you a link. Open it to take your place on the list.',
+  check_mail_hint: 'No mail after a few minutes? Look into your spam folder, or let us send it again.',
   resend: 'Send it again',
   resent: 'We sent it again. It can take a few minutes to arrive.',
+  unverified: 'Please confirm your email: open the link in our mail.',
+  verified: 'Your email is confirmed.',
 
   verify: 'Confirm your email',
   verify_text: 'One more click, and your signup counts.',
   verify_button: 'Confirm email',
-  link_not_found: 'This link has ended',
-  link_not_found_text: 'It works for 72 hours, until a newer one is used. Sign up again to get a new one.',
+  link_not_found: 'This link doesn’t work any more',
+  link_not_found_text: 'A link works for 72 hours, and ends when you use a newer one. Sign up again to get another.',
+  link_not_found_button: 'Sign up again',
 
   page_not_found: 'Page not found',
   page_not_found_text: 'Please check the address.',

@@ -29,7 +29,8 @@ async function call<Body>(path: string, body?: object): Promise<Body> {
     signal: AbortSignal.timeout(TIMEOUT_MS),
     ...(body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   });
-  const answer: unknown = await response.json();
+  const text = await response.text();
+  const answer: unknown = text === '' ? null : JSON.parse(text);
   if (response.ok) return answer as Body;
   const { error_code = '', detail = '', errors = [] } = answer as Partial<Problem>;
   throw new Refusal(response.status, error_code, detail, errors);
@@ -41,9 +42,17 @@ interface Problem {
   readonly errors: readonly Fault[];
 }
 
-export const getWaitlist = (id: string) => call<PublicWaitlist>(`waitlist/${encodeURIComponent(id)}`);
+interface PublicView extends PublicWaitlist {
+  /** The time by the service's clock, in ISO 8601. */
+  readonly now: string;
+}
+
+export const getWaitlist = (id: string) => call<PublicView>(`waitlist/${encodeURIComponent(id)}`);
 
 export const join = (signup: object) => call<Status>('signup', signup);
+
+export const resendVerification = (waitlist_id: number, email: string) =>
+  call('signup/resend_verification', { waitlist_id, email });
 
 export const find = (contact: object) => call<Status>(`signup?${new URLSearchParams({ ...contact }).toString()}`);
 

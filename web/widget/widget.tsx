@@ -3,16 +3,17 @@
  * is drawn in a shadow root with constructed style sheets, so the page's policy has to allow nothing but this host.
  */
 import { type ComponentChildren, render } from 'preact';
+import { type ShownCaptcha, showCaptcha } from '../page/captcha.js';
 import { formFields } from '../page/form-fields.js';
 import { Header } from '../page/header.js';
 import type { Fault, Leader, PublicWaitlist, Status, Values } from '../page/model.js';
 import pageCss from '../page/page.css?inline';
 import { enableSharing } from '../page/share.js';
 import { SignupForm } from '../page/signup-form.js';
-import { StatusView } from '../page/status.js';
+import { type Resend, StatusView } from '../page/status.js';
 import { DEFAULT_TEXTS, directionOf, textsOf } from '../page/texts.js';
 import { themeOf } from '../page/theme.js';
-import { find, getLeaders, getWaitlist, join, Refusal, sendHeartbeat } from './api.js';
+import { find, getLeaders, getWaitlist, join, Refusal, resendVerification, sendHeartbeat } from './api.js';
 import widgetCss from './widget.css?inline';
 
 const ELEMENT = 'waitlist-signup';
@@ -24,6 +25,14 @@ const shared = [pageCss, widgetCss].map((text) => {
   return sheet;
 });
 
+/** A person who joined. */
+interface Joined {
+  readonly status: Status;
+  readonly leaders: readonly Leader[];
+  /** As it was typed; empty if it was not. */
+  readonly email: string;
+}
+
 /** The form as it is shown: empty, under way, or with the faults of the last attempt. */
 interface Shown {
   readonly values?: Values;
@@ -32,6 +41,7 @@ interface Shown {
   readonly isBusy?: boolean;
 }
 
+const RULE_BROKEN = 422;
 /** As a signup takes it. */
 const REFERRAL_LINK_LENGTH_MAX = 2048;
 
@@ -41,6 +51,8 @@ class WaitlistSignup extends HTMLElement {
   private readonly theme = new CSSStyleSheet();
   private readonly height = new CSSStyleSheet();
   private waitlist!: PublicWaitlist;
+  private openedAt = '';
+  private captcha: ShownCaptcha | null = null;
   private isBusy = false;
   private loadedId: string | null = null;
 
@@ -60,8 +72,11 @@ class WaitlistSignup extends HTMLElement {
   private load(): Promise<void> {
     return this.alone(async () => {
       this.loadedId = this.getAttribute('waitlist-id');
+      this.removeCaptcha();
       try {
-        this.waitlist = await getWaitlist(this.loadedId ?? '');
+        const waitlist = await getWaitlist(this.loadedId ?? '');
+        this.openedAt = waitlist.now;
+        this.waitlist = waitlist;
       } catch (error) {
         // Only the owner of the page can fix a wrong id, so it goes to the console.
         if (error instanceof Refusal && !error.isTemporary) console.error(`<${ELEMENT}>: ${error.detail}`);
@@ -79,17 +94,38 @@ class WaitlistSignup extends HTMLElement {
   private submit(form: HTMLFormElement): Promise<void> {
     return this.alone(async () => {
       const { waitlist } = this;
-      this.showForm({ values: valuesOf(form), isBusy: true });
+      const sent = valuesOf(form);
+      this.showForm({ values: sent, isBusy: true });
       try {
-        const status = await (waitlist.is_closed ? find : join)(requestOf(waitlist, valuesOf(form)));
-        this.showStatus(status, await getLeaders(waitlist).catch(() => []));
+        const status = await (waitlist.is_closed ? find : join)(requestOf(waitlist, sent, this.openedAt));
+        this.showStatus({ status, leaders: await getLeaders(waitlist).catch(() => []), email: sent.email ?? '' });
+        enableSharing(this.root);
+        // People who hear the page hear where they stand.
+        this.root.querySelector<HTMLElement>('.waitlist-card')?.focus();
       } catch (error) {
         const values = valuesOf(form);
+        this.captcha?.renew();
+        // The rule that refused it may be newer than the form.
+        if (error instanceof Refusal && error.status === RULE_BROKEN)
+          this.waitlist = await getWaitlist(String(waitlist.id)).catch(() => waitlist);
         if (error instanceof Refusal && error.code === 'WAITLIST_CLOSED') {
-          this.waitlist = { ...waitlist, is_closed: true };
+          this.waitlist = { ...this.waitlist, is_closed: true };
           this.showForm({ values });
         } else this.showForm({ values, ...this.explain(error) });
         this.root.querySelector<HTMLElement>('.waitlist-summary')?.focus();
+      }
+    });
+  }
+
+  private resend(joined: Joined): Promise<void> {
+    return this.alone(async () => {
+      const { text } = textsOf(this.waitlist);
+      this.showStatus(joined, { outcome: null, isBusy: true });
+      try {
+        await resendVerification(this.waitlist.id, joined.email);
+        this.showStatus(joined, { outcome: text('resent') });
+      } catch (error) {
+        this.showStatus(joined, { outcome: this.explain(error).message ?? text('unavailable') });
       }
     });
   }
@@ -123,7 +159,8 @@ class WaitlistSignup extends HTMLElement {
       <>
         <Header waitlist={waitlist} texts={texts} heading="h2" showsTitle={!waitlist.remove_widget_headers} />
         <SignupForm
-          waitlist={waitlist}
+          // A lookup needs no captcha.
+          waitlist={waitlist.is_closed ? { ...waitlist, captcha: null } : waitlist}
           texts={texts}
           action=""
           onSubmit={(event) => {
@@ -136,14 +173,23 @@ class WaitlistSignup extends HTMLElement {
     );
   }
 
-  private showStatus(status: Status, leaders: readonly Leader[]): void {
+  private showStatus(joined: Joined, resending: Pick<Resend, 'outcome' | 'isBusy'> = { outcome: null }): void {
     const { waitlist } = this;
+    const { status, leaders, email } = joined;
+    const onSubmit = (event: Event) => {
+      event.preventDefault();
+      void this.resend(joined);
+    };
     this.show(
-      <StatusView waitlist={waitlist} status={status} leaders={leaders} texts={textsOf(waitlist)} heading="h2" />,
+      <StatusView
+        waitlist={waitlist}
+        status={status}
+        leaders={leaders}
+        texts={textsOf(waitlist)}
+        resend={email === '' ? undefined : { action: '', onSubmit, ...resending }}
+        heading="h2"
+      />,
     );
-    enableSharing(this.root);
-    // People who hear the page hear where they stand.
-    this.root.querySelector<HTMLElement>('.waitlist-card')?.focus();
   }
 
   private show(content: ComponentChildren): void {
@@ -156,6 +202,14 @@ class WaitlistSignup extends HTMLElement {
       </div>,
       this.root,
     );
+    // A form keeps its captcha, however often it is drawn.
+    if (!this.root.querySelector('.waitlist-captcha')) this.removeCaptcha();
+    this.captcha ??= showCaptcha(this.root, this);
+  }
+
+  private removeCaptcha(): void {
+    this.captcha?.remove();
+    this.captcha = null;
   }
 }
 
@@ -173,7 +227,7 @@ function valuesOf(form: HTMLFormElement): Values {
 }
 
 /** The contact data that was given, and, for a signup, the answers to all questions, in their order. */
-function requestOf(waitlist: PublicWaitlist, values: Values): Record<string, unknown> {
+function requestOf(waitlist: PublicWaitlist, values: Values, openedAt: string): Record<string, unknown> {
   const fields = formFields(waitlist, textsOf(waitlist));
   const contact = fields.filter(({ name, questionId }) => questionId === null && values[name]?.trim());
   return {
@@ -181,6 +235,9 @@ function requestOf(waitlist: PublicWaitlist, values: Values): Record<string, unk
     ...Object.fromEntries(contact.map(({ name }) => [name, values[name]])),
     ...(!waitlist.is_closed && {
       referral_link: referralLink(),
+      form_opened_at: openedAt,
+      website: values.website,
+      ...(waitlist.captcha && { captcha_token: values.captcha_token }),
       answers: waitlist.questions.map(({ question_value }, index) => ({
         question_value,
         answer_value: values[`answers[${index}]`] || null,

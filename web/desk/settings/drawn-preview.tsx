@@ -24,6 +24,7 @@ interface Previewed {
 const PERSON: Status = {
   uuid: '01890a5d-ac96-774b-bcce-b302099a8057',
   status: 'waiting',
+  verified: true,
   priority: 1203,
   amount_referred: 2,
   referral_link: 'https://example.com/?ref_id=EXAMPLE',

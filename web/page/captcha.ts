@@ -1,0 +1,111 @@
+import { type Captcha, CAPTCHA_PROVIDERS } from './captcha-providers.js';
+
+/** The parts of the providers' scripts that are used. Both have the same. */
+interface Api {
+  render(container: HTMLElement, options: object): string;
+  reset(id: string): void;
+  remove(id: string): void;
+}
+
+type Provider = Captcha['provider'];
+
+/** What the scripts define and call. */
+const globals = window as unknown as Partial<Record<Provider, Api>> & Record<`waitlist_${Provider}`, () => void>;
+
+export interface ShownCaptcha {
+  /** A token is good for one request. */
+  renew(): void;
+  remove(): void;
+}
+
+/** Narrower than this, the providers have a compact form. */
+const WIDTH_MIN = 304;
+
+/**
+ * Draws the captcha of the form in `root`, and keeps its token in the form. If it cannot be drawn, the form says so. Null for
+ * a form without a captcha. A provider's script need not look into the shadow root of `host`: the captcha is a child of it.
+ */
+export function showCaptcha(root: ParentNode, host: HTMLElement | null = null): ShownCaptcha | null {
+  const field = root.querySelector<HTMLElement>('.waitlist-captcha');
+  const input = root.querySelector<HTMLInputElement>('input[name=captcha_token]');
+  const fault = root.querySelector<HTMLElement>('.waitlist-captcha-away');
+  if (!field || !input || !fault) return null;
+  const container = host ? host.appendChild(slotted()) : field;
+  let drawn: { readonly api: Api; readonly id: string } | null = null;
+  let isRemoved = false;
+  const update = (token: string, isAway = false) => {
+    input.value = token;
+    fault.hidden = !isAway;
+    // Without it, Turnstile treats the error as unhandled.
+    return true;
+  };
+  const draw = (api: Api) => {
+    if (isRemoved) return;
+    const language = field.closest<HTMLElement>('[lang]')?.lang;
+    const id = api.render(container, {
+      sitekey: field.dataset.sitekey,
+      theme: isDark(container) ? 'dark' : 'light',
+      size: field.clientWidth < WIDTH_MIN ? 'compact' : 'normal',
+      // Turnstile knows the language by the first name, hCaptcha by the second.
+      language,
+      hl: language,
+      'response-field': false,
+      callback: (token: string) => update(token),
+      'expired-callback': () => update(''),
+      'error-callback': () => update('', true),
+    });
+    drawn = { api, id };
+  };
+  // A browser that goes back in its history restores what the form held.
+  update('');
+  load(field.dataset.provider as Provider)
+    .then(draw)
+    .catch(() => update('', true));
+  return {
+    renew() {
+      update('');
+      drawn?.api.reset(drawn.id);
+    },
+    remove() {
+      isRemoved = true;
+      drawn?.api.remove(drawn.id);
+      if (host) container.remove();
+    },
+  };
+}
+
+function slotted(): HTMLElement {
+  const element = document.createElement('div');
+  element.slot = 'captcha';
+  return element;
+}
+
+const loading = new Map<Provider, Promise<Api>>();
+
+/** The page around a widget may have loaded the script already. */
+function load(provider: Provider): Promise<Api> {
+  const api = globals[provider];
+  if (api) return Promise.resolve(api);
+  const started = loading.get(provider) ?? loadScript(provider);
+  loading.set(provider, started);
+  return started;
+}
+
+function loadScript(provider: Provider): Promise<Api> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    globals[`waitlist_${provider}`] = () => resolve(globals[provider] as Api);
+    script.onerror = () => {
+      loading.delete(provider);
+      reject(new Error(`${script.src} cannot be loaded`));
+    };
+    script.src = `${CAPTCHA_PROVIDERS[provider].script}&onload=waitlist_${provider}`;
+    document.head.append(script);
+  });
+}
+
+function isDark(element: HTMLElement): boolean {
+  const scheme = getComputedStyle(element).colorScheme;
+  if (!scheme.includes('dark')) return false;
+  return !scheme.includes('light') || matchMedia('(prefers-color-scheme: dark)').matches;
+}

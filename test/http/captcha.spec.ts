@@ -138,12 +138,16 @@ describe('if the provider does not judge the token', () => {
     provider.mood = mood;
     return Promise.all(
       lists.map(async ({ waitlist, referral_link }) => {
-        const { status } = await join(waitlist, { captcha_token: goodToken(), referral_link });
-        return { status };
+        const { status, body } = await join(waitlist, { captcha_token: goodToken(), referral_link });
+        const [waiter] = await world.list(waitlist, { uuid: body.uuid });
+        return { status, credit: waiter!.credit, reasons: waiter!.credit_reasons };
       }),
     );
   }
-  const AS_CHOSEN = [{ status: 200 }, { status: 200 }];
+  const AS_CHOSEN = [
+    { status: 200, credit: 'withheld', reasons: ['captcha'] },
+    { status: 200, credit: 'credited', reasons: [] },
+  ];
 
   it.each(['broken', 'garbled', 'elsewhere'] as const)(
     'because its answer is %s, the person joins, and the owner has chosen whether the referral is credited',

@@ -38,8 +38,8 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   /** The webhooks of a waitlist, a few. */
   webhook_waitlist: 1,
   /** The referrals of one referrer in an hour, and those from one network; a LIMIT ends both. */
-  recent_referral_referrer: 3,
-  recent_referral_network: 4,
+  recent_referral_referrer: 2,
+  recent_referral_network: 3,
   waiter_mailbox: 2,
   waiter_credit: 3,
   /** What was left to be sent to one person. */

@@ -191,7 +191,7 @@ describe('a batch', () => {
     onceMoved.move(rankKey(record(6), 2), rankKey(record(6), 2) - 250, false);
 
     expect(credits(decision)).toEqual([[6, 1, -250]]);
-    expect(decision.corrections.map(({ columns }) => columns.spotsAdvanced)).toEqual([200, 150]);
+    expect(decision.corrections.map(({ columns }) => columns.spotsAdvanced)).toEqual([150]);
     expect(decision.counters.families()).toEqual(onceMoved.families());
   });
 

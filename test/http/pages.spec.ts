@@ -140,7 +140,7 @@ describe('the page of a waitlist', () => {
     expect(refused.status).toBe(422);
     const fault = documentOf(refused).querySelector('.waitlist-summary a')!.getAttribute('href')!;
     expect(documentOf(refused).querySelector(fault)!.getAttribute('aria-describedby')).toBe(`${fault.slice(1)}-fault`);
-    expect(textOf(refused, `${fault}-fault`)).toBe('Please complete the security check.');
+    expect(textOf(refused, `${fault}-fault`)).toBe('Please complete this check.');
     for (const other of [without, status]) {
       expect(other.headers['content-security-policy']).not.toContain(origins);
       expect(other.text).not.toContain('site-key');

@@ -183,7 +183,7 @@ for (const [where, addressOf] of Object.entries({ page: pageOf, widget: widgetOf
       await page.getByLabel('Email').fill('ada@example.com');
       await button(page, 'Join the waitlist').click();
 
-      const fault = page.getByText('Please complete the security check.');
+      const fault = page.getByText('Please complete this check.');
       await fault.first().waitFor();
       assert.equal(await fault.count(), 2);
       await checkbox.waitFor();

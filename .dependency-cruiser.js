@@ -9,10 +9,10 @@ const ARROWS = {
   auth: [],
   waitlist: ['fraud', 'queue', 'auth'],
   signup: ['fraud', 'waitlist', 'queue'],
-  waiter: ['waitlist', 'queue', 'auth'],
+  waiter: ['fraud', 'waitlist', 'queue', 'auth'],
   legacy: ['signup', 'waitlist', 'queue'],
   pages: ['mail', 'signup', 'waitlist', 'queue'],
-  transfer: ['waitlist', 'queue', 'auth'],
+  transfer: ['fraud', 'waitlist', 'queue', 'auth'],
   webhook: ['outbox', 'waitlist', 'queue', 'auth'],
   mail: ['fraud', 'outbox', 'waitlist', 'queue', 'auth'],
 };

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import { Database } from '../platform/database/database.js';
-import { chunksOf, placeholders } from '../platform/database/dialect.js';
-import { type Query, together, write } from '../platform/database/session.js';
+import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { type Query, select, together, write } from '../platform/database/session.js';
 import type { Table } from '../platform/database/table.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { mailingKey } from '../fraud/mailbox.js';
@@ -43,6 +43,16 @@ export class MailStore {
       networkHash: kind === 'verification' ? network : null,
     }));
     return together(chunksOf(rows, ROWS_MAX).map((some) => this.mails.insert(some)));
+  }
+
+  /** Those of the people who got a mail since then, or are to get one. */
+  findMailedSince(waitlistId: number, uuids: readonly string[], since: Date): Query<ReadonlySet<string>> {
+    return select<{ waiter_uuid: string }, ReadonlySet<string>>(
+      `SELECT DISTINCT waiter_uuid FROM mail
+       WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(uuids.length)}) AND created_at >= ?`,
+      [waitlistId, ...uuids, toSqlTime(since)],
+      (rows) => new Set(rows.map((row) => row.waiter_uuid)),
+    );
   }
 
   /** Tells the owner of a webhook that it was turned off. */

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { placeholders } from '../platform/database/dialect.js';
-import { known, type Query, select } from '../platform/database/session.js';
+import { known, mapped, type Query, select, together } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { leafOf, QUEUE_AXIS } from './counters.js';
 import { LARGE, type PageRequest, type RecordKey, type StoredWaiter } from './waiter.js';
-import { STATUS_CODES, WaiterEntity } from './waiter.entity.js';
+import { CREDIT_CODES, CREDITS, STATUS_CODES, WaiterEntity } from './waiter.entity.js';
 
-/** Which records a listing has, and in which order. Offboarded records are listed in the order of joining. */
-export interface Listing extends Pick<PageRequest, 'offboarded' | 'referredBy' | 'keys' | 'order'> {
+/** Which records a listing has, and in which order. */
+export interface Listing extends Pick<PageRequest, 'status' | 'credit' | 'referredBy' | 'keys' | 'order'> {
   /** Only records whose `emailKey` begins with this, in the order of that key; null for all. */
   readonly emailPrefix: string | null;
-  /** The waitlist has few records of this state: reading them all is faster than skipping the others in the index of emails. */
+  /** The waitlist has few records of this status or credit: reading them all is faster than skipping the others in the index of emails. */
   readonly isSparse?: boolean;
 }
 
@@ -26,6 +26,7 @@ export interface Window {
 
 /** The record that a page starts at, or after. */
 export interface PageStart {
+  readonly id: number;
   readonly seq: number;
   readonly rankKey: number;
   readonly emailKey: string | null;
@@ -57,6 +58,12 @@ export class ListingStore {
     { from, skip, leaves }: Window,
     { limit, without }: Pick<PageRequest, 'limit' | 'without'>,
   ): Query<StoredWaiter[]> {
+    // Its index has the ids of each credit in order.
+    if (listing.order === 'id' && listing.credit === null && indexOf(listing) === 'waiter_credit')
+      return mapped(
+        together(CREDITS.map((credit) => this.findPage(waitlistId, { ...listing, credit }, { from, skip, leaves }, { limit, without }))),
+        (found) => found.flat().sort((one, other) => one.id - other.id).slice(0, limit),
+      ); // prettier-ignore
     const conditions: Condition[] = [filterOf(waitlistId, listing)];
     if (from) conditions.push(startOf(listing, from));
     // Not both: SQLite would seek the lower of two bounds, and skip all records between them.
@@ -123,7 +130,7 @@ export class ListingStore {
       `SELECT w.seq FROM waiter w ${this.database.dialect.byIndex(indexOf(listing))} WHERE ${filter.sql}
        ORDER BY w.seq LIMIT 1 OFFSET ?`,
       [...filter.values, offset],
-      ([row]) => (row ? { seq: row.seq, rankKey: 0, emailKey: null, isAfter: false } : null),
+      ([row]) => (row ? { id: 0, seq: row.seq, rankKey: 0, emailKey: null, isAfter: false } : null),
     );
   }
 
@@ -147,7 +154,7 @@ export class ListingStore {
       `SELECT seq, rank_key, email_key FROM waiter WHERE id = ? AND waitlist_id = ?
        UNION ALL SELECT seq, rank_key, NULL FROM erased_waiter WHERE id = ? AND waitlist_id = ?`,
       [id, waitlistId, id, waitlistId],
-      ([row]) => (row ? { seq: row.seq, rankKey: row.rank_key, emailKey: row.email_key, isAfter: true } : null),
+      ([row]) => (row ? { id, seq: row.seq, rankKey: row.rank_key, emailKey: row.email_key, isAfter: true } : null),
     );
   }
 }
@@ -161,12 +168,13 @@ const KEYS = {
 /** Above all other characters. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
-function filterOf(waitlistId: number, { offboarded, referredBy, keys, emailPrefix }: Listing): Condition {
+function filterOf(waitlistId: number, { status, credit, referredBy, keys, emailPrefix }: Listing): Condition {
   const conditions: Condition[] = [
     {
       sql: 'w.waitlist_id = ? AND w.status = ?',
-      values: [waitlistId, STATUS_CODES[offboarded ? 'offboarded' : 'waiting']],
+      values: [waitlistId, STATUS_CODES[status]],
     },
+    ...(credit === null ? [] : [{ sql: 'w.credit = ?', values: [CREDIT_CODES[credit]] }]),
     ...keys.map(({ column, value }) => ({ sql: `w.${KEYS[column].column} = ?`, values: [value] })),
   ];
   if (referredBy === 'anyone') conditions.push({ sql: 'w.referred = 1', values: [] });
@@ -183,22 +191,25 @@ function filterOf(waitlistId: number, { offboarded, referredBy, keys, emailPrefi
 }
 
 /** The index that has a listing's records in its order. The referrals of some records are few enough to sort. */
-function indexOf({ referredBy, keys: [key], emailPrefix, isSparse, order }: Listing): string {
+function indexOf({ credit, referredBy, keys: [key], emailPrefix, isSparse, order }: Listing): string {
   if (key) return KEYS[key.column].index;
   if (referredBy !== null && referredBy !== 'anyone') return 'waiter_referrer';
   if (emailPrefix !== null && !isSparse) return 'waiter_email';
+  if (order === 'id' || credit !== null) return 'waiter_credit';
   if (order === 'queue') return 'waiter_order';
   return referredBy === null ? 'waiter_joined' : 'waiter_referred';
 }
 
 function orderOf({ emailPrefix, order }: Listing): string {
   if (emailPrefix !== null) return 'w.email_key';
+  if (order === 'id') return 'w.id';
   return order === 'queue' ? 'w.rank_bucket, w.rank_key, w.seq DESC' : 'w.seq';
 }
 
 /** Written column by column: MySQL uses only the first column of a row comparison that starts inside an index. */
-function startOf({ emailPrefix, order }: Listing, { seq, rankKey, emailKey, isAfter }: PageStart): Condition {
+function startOf({ emailPrefix, order }: Listing, { id, seq, rankKey, emailKey, isAfter }: PageStart): Condition {
   if (emailPrefix !== null) return { sql: 'w.email_key > ?', values: [emailKey ?? ''] };
+  if (order === 'id') return { sql: 'w.id > ?', values: [id] };
   if (order === 'joined') return { sql: `w.seq ${isAfter ? '>' : '>='} ?`, values: [seq] };
   const bucket = leafOf(QUEUE_AXIS, rankKey);
   return isAfter

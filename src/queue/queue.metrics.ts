@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
-import type { Decision } from './batch.js';
+import type { Decision } from './batch/facts.js';
 import { QueueStore } from './queue.store.js';
 import { WaitlistMetrics } from './waitlist.metrics.js';
 

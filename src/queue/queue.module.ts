@@ -10,6 +10,7 @@ import { ImportRunStore } from './import/import-run.store.js';
 import { ListingStore } from './listing.store.js';
 import { MaintenanceStore } from './maintenance/maintenance.store.js';
 import { QueueAuditor } from './maintenance/auditor.js';
+import { PendingSweeper } from './maintenance/pending-sweeper.js';
 import { QueuePurger } from './maintenance/purger.js';
 import { QueueSeeder } from './maintenance/seeder.js';
 import { QueueMetrics } from './queue.metrics.js';
@@ -19,6 +20,7 @@ import { QueueScanner } from './queue.scanner.js';
 import { QueueStatistics } from './queue.statistics.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
+import { RecentReferralStore } from './recent-referral.store.js';
 import { WaiterEntity } from './waiter.entity.js';
 import { WaiterStore } from './waiter.store.js';
 import { WaitlistEntity } from './waitlist.entity.js';
@@ -51,7 +53,9 @@ const ENTRY_POINTS = [
     ListingStore,
     BucketStore,
     DayStore,
+    RecentReferralStore,
     MaintenanceStore,
+    PendingSweeper,
     ImportRunStore,
   ],
   exports: [...ENTRY_POINTS, WaitlistTable],

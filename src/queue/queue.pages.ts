@@ -6,7 +6,7 @@ import { BucketStore } from './bucket.store.js';
 import { type Axis, firstKeyOf, JOINED_AXES, leafOf, QUEUE_AXIS, REFERRED_AXIS, totalOf } from './counters.js';
 import { type Listing, ListingStore, type Window } from './listing.store.js';
 import { QueueStore } from './queue.store.js';
-import type { Page, PageRequest, Search, StoredWaiter, Waiter } from './waiter.js';
+import type { Credit, Page, PageRequest, Search, StoredWaiter, Waiter } from './waiter.js';
 import { MissingBucketError, WaiterStore } from './waiter.store.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
@@ -16,6 +16,8 @@ const PAGES_WAITING_MAX = 64;
 const LEADERS = { runsMax: 2, waitingMax: 64 };
 
 const ALL: Window = { from: null, skip: 0, leaves: null };
+/** Most records have one of these. */
+const USUAL_CREDITS: readonly Credit[] = ['none', 'credited'];
 
 /** Reads pages of a waitlist's records with their positions. */
 @Injectable()
@@ -57,7 +59,7 @@ export class QueuePages {
     return this.enqueueLeaders(() =>
       this.database.snapshot(async (session) => {
         const records = await session.one(this.listings.findLeaders(waitlistId, true, limit));
-        return this.withPositions(session, waitlistId, records);
+        return this.withPositions(session, { id: waitlistId, active: 0 }, records);
       }),
     );
   }
@@ -90,14 +92,15 @@ export class QueuePages {
   }
 
   private async read(session: Transaction, waitlistId: number, request: PageRequest): Promise<Page> {
-    const { offboarded, referredBy, keys, limit } = request;
-    const order = offboarded ? 'joined' : request.order;
-    const listing: Listing = { offboarded, referredBy, keys, emailPrefix: null, order };
+    const { status, credit, referredBy, keys, limit } = request;
+    const order = request.order === 'queue' && status !== 'waiting' ? 'joined' : request.order;
+    const listing: Listing = { status, credit, referredBy, keys, emailPrefix: null, order };
     const window = await this.findWindow(session, waitlistId, listing, request);
     const axis = axisOf(listing);
+    const isCounted = axis === null && credit === null && status !== 'pending';
     const [waitlist, counted, records] = await session.all([
       this.queues.find(waitlistId),
-      axis === null ? this.listings.count(waitlistId, listing) : known(0),
+      isCounted ? this.listings.count(waitlistId, listing) : known(undefined),
       window ? this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }) : known([]),
     ]);
     const total = axis === null ? counted : totalOf(waitlist, axis);
@@ -114,7 +117,7 @@ export class QueuePages {
     request: PageRequest,
     { emailPrefix, keys }: Search,
   ): Promise<Page> {
-    const { offboarded, referredBy, start, limit } = request;
+    const { status, credit, referredBy, start, limit } = request;
     const afterId = 'afterId' in start ? start.afterId : 0;
     const [waitlist, after] = await session.all([
       this.queues.find(waitlistId),
@@ -122,11 +125,13 @@ export class QueuePages {
     ]);
     const isUnknown = afterId > 0 && after === null;
     const hasPrefix = (record: Pick<StoredWaiter, 'emailKey'> | null) => record?.emailKey?.startsWith(emailPrefix);
-    const [own, other] = offboarded ? [waitlist.offboarded, waitlist.active] : [waitlist.active, waitlist.offboarded];
-    // The index of emails holds active and offboarded records. A page either skips about `limit * other / own` records of
-    // the other state in it, or reads and sorts all records of its own state.
-    const isSparse = own * own < limit * other;
-    const listing: Listing = { offboarded, referredBy, keys: request.keys, emailPrefix, isSparse, order: 'joined' };
+    const [own, other] =
+      status === 'offboarded' ? [waitlist.offboarded, waitlist.active] : [waitlist.active, waitlist.offboarded];
+    // The index of emails holds all records. A page either skips about `limit * other / own` records of the other status in
+    // it, or reads and sorts all records of its own status. Pending records, and those with a credit of a few, count as few.
+    const isFew = status === 'pending' || (credit !== null && !USUAL_CREDITS.includes(credit));
+    const isSparse = isFew || own * own < limit * other;
+    const listing: Listing = { status, credit, referredBy, keys: request.keys, emailPrefix, isSparse, order: 'joined' };
     const window: Window = { ...ALL, from: hasPrefix(after) ? after : null };
     const [byPrefix, byKey] = await session.all([
       isUnknown ? known([]) : this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }),
@@ -152,7 +157,7 @@ export class QueuePages {
     total?: number,
   ): Promise<Page> {
     return {
-      waiters: await this.withPositions(session, waitlist.id, records.slice(0, limit)),
+      waiters: await this.withPositions(session, waitlist, records.slice(0, limit)),
       total,
       active: waitlist.active,
       nextAfterId: records.length > limit ? (records[limit - 1]?.id ?? null) : null,
@@ -162,7 +167,7 @@ export class QueuePages {
   /** Computes the positions of a page's records together, because they share buckets. Ends the transaction. */
   private async withPositions(
     session: Transaction,
-    waitlistId: number,
+    { id: waitlistId, active: activeRecords }: Pick<LeanWaitlist, 'id' | 'active'>,
     records: readonly StoredWaiter[],
   ): Promise<Waiter[]> {
     const active = records.filter(({ status }) => status === 'waiting');
@@ -180,7 +185,9 @@ export class QueuePages {
       next.set(bucket, position + 1);
     }
     return records.map((record) => {
-      const priority = record.status === 'waiting' ? positions.get(record.seq) : record.removedPriority;
+      const { status, seq, removedPriority } = record;
+      const priority =
+        status === 'waiting' ? positions.get(seq) : status === 'pending' ? activeRecords : removedPriority;
       if (typeof priority !== 'number') throw new MissingBucketError(record.id, waitlistId);
       return Object.assign(record, { priority });
     });
@@ -193,6 +200,10 @@ export class QueuePages {
     listing: Listing,
     { start, limit }: PageRequest,
   ): Promise<Window | null> {
+    if (listing.order === 'id') {
+      const id = 'afterId' in start ? start.afterId : 0;
+      return { ...ALL, from: { id, seq: 0, rankKey: 0, emailKey: null, isAfter: true } };
+    }
     const axis = axisOf(listing);
     if (axis === REFERRED_AXIS) return this.findWindowOfReferred(session, waitlistId, start, limit);
     if ('afterId' in start) {
@@ -207,7 +218,7 @@ export class QueuePages {
       const found = await this.buckets.findLeaves(session, waitlistId, axis, { total, first: offset, last: offset });
       if (!found) return null;
       const key = firstKeyOf(axis, found.leaves[0]);
-      return { ...ALL, from: { seq: key, rankKey: key, emailKey: null, isAfter: false }, skip: found.rest };
+      return { ...ALL, from: { id: 0, seq: key, rankKey: key, emailKey: null, isAfter: false }, skip: found.rest };
     }
     if (listing.order === 'queue') return { ...ALL, skip: offset };
     const from = await session.one(this.listings.findAt(waitlistId, listing, offset));
@@ -243,9 +254,10 @@ export class QueuePages {
   }
 }
 
-/** The axis that counts a listing; null if it is limited to keys or to the referrals of some records. */
-function axisOf({ offboarded, referredBy, keys, order }: Listing): Axis | null {
-  if (keys.length > 0) return null;
+/** The axis that counts a listing; null if it is limited to keys, a credit or the referrals of some records, or pending. */
+function axisOf({ status, credit, referredBy, keys, order }: Listing): Axis | null {
+  if (keys.length > 0 || credit !== null || status === 'pending') return null;
+  const offboarded = status === 'offboarded';
   if (referredBy === null)
     return order === 'queue' ? QUEUE_AXIS : offboarded ? JOINED_AXES.offboarded : JOINED_AXES.active;
   if (referredBy !== 'anyone') return null;

@@ -9,7 +9,7 @@ import type { WholeWaitlist } from './waitlist.table.js';
 
 /** Records in one statement. Few, because converting them blocks the event loop: some milliseconds for this many. */
 const CHUNK_SIZE = 250;
-const NO_FILTER: Omit<Listing, 'offboarded' | 'order'> = { referredBy: null, keys: [], emailPrefix: null };
+const NO_FILTER: Omit<Listing, 'status' | 'order'> = { credit: null, referredBy: null, keys: [], emailPrefix: null };
 
 /** A record of a scan. */
 export interface ScannedWaiter {
@@ -25,7 +25,7 @@ export interface ScannedWaiter {
 /** A waitlist and its records at one moment. */
 export interface Scan {
   readonly waitlist: Readonly<WholeWaitlist>;
-  /** In chunks: the active records in the order of the queue, then the offboarded ones in the order of joining. */
+  /** Without the pending records, in chunks: the active records in the order of the queue, then the offboarded ones in the order of joining. */
   readonly records: AsyncIterable<readonly ScannedWaiter[]>;
   /** Closes the connection. */
   close(): Promise<void>;
@@ -59,8 +59,8 @@ export class QueueScanner {
   private async *read(snapshot: OwnSnapshot, waitlistId: number): AsyncGenerator<readonly ScannedWaiter[]> {
     const first = await snapshot.one(this.waiters.findFirstSeq(waitlistId));
     let position = 0;
-    for (const offboarded of [false, true]) {
-      const listing: Listing = { ...NO_FILTER, offboarded, order: offboarded ? 'joined' : 'queue' };
+    for (const status of ['waiting', 'offboarded'] as const) {
+      const listing: Listing = { ...NO_FILTER, status, order: status === 'waiting' ? 'queue' : 'joined' };
       let from: PageStart | null | undefined = null;
       while (from !== undefined) {
         const window: Window = { from, skip: 0, leaves: null };
@@ -71,7 +71,7 @@ export class QueueScanner {
         const known = await snapshot.one(this.waiters.findTokens(waitlistId, [...new Set(tokens)]));
         yield waiters.map((waiter) => ({
           waiter,
-          position: offboarded ? null : position++,
+          position: status === 'offboarded' ? null : position++,
           joinOrder: waiter.seq - first,
           hasReferrer: waiter.referredByToken !== null && known.has(waiter.referredByToken),
         }));

@@ -1,4 +1,9 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { mailboxKey } from '../fraud/mailbox.js';
+import { DeliveryStore, type NewEvent, type Subscriber } from '../outbox/delivery.store.js';
+import { MailStore } from '../outbox/mail.store.js';
+import { OutboxSignal } from '../outbox/outbox.signal.js';
+import { VerificationLinkStore } from '../outbox/verification-link.store.js';
 import { AuditLog } from '../platform/audit/audit-log.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
@@ -7,30 +12,32 @@ import { boundedQueue } from '../platform/limits/bounded-queue.js';
 import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import { WriteAheadLog } from '../platform/database/write-ahead-log.js';
-import type { Session, Transaction } from '../platform/database/session.js';
+import { type Query, type Session, together, type Transaction } from '../platform/database/session.js';
 import { isUnavailable, Problem } from '../platform/problems/problem.js';
 import { contactKeys } from './admission/contact.js';
-import {
-  type Changed,
-  type Command,
-  decide,
-  type Decision,
-  type Duplicate,
-  type Facts,
-  type Offboarded,
-  type Result,
-  type Selection,
-} from './batch.js';
+import { decide } from './batch/batch.js';
+import type { Changed, Command, Decision, Duplicate, Facts, Offboarded, Result, Selection } from './batch/facts.js';
 import { BucketStore } from './bucket.store.js';
 import { CounterChanges, firstKeyOf, QUEUE_AXIS } from './counters.js';
 import { DayStore } from './day.store.js';
+import { eventBody } from './event-body.js';
 import { QueueMetrics } from './queue.metrics.js';
 import { QueueReader } from './queue.reader.js';
 import { QueueStore } from './queue.store.js';
+import { rankKey } from './rank-key.js';
+import { RecentReferralStore, type RecentReferrals, type ReferralSource, sourceKey } from './recent-referral.store.js';
 import { type SettingChanges, withSettings } from './settings.js';
-import { type Applicant, type ContactKeys, type Found, LARGE, type PersonChanges } from './waiter.js';
-import { WaiterStore } from './waiter.store.js';
-import type { WholeWaitlist } from './waitlist.table.js';
+import {
+  type Applicant,
+  type ContactKeys,
+  type Found,
+  LARGE,
+  type PersonChanges,
+  type StoredWaiter,
+  type Waiter,
+} from './waiter.js';
+import { type MailboxHolder, WaiterStore } from './waiter.store.js';
+import type { LeanWaitlist, WholeWaitlist } from './waitlist.table.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 const BATCH_MAX = 500;
@@ -42,6 +49,8 @@ const WAITING_MAX = 10_000;
 const REORDERINGS_WAITING_MAX = 64;
 /** A reordering can move millions of records. */
 const REORDERING_MAX_MS = 10 * 60_000;
+/** One referrer can have hundreds of thousands of referrals. */
+const REFUSAL_MAX_MS = 60_000;
 /** With several writing nodes of a cluster, another may insert the same email; the next attempt finds its record. */
 const DUPLICATE_ATTEMPTS_MAX = 3;
 
@@ -50,6 +59,21 @@ interface Configure {
   readonly changes: SettingChanges;
   readonly write: OwnerWrite;
 }
+
+/** Refuses the credit of all referrals by one referrer. */
+interface Refuse {
+  readonly kind: 'refuse';
+  readonly token: string;
+  readonly write: OwnerWrite;
+}
+
+/** How many records the refusal changed. */
+export interface Refused {
+  readonly refused: number;
+}
+
+/** Commands that run alone. */
+type Lone = Configure | Refuse;
 
 /** The changed waitlist, and how many active records got another rank key. */
 export interface Configured {
@@ -69,7 +93,7 @@ export interface Configured {
  */
 @Injectable()
 export class QueueWriter implements BeforeApplicationShutdown {
-  private readonly batchers = new Map<number, Batcher<Command | Configure, Result | Configured>>();
+  private readonly batchers = new Map<number, Batcher<Command | Lone, Result | Configured | Refused>>();
   /** Reorderings wait here, before they take a connection that other work needs. */
   private readonly reorderInTurn = boundedQueue('reorder', { runsMax: 1, waitingMax: REORDERINGS_WAITING_MAX });
   private isClosed = false;
@@ -80,6 +104,11 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly waiters: WaiterStore,
     private readonly buckets: BucketStore,
     private readonly days: DayStore,
+    private readonly recent: RecentReferralStore,
+    private readonly deliveries: DeliveryStore,
+    private readonly mails: MailStore,
+    private readonly links: VerificationLinkStore,
+    private readonly signal: OutboxSignal,
     private readonly reader: QueueReader,
     private readonly audit: AuditLog,
     private readonly writes: OwnerWrites,
@@ -119,25 +148,50 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /**
-   * Corrects a record, active or offboarded, and moves it forward or back by spots. An offboarded record keeps its last
-   * position. Returns the uuid; the caller reads the changed record.
-   * @throws Problem `NO_WAITER_FOUND`, `CONTACT_TAKEN` for an email or a phone of another record, `INVALID_REQUEST` for
-   * contact data without a normal form, `WAITLIST_RULE_BROKEN` if neither email nor phone would be left,
+   * Marks the email of a link as verified: a pending record joins the end of the queue, and a credit that waited for this
+   * counts. Returns the uuid of the record, for a second click too.
+   * @throws Problem `LINK_NOT_FOUND`, also for an old link and one to an email that the record had before,
    * `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
+   */
+  async verify(waitlistId: number, tokenHash: string): Promise<Changed> {
+    return (await this.submit(waitlistId, { kind: 'verify', tokenHash })) as Changed;
+  }
+
+  /**
+   * Corrects a record, whatever its status, moves it forward or back by spots, and decides its credit. An offboarded record
+   * keeps its last position. Returns the uuid; the caller reads the changed record.
+   * @throws Problem `NO_WAITER_FOUND`, `CONTACT_TAKEN` for an email or a phone of another record, `INVALID_REQUEST` for
+   * contact data without a normal form, `WAITLIST_RULE_BROKEN` if neither email nor phone would be left, or for the credit
+   * of a record that nobody referred, `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
    */
   async correct(waitlistId: number, uuid: string, changes: PersonChanges, write: OwnerWrite): Promise<Changed> {
     const { email = null, phone = null } = changes;
     const region = await this.reader.regionFor(waitlistId, phone);
     const keys = contactKeys({ email, phone }, region);
-    return (await this.submit(waitlistId, { kind: 'correct', uuid, changes, region, keys, write })) as Changed;
-  }
-
-  async verify(_waitlistId: number, _tokenHash: string): Promise<Changed> {
-    return Promise.reject(new Problem('LINK_NOT_FOUND'));
+    const mailbox = keys.emailKey && mailboxKey(keys.emailKey);
+    const folded = mailbox === keys.emailKey ? null : mailbox;
+    return (await this.submit(waitlistId, {
+      kind: 'correct',
+      uuid,
+      changes,
+      region,
+      keys,
+      mailboxKey: folded,
+      write,
+    })) as Changed;
   }
 
   /**
-   * Deletes records, active or offboarded, all or none, and leaves tombstones without personal data. The queue closes up;
+   * Refuses the credit of all referrals by the record that has this token, whatever their status, those of erased people
+   * too: the referrer keeps what an import brought. Later referrals are judged as any other.
+   * @throws Problem `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
+   */
+  async refuseReferrals(waitlistId: number, token: string, write: OwnerWrite): Promise<Refused> {
+    return (await this.submit(waitlistId, { kind: 'refuse', token, write })) as Refused;
+  }
+
+  /**
+   * Deletes records, whatever their status, all or none, and leaves tombstones without personal data. The queue closes up;
    * referrals keep counting for others. Returns the uuids of the records that this call erased, in the given order;
    * unknown ones are left out.
    * @throws Problem `WAITLIST_NOT_FOUND`, `QUEUE_FULL`, `SHUTTING_DOWN`
@@ -162,7 +216,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     await Promise.all(Array.from(this.batchers.values(), (batcher) => batcher.drained()));
   }
 
-  private async submit(waitlistId: number, command: Command | Configure): Promise<Result | Configured> {
+  private async submit(waitlistId: number, command: Command | Lone): Promise<Result | Configured | Refused> {
     if (this.isClosed) throw new Problem('SHUTTING_DOWN');
     let batcher = this.batchers.get(waitlistId);
     if (!batcher) {
@@ -186,10 +240,11 @@ export class QueueWriter implements BeforeApplicationShutdown {
 
   private async run(
     waitlistId: number,
-    commands: readonly (Command | Configure)[],
-  ): Promise<readonly Outcome<Result | Configured>[]> {
+    commands: readonly (Command | Lone)[],
+  ): Promise<readonly Outcome<Result | Configured | Refused>[]> {
     const [first] = commands;
-    // Its weight exceeds that of a full batch, so it is alone.
+    // Their weight exceeds that of a full batch, so they are alone.
+    if (first?.kind === 'refuse') return [{ result: await this.refuse(waitlistId, first) }];
     if (first?.kind === 'configure') return [{ result: await this.change(waitlistId, first) }];
     return this.carryOut(waitlistId, commands as readonly Command[]);
   }
@@ -216,6 +271,40 @@ export class QueueWriter implements BeforeApplicationShutdown {
       },
     );
     return { waitlist, recordsMoved };
+  }
+
+  private async refuse(waitlistId: number, { token, write }: Refuse): Promise<Refused> {
+    let refused = 0;
+    await this.database.pipelinedTransaction(
+      async (session) => {
+        const [waitlist, done, [referrer], counts] = await session.all([
+          this.queues.lock(waitlistId),
+          this.audit.findDone([write.id]),
+          this.waiters.findReferrers(waitlistId, [token]),
+          this.waiters.countReferrals(waitlistId, token),
+        ]);
+        // A retry after a lost answer to the commit.
+        if (done.has(write.id)) return;
+        const credits = ['credited', 'awaiting_verification', 'withheld'] as const;
+        refused = credits.reduce((sum, credit) => sum + (counts.records.get(credit) ?? 0), 0);
+        const taken = (counts.records.get('credited') ?? 0) + (counts.tombstones.get('credited') ?? 0);
+        const standings = referrer ? [withoutReferrals(referrer, taken, waitlist.spotsPerReferral)] : [];
+        const counters = new CounterChanges(waitlist);
+        for (const { rankKey: to } of standings)
+          if (referrer?.status === 'waiting') counters.move(referrer.rankKey, to, referrer.referred);
+        const siblings = await session.one(this.buckets.findSiblings(waitlistId, counters));
+        const uuids = referrer ? [referrer.uuid] : [];
+        await session.commit([
+          this.waiters.refuseReferrals(waitlistId, token),
+          this.waiters.updateStandings(waitlistId, standings),
+          this.buckets.save(waitlistId, counters.changedBuckets(siblings)),
+          this.queues.update(waitlist),
+          this.writes.record(write, { action: 'referrals_refused', waitlistId, uuids, counts: { refused } }),
+        ]);
+      },
+      { deadlineMs: REFUSAL_MAX_MS, onRetry: (reason) => this.metrics.retries.inc({ reason }) },
+    );
+    return { refused };
   }
 
   /** Computes all rank keys again, and the counters with them. Returns how many active records got another rank key. */
@@ -256,17 +345,21 @@ export class QueueWriter implements BeforeApplicationShutdown {
   ): Promise<readonly Outcome<Result>[]> {
     const start = performance.now();
     try {
+      let told: readonly Subscriber[] = [];
       const { outcomes, ...decision } = await this.database.pipelinedTransaction(
         async (session) => {
-          const facts = await this.readFacts(session, waitlistId, commands);
+          const { subscribers, ...facts } = await this.readFacts(session, waitlistId, commands);
           const decision = decide(facts, commands);
-          await this.store(session, decision);
+          told = subscribers;
+          await this.store(session, decision, subscribers);
           return decision;
         },
         { onRetry: (reason) => this.metrics.retries.inc({ reason }) },
       );
       this.metrics.committed(commands.length, performance.now() - start, decision);
       if (decision.erased.length > 0) this.log.empty();
+      if (decision.events.length > 0) this.signal.onDeliveries(told.map(({ id }) => id));
+      if (decision.mails.length > 0) this.signal.onMails();
       return outcomes;
     } catch (error) {
       if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
@@ -275,16 +368,22 @@ export class QueueWriter implements BeforeApplicationShutdown {
     }
   }
 
-  /** Takes the lock and reads the facts, in one round trip. */
-  private async readFacts(session: Session, waitlistId: number, commands: readonly Command[]): Promise<Facts> {
+  /** Takes the lock and reads the facts, in one round trip; in two where credit is at stake. */
+  private async readFacts(
+    session: Session,
+    waitlistId: number,
+    commands: readonly Command[],
+  ): Promise<Facts & { readonly subscribers: readonly Subscriber[] }> {
     const ids: number[] = [];
     const uuids: string[] = [];
     let next = 0;
     const tokens: string[] = [];
+    const hashes: string[] = [];
     const writeIds: string[] = [];
     const contacts: ContactKeys[] = [];
     for (const command of commands) {
       if (command.kind === 'join') tokens.push(...command.applicant.referrerTokens);
+      else if (command.kind === 'verify') hashes.push(command.tokenHash);
       else writeIds.push(command.write.id);
       if (command.kind === 'join' || command.kind === 'correct') contacts.push(command.keys);
       if (command.kind === 'correct') uuids.push(command.uuid);
@@ -295,7 +394,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
       else if ('uuids' in selection) uuids.push(...selection.uuids);
       else next += selection.next;
     }
-    const [waitlist, byId, byUuid, first, done, taken, referrers] = await session.all([
+    const [waitlist, byId, byUuid, first, done, taken, joining, subscribers, links, byLink] = await session.all([
       this.queues.lock(waitlistId),
       this.waiters.findByIds(waitlistId, [...new Set(ids)]),
       this.waiters.findByUuids(waitlistId, [...new Set(uuids)], LARGE),
@@ -304,34 +403,96 @@ export class QueueWriter implements BeforeApplicationShutdown {
       this.audit.findDone(writeIds),
       this.waiters.findTaken(waitlistId, contacts),
       this.waiters.findReferrers(waitlistId, [...new Set(tokens)]),
+      this.deliveries.subscribers(waitlistId),
+      this.links.find(waitlistId, hashes),
+      this.waiters.findByLinks(waitlistId, hashes),
     ]);
-    return { waitlist, named: [...byId, ...byUuid], first, done, taken, referrers };
+    const named = [...byId, ...byUuid, ...byLink];
+    const [earning, recent, mailboxes] = await session.all([
+      this.findEarning(waitlistId, commands, named),
+      ...this.findSuspicions(waitlist, commands, joining),
+    ]);
+    const hasSubscribers = subscribers.length > 0;
+    const referrers = [...joining, ...earning];
+    return { waitlist, named, first, done, taken, referrers, links, mailboxes, recent, hasSubscribers, subscribers };
+  }
+
+  /** The records that referred those whose credit a command can change. */
+  private findEarning(waitlistId: number, commands: readonly Command[], named: readonly Waiter[]) {
+    const changing = commands.flatMap((command) => {
+      if (command.kind === 'verify') return named;
+      if (command.kind !== 'correct' || (!command.changes.verified && !command.changes.credit)) return [];
+      return named.filter(({ uuid }) => uuid === command.uuid);
+    });
+    const tokens = changing.flatMap(({ referredByToken }) => referredByToken ?? []);
+    return this.waiters.findReferrers(waitlistId, [...new Set(tokens)]);
+  }
+
+  /** For the joins with a referrer: the latest referrals, and the records that have the same mailbox. */
+  private findSuspicions(
+    { id, fraud }: LeanWaitlist,
+    commands: readonly Command[],
+    referrers: readonly StoredWaiter[],
+  ): [Query<RecentReferrals>, Query<MailboxHolder[]>] {
+    const known = new Set(referrers.map(({ referralToken }) => referralToken));
+    const sources = new Map<string, ReferralSource>();
+    const mailboxes = new Set<string>();
+    const add = (source: ReferralSource) => sources.set(sourceKey(source.token, source.network), source);
+    for (const command of commands) {
+      if (command.kind !== 'join') continue;
+      const { referrerTokens, trust } = command.applicant;
+      const token = referrerTokens.find((candidate) => known.has(candidate));
+      if (token === undefined) continue;
+      const { referrals_per_hour: max, referrals_per_network_per_hour: networkMax } = fraud;
+      if (max !== null) add({ token, network: null, max });
+      if (networkMax !== null && trust.network !== null) add({ token, network: trust.network, max: networkMax });
+      const mailbox = trust.mailboxKey ?? command.keys.emailKey;
+      if (fraud.same_mailbox && mailbox !== null) mailboxes.add(mailbox);
+    }
+    return [this.recent.count(id, [...sources.values()]), this.waiters.findMailboxes(id, [...mailboxes])];
   }
 
   /** Stores a decision; writes nothing, and so waits for no disk, if nothing changes. */
-  private async store(
-    session: Transaction,
-    { waitlist, written, removals, erased, corrections, joined, credited, counters, days }: Decision,
-  ): Promise<void> {
-    if (written.length === 0 && joined.length === 0) return;
-    const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));
-    await session.commit([
-      ...removals.map((removal) => this.waiters.remove(waitlist.id, removal)),
-      this.waiters.erase(waitlist.id, erased),
-      ...corrections.map((correction) => this.waiters.correct(waitlist.id, correction)),
-      ...written.map(({ write, ...record }) => this.writes.record(write, { waitlistId: waitlist.id, ...record })),
+  private async store(session: Transaction, decision: Decision, subscribers: readonly Subscriber[]): Promise<void> {
+    const { at, waitlist, written, removals, erased, corrections, joined, credited, counters, days } = decision;
+    const { usedLinks, endedLinks, recentReferrals, mails, events } = decision;
+    if (written.length + joined.length + usedLinks.length + mails.length === 0) return;
+    const { id } = waitlist;
+    const siblings = await session.one(this.buckets.findSiblings(id, counters));
+    const gone = erased.map(({ uuid }) => uuid);
+    const changes = [
+      ...removals.map((removal) => this.waiters.remove(id, removal)),
+      this.waiters.erase(id, erased, at),
+      ...corrections.map((correction) => this.waiters.correct(id, correction)),
+      ...written.map(({ write, ...record }) => this.writes.record(write, { waitlistId: id, ...record })),
       this.waiters.insert(joined),
-      this.waiters.updateStandings(waitlist.id, credited),
-      this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
-      this.days.add(waitlist.id, days.changed()),
+      this.waiters.updateStandings(id, credited),
+      this.buckets.save(id, counters.changedBuckets(siblings)),
+      this.days.add(id, days.changed()),
+      this.recent.insert(id, recentReferrals),
+      ...usedLinks.map((link) => this.links.use(link, at)),
+      this.deliveries.scrub(id, gone),
+      this.mails.drop(id, gone),
+      this.links.end(id, [...endedLinks, ...gone]),
+      this.mails.insert(id, mails),
       this.queues.update(waitlist),
-    ]);
+    ];
+    const shown = events.filter(({ event, newcomer }) => newcomer === null && event !== 'erased_signup');
+    if (shown.length === 0) {
+      await session.commit([...changes, this.deliveries.insert(id, subscribers, bodiesOf(decision, []))]);
+      return;
+    }
+    // An event shows its record after the changes.
+    const uuids = [...new Set(shown.map(({ uuid }) => uuid))];
+    const [, waiters] = await session.all([together(changes), this.waiters.findByUuids(id, uuids)]);
+    await session.commit([this.deliveries.insert(id, subscribers, bodiesOf(decision, waiters))]);
   }
 }
 
 /** How many records a command changes; large text adds to it, because a batch must fit in one packet of the database. */
-function weightOf(command: Command | Configure): number {
-  if (command.kind === 'configure') return BATCH_MAX + 1;
+function weightOf(command: Command | Lone): number {
+  if (command.kind === 'configure' || command.kind === 'refuse') return BATCH_MAX + 1;
+  if (command.kind === 'verify') return 1;
   if (command.kind === 'erase') return command.uuids.length;
   if (command.kind === 'offboard') {
     const { selection } = command;
@@ -342,4 +503,18 @@ function weightOf(command: Command | Configure): number {
   const answers = command.kind === 'join' ? (command.applicant.answers ?? null) : null;
   if (metadata === null && answers === null) return 1;
   return 1 + Math.floor(Buffer.byteLength(JSON.stringify([metadata, answers])) / WEIGHTY_TEXT_BYTES);
+}
+
+/** The events with their bodies. A record that an earlier event shows and that was erased since then is named only. */
+function bodiesOf({ at, waitlist, events }: Decision, waiters: readonly Waiter[]): NewEvent[] {
+  const byUuid = new Map(waiters.map((waiter) => [waiter.uuid, waiter]));
+  return events.map(({ number, event, uuid, newcomer, referredUuid }) => {
+    const waiter = newcomer ?? byUuid.get(uuid) ?? null;
+    return { number, event, waiterUuid: uuid, body: eventBody({ event, uuid, waiter, referredUuid }, waitlist), at };
+  });
+}
+
+function withoutReferrals(referrer: StoredWaiter, amount: number, spotsPerReferral: number): StoredWaiter {
+  const changed = { ...referrer, creditedReferrals: referrer.creditedReferrals - amount };
+  return { ...changed, rankKey: rankKey(changed, spotsPerReferral) };
 }

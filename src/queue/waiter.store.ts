@@ -8,11 +8,14 @@ import type { Corrected } from './admission/correct.js';
 import { QUEUE_AXIS } from './counters.js';
 import { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { RANK_BASE } from './rank-key.js';
-import { type ContactKeys, LARGE, type StoredWaiter, type Waiter } from './waiter.js';
-import { STATUS_CODES, WaiterEntity } from './waiter.entity.js';
+import { type ContactKeys, type Credit, LARGE, type Status, type StoredWaiter, type Waiter } from './waiter.js';
+import { CREDIT_CODES, CREDITS, STATUS_CODES, STATUSES, WaiterEntity } from './waiter.entity.js';
 
 /** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
+
+/** The tables of those whom others referred. */
+const REFERRED_TABLES = ['waiter', 'erased_waiter'];
 
 type Without = typeof LARGE | readonly [];
 
@@ -22,8 +25,21 @@ export type Standing = Pick<StoredWaiter, 'id' | 'creditedReferrals' | 'rankKey'
 /** The columns to set in one record. */
 export interface Correction {
   readonly id: number;
-  readonly columns: Corrected & Partial<Pick<StoredWaiter, 'spotsAdvanced' | 'rankKey'>>;
+  readonly columns: Corrected &
+    Partial<Pick<StoredWaiter, 'spotsAdvanced' | 'rankKey' | 'seq' | 'status' | 'verified' | 'credit'>>;
 }
+
+/** The record that has an email or a phone. */
+export type TakenContact = Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid' | 'verified' | 'status'>;
+
+/** A record and its folded mailbox. */
+export interface MailboxHolder {
+  readonly uuid: string;
+  readonly mailbox: string;
+}
+
+/** How many records, and how many tombstones, name a referrer, by their credit. */
+export type ReferralCounts = Readonly<Record<'records' | 'tombstones', ReadonlyMap<Credit, number>>>;
 
 /** Records that one command offboards: the position of each at that moment, by id. */
 export interface Removal {
@@ -61,6 +77,18 @@ export class WaiterStore {
     return this.findWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'), without);
   }
 
+  /** The records that links of verification mails name, without `metadata` and `answers`. */
+  findByLinks(waitlistId: number, tokenHashes: readonly string[]): Query<Waiter[]> {
+    if (tokenHashes.length === 0) return known([]);
+    return select<Row, Waiter[]>(
+      `SELECT ${this.waiters.select('w', LARGE)}, ${this.prioritySql()} AS priority
+       FROM verification_link l JOIN waiter w ${this.database.dialect.byIndex('waiter_uuid')} ON w.uuid = l.waiter_uuid
+       WHERE w.waitlist_id = ? AND l.token_hash IN (${placeholders(tokenHashes.length)})`,
+      [waitlistId, ...tokenHashes],
+      (rows) => rows.map((row) => Object.assign(this.waiters.read(row), { priority: priorityOf(row) })),
+    );
+  }
+
   /** The waitlist of an account that has the record with this uuid; null if none has. */
   findWaitlistId(accountId: number, uuid: string): Query<number | null> {
     return select<{ id: number }, number | null>(
@@ -87,14 +115,22 @@ export class WaiterStore {
     );
   }
 
-  /** The keys of the records that one of these keys matches. */
-  findTaken(waitlistId: number, contacts: readonly ContactKeys[]): Query<ContactKeys[]> {
+  /** The records that one of these keys matches. */
+  findTaken(waitlistId: number, contacts: readonly ContactKeys[]): Query<TakenContact[]> {
     return this.byContacts(contacts, (column, keys, hint) =>
-      select<ContactKeys, readonly ContactKeys[]>(
-        `SELECT email_key AS emailKey, phone_key AS phoneKey FROM waiter ${hint}
+      select<
+        Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid'> & Record<'verified' | 'status', number>,
+        TakenContact[]
+      >(
+        `SELECT email_key AS emailKey, phone_key AS phoneKey, uuid, verified, status FROM waiter ${hint}
          WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
         [waitlistId, ...keys],
-        (rows) => rows,
+        (rows) =>
+          rows.map(({ verified, status, ...record }) => ({
+            ...record,
+            verified: verified === 1,
+            status: STATUSES[status] as Status,
+          })),
       ),
     );
   }
@@ -123,10 +159,26 @@ export class WaiterStore {
     );
   }
 
-  /** The smallest `seq`; 0 without records. */
+  /** The records that have one of these folded mailboxes. */
+  findMailboxes(waitlistId: number, mailboxes: readonly string[]): Query<MailboxHolder[]> {
+    if (mailboxes.length === 0) return known([]);
+    const { dialect } = this.database;
+    const find = (column: string, index: string) =>
+      select<MailboxHolder, readonly MailboxHolder[]>(
+        `SELECT uuid, ${column} AS mailbox FROM waiter ${dialect.byIndex(index)}
+         WHERE waitlist_id = ? AND ${column} IN (${placeholders(mailboxes.length)})`,
+        [waitlistId, ...mailboxes],
+        (rows) => rows,
+      );
+    return mapped(together([find('email_key', 'waiter_email'), find('mailbox_key', 'waiter_mailbox')]), (found) =>
+      found.flat(),
+    );
+  }
+
+  /** The smallest `seq` in the queue or before; 0 without records. */
   findFirstSeq(waitlistId: number): Query<number> {
     return select<{ first: number | null }, number>(
-      `SELECT MIN(seq) AS first FROM waiter ${this.database.dialect.byIndex('waiter_seq')} WHERE waitlist_id = ?`,
+      `SELECT MIN(seq) AS first FROM waiter ${this.database.dialect.byIndex('waiter_seq')} WHERE waitlist_id = ? AND seq >= 0`,
       [waitlistId],
       ([row]) => row?.first ?? 0,
     );
@@ -183,16 +235,45 @@ export class WaiterStore {
     return this.waiters.update({ id, waitlistId }, columns);
   }
 
-  /** Deletes records and leaves their tombstones. */
-  erase(waitlistId: number, tombstones: readonly ErasedWaiterEntity[]): Query<unknown> {
-    return together(
-      chunksOf(tombstones, UPDATES_MAX).flatMap((some) => [
-        this.tombstones.insert(some),
+  /** Deletes records and leaves their tombstones; a pending one leaves none, because it was never in the queue. */
+  erase(waitlistId: number, records: readonly StoredWaiter[], erasedAt: Date): Query<unknown> {
+    const tombstones = records.filter(({ status }) => status !== 'pending').map((record) => ({ ...record, erasedAt }));
+    return together([
+      ...chunksOf(tombstones, UPDATES_MAX).map((some) => this.tombstones.insert(some)),
+      ...chunksOf(records, UPDATES_MAX).map((some) =>
         write(`DELETE FROM waiter WHERE waitlist_id = ? AND seq IN (${placeholders(some.length)})`, [
           waitlistId,
           ...some.map(({ seq }) => seq),
         ]),
-      ]),
+      ),
+    ]);
+  }
+
+  /** How many records and tombstones name this token as their referrer's, by their credit. */
+  countReferrals(waitlistId: number, token: string): Query<ReferralCounts> {
+    const { dialect } = this.database;
+    const [records, tombstones] = REFERRED_TABLES.map((table) =>
+      select<{ credit: number; total: number }, ReadonlyMap<Credit, number>>(
+        `SELECT credit, COUNT(*) AS total FROM ${table} ${dialect.byIndex(`${table}_referrer`)}
+         WHERE waitlist_id = ? AND referred_by_token = ? GROUP BY credit`,
+        [waitlistId, token],
+        (rows) => new Map(rows.map(({ credit, total }) => [CREDITS[credit] as Credit, Number(total)])),
+      ),
+    ) as [Query<ReadonlyMap<Credit, number>>, Query<ReadonlyMap<Credit, number>>];
+    return mapped(together([records, tombstones]), ([records, tombstones]) => ({ records, tombstones }));
+  }
+
+  /** Refuses the credit of all referrals by the record that has this token. */
+  refuseReferrals(waitlistId: number, token: string): Query<unknown> {
+    const refusable = [CREDIT_CODES.credited, CREDIT_CODES.awaiting_verification, CREDIT_CODES.withheld];
+    return together(
+      REFERRED_TABLES.map((table) =>
+        write(
+          `UPDATE ${table} ${this.database.dialect.byIndex(`${table}_referrer`)} SET credit = ${CREDIT_CODES.refused}
+           WHERE waitlist_id = ? AND referred_by_token = ? AND credit IN (${refusable.join(', ')})`,
+          [waitlistId, token],
+        ),
+      ),
     );
   }
 

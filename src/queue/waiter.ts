@@ -43,7 +43,10 @@ export interface Trust {
 export interface PersonChanges extends Partial<
   Pick<Applicant, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'>
 > {
+  /** True counts as a click on the link of a verification mail; false takes neither place nor credit. */
   readonly verified?: boolean;
+  /** Whether the referral of the record earns its referrer spots. */
+  readonly credit?: 'credited' | 'refused';
   /** Spots to grant in addition to those granted before; below 0, to take back. The sum is never below 0. */
   readonly spotsToAdvance?: number;
 }
@@ -98,14 +101,17 @@ export interface Search {
 
 /** Which records a page shows, and where it starts: after a record, or after a number of records. */
 export interface PageRequest {
-  readonly offboarded: boolean;
+  readonly status: Status;
+  /** Only records with this credit; null for all. */
+  readonly credit: Credit | null;
   /** Only records that the record of one of these tokens referred, or that anyone referred. */
   readonly referredBy: { readonly tokens: readonly string[] } | 'anyone' | null;
   /** Only the record that has all of these keys; empty for no such limit. */
   readonly keys: readonly RecordKey[];
   /** Only the records that this finds, by email. Then `order` is ignored, and an offset too. */
   readonly search: Search | null;
-  readonly order: 'joined' | 'queue';
+  /** Of the offboarded and the pending records, `queue` means `joined`. */
+  readonly order: 'joined' | 'queue' | 'id';
   readonly start: { readonly offset: number } | { readonly afterId: number };
   readonly limit: number;
   /** The large columns that the page leaves out; they are null. */
@@ -114,7 +120,7 @@ export interface PageRequest {
 
 export interface Page {
   readonly waiters: readonly Waiter[];
-  /** How many records all pages together show; a search does not count them. */
+  /** How many records all pages together show; undefined where nothing counts them. */
   readonly total?: number;
   /** How many records of the waitlist are active. */
   readonly active: number;

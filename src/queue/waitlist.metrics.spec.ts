@@ -14,7 +14,12 @@ it('name a bounded number of waitlists, and count all others together', async ()
 
   for (let id = 1; id <= WAITLISTS_NAMED_MAX + 5; id += 1) {
     const waitlist = { id } as LeanWaitlist;
-    metrics.committed({ waitlist, joined: [{ referred: id % 2 === 0 } as Waiter], removals: [] });
+    metrics.committed({
+      waitlist,
+      joined: [{ status: 'waiting', referred: id % 2 === 0 } as Waiter],
+      confirmed: [],
+      removals: [],
+    });
   }
 
   const text = await registry.metrics();

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { isUnavailable } from '../platform/problems/problem.js';
-import type { Decision } from './batch.js';
+import type { Decision } from './batch/facts.js';
 
 /** Waitlists that metrics name; all others share the label `other`. Each costs Prometheus four time series per process. */
 export const WAITLISTS_NAMED_MAX = 1_000;
@@ -24,11 +24,15 @@ export class WaitlistMetrics {
 
   constructor(registry: Registry, readActive: (waitlistsMax: number) => Promise<ActiveRecords>) {
     const common = { labelNames: ['waitlist_id'] as const, registers: [registry] };
-    this.signups = new Counter({ ...common, name: 'waitlist_signups_total', help: 'New records, by waitlist.' });
+    this.signups = new Counter({
+      ...common,
+      name: 'waitlist_signups_total',
+      help: 'New records in the queue, by waitlist.',
+    });
     this.referred = new Counter({
       ...common,
       name: 'waitlist_referred_signups_total',
-      help: 'New records that another one referred, by waitlist.',
+      help: 'New records in the queue that another one referred, by waitlist.',
     });
     this.offboarded = new Counter({
       ...common,
@@ -53,10 +57,16 @@ export class WaitlistMetrics {
   }
 
   /** Counts what a transaction has committed. */
-  committed({ waitlist, joined, removals }: Pick<Decision, 'waitlist' | 'joined' | 'removals'>): void {
+  committed({
+    waitlist,
+    joined,
+    confirmed,
+    removals,
+  }: Pick<Decision, 'waitlist' | 'joined' | 'confirmed' | 'removals'>): void {
     const label = { waitlist_id: this.labelOf(waitlist.id) };
-    this.signups.inc(label, joined.length);
-    this.referred.inc(label, joined.filter(({ referred }) => referred).length);
+    const entered = [...joined.filter(({ status }) => status === 'waiting'), ...confirmed];
+    this.signups.inc(label, entered.length);
+    this.referred.inc(label, entered.filter(({ referred }) => referred).length);
     this.offboarded.inc(label, removals.reduce((sum, { priorities }) => sum + priorities.size, 0)); // prettier-ignore
   }
 

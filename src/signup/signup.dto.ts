@@ -182,7 +182,8 @@ export class SignupDto extends RecordDto {
 
   @ApiProperty({
     ...COUNT_SCHEMA,
-    description: 'Number of active records ahead; 0 is first. An offboarded record keeps its last priority.',
+    description:
+      'Number of active records ahead; 0 is first. An offboarded record keeps its last priority; a pending one has all active records ahead.',
     example: 0,
   })
   priority!: number;

@@ -77,6 +77,7 @@ describe('the cells of a record', () => {
       referredByToken: 'old-token_1',
       amountReferred: 4,
       credit: 'credited',
+      creditReasons: [],
       spotsAdvanced: 2,
       removedAt: WAITER.removedAt,
       removedPriority: 3,
@@ -117,7 +118,7 @@ describe('a line of an import', () => {
     expect(faults).toEqual([]);
     expect(line).toMatchObject({
       email: null, registeredEmail: null, keys: { emailKey: null, phoneKey: '+14155550123' }, joinOrder: null, createdAt: null,
-      verified: false, referralToken: null, referredByToken: null, amountReferred: 0, credit: null, spotsAdvanced: 0,
+      verified: false, referralToken: null, referredByToken: null, amountReferred: 0, credit: null, creditReasons: [], spotsAdvanced: 0,
       removedAt: null, removedPriority: null, uuid: null, metadata: null, answers: [],
     }); // prettier-ignore
   });

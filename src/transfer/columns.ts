@@ -5,12 +5,14 @@
  * cell, also where the record's own text begins with `'`, and an import drops one: every text comes back as it was.
  */
 import { parse } from 'secure-json-parse';
+import { CREDIT_REASONS, type CreditReason } from '../fraud/fraud-rules.js';
 import { emailKey, invalidEmail } from '../platform/contract/email.js';
 import { broken, metadataFault, textFault } from '../platform/contract/fields.js';
 import { EMAIL_SCHEMA, parseTime, PHONE_SCHEMA, TEXT_PATTERN, UUID_PATTERN } from '../platform/contract/formats.js';
 import type { FieldFault } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
 import { contactFaults, contactKeys, nonBlank } from '../queue/admission/contact.js';
+import { type Credit, CREDITS } from '../queue/waiter.entity.js';
 import type { NamedAnswer } from '../queue/import/import-questions.js';
 import type { ScannedWaiter } from '../queue/queue.scanner.js';
 import type { Questions } from '../queue/questions.js';
@@ -58,11 +60,6 @@ const QUESTION_LENGTH_MAX = 500;
 const ANSWER_LENGTH_MAX = 4_000;
 const ANSWERS_MAX = 30;
 const CHOICES_MAX = 100;
-const CREDITS = ['none', 'credited', 'awaiting_verification', 'withheld', 'refused'] as const;
-export type Credit = (typeof CREDITS)[number];
-const CREDIT_REASONS: ReadonlySet<string> = new Set([
-  'disposable_domain', 'same_mailbox', 'referrer_rate', 'network_rate', 'too_fast', 'honeypot', 'captcha',
-]); // prettier-ignore
 
 type Value = string | number | boolean | null | JsonObject | readonly AnswerCell[];
 
@@ -95,8 +92,8 @@ export function valuesOf({ waiter, position, joinOrder, hasReferrer }: ScannedWa
     referral_token: waiter.referralToken,
     referred_by: waiter.referredByToken,
     amount_referred: waiter.creditedReferrals,
-    credit: hasReferrer ? 'credited' : 'none',
-    credit_reasons: null,
+    credit: hasReferrer ? waiter.credit : 'none',
+    credit_reasons: waiter.creditReasons.join(',') || null,
     spots_advanced: waiter.spotsAdvanced,
     removed_date: waiter.removedAt && waiter.removedAt.toISOString(),
     removed_priority: waiter.removedPriority,
@@ -163,8 +160,8 @@ export interface Line {
   readonly referralToken: string | null;
   readonly referredByToken: string | null;
   readonly amountReferred: number;
-  /** Checked only: this version stores no credit, and each resolved referral is credited. */
   readonly credit: Credit | null;
+  readonly creditReasons: readonly CreditReason[];
   readonly spotsAdvanced: number;
   readonly removedAt: Date | null;
   /** Null if there is no `removedAt`, and where the file does not say. */
@@ -191,7 +188,6 @@ export function readLine(cells: Cells, region: string | null): { readonly line: 
   const removedPriority = reader.number('removed_priority');
   if (removedPriority !== null && removedAt === null && !cells.removed_date)
     reader.addFault('removed_date', 'required', 'is required with removed_priority');
-  reader.creditReasons();
   const line: Line = {
     email,
     registeredEmail: 'registered_email' in cells ? reader.registeredEmail() : email,
@@ -206,6 +202,7 @@ export function readLine(cells: Cells, region: string | null): { readonly line: 
     referredByToken: reader.token('referred_by'),
     amountReferred: reader.number('amount_referred') ?? 0,
     credit: reader.credit(),
+    creditReasons: reader.creditReasons(),
     spotsAdvanced: reader.number('spots_advanced') ?? 0,
     removedAt,
     removedPriority,
@@ -289,10 +286,13 @@ class CellReader {
     );
   }
 
-  creditReasons(): void {
+  /** In the order of the reasons, each once. */
+  creditReasons(): CreditReason[] {
     const reasons = this.cell('credit_reasons').split(',').map((reason) => reason.trim()).filter(Boolean); // prettier-ignore
-    if (!reasons.every((reason) => CREDIT_REASONS.has(reason)))
-      this.addFault('credit_reasons', 'one_of', `must hold only ${[...CREDIT_REASONS].join(', ')}`);
+    const known = CREDIT_REASONS.filter((reason) => reasons.includes(reason));
+    if (known.length < new Set(reasons).size)
+      this.addFault('credit_reasons', 'one_of', `must hold only ${CREDIT_REASONS.join(', ')}`);
+    return known;
   }
 
   uuid(): string | null {

@@ -294,6 +294,7 @@ function stage(
       metadata: line.metadata,
       answers: answers.length > 0 ? answers : null,
       spotsAdvanced: line.spotsAdvanced,
+      creditReasons: line.creditReasons,
       status: removedAt === null ? 'waiting' : 'offboarded',
       verified: line.verified,
       removedAt,
@@ -304,6 +305,7 @@ function stage(
     token: line.referralToken,
     referredBy: line.referredByToken,
     amountReferred: line.amountReferred,
+    credit: line.credit,
   });
   return [];
 }

@@ -1,4 +1,5 @@
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
+import type { Credit } from '../queue/waiter.js';
 import type { ImportedFacts, ImportLine, Renaming } from '../queue/import/chunk.js';
 
 /** Lines of one chunk: some ten milliseconds of work for the database, so that signups are not delayed. */
@@ -8,6 +9,9 @@ const CHUNK_BYTES_MAX = 1024 * 1024;
 /** Memory for the pages of the file. */
 const CACHE_KIB = 8 * 1024;
 
+/** `none` says that the referrer was unknown where the file comes from. */
+const isCredited = (credit: Credit | null) => credit === null || credit === 'none' || credit === 'credited';
+
 /** A line that is not rejected. */
 export interface StagedLine {
   readonly facts: Omit<ImportedFacts, 'importedReferrals'>;
@@ -15,6 +19,7 @@ export interface StagedLine {
   readonly token: string | null;
   readonly referredBy: string | null;
   readonly amountReferred: number;
+  readonly credit: Credit | null;
 }
 
 interface Row {
@@ -26,6 +31,7 @@ interface Row {
   readonly amount: number;
   readonly uuid: string | null;
   readonly referred_by: string | null;
+  readonly credit: Credit | null;
   readonly renamed: string | null;
   readonly in_file: number;
   readonly facts: string;
@@ -56,7 +62,7 @@ export class Staging {
       PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -${CACHE_KIB};
       CREATE TABLE line (id INTEGER PRIMARY KEY, sort INTEGER, repeated INTEGER, token TEXT, amount INTEGER, uuid TEXT,
-        referred_by TEXT, facts TEXT);
+        referred_by TEXT, credit TEXT, facts TEXT);
       CREATE ${isNumbered ? 'UNIQUE' : ''} INDEX line_order ON line (sort, id);
       CREATE TABLE person (key TEXT PRIMARY KEY, line INTEGER) WITHOUT ROWID;
       CREATE TABLE token (token TEXT PRIMARY KEY, line INTEGER, renamed TEXT) WITHOUT ROWID;
@@ -79,7 +85,7 @@ export class Staging {
   }
 
   /** Adds a line; `sort` is its `join_order`, or its time in a file without that column. */
-  add(sort: number, { facts, uuid, token, referredBy, amountReferred }: StagedLine): void {
+  add(sort: number, { facts, uuid, token, referredBy, amountReferred, credit }: StagedLine): void {
     const { addToken, addAlias, countReferral, addLine } = this.statements;
     const id = this.lines;
     const earlier = this.findEarlier(id, facts);
@@ -91,9 +97,19 @@ export class Staging {
     // A record cannot refer itself.
     const referrer = isNewToken && referredBy === token ? null : referredBy;
     // A repeated line is skipped, and its referral with it.
-    if (referrer !== null && earlier === null) countReferral.run(referrer);
+    if (referrer !== null && earlier === null && isCredited(credit)) countReferral.run(referrer);
     const ownToken = isNewToken && earlier === null ? token : null;
-    addLine.run(id, sort, earlier === null ? 0 : 1, ownToken, amountReferred, uuid, referrer, JSON.stringify(facts));
+    addLine.run(
+      id,
+      sort,
+      earlier === null ? 0 : 1,
+      ownToken,
+      amountReferred,
+      uuid,
+      referrer,
+      credit,
+      JSON.stringify(facts),
+    );
     this.lines += 1;
     this.first = Math.min(this.first, sort);
     this.last = Math.max(this.last, sort);
@@ -160,6 +176,7 @@ export class Staging {
       token: row.token,
       otherTokens: aliases.map(({ token }) => token),
       isRepeated: row.repeated === 1,
+      credit: row.credit,
       referrer:
         row.referred_by === null ? null : { token: row.referred_by, renamed: row.renamed, isInFile: row.in_file === 1 },
     };
@@ -182,7 +199,7 @@ const STATEMENTS = {
   findAliases:
     'SELECT a.token, COALESCE(n.amount, 0) AS named FROM alias a LEFT JOIN named n ON n.token = a.token WHERE a.line = ?',
   countReferral: 'INSERT INTO named VALUES (?, 1) ON CONFLICT DO UPDATE SET amount = amount + 1',
-  addLine: 'INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  addLine: 'INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   rename: 'UPDATE token SET renamed = ? WHERE token = ?',
   nextLines: `SELECT l.*, n.amount AS named, t.renamed, t.token IS NOT NULL AS in_file
     FROM line l LEFT JOIN named n ON n.token = l.token LEFT JOIN token t ON t.token = l.referred_by

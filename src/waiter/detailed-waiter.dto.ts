@@ -19,10 +19,13 @@ export class DetailedWaiterDto extends WaiterDto {
 
   @ApiProperty({
     ...COUNT_SCHEMA,
-    description: 'Number of records that joined before, erased ones included; 0 is the first.',
+    type: Number,
+    nullable: true,
+    description:
+      'Number of records that joined before, erased ones included; 0 is the first. Null while it is pending.',
     example: 0,
   })
-  join_order!: number;
+  join_order!: number | null;
 
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Positions that the owner granted, in all.', example: 0 })
   spots_advanced!: number;
@@ -31,7 +34,7 @@ export class DetailedWaiterDto extends WaiterDto {
     return Object.assign(WaiterDto.from(waiter, view), {
       referred_by_signup_token: waiter.referredByToken,
       answers: answersOf(waiter, view.waitlist),
-      join_order: waiter.seq,
+      join_order: waiter.status === 'pending' ? null : waiter.seq,
       spots_advanced: waiter.spotsAdvanced,
     } satisfies Omit<DetailedWaiterDto, keyof WaiterDto> & Pick<DetailedWaiterDto, 'answers'>);
   }

@@ -46,7 +46,8 @@ export class ListSignupsDto {
 
   static toPage(query: ListSignupsDto): PageRequest {
     return {
-      offboarded: query.offboarded_request,
+      status: query.offboarded_request ? 'offboarded' : 'waiting',
+      credit: null,
       referredBy: referrersOf(query),
       keys: [],
       search: null,

@@ -17,7 +17,8 @@ import { phoneKey } from '../platform/contract/phone.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { contactFaults, contactKeys } from '../queue/admission/contact.js';
 import { isToken } from '../queue/referral-link.js';
-import type { PageRequest, RecordKey, Search } from '../queue/waiter.js';
+import type { Credit, PageRequest, RecordKey, Search, Status } from '../queue/waiter.js';
+import { CREDITS } from '../queue/waiter.entity.js';
 import { NamedWaitlistDto } from './named-waitlist.dto.js';
 
 export const PAGE_SIZE_MAX = 100;
@@ -29,9 +30,14 @@ export const REFERRAL_TOKEN = {
 } as const;
 
 export class ListWaitersDto extends NamedWaitlistDto {
+  @NotWith('credit', 0)
   @NotWith('status', 0)
   @NotWith('search', 0)
-  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip. Not with `search` or `status`.' })
+  @Count({
+    default: 0,
+    lenient: true,
+    description: 'Number of Waiters to skip. Not with `search`, `status` or `credit`.',
+  })
   offset?: number;
 
   @Email({ ...FILTER, example: undefined, description: 'Lists only the Waiter with this email, whatever its case.' })
@@ -72,10 +78,19 @@ export class ListWaitersDto extends NamedWaitlistDto {
 
   @OneOf({
     optional: true,
-    enum: ['waiting', 'offboarded'],
-    description: 'Lists the Waiters of this status. Follow the `Link` header to the next page.',
+    enum: ['waiting', 'offboarded', 'pending'],
+    description:
+      'Lists the Waiters of this status, sorted by id. `pending` ones have not verified their email yet, and are in no other list. Follow the `Link` header to the next page.',
   })
-  status?: 'waiting' | 'offboarded';
+  status?: Status;
+
+  @OneOf({
+    optional: true,
+    enum: CREDITS,
+    description:
+      'Lists only the Waiters with this credit, sorted by id; the active ones without `status`. Follow the `Link` header to the next page.',
+  })
+  credit?: Credit;
 
   @WholeNumber({ default: PAGE_SIZE_MAX, minimum: 1, maximum: PAGE_SIZE_MAX, lenient: true, description: 'Page size.' })
   limit = PAGE_SIZE_MAX;
@@ -83,23 +98,25 @@ export class ListWaitersDto extends NamedWaitlistDto {
   @Id({ optional: true, lenient: true, description: 'Lists the Waiters after this id and ignores `offset`.' })
   after_id?: number;
 
+  @NotWith('credit', 'joined')
   @NotWith('status', 'joined')
   @NotWith('search', 'joined')
   @OneOf({
     default: 'joined',
     enum: ['joined', 'queue'],
-    description: 'Sorts by joining time or queue position. Not with `search` or `status`.',
+    description: 'Sorts by joining time or queue position. Not with `search`, `status` or `credit`.',
   })
   order?: 'joined' | 'queue';
 
   /** `region` is the country of phone numbers without a country code. @throws Problem `INVALID_REQUEST` */
   static toPage(query: ListWaitersDto, region: string | null): PageRequest {
-    const { email = null, phone = null, uuid, search, offset = 0, order = 'joined' } = query;
+    const { email = null, phone = null, uuid, search, offset = 0, order = 'joined', status, credit = null } = query;
     const keys = contactKeys({ email, phone }, region);
     const faults = [...blankFaults(query), ...contactFaults({ email, phone }, keys, region)];
     if (faults.length > 0) throw Problem.invalid(faults);
     return {
-      offboarded: query.offboarded_request || query.status === 'offboarded',
+      status: status ?? (query.offboarded_request ? 'offboarded' : 'waiting'),
+      credit,
       referredBy: referrerOf(query.referral_token),
       keys: [
         ...keyOf('emailKey', keys.emailKey),
@@ -107,7 +124,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
         ...keyOf('uuid', uuid?.toLowerCase()),
       ],
       search: search === undefined ? null : searchOf(search, region),
-      order,
+      order: status === undefined && credit === null ? order : 'id',
       start: query.after_id === undefined ? { offset } : { afterId: query.after_id },
       limit: query.limit,
       without: query.questions_request ? [] : ['answers'],

@@ -1,6 +1,6 @@
 import { AnyText, Confirmation, Id, NestedList, NotWith, WholeNumber } from '../platform/contract/fields.js';
 import { Problem } from '../platform/problems/problem.js';
-import type { Selection } from '../queue/batch.js';
+import type { Selection } from '../queue/batch/facts.js';
 import { API_KEY, API_KEY_EXAMPLE, WAITLIST_ID } from './named-waitlist.dto.js';
 
 export const OFFBOARD_MAX = 1_000;

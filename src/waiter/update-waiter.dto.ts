@@ -1,4 +1,4 @@
-import { Email, Flag, Metadata, PersonName, Phone, WholeNumber } from '../platform/contract/fields.js';
+import { Email, Flag, Metadata, OneOf, PersonName, Phone, WholeNumber } from '../platform/contract/fields.js';
 import type { JsonObject, PersonChanges } from '../queue/waiter.js';
 
 const SPOTS_MAX = 1_000_000;
@@ -35,8 +35,20 @@ export class UpdateWaiterDto {
   @PersonName({ ...REMOVABLE, example: undefined })
   last_name?: string | null;
 
-  @Flag({ optional: true, description: 'Whether the contact data was verified.' })
+  @Flag({
+    optional: true,
+    description:
+      'Whether the email is verified. True has the effect of a click on the link of a verification mail: a pending Waiter joins the queue, and a credit that waits for it counts. False takes neither place nor credit.',
+  })
   verified?: boolean;
+
+  @OneOf({
+    optional: true,
+    enum: ['credited', 'refused'],
+    description:
+      'Approves or refuses the credit of the referral. Where people verify their emails, an approved credit counts once that is done. 422 for a Waiter that nobody referred.',
+  })
+  credit?: 'credited' | 'refused';
 
   static toChanges(body: UpdateWaiterDto): PersonChanges {
     return {
@@ -46,6 +58,7 @@ export class UpdateWaiterDto {
       lastName: body.last_name,
       metadata: body.metadata,
       verified: body.verified,
+      credit: body.credit,
       spotsToAdvance: body.spots_to_advance,
     };
   }

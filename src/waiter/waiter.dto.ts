@@ -1,8 +1,10 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { CREDIT_REASONS, type CreditReason } from '../fraud/fraud-rules.js';
 import { COUNT_SCHEMA, ID_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
 import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
 import { TOKEN_SCHEMA } from '../queue/referral-link.js';
 import type { JsonObject, StoredWaiter, Waiter } from '../queue/waiter.js';
+import { type Credit, CREDITS } from '../queue/waiter.entity.js';
 import type { Question } from '../queue/waitlist.entity.js';
 import type { Waitlist } from '../waitlist/waitlist.service.js';
 import { API_KEY_EXAMPLE } from './named-waitlist.dto.js';
@@ -74,6 +76,23 @@ export interface WaiterView {
 
 /** A Waiter: the whole record, as its owner sees it in every answer. */
 export class WaiterDto extends RecordDto {
+  @ApiProperty({
+    enum: CREDITS,
+    description:
+      'Whether the referral of this Waiter counts for its referrer. `none`: nobody of this waitlist referred it. `credited`: it counts. `awaiting_verification`: it counts once the email is verified. `withheld`: it counts once you approve it. `refused`: it does not count.',
+    example: 'none',
+  })
+  credit!: Credit;
+
+  @ApiProperty({
+    type: [String],
+    enum: CREDIT_REASONS,
+    maxItems: CREDIT_REASONS.length,
+    description: 'All reasons to withhold the credit that applied at the signup.',
+    example: [],
+  })
+  credit_reasons!: readonly CreditReason[];
+
   @ApiProperty({ ...EMAIL, description: 'As typed; null if the record has none.' })
   email!: string | null;
 
@@ -100,7 +119,8 @@ export class WaiterDto extends RecordDto {
 
   @ApiProperty({
     ...COUNT_SCHEMA,
-    description: 'Number of active records ahead; 0 is first. An offboarded record keeps its last priority.',
+    description:
+      'Number of active records ahead; 0 is first. An offboarded record keeps its last priority; a pending one has all active records ahead.',
     example: 0,
   })
   priority!: number;
@@ -177,6 +197,8 @@ export class WaiterDto extends RecordDto {
     { waitlist, ownerUuid, totalCurrently, withQuestions = false, referrers }: WaiterView,
   ): WaiterDto {
     return Object.assign(recordFields(waiter, waitlist), {
+      credit: waiter.credit,
+      credit_reasons: waiter.creditReasons,
       email: waiter.email,
       first_name: waiter.firstName ?? '',
       id: waiter.id,

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
 import { Problem } from '../platform/problems/problem.js';
-import type { Offboarded, Selection } from '../queue/batch.js';
+import type { Offboarded, Selection } from '../queue/batch/facts.js';
 import { QueueReader } from '../queue/queue.reader.js';
-import { QueueWriter } from '../queue/queue.writer.js';
+import { QueueWriter, type Refused } from '../queue/queue.writer.js';
 import type { PersonChanges, StoredWaiter, Waiter } from '../queue/waiter.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 
@@ -55,6 +55,18 @@ export class WaiterService {
       () => undefined,
     );
     return this.read(write.accountId, waitlistId, uuid);
+  }
+
+  /**
+   * Refuses the credit of all referrals by one record, and returns how many records that changed.
+   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWrites.once}
+   */
+  async refuseReferrals(waitlistId: number, token: string, write: OwnerWrite): Promise<Refused> {
+    return this.writes.once(
+      write,
+      () => this.writer.refuseReferrals(waitlistId, token, write),
+      ({ counts }) => ({ refused: counts.refused as number }),
+    );
   }
 
   /**

@@ -268,7 +268,7 @@ export class WaitlistService {
 
   /** Without a mail server, nobody could be verified or told anything. @throws Problem `WAITLIST_RULE_BROKEN` */
   private requireMail(settings: GivenSettings, current: Pick<Waitlist, 'verification' | 'mailOnOffboarding'>): void {
-    if ('mail' in this.config && this.config.mail !== null) return;
+    if (this.config.mail !== null) return;
     const { verification = 'off', mailOnOffboarding = false } = settings;
     const message = 'must be off: this service sends no mail, because SMTP_URL is not set';
     const broken: FieldFault[] = [

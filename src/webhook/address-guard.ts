@@ -1,4 +1,4 @@
-import { lookup, resolve4, resolve6 } from 'node:dns/promises';
+import dns from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import ipaddr from 'ipaddr.js';
@@ -67,14 +67,14 @@ async function addressesOf(hostname: string): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
   if (LOCALHOST.test(host)) return LOOPBACK;
   // Not `lookup` alone: it occupies one of a few threads until the DNS answers, and other work needs them.
-  const answers = await Promise.allSettled([resolve4(host), resolve6(host)]);
+  const answers = await Promise.allSettled([dns.resolve4(host), dns.resolve6(host)]);
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   if (found.length > 0) return found;
   for (const answer of answers)
     if (answer.status === 'rejected' && !NOT_IN_DNS.includes((answer.reason as { code: string }).code))
       throw answer.reason;
   // A name of the hosts file, or one that a search domain completes.
-  return (await lookup(host, { all: true })).map(({ address }) => address);
+  return (await dns.lookup(host, { all: true })).map(({ address }) => address);
 }
 
 /** The result of `work`, or the signal's reason once it aborts. */

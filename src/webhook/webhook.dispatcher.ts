@@ -99,7 +99,9 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   }
 
   private async poll(): Promise<void> {
-    this.wake(await this.database.one(this.deliveries.findDueWebhooks(new Date())));
+    const now = new Date();
+    const pending = await this.database.one(this.deliveries.findPending());
+    this.wake(pending.filter(({ nextAttemptAt }) => nextAttemptAt <= now).map(({ id }) => id));
   }
 
   private async claimAll(): Promise<void> {

@@ -71,7 +71,7 @@ export class WebhookDto {
   @ApiProperty({ ...ID_SCHEMA, description: 'Identifies the webhook.', example: 1 })
   id!: number;
 
-  @ApiProperty({ ...URL_FIELD, format: 'http-url' })
+  @ApiProperty(URL_FIELD)
   url!: string;
 
   @ApiProperty({ ...EVENTS_FIELD, isArray: true })
@@ -109,7 +109,7 @@ export class WebhookWithSecretDto extends WebhookDto {
     maxLength: 100,
     pattern: '^whsec_[A-Za-z0-9+/]+=*$',
     description: 'The secret that signs the messages, as Standard Webhooks writes it. Shown only once.',
-    example: 'whsec_…',
+    example: 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
   })
   secret!: string;
 

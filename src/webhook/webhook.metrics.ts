@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge } from 'prom-client';
 import { Database } from '../platform/database/database.js';
-import type { Query } from '../platform/database/session.js';
+import { mapped, type Query } from '../platform/database/session.js';
 import { isUnavailable } from '../platform/problems/problem.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
 import { DispatchStore } from './dispatch.store.js';
@@ -39,7 +39,10 @@ export class WebhookMetrics {
       deliveries.countPending(),
     );
     gauge('waitlist_webhook_delay_seconds', 'How long the delivery that waits longest has been due.', () =>
-      deliveries.measureDelay(new Date()),
+      mapped(deliveries.findPending(), (pending) => {
+        const firstMs = Math.min(...pending.map(({ nextAttemptAt }) => nextAttemptAt.getTime()));
+        return Math.max(0, Date.now() - firstMs) / 1000;
+      }),
     );
   }
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { Answer, Api } from '../support/api.js';
+import type { Answer, Api, Method } from '../support/api.js';
 import type { CreatedAccountKeyDto } from '../../src/auth/account-key.dto.js';
 import type { SessionDto } from '../../src/auth/session.dto.js';
+import type { WebhookWithSecretDto } from '../../src/webhook/webhook.dto.js';
 import { type Service, startService } from '../support/service.js';
 import type { Owner, OwnedWaitlist, Person } from '../support/world.js';
 
@@ -16,6 +17,7 @@ interface Target {
   readonly keyId: number;
   readonly accountId: string;
   readonly loginId: string;
+  readonly webhookId: number;
 }
 
 type Call = (target: Target) => Promise<Answer>;
@@ -29,6 +31,7 @@ const UNKNOWN: Target = {
   keyId: Number.MAX_SAFE_INTEGER,
   accountId: '00000000-0000-7000-8000-000000000000',
   loginId: '00000000-0000-7000-8000-000000000000',
+  webhookId: Number.MAX_SAFE_INTEGER,
 };
 
 describe('the data of an owner', () => {
@@ -40,6 +43,7 @@ describe('the data of an owner', () => {
   let victims: Target;
   let contract: OpenAPIObject;
   let key: CreatedAccountKeyDto;
+  let webhook: WebhookWithSecretDto;
   /** The client of a stranger with a token, and of one with an account key. */
   let apis: Api[];
   beforeAll(async () => {
@@ -54,6 +58,8 @@ describe('the data of an owner', () => {
     const keyOf = async (name: string, { token }: Owner) =>
       (await api.post('/api/v1/api_key', { name, scope: 'manage' }, { token })).body as CreatedAccountKeyDto;
     key = await keyOf('Key of the first owner', waitlist.owner);
+    const hooks = `/api/v1/waitlist/${waitlist.id}/webhook`;
+    webhook = (await api.post(hooks, { url: 'https://93.184.215.14/hook' }, { token: waitlist.owner.token })).body as WebhookWithSecretDto; // prettier-ignore
     const strangersKey = await keyOf('Key of the stranger', stranger);
     apis = [api, api.withAccountKeys(new Map([[stranger.token, strangersKey.key]]))];
     victims = {
@@ -65,6 +71,7 @@ describe('the data of an owner', () => {
       keyId: key.id,
       accountId: waitlist.owner.uuid,
       loginId: (await sessionsOf(waitlist.owner))[0]!.id,
+      webhookId: webhook.id,
     };
     contract = (await api.get('/openapi.json')).body as OpenAPIObject;
   });
@@ -153,6 +160,17 @@ describe('the data of an owner', () => {
       'by its id': ({ waitlistId }) =>
         service.api.get(`/api/v1/waitlist/${waitlistId}/export`, { token: stranger.token }),
     },
+    createWebhook: {
+      'by the id of the waitlist': ({ waitlistId }) =>
+        ofWebhook('POST', waitlistId, '', { url: 'https://93.184.215.14/mine' }),
+    },
+    listWebhooks: { 'by the id of the waitlist': ({ waitlistId }) => ofWebhook('GET', waitlistId, '') },
+    updateWebhook: everyWay('PATCH', '', { url: 'https://93.184.215.14/mine' }),
+    deleteWebhook: everyWay('DELETE', ''),
+    replaceWebhookSecret: everyWay('POST', '/secret'),
+    testWebhook: everyWay('POST', '/test'),
+    listDeliveries: everyWay('GET', '/delivery'),
+    replayDeliveries: everyWay('POST', '/replay', { since: '2026-01-01T00:00:00Z' }),
     listWaiters: {
       'by the key': ({ apiKey }) => list({ api_key: apiKey }),
       'by the key in a header': ({ apiKey }) => list({}, { 'api-key': apiKey }),
@@ -177,7 +195,12 @@ describe('the data of an owner', () => {
     updateWaiter: {
       'with a name': ({ uuid }) => correct(uuid, { first_name: 'Taken' }),
       'with another position': ({ uuid }) => correct(uuid, { spots_to_advance: 1 }),
+      'with another credit': ({ uuid }) => correct(uuid, { credit: 'refused', verified: true }),
       'without changes': ({ uuid }) => correct(uuid, {}),
+    },
+    refuseReferrals: {
+      'by the id of the waitlist': ({ waitlistId, referralToken }) => refuse(waitlistId, referralToken),
+      'by the id of another waitlist': ({ referralToken }) => refuse(strangers.id, referralToken),
     },
     offboardSignups: {
       'by the id of the waitlist': ({ waitlistId, uuid }) => signups('PATCH', waitlistId, uuid),
@@ -194,6 +217,15 @@ describe('the data of an owner', () => {
     },
   };
 
+  function ofWebhook(method: Method, waitlistId: number, rest: string, body?: object) {
+    return service.api.call(method, `/api/v1/waitlist/${waitlistId}/webhook${rest}`, body, { token: stranger.token });
+  }
+  function everyWay(method: Method, rest: string, body?: object): Readonly<Record<string, Call>> {
+    return {
+      'by the id of the waitlist': ({ waitlistId, webhookId }) => ofWebhook(method, waitlistId, `/${webhookId}${rest}`, body), // prettier-ignore
+      'by the id of another waitlist': ({ webhookId }) => ofWebhook(method, strangers.id, `/${webhookId}${rest}`, body), // prettier-ignore
+    };
+  }
   const sessionsOf = async ({ token }: Owner) =>
     (await service.api.get('/api/v1/auth/session', { token })).body as SessionDto[];
   const signups = (method: 'PATCH' | 'DELETE', waitlist_id: number, uuid: string) => {
@@ -206,6 +238,8 @@ describe('the data of an owner', () => {
     service.api.get(`/api/v1/signup/waitlist/${id}`, { token: stranger.token, query });
   const correct = (uuid: string, body: object) =>
     service.api.patch(`/api/v1/signup/${uuid}`, body, { token: stranger.token });
+  const refuse = (id: number, referral_token: string) =>
+    service.api.post(`/api/v1/waitlist/${id}/refuse_referrals`, { referral_token }, { token: stranger.token });
   const audit = (query: Record<string, string | number>) =>
     service.api.get('/api/v1/audit', { token: stranger.token, query });
   const importFile = (waitlistId: number, query = {}) =>
@@ -231,6 +265,7 @@ describe('the data of an owner', () => {
       sessions: await sessionsOf(waitlist.owner),
       keys: (await api.get('/api/v1/api_key', { token: waitlist.owner.token })).body,
       waitlist: (await api.get(`/api/v1/waitlist/${waitlist.id}`, { token: waitlist.owner.token })).body,
+      webhooks: (await api.get(`/api/v1/waitlist/${waitlist.id}/webhook`, { token: waitlist.owner.token })).body,
       active: await world.list(waitlist, { questions_request: true, order: 'queue' }),
       offboarded: await world.list(waitlist, { offboarded_request: true }),
     };
@@ -269,6 +304,8 @@ describe('the data of an owner', () => {
       waitlist.owner.email,
       key.name,
       key.key,
+      webhook.url,
+      webhook.secret,
     ];
 
     for (const api of apis) {

@@ -17,6 +17,7 @@ import { OffboardSignupsDto } from '../../src/waiter/named-signups.dto.js';
 import { UpdateWaiterDto } from '../../src/waiter/update-waiter.dto.js';
 import { GetStatisticsDto, PreviewReorderDto } from '../../src/waitlist/statistics.dto.js';
 import { CreateWaitlistDto, ListWaitlistsDto, UpdateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
+import { CreateWebhookDto, ListDeliveriesDto, ReplayDeliveriesDto, UpdateWebhookDto } from '../../src/webhook/webhook.dto.js'; // prettier-ignore
 import type { Schema } from '../support/contract.js';
 import { SEED } from '../support/seed.js';
 
@@ -57,8 +58,9 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 }
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
-const SEARCHED_WITH = ['search', 'status', 'offboarded_request', 'offset', 'order', 'limit', 'after_id'];
+const SEARCHED_WITH = ['search', 'status', 'credit', 'offboarded_request', 'offset', 'order', 'limit', 'after_id'];
 const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
+const { CreateWebhook, ReplayDeliveries, UpdateWebhook } = components.schemas;
 const { OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read. */
 const DISPLAYED = [
@@ -90,6 +92,7 @@ interface Given {
   readonly uuid?: string;
   readonly search?: string;
   readonly status?: string;
+  readonly credit?: string;
   readonly offboarded_request?: boolean;
   readonly offset?: number;
   readonly order?: string;
@@ -97,8 +100,10 @@ interface Given {
   readonly to?: string;
   readonly waiters?: readonly object[];
   readonly offboard_next?: number;
-  readonly required_contact?: { readonly email?: string; readonly phone?: string };
   readonly expires_at?: string | null;
+  readonly since?: string;
+  readonly delivery_ids?: readonly string[];
+  readonly required_contact?: { readonly email?: string; readonly phone?: string };
   readonly questions?: readonly { readonly question_value: string; readonly soft_deleted?: boolean }[];
 }
 
@@ -106,12 +111,14 @@ const isFuture: MoreRules = ({ expires_at: time }) => typeof time !== 'string' |
 
 const isNamed: MoreRules = ({ email = '', phone = '', uuid = '' }) => `${email}${phone}${uuid}`.trim() !== '';
 
-const isPageOfSearch: MoreRules = ({ search, status, offset = 0, order = 'joined', ...given }) =>
-  ((search === undefined && status === undefined) || (offset === 0 && order === 'joined')) &&
+const isPageOfSearch: MoreRules = ({ search, status, credit, offset = 0, order = 'joined', ...given }) =>
+  ((search === undefined && status === undefined && credit === undefined) || (offset === 0 && order === 'joined')) &&
   (status === undefined || !given.offboarded_request);
 
 const isSpan: MoreRules = ({ from, to = new Date().toISOString().slice(0, 10) }) =>
   from === undefined || (from <= to && Date.parse(to) - Date.parse(from) < 366 * 86_400_000);
+
+const isOneReplay: MoreRules = ({ since, delivery_ids: ids }) => (since === undefined) !== (ids === undefined);
 
 const isOneSelection: MoreRules = ({ waiters, offboard_next: next }) => waiters === undefined || next === undefined;
 
@@ -138,6 +145,10 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [UpdateWaiterDto, UpdateWaiter!],
   [OffboardSignupsDto, OffboardSignups!],
   [ListWaitlistsDto, queryOf('/api/v1/waitlist')],
+  [CreateWebhookDto, CreateWebhook!],
+  [UpdateWebhookDto, UpdateWebhook!],
+  [ListDeliveriesDto, queryOf('/api/v1/waitlist/{waitlist_id}/webhook/{webhook_id}/delivery')],
+  [ReplayDeliveriesDto, ReplayDeliveries!, isOneReplay],
   [GetStatisticsDto, queryOf('/api/v1/waitlist/{waitlist_id}/statistics'), isSpan],
   [PreviewReorderDto, queryOf('/api/v1/waitlist/{waitlist_id}/reorder')],
   [CreateWaitlistDto, [...DISPLAYED, ...TRUSTED, TEXTS, ...NAMES].reduce(omit, CreateWaitlist!), isSound],

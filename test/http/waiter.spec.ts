@@ -61,6 +61,8 @@ describe('the waiters of a waitlist', () => {
       expect(body[2]).toEqual({
         amount_referred: 0,
         created_at: TIMESTAMP,
+        credit: 'credited',
+        credit_reasons: [],
         email: people[3]!.email,
         first_name: 'Ada',
         id: expect.any(Number),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
-import type { PersonChanges, Waiter } from '../../src/queue/waiter.js';
+import type { PersonChanges, Status, Waiter } from '../../src/queue/waiter.js';
 import { repeatWhile } from '../support/repeat-while.js';
 import { DataSource } from 'typeorm';
 import { inOrder } from '../support/oracle.js';
@@ -16,15 +16,19 @@ const upTo = (count: number) => times(count, (index) => index);
 const sorted = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b);
 
 /** Every active or every offboarded record. */
-async function listAll({ app }: Service, { id }: OwnedWaitlist, offboarded = false): Promise<readonly Waiter[]> {
-  const request = { ...FIRST_PAGE, order: 'queue', limit: 10_000, offboarded } as const;
+async function listAll(
+  { app }: Service,
+  { id }: OwnedWaitlist,
+  status: Status = 'waiting',
+): Promise<readonly Waiter[]> {
+  const request = { ...FIRST_PAGE, order: 'queue', limit: 10_000, status } as const;
   return (await queueOf(app).pages.page(id, request)).waiters;
 }
 
 /** Compares positions, referrals and totals with the facts of all records, and audits the queue. */
 async function expectExact(service: Service, waitlist: OwnedWaitlist, total: number): Promise<void> {
   const active = await listAll(service, waitlist);
-  const offboarded = await listAll(service, waitlist, true);
+  const offboarded = await listAll(service, waitlist, 'offboarded');
   const everyone = [...active, ...offboarded];
   expect([everyone.length, new Set(everyone.map(({ seq }) => seq)).size]).toEqual([total, total]);
   const erased: { readonly token: string | null }[] = await service.app

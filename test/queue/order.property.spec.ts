@@ -413,7 +413,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     ] as const)
       await expectListing({ ...listing, order }, everyone, (person) => person.active && isListed(person));
     await expectListing(
-      { ...listing, offboarded: true },
+      { ...listing, status: 'offboarded' },
       people,
       (person) => !person.active && !isErased(person) && isListed(person),
     );

@@ -17,6 +17,7 @@ const PRIVATE: ReadonlySet<string> = new Set([
   'last_name',
   'metadata',
   'password',
+  'secret',
   'phone',
   'referral_link',
   'referral_token',

@@ -33,7 +33,8 @@ export function queueOf(app: INestApplicationContext): Queue {
 
 /** The first page of the active records in join order. */
 export const FIRST_PAGE: PageRequest = {
-  offboarded: false,
+  status: 'waiting',
+  credit: null,
   referredBy: null,
   keys: [],
   search: null,

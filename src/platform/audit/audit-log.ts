@@ -31,6 +31,7 @@ export const AUDIT_ACTIONS = [
   'waiters_imported',
   'waiter_corrected',
   'waiters_erased',
+  'referrals_refused',
   'webhook_created',
   'webhook_updated',
   'webhook_deleted',

@@ -23,16 +23,25 @@ export interface Sweep {
   readonly sweep?: (ids: readonly (number | string)[]) => Query<unknown>;
 }
 
+/** Long work ends between two chunks once `isStopped`. */
+export type Work = (isStopped: () => boolean) => Promise<void>;
+
 /** Deletes old rows in the background, in chunks. Processes that share a database may sweep at the same time. */
 @Injectable()
 export class Sweeper implements BeforeApplicationShutdown {
   private readonly sweeps: Sweep[] = [];
+  private readonly works: Work[] = [];
   private readonly task = new BackgroundTask(() => this.sweepAll(), INTERVAL_MS);
 
   constructor(private readonly database: Database) {}
 
   add(sweep: Sweep): void {
     this.sweeps.push(sweep);
+  }
+
+  /** Adds deletions that a {@link Sweep} cannot describe. */
+  addWork(work: Work): void {
+    this.works.push(work);
   }
 
   watch(onFailure: (error: unknown) => void): void {
@@ -46,6 +55,7 @@ export class Sweeper implements BeforeApplicationShutdown {
   /** Deletes all rows that are old now. */
   async sweepAll(): Promise<void> {
     for (const sweep of this.sweeps) await this.task.attempt(() => this.sweep(sweep));
+    for (const work of this.works) await this.task.attempt(() => work(() => this.task.isStopped));
   }
 
   private async sweep({ table, id, time, before, chunk, parts, sweep }: Sweep): Promise<void> {

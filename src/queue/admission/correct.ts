@@ -1,11 +1,11 @@
 import { type FieldFault, Problem } from '../../platform/problems/problem.js';
-import type { ContactKeys, PersonChanges, StoredWaiter } from '../waiter.js';
+import type { ContactKeys, Newcomer, PersonChanges, StoredWaiter } from '../waiter.js';
 import { contactFaults, nonBlank } from './contact.js';
 
-/** The columns that a correction sets. */
-export type Corrected = Partial<
-  ContactKeys & Pick<StoredWaiter, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata' | 'verified'>
->;
+type Keys = Pick<Newcomer, 'emailKey' | 'phoneKey' | 'mailboxKey'>;
+
+/** The columns of the person that a correction sets. */
+export type Corrected = Partial<Keys & Pick<StoredWaiter, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'>>;
 
 /**
  * The columns to set in a record. Blank text counts as removed. `required_contact` and the questions bind signups, not the
@@ -15,19 +15,18 @@ export type Corrected = Partial<
  */
 export function correct(
   record: ContactKeys,
-  { email, phone, firstName, lastName, metadata, verified }: PersonChanges,
-  keys: ContactKeys,
+  { email, phone, firstName, lastName, metadata }: PersonChanges,
+  keys: Keys,
   region: string | null,
 ): Corrected {
   const faults = contactFaults({ email: email ?? null, phone: phone ?? null }, keys, region);
   if (faults.length > 0) throw Problem.invalid(faults);
   const corrected = {
-    ...(email !== undefined && { email: nonBlank(email), emailKey: keys.emailKey }),
+    ...(email !== undefined && { email: nonBlank(email), emailKey: keys.emailKey, mailboxKey: keys.mailboxKey }),
     ...(phone !== undefined && { phone: nonBlank(phone), phoneKey: keys.phoneKey }),
     ...(firstName !== undefined && { firstName: nonBlank(firstName) }),
     ...(lastName !== undefined && { lastName: nonBlank(lastName) }),
     ...(metadata !== undefined && { metadata }),
-    ...(verified !== undefined && { verified }),
   };
   const { emailKey, phoneKey } = { ...record, ...corrected };
   if (emailKey === null && phoneKey === null) throw Problem.ruleBroken([unreachable(email)]);

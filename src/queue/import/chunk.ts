@@ -13,7 +13,8 @@ import { CounterChanges, countRecord } from '../counters.js';
 import { DayChanges, daysOf } from '../day-counts.js';
 import { rankKey } from '../rank-key.js';
 import { newReferralToken } from '../referral-link.js';
-import type { StoredWaiter } from '../waiter.js';
+import { mailboxKey } from '../../fraud/mailbox.js';
+import type { Credit, StoredWaiter } from '../waiter.js';
 import type { LeanWaitlist } from '../waitlist.table.js';
 
 /** The fields of a record that its line decides alone. */
@@ -30,6 +31,7 @@ export type ImportedFacts = Pick<
   | 'answers'
   | 'spotsAdvanced'
   | 'importedReferrals'
+  | 'creditReasons'
   | 'status'
   | 'verified'
   | 'removedAt'
@@ -50,6 +52,8 @@ export interface ImportLine {
   /** Whether an earlier line is about the same person. */
   readonly isRepeated: boolean;
   readonly referrer: LineReferrer | null;
+  /** Of the referral, `none` while the referrer is unknown; where it is known, null and `none` mean `credited`. */
+  readonly credit: Credit | null;
 }
 
 export interface LineReferrer {
@@ -73,7 +77,10 @@ export interface ChunkFacts {
   readonly holders: readonly StoredWaiter[];
   /** The uuids of lines that records of any waitlist have. */
   readonly uuids: ReadonlySet<string>;
-  /** How many records and tombstones name the token of a line as their referrer's. */
+  /**
+   * How many records and tombstones name the token of a line as their referrer's, and are credited; those too that become
+   * credited with the record of the token, which they waited for.
+   */
   readonly referrals: ReadonlyMap<string, number>;
 }
 
@@ -102,6 +109,8 @@ export interface ChunkDecision {
   readonly unresolved: number;
 }
 
+const UNREFERRED = { referredByToken: null, credit: 'none' } as const;
+
 /** Matches the lines with existing records. A line that has its record, or whose person has one, is skipped. */
 export function match(facts: ChunkFacts, lines: readonly ImportLine[]): Matching {
   const findByContact = finderByContact(facts.known);
@@ -128,7 +137,7 @@ export function match(facts: ChunkFacts, lines: readonly ImportLine[]): Matching
  * many stored records of the run name it as their referrer's.
  */
 export function decide(
-  { waitlist: locked, known, holders, uuids, referrals }: ChunkFacts,
+  { waitlist: locked, known, holders, uuids, referrals: waiting }: ChunkFacts,
   { newcomers, renamings }: Matching,
   moved: ReadonlyMap<string, number>,
 ): ChunkDecision {
@@ -141,14 +150,17 @@ export function decide(
   const add = (token: string, amount: number) => changes.set(token, (changes.get(token) ?? 0) + amount);
   const ownTokens = new Set(newcomers.map(({ ownToken }) => ownToken));
   let unresolved = 0;
-  const referrers = newcomers.map(({ ownToken, referrer }) => {
-    if (referrer === null) return null;
-    const token = renamed.get(referrer.token) ?? referrer.renamed ?? referrer.token;
+  const referrals = newcomers.map(({ ownToken, referrer, credit }) => {
+    const token = referrer && (renamed.get(referrer.token) ?? referrer.renamed ?? referrer.token);
     // A record cannot refer itself.
-    if (token === ownToken) return null;
-    add(token, 1);
-    if (!referrer.isInFile && !stored.has(token) && !ownTokens.has(token)) unresolved += 1;
-    return token;
+    if (referrer === null || token === null || token === ownToken) return UNREFERRED;
+    if (!referrer.isInFile && !stored.has(token) && !ownTokens.has(token)) {
+      unresolved += 1;
+      return { referredByToken: token, credit: 'none' as const };
+    }
+    const earned = credit === null || credit === 'none' ? 'credited' : credit;
+    if (earned === 'credited') add(token, 1);
+    return { referredByToken: token, credit: earned };
   });
   for (const { from, to } of renamings) {
     add(from, -(moved.get(from) ?? 0));
@@ -156,8 +168,9 @@ export function decide(
   }
   const takenUuids = new Set(uuids);
   const records = newcomers.map(({ seq, facts, uuid: given, ownToken }, index) => {
-    const referredByToken = referrers[index] ?? null;
-    const creditedReferrals = facts.importedReferrals + (referrals.get(ownToken) ?? 0) + (changes.get(ownToken) ?? 0);
+    const { referredByToken, credit } = referrals[index] ?? UNREFERRED;
+    const mailbox = facts.emailKey && mailboxKey(facts.emailKey);
+    const creditedReferrals = facts.importedReferrals + (waiting.get(ownToken) ?? 0) + (changes.get(ownToken) ?? 0);
     const uuid = given === null || takenUuids.has(given) ? uuidV7() : given;
     takenUuids.add(uuid);
     const record = {
@@ -168,9 +181,8 @@ export function decide(
       referralToken: ownToken,
       referredByToken,
       referred: referredByToken !== null,
-      credit: referredByToken === null ? ('none' as const) : ('credited' as const),
-      creditReasons: [],
-      mailboxKey: null,
+      credit,
+      mailboxKey: mailbox === facts.emailKey ? null : mailbox,
       creditedReferrals,
     };
     return { ...record, rankKey: rankKey(record, waitlist.spotsPerReferral) };

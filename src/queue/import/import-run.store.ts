@@ -4,6 +4,7 @@ import { placeholders, toSqlTime } from '../../platform/database/dialect.js';
 import { known, mapped, type Query, select, together, write } from '../../platform/database/session.js';
 import { Sweeper } from '../../platform/database/sweeper.js';
 import type { Row, Table } from '../../platform/database/table.js';
+import { CREDIT_CODES } from '../waiter.entity.js';
 import type { Renaming } from './chunk.js';
 import { type ImportReport, type ImportRules, ImportRunEntity } from './import-run.entity.js';
 
@@ -11,6 +12,8 @@ import { type ImportReport, type ImportRules, ImportRunEntity } from './import-r
 const KEPT_MS = 30 * 24 * 3_600_000;
 /** A report can have some hundred kilobytes. */
 const SWEEP_CHUNK = 20;
+/** A referral by a token that nobody has yet has no credit, until a record brings the token. */
+const COUNTED = [CREDIT_CODES.credited, CREDIT_CODES.none];
 
 /** The runs of imports, and the queries of records that only an import needs. */
 @Injectable()
@@ -124,14 +127,18 @@ export class ImportRunStore {
     );
   }
 
-  /** How many records and tombstones name each of the tokens as their referrer's. */
+  /**
+   * How many records and tombstones name each of the tokens as their referrer's, and are credited; those too that
+   * {@link creditWaiting} credits.
+   */
   countReferrals(waitlistId: number, tokens: readonly string[]): Query<ReadonlyMap<string, number>> {
     if (tokens.length === 0) return known(new Map());
     const { dialect } = this.database;
     const count = (table: string, index: string) =>
       select<{ token: string; total: number }, { token: string; total: number }[]>(
         `SELECT referred_by_token AS token, COUNT(*) AS total FROM ${table} ${dialect.byIndex(index)}
-         WHERE waitlist_id = ? AND referred_by_token IN (${placeholders(tokens.length)}) GROUP BY referred_by_token`,
+         WHERE waitlist_id = ? AND referred_by_token IN (${placeholders(tokens.length)}) AND credit IN (${COUNTED.join(', ')})
+         GROUP BY referred_by_token`,
         [waitlistId, ...tokens],
         (rows) => rows.map(({ token, total }) => ({ token, total: Number(total) })),
       );
@@ -141,7 +148,21 @@ export class ImportRunStore {
     );
   }
 
-  /** As {@link countReferrals}, only for records and tombstones with a `seq` of at least `from` and below `to`. */
+  /** Credits the referrals that waited for a record with one of these tokens. */
+  creditWaiting(waitlistId: number, tokens: readonly string[]): Query<unknown> {
+    if (tokens.length === 0) return known(undefined);
+    return together(
+      this.referred.map((table) =>
+        write(
+          `UPDATE ${table} SET credit = ${CREDIT_CODES.credited} WHERE waitlist_id = ?
+           AND referred_by_token IN (${placeholders(tokens.length)}) AND credit = ${CREDIT_CODES.none}`,
+          [waitlistId, ...tokens],
+        ),
+      ),
+    );
+  }
+
+  /** How many credited records and tombstones name each of the tokens, and have a `seq` of at least `from` and below `to`. */
   countNaming(
     waitlistId: number,
     tokens: readonly string[],
@@ -152,7 +173,7 @@ export class ImportRunStore {
       select<{ token: string; total: number }, { token: string; total: number }[]>(
         `SELECT referred_by_token AS token, COUNT(*) AS total FROM ${table}
          WHERE waitlist_id = ? AND referred_by_token IN (${placeholders(tokens.length)}) AND seq >= ? AND seq < ?
-         GROUP BY referred_by_token`,
+           AND credit = ${CREDIT_CODES.credited} GROUP BY referred_by_token`,
         [waitlistId, ...tokens, from, to],
         (rows) => rows.map(({ token, total }) => ({ token, total: Number(total) })),
       ),
@@ -160,7 +181,7 @@ export class ImportRunStore {
     return mapped(together(counts), sumByToken);
   }
 
-  /** Replaces the referrer's token in the records and tombstones that {@link countNaming} counts. */
+  /** Replaces the referrer's token in the records and tombstones of these numbers. */
   rename(waitlistId: number, renaming: Renaming, from: number, to: number): Query<unknown> {
     return together(
       this.referred.map((table) =>

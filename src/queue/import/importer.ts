@@ -267,6 +267,10 @@ export class QueueImporter {
     const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));
     await session.commit([
       ...renamings.map((renaming) => this.runs.rename(waitlist.id, renaming, ...spanOf(run))),
+      this.runs.creditWaiting(
+        waitlist.id,
+        records.map(({ referralToken }) => referralToken),
+      ),
       this.waiters.insert(records),
       this.waiters.updateStandings(waitlist.id, credited),
       this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),

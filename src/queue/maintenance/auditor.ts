@@ -71,6 +71,10 @@ export class QueueAuditor {
       });
       if (!isNextSeq(waitlist.nextSeq, end))
         report(`queue: nextSeq is ${waitlist.nextSeq}, but records go up to seq ${end - 1}`);
+      if (waitlist.nextPending < derived.nextPending)
+        report(
+          `queue: nextPending is ${waitlist.nextPending}, but pending records go down to seq -${derived.nextPending}`,
+        );
       for (const field of TOTALS) {
         if (waitlist[field] !== derived.totals[field])
           report(`queue: ${field} is ${waitlist[field]}, the records give ${derived.totals[field]}`);
@@ -120,6 +124,7 @@ export class QueueAuditor {
       });
       if (damaged.size > 0) throw refusal(waitlistId, Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`)); // prettier-ignore
       const nextSeq = isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end;
+      const nextPending = Math.max(waitlist.nextPending, derived.nextPending);
       derived.openEnd(nextSeq);
       await session.commit([
         this.records.markReferred(waitlistId),
@@ -127,7 +132,7 @@ export class QueueAuditor {
         this.buckets.save(waitlistId, derived.buckets(AXES)),
         this.days.deleteAll(waitlistId),
         this.days.add(waitlistId, derived.days.changed()),
-        this.queues.update({ ...waitlist, ...derived.totals, nextSeq }),
+        this.queues.update({ ...waitlist, ...derived.totals, nextSeq, nextPending }),
       ]);
       return changed;
     }, NO_DEADLINE);
@@ -173,7 +178,10 @@ const TOTALS = ['active', 'offboarded', 'referredActive', 'referredOffboarded'] 
 class Derived {
   readonly totals = { active: 0, offboarded: 0, referredActive: 0, referredOffboarded: 0 };
   readonly days = new DayChanges();
+  /** Pending records are in no total and in no counter. */
   private pending = 0;
+  /** The number after the last that the pending records have. */
+  nextPending = 0;
   private readonly counters = new CounterChanges(EMPTY_TOTALS);
 
   constructor(private readonly waitlist: LeanWaitlist) {}
@@ -185,6 +193,7 @@ class Derived {
   add(facts: AuditedFacts): void {
     if (facts.status === STATUS_CODES.pending) {
       this.pending += 1;
+      this.nextPending = Math.max(this.nextPending, -facts.seq);
       return;
     }
     const isActive = facts.status === STATUS_CODES.waiting;

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { fromSqlTime, placeholders } from '../../platform/database/dialect.js';
 import { mapped, type Query, select, together, write } from '../../platform/database/session.js';
 import type { StoredWaiter } from '../waiter.js';
-import { CREDIT_CODES } from '../waiter.entity.js';
+import { CREDIT_CODES, STATUS_CODES } from '../waiter.entity.js';
 import type { Standing } from '../waiter.store.js';
 
 /** A record as `verify` and `rebuild` read it: stored values, whatever they are. */
@@ -20,6 +21,9 @@ export interface AuditedFacts
   /** Records and tombstones that name this one as their referrer, and whose referral is credited. */
   readonly referrals: number;
 }
+
+/** A record that waits for its verification. */
+export type PendingRecord = Pick<StoredWaiter, 'seq' | 'uuid' | 'createdAt'>;
 
 /** The tombstone of an erased record as `verify` and `rebuild` read it. */
 export interface AuditedTombstone {
@@ -126,6 +130,36 @@ export class MaintenanceStore {
       const ends = found.flat();
       return ends.length === 0 ? { first: 0, end: 0 } : { first: Math.min(...ends), end: Math.max(...ends) + 1 };
     });
+  }
+
+  /** The waitlists that have pending records. */
+  listWithPending(): Query<number[]> {
+    return select<{ id: number }, number[]>(
+      `SELECT l.id FROM waitlist l WHERE l.next_pending > 0 AND EXISTS (
+         SELECT 1 FROM waiter w ${this.database.dialect.byIndex('waiter_joined')}
+         WHERE w.waitlist_id = l.id AND w.status = ${STATUS_CODES.pending}
+       ) ORDER BY l.id`,
+      [],
+      (rows) => rows.map(({ id }) => id),
+    );
+  }
+
+  /** Pending records below a `seq`, the oldest first. */
+  findPending(waitlistId: number, below: number, limit: number): Query<PendingRecord[]> {
+    return select<{ seq: number; uuid: string; created_at: Date | string }, PendingRecord[]>(
+      `SELECT seq, uuid, created_at FROM waiter ${this.database.dialect.byIndex('waiter_joined')}
+       WHERE waitlist_id = ? AND status = ${STATUS_CODES.pending} AND seq < ? ORDER BY seq DESC LIMIT ?`,
+      [waitlistId, below, limit],
+      (rows) => rows.map(({ seq, uuid, created_at }) => ({ seq, uuid, createdAt: fromSqlTime(created_at) })),
+    );
+  }
+
+  /** Deletes those of the records that are still pending. */
+  deletePending(waitlistId: number, uuids: readonly string[]): Query<void> {
+    return write(
+      `DELETE FROM waiter WHERE waitlist_id = ? AND status = ${STATUS_CODES.pending} AND uuid IN (${placeholders(uuids.length)})`,
+      [waitlistId, ...uuids],
+    );
   }
 
   hasRows(table: string, waitlistId: number): Query<boolean> {

@@ -3,7 +3,8 @@ import { isDuplicateKey } from '../../platform/database/database-error.js';
 import { Database, NO_DEADLINE } from '../../platform/database/database.js';
 import type { Transaction } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
-import { newWaiter } from '../batch.js';
+import { UNREFERRED } from '../batch/credit.js';
+import { newWaiter } from '../batch/join.js';
 import { BucketStore } from '../bucket.store.js';
 import { CounterChanges } from '../counters.js';
 import { DayChanges, daysOf } from '../day-counts.js';
@@ -92,7 +93,7 @@ export class QueueSeeder {
 }
 
 const NOBODY = { phone: null, phoneKey: null, firstName: null, lastName: null, metadata: null, answers: [] };
-const EMPTY_QUEUE = { nextSeq: 0, active: 0, spotsPerReferral: 0 };
+const EMPTY_QUEUE = { nextSeq: 0, nextPending: 0, active: 0, spotsPerReferral: 0 };
 
 /** Generates people, before the queue's state is known. Referrers are among them, so that no stored record changes. */
 function inventPeople(waitlistId: number, from: number, count: number): Waiter[] {
@@ -102,9 +103,11 @@ function inventPeople(waitlistId: number, from: number, count: number): Waiter[]
     const email = `seed-${number}@example.com`;
     const referrer = Math.random() < REFERRED_SHARE ? people[Math.floor(Math.random() * people.length)] : undefined;
     const token = referrer?.referralToken ?? null;
+    const referral =
+      token === null ? UNREFERRED : ({ ...UNREFERRED, referredByToken: token, credit: 'credited' } as const);
     if (token !== null) referrals.set(token, (referrals.get(token) ?? 0) + 1);
     people.push(
-      newWaiter({ id: waitlistId, ...EMPTY_QUEUE }, { ...NOBODY, email, emailKey: email, mailboxKey: null }, token),
+      newWaiter({ id: waitlistId, ...EMPTY_QUEUE }, { ...NOBODY, email, emailKey: email, mailboxKey: null }, referral),
     );
   }
   return people.map((person) => ({ ...person, creditedReferrals: referrals.get(person.referralToken) ?? 0 }));

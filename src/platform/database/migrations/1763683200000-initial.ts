@@ -139,7 +139,7 @@ export const initial = migrationsOf(1763683200000, [
   // Pages of the referred records in join order.
   index('waiter_referred', 'waiter', 'waitlist_id, referred, status, seq'),
   // Pages and counts of the records that one record referred.
-  index('waiter_referrer', 'waiter', 'waitlist_id, referred_by_token, status, seq'),
+  index('waiter_referrer', 'waiter', 'waitlist_id, referred_by_token, status, seq, credit'),
   // The leaderboard. Also a change of `spots_to_move_upon_referral`: it moves only the records with credit, often few among
   // millions.
   index('waiter_credited', 'waiter', 'waitlist_id, status, credited_referrals DESC, seq'),
@@ -176,7 +176,7 @@ export const initial = migrationsOf(1763683200000, [
   // An import skips the tokens of erased people.
   index('erased_waiter_token', 'erased_waiter', 'waitlist_id, referral_token', 'UNIQUE INDEX'),
   // Verify counts the erased referrals of a record.
-  index('erased_waiter_referrer', 'erased_waiter', 'waitlist_id, referred_by_token'),
+  index('erased_waiter_referrer', 'erased_waiter', 'waitlist_id, referred_by_token, credit'),
   table(
     'queue_bucket',
     (is) => `
@@ -247,8 +247,8 @@ export const initial = migrationsOf(1763683200000, [
       created_at ${is.time} NOT NULL,
       expires_at ${is.time} NOT NULL`,
   ),
-  // Claiming deliveries that are due; only pending ones have a time.
-  index('delivery_due', 'delivery', 'webhook_id, next_attempt_at, number'),
+  // Claiming deliveries that are due.
+  index('delivery_due', 'delivery', 'webhook_id, status, next_attempt_at, number'),
   // Pages of a webhook's deliveries.
   index('delivery_webhook', 'delivery', 'webhook_id, id'),
   // The first pending delivery about a person; all that tell of a person.

@@ -1,13 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { UNSUSPICIOUS } from '../../test/support/applicant.js';
-import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
-import { type Command, decide, type Decision, type Facts } from './batch.js';
-import { CounterChanges, QUEUE_AXIS } from './counters.js';
-import { rankKey } from './rank-key.js';
-import type { Applicant, PersonChanges, Waiter } from './waiter.js';
-import type { Removal } from './waiter.store.js';
-import type { RequiredContact } from './waitlist.entity.js';
-import type { LeanWaitlist } from './waitlist.table.js';
+import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
+import { decide } from './batch.js';
+import type { Command, Decision, Facts } from './facts.js';
+import { CounterChanges, QUEUE_AXIS } from '../counters.js';
+import { FRAUD_DEFAULTS } from '../../fraud/fraud-rules.js';
+import { UNSUSPICIOUS } from '../../../test/support/applicant.js';
+import { rankKey } from '../rank-key.js';
+import type { Applicant, PersonChanges, Waiter } from '../waiter.js';
+import type { Removal } from '../waiter.store.js';
+import type { RequiredContact } from '../waitlist.entity.js';
+import type { LeanWaitlist } from '../waitlist.table.js';
 
 const CONTACT: RequiredContact = {
   email: 'required',
@@ -15,7 +17,7 @@ const CONTACT: RequiredContact = {
   first_name: 'optional',
   last_name: 'optional',
 };
-const WAITLIST = { id: 1, requiredContact: CONTACT, questions: [], spotsPerReferral: 2, nextSeq: 10, active: 10, offboarded: 0, referredActive: 0, referredOffboarded: 0 } as unknown as LeanWaitlist; // prettier-ignore
+const WAITLIST = { id: 1, requiredContact: CONTACT, questions: [], spotsPerReferral: 2, nextSeq: 10, active: 10, offboarded: 0, referredActive: 0, referredOffboarded: 0, verification: 'off', fraud: FRAUD_DEFAULTS, nextPending: 0, nextEvent: 0 } as unknown as LeanWaitlist; // prettier-ignore
 
 const JOINED = new Date('2026-01-31T23:59:59.999Z');
 
@@ -58,15 +60,25 @@ function offboardNext(id: string, next: number): Command {
 function correct(id: string, number: number, changes: PersonChanges): Command {
   const { email = null, phone = null } = changes;
   const keys = { emailKey: email, phoneKey: phone };
-  return { kind: 'correct', uuid: `u${number}`, changes, keys, region: null, write: { id } as OwnerWrite };
+  return {
+    kind: 'correct',
+    uuid: `u${number}`,
+    changes,
+    keys,
+    mailboxKey: null,
+    region: null,
+    write: { id } as OwnerWrite,
+  };
 }
 
 function erase(id: string, ...numbers: readonly number[]): Command {
   return { kind: 'erase', uuids: numbers.map((number) => `u${number}`), write: { id } as OwnerWrite };
 }
 
+const NO_FACTS: Omit<Facts, 'waitlist'> = { named: [], first: [], done: new Map(), taken: [], referrers: [], links: [], mailboxes: [], recent: new Map(), hasSubscribers: false }; // prettier-ignore
+
 function decideWith(facts: Partial<Facts>, ...commands: readonly Command[]): Decision {
-  return decide({ waitlist: WAITLIST, named: [], first: [], done: new Map(), taken: [], referrers: [], ...facts }, commands); // prettier-ignore
+  return decide({ ...NO_FACTS, waitlist: WAITLIST, ...facts }, commands);
 }
 
 const results = ({ outcomes }: Decision): unknown[] =>
@@ -163,7 +175,7 @@ describe('a batch', () => {
       { uuids: ['u3'] },
       { code: 'NO_WAITER_FOUND' },
     ]);
-    expect(decision.corrections.map(({ id }) => id)).toEqual([1, 3, 3]);
+    expect(decision.corrections.map(({ id }) => id)).toEqual([1, 3]);
   });
 
   it('moves a record once that is advanced and refers, from its stored place to its last', () => {
@@ -228,7 +240,7 @@ describe('a batch', () => {
 
   it('finds a known contact that breaks the rules, and says that it was a lookup', () => {
     const keys = { emailKey: null, phoneKey: '+14155550123' };
-    const decision = decideWith({ taken: [keys] }, join(null, { phone: '+14155550123' }));
+    const decision = decideWith({ taken: [record(3, keys)] }, join(null, { phone: '+14155550123' }));
 
     expect(results(decision)).toEqual([{ keys, isNew: false, revealsRecord: true }]);
     expect(decision.joined).toEqual([]);

@@ -1,0 +1,142 @@
+/** The commands of a batch, the facts that decide them, and the decision. */
+import type { VerificationLinkEntity } from '../../outbox/verification-link.entity.js';
+import type { NewMail } from '../../outbox/mail.store.js';
+import type { EventName } from '../../outbox/webhook.entity.js';
+import type { AuditAction } from '../../platform/audit/audit-log.js';
+import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
+import type { Outcome } from '../../platform/limits/batcher.js';
+import type { CounterChanges } from '../counters.js';
+import type { DayChanges } from '../day-counts.js';
+import type { RecentReferral, RecentReferrals } from '../recent-referral.store.js';
+import type { Applicant, ContactKeys, Found, PersonChanges, StoredWaiter, Waiter } from '../waiter.js';
+import type { Correction, MailboxHolder, Removal, TakenContact } from '../waiter.store.js';
+import type { LeanWaitlist } from '../waitlist.table.js';
+
+export interface Join {
+  readonly kind: 'join';
+  readonly applicant: Applicant;
+  /** The keys by which the applicant may have a record already. */
+  readonly keys: ContactKeys;
+}
+
+export interface Offboard {
+  readonly kind: 'offboard';
+  readonly write: OwnerWrite;
+  readonly selection: Selection;
+}
+
+export interface Erase {
+  readonly kind: 'erase';
+  readonly write: OwnerWrite;
+  readonly uuids: readonly string[];
+}
+
+export interface Correct {
+  readonly kind: 'correct';
+  readonly write: OwnerWrite;
+  readonly uuid: string;
+  readonly changes: PersonChanges;
+  /** The country of a phone number without a country code; null if there is none. */
+  readonly region: string | null;
+  /** The normal forms of the changed contact data. */
+  readonly keys: ContactKeys;
+  /** The folded mailbox of the changed email; null where it equals the normal form. */
+  readonly mailboxKey: string | null;
+}
+
+/** A click on the link of a verification mail. */
+export interface Verify {
+  readonly kind: 'verify';
+  readonly tokenHash: string;
+}
+
+/** The records with these ids or uuids, or the first ones of the queue. */
+export type Selection =
+  { readonly ids: readonly number[] } | { readonly uuids: readonly string[] } | { readonly next: number };
+
+export type Command = Offboard | Erase | Correct | Verify | Join;
+
+/** The answer to a join whose contact data a record of the waitlist has already. */
+export type Duplicate = Omit<Found, 'waiter' | 'waitlist'>;
+
+/** The records that a command changed, in the order of the command; of a click, the record of the link. */
+export interface Changed {
+  readonly uuids: readonly string[];
+}
+
+/** The records that an offboarding removed. */
+export interface Offboarded extends Changed {
+  /** Active records of the waitlist after the offboarding. */
+  readonly active: number;
+}
+
+export type Result = Found | Duplicate | Changed | Offboarded;
+
+/** The waitlist and the records that the commands need, read under the lock. */
+export interface Facts {
+  readonly waitlist: LeanWaitlist;
+  /** The records that commands name by their ids or uuids, or by links. */
+  readonly named: readonly Waiter[];
+  /** The first records of the queue, as many as the offboardings may need. */
+  readonly first: readonly Waiter[];
+  /** The owners' commands that an earlier attempt carried out, each with the uuids of the records that it changed. */
+  readonly done: ReadonlyMap<string, readonly string[]>;
+  /** Each existing record that matches a join or the contact data of a correction. */
+  readonly taken: readonly TakenContact[];
+  /** The records whose tokens the joins carry, and those that referred a named record whose credit may change. */
+  readonly referrers: readonly StoredWaiter[];
+  readonly links: readonly VerificationLinkEntity[];
+  /** The records that have the folded mailbox of a join with a referrer. */
+  readonly mailboxes: readonly MailboxHolder[];
+  readonly recent: RecentReferrals;
+  /** Whether a webhook is to be told of events. */
+  readonly hasSubscribers: boolean;
+}
+
+/** An owner's command that a decision carries out. */
+export interface Written {
+  readonly write: OwnerWrite;
+  readonly action: AuditAction;
+  readonly uuids: readonly string[];
+  /** Numbers of the answer that a later read could not give again. */
+  readonly counts?: { readonly active: number };
+}
+
+/** An event to tell webhooks of. */
+export interface QueueEvent {
+  readonly number: number;
+  readonly event: EventName;
+  /** The record that the event shows. */
+  readonly uuid: string;
+  /** That record, if it is new. Others are read after the changes. */
+  readonly newcomer: Waiter | null;
+  /** Of `referral_credited`: the record that was referred. */
+  readonly referredUuid: string | null;
+}
+
+/** The changes to store, and the outcome of each command. */
+export interface Decision {
+  readonly at: Date;
+  readonly outcomes: readonly Outcome<Result>[];
+  readonly waitlist: LeanWaitlist;
+  readonly written: readonly Written[];
+  readonly removals: readonly Removal[];
+  readonly erased: readonly StoredWaiter[];
+  /** In this order, because one can take an email that an earlier one gave up. */
+  readonly corrections: readonly Correction[];
+  readonly joined: readonly Waiter[];
+  /** Pending records that took their places. */
+  readonly confirmed: readonly StoredWaiter[];
+  /** Referrers with their new counts and rank keys. */
+  readonly credited: readonly StoredWaiter[];
+  readonly counters: CounterChanges;
+  readonly days: DayChanges;
+  readonly recentReferrals: readonly RecentReferral[];
+  /** Their other links end. */
+  readonly usedLinks: readonly VerificationLinkEntity[];
+  /** The people whose links end: they have another email now. */
+  readonly endedLinks: readonly string[];
+  readonly mails: readonly NewMail[];
+  /** In the order of their numbers. */
+  readonly events: readonly QueueEvent[];
+}

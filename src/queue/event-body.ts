@@ -1,0 +1,37 @@
+import type { EventName } from '../outbox/webhook.entity.js';
+import { recordFields } from './record.dto.js';
+import type { Waiter } from './waiter.js';
+import type { LeanWaitlist } from './waitlist.table.js';
+
+/** An event with its record as it is after it; null for an erased one. */
+interface ShownEvent {
+  readonly event: EventName;
+  readonly uuid: string;
+  readonly waiter: Waiter | null;
+  readonly referredUuid: string | null;
+}
+
+/** What a webhook is told: the public fields of the record, its contact data, metadata and answers. */
+export function eventBody({ event, uuid, waiter, referredUuid }: ShownEvent, waitlist: LeanWaitlist): object {
+  const signup = waiter ? signupOf(waiter, waitlist) : { uuid };
+  return { event, signup, ...(referredUuid !== null && { referred_uuid: referredUuid }) };
+}
+
+function signupOf(waiter: Waiter, waitlist: LeanWaitlist): object {
+  return {
+    ...recordFields(waiter, waitlist),
+    answers: waitlist.questions.map(({ id, text, optional }) => ({
+      question_value: text,
+      optional,
+      answer_value: waiter.answers?.find(({ question_id }) => question_id === id)?.value ?? null,
+    })),
+    email: waiter.email,
+    first_name: waiter.firstName ?? '',
+    last_name: waiter.lastName ?? '',
+    metadata: waiter.metadata,
+    phone: waiter.phone,
+    priority: waiter.priority,
+    referred_by_signup_token: waiter.referredByToken,
+    waitlist_id: waiter.waitlistId,
+  };
+}

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../platform/database/database.js';
+import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { mapped, type Query, select, together, write } from '../platform/database/session.js';
+import { Sweeper } from '../platform/database/sweeper.js';
+
+/** The rates count the referrals of this time. */
+const WINDOW_MS = 3_600_000;
+/** Hashes of networks are kept for no longer. */
+const KEPT_MS = 30 * 24 * 3_600_000;
+const SWEEP_CHUNK = 1_000;
+/** Counts in one statement; SQLite takes a compound SELECT of at most 500 terms. */
+const COUNTS_MAX = 100;
+/** Rows in one statement. */
+const ROWS_MAX = 1_000;
+
+/** A referral, whether it was credited or not. */
+export interface RecentReferral {
+  readonly token: string;
+  /** A keyed hash; null if the network is unknown or exempt. */
+  readonly network: string | null;
+  readonly at: Date;
+}
+
+/** The referrals of one referrer; only those from one network, unless `network` is null. */
+export interface ReferralSource {
+  readonly token: string;
+  readonly network: string | null;
+  /** Where the count ends: more would change no decision. */
+  readonly max: number;
+}
+
+/** How many referrals of the last hour came from each source, by {@link sourceKey}, up to its `max`. */
+export type RecentReferrals = ReadonlyMap<string, number>;
+
+export function sourceKey(token: string, network: string | null): string {
+  return network === null ? token : `${token}/${network}`;
+}
+
+/** The referrals of the last days, by which the rates are limited. */
+@Injectable()
+export class RecentReferralStore {
+  constructor(
+    private readonly database: Database,
+    sweeper: Sweeper,
+  ) {
+    sweeper.add({
+      table: 'recent_referral',
+      id: 'id',
+      time: 'created_at',
+      before: () => new Date(Date.now() - KEPT_MS),
+      chunk: SWEEP_CHUNK,
+    });
+  }
+
+  /** Reads no more than `max` rows of a source, however many a flood has left. */
+  count(waitlistId: number, sources: readonly ReferralSource[]): Query<RecentReferrals> {
+    const since = toSqlTime(new Date(Date.now() - WINDOW_MS));
+    const chunks = chunksOf(sources, COUNTS_MAX).map((some) =>
+      select<{ source: number; total: number }, [string, number][]>(
+        some.map(({ network }, index) => this.countSql(index, network !== null)).join(' UNION ALL '),
+        some.flatMap(({ token, network, max }) => [waitlistId, token, network ?? [], since, max].flat()),
+        (rows) =>
+          rows.map(({ source, total }) => {
+            const { token, network } = some[source] as ReferralSource;
+            return [sourceKey(token, network), Number(total)];
+          }),
+      ),
+    );
+    return mapped(together(chunks), (counts) => new Map(counts.flat()));
+  }
+
+  insert(waitlistId: number, referrals: readonly RecentReferral[]): Query<unknown> {
+    return together(
+      chunksOf(referrals, ROWS_MAX).map((some) =>
+        write(
+          `INSERT INTO recent_referral (waitlist_id, referrer_token, network, created_at)
+           VALUES ${some.map(() => `(${placeholders(4)})`).join(', ')}`,
+          some.flatMap(({ token, network, at }) => [waitlistId, token, network, toSqlTime(at)]),
+        ),
+      ),
+    );
+  }
+
+  private countSql(source: number, ofNetwork: boolean): string {
+    const { dialect } = this.database;
+    const index = dialect.byIndex(ofNetwork ? 'recent_referral_network' : 'recent_referral_referrer');
+    return `SELECT ${source} AS source, COUNT(*) AS total FROM (
+      SELECT 1 FROM recent_referral ${index}
+      WHERE waitlist_id = ? AND referrer_token = ? ${ofNetwork ? 'AND network = ?' : ''} AND created_at > ? LIMIT ?
+    ) counted${source}`;
+  }
+}

@@ -1,0 +1,23 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Text } from '../platform/contract/fields.js';
+import { COUNT_SCHEMA } from '../platform/contract/formats.js';
+import { TOKEN_SCHEMA } from '../queue/referral-link.js';
+
+export class RefuseReferralsDto {
+  @Text({
+    pattern: TOKEN_SCHEMA.pattern,
+    maxLength: TOKEN_SCHEMA.maxLength,
+    description: 'The token of the Waiter whose referrals are refused.',
+    example: TOKEN_SCHEMA.example,
+  })
+  referral_token!: string;
+}
+
+export class RefusedReferralsDto {
+  @ApiProperty({
+    ...COUNT_SCHEMA,
+    description: 'Number of Waiters whose credit was refused by this request.',
+    example: 3,
+  })
+  refused!: number;
+}

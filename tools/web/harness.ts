@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { ServiceProcess } from '../../test/support/service-process.js';
 import { call, logIn, ROOT, startService } from '../contract/service.js';
 
 export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -138,6 +139,14 @@ export class Stage {
         `person-${n}@example.com,Person,Number ${n},${n === 1 ? 'FRST00000000' : ''},${n % 10 === 0 ? 'FRST00000000' : ''}`,
       );
     await this.importCsv(waitlistId, lines);
+  }
+
+  /** Fills an empty waitlist with people, `seed-<n>@example.com`, n from 0. Made for many more than an import is. */
+  async seed(count: number, waitlistId = 1): Promise<void> {
+    const environment = { DATABASE_URL: this.service.databaseUrl };
+    const command = ['dist/src/cli.js', 'waitlist', 'seed', String(waitlistId), '--count', String(count)];
+    const seeding = await ServiceProcess.spawn(environment, ...command);
+    assert.equal(await seeding.exit, 0, seeding.output);
   }
 
   /** The first line names the columns. All others must be imported. */

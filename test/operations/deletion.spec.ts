@@ -6,7 +6,7 @@ import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { PageViewCounter } from '../../src/waitlist/page-views.service.js';
 import { type Service, startService } from '../support/service.js';
 import { FIRST_PAGE, queueOf } from '../support/queue.js';
-import { ServiceProcess, until } from '../support/service-process.js';
+import { NO_OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 /** The deletion takes many transactions, so a kill interrupts it. */
 const PEOPLE = 8_000;
@@ -36,7 +36,7 @@ describe('a deletion', () => {
   });
 
   async function start(): Promise<ServiceProcess> {
-    const process = await ServiceProcess.spawn({ DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '' });
+    const process = await ServiceProcess.spawn({ DATABASE_URL: observer.databaseUrl, ...NO_OWNER });
     processes.push(process);
     await process.started();
     return process;

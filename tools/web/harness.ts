@@ -34,8 +34,8 @@ interface PageOptions {
   readonly javaScriptEnabled?: boolean;
   /** Origins that the page may load from, besides the service's own. */
   readonly origins?: readonly string[];
-  /** An error that its console may show. */
-  readonly expectedError?: string;
+  /** An error that its scripts may report. */
+  readonly expectedError?: RegExp;
 }
 
 /** A service and a browser. Tests of a file share one: `before(async () => { stage = await Stage.open(); })`. */
@@ -77,7 +77,9 @@ export class Stage {
     });
     const page = await context.newPage();
     const allowed = [new URL(this.service.url).origin, ...origins, 'null'];
-    const complain = (text: string) => this.complaints.push(`${page.url()}: ${text}`);
+    const complain = (text: string) => {
+      if (!expectedError?.test(text)) this.complaints.push(`${page.url()}: ${text}`);
+    };
     page.on('request', (request) => {
       if (!allowed.includes(new URL(request.url()).origin)) complain(`It requests ${request.url()}`);
     });
@@ -88,8 +90,7 @@ export class Stage {
     });
     page.on('console', (message) => {
       // The browser notes refused and lost requests here too. The journeys see what the page makes of them.
-      const isNoted = message.text().startsWith('Failed to load resource') || message.text() === expectedError;
-      if (message.type() === 'error' && !isNoted) complain(message.text());
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complain(message.text());
     });
     page.on('pageerror', (error) => complain(String(error)));
     return page;

@@ -151,8 +151,11 @@ describe('signed in, hinders nobody:', () => {
         name: 'a page whose files are gone, as after an upgrade',
         path: () => '/1/overview',
         act: async () => {
-          await page.route('**/assets/transfer.page-*.js', (route) => route.abort());
+          const files = '**/assets/transfer.page-*.js';
+          await page.route(files, (route) => route.abort());
           await page.goto(`${stage.service.url}/desk/1/transfer`);
+          await page.getByText('Your data is safe.').waitFor();
+          await page.unroute(files);
         },
         shows: 'Your data is safe.',
       },

@@ -18,6 +18,8 @@ interface Waitlist {
   }[];
 }
 
+const colorOf = (element: Element) => getComputedStyle(element).backgroundColor;
+
 let stage: Stage;
 before(async () => {
   stage = await Stage.open();
@@ -178,6 +180,12 @@ test('colors and words show in the preview at once, and on the page once they ar
     body: { configuration_style_json: { font: 'of another program' } },
   });
   const page = await openSettings('look');
+  const canvas = page.frameLocator('iframe[title="Preview"]').locator('html');
+  const scheme = page.getByRole('radiogroup', { name: 'Colors' });
+  await scheme.getByText('Dark').click();
+  assert.equal(await canvas.evaluate(colorOf), 'rgb(13, 14, 17)');
+  await scheme.getByText('Light').click();
+  assert.equal(await canvas.evaluate(colorOf), 'rgb(245, 246, 247)');
   await page.getByRole('textbox', { name: 'Title' }).fill('First in line');
   await page.getByLabel('Button text').fill('Let me in');
   await page.getByLabel('Background').fill('#102a43');
@@ -186,7 +194,6 @@ test('colors and words show in the preview at once, and on the page once they ar
   await preview.locator('h1', { hasText: 'First in line' }).waitFor();
   const button = preview.locator('.waitlist-button');
   assert.equal(await button.innerText(), 'Let me in');
-  const colorOf = (element: Element) => getComputedStyle(element).backgroundColor;
   assert.equal(await button.evaluate(colorOf), 'rgb(240, 180, 41)');
   await checkPage(page, 'desk-settings-look-colors');
   await page.getByText('Joined', { exact: true }).click();

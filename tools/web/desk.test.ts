@@ -188,7 +188,10 @@ describe('the frame', () => {
     await stage.signIn(page);
     await page.waitForLoadState('networkidle');
     await page.context().setOffline(true);
-    await page.getByText('No connection to the service').first().waitFor();
+    const notice = page.getByRole('status').filter({ hasText: 'No connection to the service' });
+    await notice.waitFor();
+    const colorOf = (element: Element) => getComputedStyle(element).backgroundColor;
+    assert.notEqual(await notice.evaluate(colorOf), 'rgba(0, 0, 0, 0)');
     await page.getByRole('link', { name: 'Account' }).first().click();
     await page.getByRole('button', { name: 'Try again' }).first().waitFor();
     await checkPage(page, 'desk-connection-lost');

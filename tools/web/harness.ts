@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { ServiceProcess } from '../../test/support/service-process.js';
 import { call, logIn, ROOT, startService } from '../contract/service.js';
 
 export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -34,8 +35,8 @@ interface PageOptions {
   readonly javaScriptEnabled?: boolean;
   /** Origins that the page may load from, besides the service's own. */
   readonly origins?: readonly string[];
-  /** An error that its console may show. */
-  readonly expectedError?: string;
+  /** An error that its scripts may report. */
+  readonly expectedError?: RegExp;
 }
 
 /** A service and a browser. Tests of a file share one: `before(async () => { stage = await Stage.open(); })`. */
@@ -77,7 +78,9 @@ export class Stage {
     });
     const page = await context.newPage();
     const allowed = [new URL(this.service.url).origin, ...origins, 'null'];
-    const complain = (text: string) => this.complaints.push(`${page.url()}: ${text}`);
+    const complain = (text: string) => {
+      if (!expectedError?.test(text)) this.complaints.push(`${page.url()}: ${text}`);
+    };
     page.on('request', (request) => {
       if (!allowed.includes(new URL(request.url()).origin)) complain(`It requests ${request.url()}`);
     });
@@ -88,8 +91,7 @@ export class Stage {
     });
     page.on('console', (message) => {
       // The browser notes refused and lost requests here too. The journeys see what the page makes of them.
-      const isNoted = message.text().startsWith('Failed to load resource') || message.text() === expectedError;
-      if (message.type() === 'error' && !isNoted) complain(message.text());
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complain(message.text());
     });
     page.on('pageerror', (error) => complain(String(error)));
     return page;
@@ -141,6 +143,14 @@ export class Stage {
         `person-${n}@example.com,Person,Number ${n},${n === 1 ? 'FRST00000000' : ''},${n % 10 === 0 ? 'FRST00000000' : ''}`,
       );
     await this.importCsv(waitlistId, lines);
+  }
+
+  /** Fills an empty waitlist with people, `seed-<n>@example.com`, n from 0. Made for many more than an import is. */
+  async seed(count: number, waitlistId = 1): Promise<void> {
+    const environment = { DATABASE_URL: this.service.databaseUrl };
+    const command = ['dist/src/cli.js', 'waitlist', 'seed', String(waitlistId), '--count', String(count)];
+    const seeding = await ServiceProcess.spawn(environment, ...command);
+    assert.equal(await seeding.exit, 0, seeding.output);
   }
 
   /** The first line names the columns. All others must be imported. */

@@ -42,7 +42,7 @@ before(async () => {
   await stage.importPeople(120);
   emptyId = await stage.waitlist({ waitlist_name: 'Nobody', is_closed: true, is_public: false });
   uuid = String((await stage.list(1, { search: 'person-50@' }))[0]?.uuid);
-  page = await stage.openPage();
+  page = await stage.openPage({ expectedError: /Failed to fetch dynamically imported module/ });
   page.setDefaultTimeout(TIMEOUT_MS);
   // A picker of the system cannot be clicked.
   await page.addInitScript(() => delete (window as { showSaveFilePicker?: unknown }).showSaveFilePicker);
@@ -146,6 +146,18 @@ describe('signed in, hinders nobody:', () => {
           await button('Create waitlist').click();
         },
         shows: /200 characters/,
+      },
+      {
+        name: 'a page whose files are gone, as after an upgrade',
+        path: () => '/1/overview',
+        act: async () => {
+          const files = '**/assets/transfer.page-*.js';
+          await page.route(files, (route) => route.abort());
+          await page.goto(`${stage.service.url}/desk/1/transfer`);
+          await page.getByText('Your data is safe.').waitFor();
+          await page.unroute(files);
+        },
+        shows: 'Your data is safe.',
       },
       {
         name: 'the choice of a waitlist',

@@ -118,7 +118,7 @@ test('shows another waitlist when the page names another, and none when it names
   const [first, second] = [await stage.waitlist(), await stage.waitlist({ title: 'The second' })];
   const page = await open(`/${first}`, {
     origins: [site.url],
-    expectedError: '<waitlist-signup>: There is no such waitlist.',
+    expectedError: /<waitlist-signup>: There is no such waitlist\./,
   });
   const name = (id: number) =>
     page.locator('waitlist-signup').evaluate((element, value) => element.setAttribute('waitlist-id', value), `${id}`);

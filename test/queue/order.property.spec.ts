@@ -15,7 +15,7 @@ import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { FIRST_PAGE, queueOf } from '../support/queue.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService, startServices } from '../support/service.js';
-import { Replica } from '../support/service-process.js';
+import { NO_OWNER, Replica } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const RUNS = 10;
@@ -207,7 +207,7 @@ describe('killed processes', () => {
     observer = await startService({ isolated: true, environment: MAIL });
     // The embedded database is for one process.
     const amount = process.env.TEST_DATABASE_URL ? 2 : 1;
-    const environment = { DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '', ...MAIL };
+    const environment = { DATABASE_URL: observer.databaseUrl, ...NO_OWNER, ...MAIL };
     replicas = Array.from({ length: amount }, () => new Replica(environment));
     await Promise.all(replicas.map((replica) => replica.start()));
   });

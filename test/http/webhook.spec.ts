@@ -580,7 +580,7 @@ class NameServer {
   }
 
   get port(): number {
-    return (this.socket.address()).port;
+    return this.socket.address().port;
   }
 
   async stop(): Promise<void> {

@@ -39,6 +39,7 @@ describe('settings', () => {
       redisUrl: undefined,
       captchaVerifyUrl: undefined,
       corsOrigins: [],
+      webhookAllowedNetworks: [],
       docsEnabled: true,
       auditDays: 400,
       mail: null,

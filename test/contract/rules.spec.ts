@@ -139,7 +139,7 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [ChangePasswordDto, ChangePassword!],
   [CreateAccountKeyDto, CreateAccountKey!, isFuture],
   // In parts: of thirteen random parameters together, few requests have no fault.
-  [ListWaitersDto, ['search', 'status', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
+  [ListWaitersDto, ['search', 'status', 'credit', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), FILTERED_BY)],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), SEARCHED_WITH), isPageOfSearch],
   [OffboardWaitersDto, OffboardWaiters!, isOneSelection],

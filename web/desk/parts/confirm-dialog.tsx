@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Modal, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { nanoid } from 'nanoid';
 import { type ReactNode, useReducer } from 'react';
+import { FormButtons } from './form-buttons';
 import { ProblemAlert } from './problem-alert';
 
 /**
@@ -55,14 +56,7 @@ export function ConfirmDialog({
         <Stack>
           {children}
           {confirm.isError && <ProblemAlert error={confirm.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close} disabled={confirm.isPending}>
-              Cancel
-            </Button>
-            <Button type="submit" color="red" disabled={!canAct} loading={confirm.isPending}>
-              {act}
-            </Button>
-          </Group>
+          <FormButtons act={act} color="red" canAct={canAct} isSending={confirm.isPending} onCancel={close} />
         </Stack>
       </form>
     </Modal>

@@ -10,6 +10,7 @@ import { count, position } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { PlainSection } from '../parts/section';
+import { Problem } from '../problem';
 import { auditQuery, waitlistQuery } from '../queries';
 import { personRoute } from '../router';
 import { CorrectForm } from './correct-form';
@@ -67,7 +68,12 @@ export function PersonPanel() {
           </Stack>
         </Delayed>
       )}
-      {person.isError && !data && <ProblemAlert error={person.error} onRetry={() => void person.refetch()} />}
+      {person.isError && !data && isMissing(person.error) && (
+        <Text size="sm">Nobody on this waitlist has this address. The person may have been erased.</Text>
+      )}
+      {person.isError && !data && !isMissing(person.error) && (
+        <ProblemAlert error={person.error} onRetry={() => void person.refetch()} />
+      )}
       {data && isCorrecting && (
         <CorrectForm
           person={data}
@@ -117,6 +123,10 @@ export function PersonPanel() {
       {data && dialog === 'erase' && <EraseDialog person={data} onErased={close} onClose={closeDialog} />}
     </Drawer>
   );
+}
+
+function isMissing(error: Error): boolean {
+  return error instanceof Problem && error.status === 404;
 }
 
 /** The position, and what made it. */

@@ -15,6 +15,7 @@ export function ConfirmDialog({
   title,
   children,
   act,
+  color = 'red',
   canAct = true,
   onConfirm,
   onClose,
@@ -23,6 +24,8 @@ export function ConfirmDialog({
   title: ReactNode;
   children: ReactNode;
   act: string;
+  /** Of the button; red for an act that cannot be undone. */
+  color?: string;
   canAct?: boolean;
   onConfirm: (key: string) => Promise<unknown>;
   onClose: () => void;
@@ -56,7 +59,7 @@ export function ConfirmDialog({
         <Stack>
           {children}
           {confirm.isError && <ProblemAlert error={confirm.error} />}
-          <FormButtons act={act} color="red" canAct={canAct} isSending={confirm.isPending} onCancel={close} />
+          <FormButtons act={act} color={color} canAct={canAct} isSending={confirm.isPending} onCancel={close} />
         </Stack>
       </form>
     </Modal>

@@ -9,7 +9,7 @@ export function FormButtons({
   onCancel,
 }: {
   act: string;
-  color?: 'red';
+  color?: string;
   canAct?: boolean;
   isSending: boolean;
   onCancel: () => void;

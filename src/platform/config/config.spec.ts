@@ -43,6 +43,7 @@ describe('settings', () => {
       docsEnabled: true,
       auditDays: 400,
       mail: null,
+      webhookAllowedNetworks: [],
       transferDirectory: tmpdir(),
       shutdownDelaySeconds: 0,
       logLevel: 'warn',

@@ -13,7 +13,7 @@ const ARROWS = {
   legacy: ['signup', 'waitlist', 'queue'],
   pages: ['mail', 'signup', 'waitlist', 'queue'],
   transfer: ['fraud', 'waitlist', 'queue', 'auth'],
-  webhook: ['outbox', 'waitlist', 'queue', 'auth'],
+  webhook: ['outbox', 'queue', 'auth'],
   mail: ['fraud', 'outbox', 'waitlist', 'queue', 'auth'],
 };
 const modules = Object.keys(ARROWS).join('|');

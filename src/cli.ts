@@ -258,6 +258,20 @@ waitlist
     }),
   );
 
+const webhook = program.command('webhook').description('manage webhooks');
+webhook
+  .command('replay')
+  .description('send the deliveries of a webhook again, whatever their status; a running service sends them')
+  .argument('<webhook>', 'the id of the webhook', positiveInteger)
+  .option('--since <time>', 'only those since then, such as 2026-11-21T09:30:00Z; all of the last 7 days if omitted')
+  .option(...JSON_OPTION)
+  .action((id: number, options: { since?: string; json?: true }) =>
+    withServices(async ({ replayDeliveries }) => {
+      const replayed = await replayDeliveries(id, options.since);
+      printRow(options, { webhook_id: id, replayed }, `Webhook ${id}: ${replayed} deliveries are sent again.`);
+    }),
+  );
+
 program
   .command('verify')
   .description('compare all counters and keys with the records; safe on a live database')

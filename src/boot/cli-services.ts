@@ -20,6 +20,8 @@ import { ExportService } from '../transfer/export.service.js';
 import { ImportService } from '../transfer/import.service.js';
 import { CreateWaitlistDto } from '../waitlist/waitlist.dto.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
+import { ReplayDeliveriesDto } from '../webhook/webhook.dto.js';
+import { WebhookService } from '../webhook/webhook.service.js';
 
 /**
  * Runs a command with the application's services, without the HTTP server.
@@ -72,6 +74,11 @@ function servicesOf(app: INestApplicationContext) {
       const uuids = new Map(accounts.map(({ id, uuid }) => [id, uuid]));
       return events.map((event) => AuditEventDto.from(event, uuids.get(event.accountId) ?? ''));
     },
+    /** Deliveries since a moment, or all that are kept with their payload. @throws Problem `INVALID_REQUEST`, `WEBHOOK_NOT_FOUND`, `WEBHOOK_OFF` */
+    replayDeliveries: (webhookId: number, since = '1970-01-01T00:00:00Z') =>
+      app
+        .get(WebhookService)
+        .replayByOperator(webhookId, ReplayDeliveriesDto.toSelection(readRequest(ReplayDeliveriesDto, { since }))),
     migrate: () => migrate(app.get(Database).dataSource),
     /** Settings of a new waitlist, held to the rules of the API. @throws Problem `INVALID_REQUEST` */
     readSettings: (body: Partial<CreateWaitlistDto>) =>

@@ -1,9 +1,7 @@
-/** Between the attempts of a delivery: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h. */
-const DELAYS_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
-/** A receiver may ask for a longer delay, but for no longer one than this. */
-const DELAY_MAX_SECONDS = 36_000;
-/** So that deliveries that failed together do not come again together. */
-const JITTER = 0.2;
+import { retryDelayMs } from '../outbox/retry-delay.js';
+
+/** A receiver may ask for a longer delay, but for no longer one than the longest of the schedule. */
+const DELAY_MAX_MS = 10 * 3_600_000;
 /** RFC 9110: the receiver has gone for good. Standard Webhooks: send nothing more. */
 const GONE = 410;
 
@@ -27,11 +25,8 @@ export function judge(
   random = Math.random(),
 ): Verdict {
   if (status !== null && status >= 200 && status < 300) return { status: 'delivered', isGone: false };
-  const delaySeconds = DELAYS_SECONDS[attempts - 1];
-  if (status === GONE || delaySeconds === undefined) return { status: 'failed', isGone: status === GONE };
-  const seconds = Math.max(
-    delaySeconds * (1 + JITTER * (2 * random - 1)),
-    Math.min(retryAfterSeconds ?? 0, DELAY_MAX_SECONDS),
-  );
-  return { status: 'pending', nextAttemptAt: new Date(now.getTime() + seconds * 1000) };
+  const delayMs = retryDelayMs(attempts, random);
+  if (status === GONE || delayMs === null) return { status: 'failed', isGone: status === GONE };
+  const askedMs = Math.min((retryAfterSeconds ?? 0) * 1000, DELAY_MAX_MS);
+  return { status: 'pending', nextAttemptAt: new Date(now.getTime() + Math.max(delayMs, askedMs)) };
 }

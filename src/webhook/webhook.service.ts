@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import type { DeliveryEntity } from '../outbox/delivery.entity.js';
 import { bodyExpiry } from '../outbox/delivery.store.js';
+import { MailStore } from '../outbox/mail.store.js';
 import type { WebhookEntity } from '../outbox/webhook.entity.js';
 import { AuditLog, FROM_CLI } from '../platform/audit/audit-log.js';
 import { Database } from '../platform/database/database.js';
@@ -66,6 +67,7 @@ export class WebhookService {
     private readonly audit: AuditLog,
     private readonly secrets: Secrets,
     private readonly addresses: AddressGuard,
+    private readonly mails: MailStore,
     sealed: SealedColumns,
   ) {
     sealed.add({ table: 'webhook', id: 'id', column: 'sealed_secret' });
@@ -200,18 +202,21 @@ export class WebhookService {
   }
 
   /** The same for any owner's webhook, by the operator. */
-  async replayByOperator(id: number, since: Date): Promise<number> {
-    const owner = (await this.database.one(this.webhooks.findOwner(id))) ?? throwNotFound();
-    return this.replay({ waitlistId: owner.waitlistId, id }, { since }, operatorWrite(owner.accountId));
+  async replayByOperator(id: number, selection: ReplaySelection): Promise<number> {
+    const { accountId, waitlistId } = (await this.database.one(this.webhooks.findOwner(id))) ?? throwNotFound();
+    return this.replay({ waitlistId, id }, selection, operatorWrite(accountId));
   }
 
-  /** Turns off a webhook that fails. */
+  /** Turns off a webhook that fails, and tells its owner by the audit log and a mail. */
   async turnOff({ id, waitlistId }: WebhookName): Promise<void> {
     await this.database.transaction(async (manager, session) => {
       const owner = await session.one(this.webhooks.findOwner(id));
       if (!owner || !(await this.webhooks.turnOff(manager, id))) return;
       const { accountId } = owner;
-      await session.one(this.audit.record({ ...FROM_CLI, accountId, action: 'webhook_turned_off', waitlistId }));
+      await session.all([
+        this.audit.record({ ...FROM_CLI, accountId, action: 'webhook_turned_off', waitlistId }),
+        this.mails.insertWebhookDisabled(waitlistId, id, new Date()),
+      ]);
     });
   }
 

@@ -346,7 +346,7 @@ describe('asking for another mail', () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
 
     expect((await resend(9_007_199_254_740_991, newEmail())).body.error_code).toBe('WAITLIST_NOT_FOUND');
-    for (const email of [undefined, null, '', 'nobody'])
+    for (const email of [undefined, null, 'nobody'])
       expect((await resend(waitlist.id, email as string)).status).toBe(400);
   });
 

@@ -20,15 +20,18 @@ type Answer = (received: Received, response: ServerResponse, request: IncomingMe
 
 /** A receiver of webhooks on the loopback interface. */
 export class Receiver {
-  readonly received: Received[] = [];
-  /** Receives each message; 204 unless a test says otherwise. */
+  /** Answers each message: 204 unless a test says otherwise. */
   answer: Answer = answerWith(204);
 
-  private constructor(private readonly server: Server) {}
+  private constructor(
+    private readonly server: Server,
+    readonly received: Received[],
+  ) {}
 
-  static async start(port = 0): Promise<Receiver> {
+  /** `received` is what an earlier receiver at this port got before it was stopped. */
+  static async start(port = 0, received: Received[] = []): Promise<Receiver> {
     const server = createServer();
-    const receiver = new Receiver(server);
+    const receiver = new Receiver(server, received);
     server.on('request', (request, response) => void receiver.receive(request, response));
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');

@@ -1,14 +1,17 @@
 /**
  * Each client that `npm run sdk` generates, compiled with its own toolchain and led through the tour of the README
- * against a service of its own: `npm run test:sdk [-- typescript python go java]`.
+ * against a service of its own; and libraries that verify its webhooks: `npm run test:sdk [-- typescript python go java]`.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cp, mkdir, readFile, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { generate } from './sdk.js';
-import { ROOT, run, startService } from './service.js';
+import { Receiver } from '../../test/support/receiver.ts';
+import { until } from '../../test/support/service-process.ts';
+import { call, logIn, ROOT, run, startService } from './service.js';
 
 const MAVEN_CLASSPATH = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath';
 const STRICT = [
@@ -81,18 +84,45 @@ const LANGUAGES = {
   },
 };
 
+/** The reference libraries of Standard Webhooks; test/http/webhook.spec.ts has that of JavaScript. */
+const VERIFIERS = {
+  python: {
+    tools: ['python3'],
+    async build(directory) {
+      const python = join(directory, '.venv/bin/python');
+      await must('python3', ['-m', 'venv', join(directory, '.venv')]);
+      await must(python, ['-m', 'pip', 'install', '--quiet', 'standardwebhooks==1.1.0']);
+      return [python, tourOf('python', 'verify.py')];
+    },
+  },
+  go: {
+    tools: ['go'],
+    async build(directory) {
+      await cp(tourOf('go', 'verify.go'), join(directory, 'main.go'));
+      await must('go', ['mod', 'init', 'verify'], { cwd: directory });
+      await must('go', ['get', 'github.com/standard-webhooks/standard-webhooks/libraries@v0.0.1'], { cwd: directory });
+      await must('go', ['build', '-o', 'verify'], { cwd: directory });
+      return [join(directory, 'verify')];
+    },
+  },
+};
+
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(LANGUAGES);
+
+/** The tools that are not installed, in words; CI must have all. */
+function missingOf(tools) {
+  const missing = tools.filter((tool) => spawnSync('which', [tool]).status !== 0);
+  if (missing.length === 0) return undefined;
+  const reason = `Not installed: ${missing.join(', ')}`;
+  assert.ok(!process.env.CI, reason);
+  return reason;
+}
 
 for (const language of chosen) {
   const { tools, tour, build } = LANGUAGES[language];
-
   test(`the ${language} client compiles, and carries out the tour`, async (t) => {
-    const missing = ['java', ...tools].filter((tool) => spawnSync('which', [tool]).status !== 0);
-    if (missing.length > 0) {
-      const reason = `Not installed: ${missing.join(', ')}`;
-      assert.ok(!process.env.CI, reason);
-      return t.skip(reason);
-    }
+    const reason = missingOf(['java', ...tools]);
+    if (reason) return t.skip(reason);
     const source = tourOf(language, tour);
     const [command, ...args] = await build(await generate(language), source);
     const service = await startService();
@@ -113,5 +143,34 @@ for (const language of chosen) {
       [],
       'Lines that the tour does not have',
     );
+  });
+}
+
+for (const language of chosen.filter((name) => name in VERIFIERS)) {
+  test(`the reference library of Standard Webhooks in ${language} verifies a message`, async (t) => {
+    const { tools, build } = VERIFIERS[language];
+    const reason = missingOf(tools);
+    if (reason) return t.skip(reason);
+    const directory = await mkdtemp(join(tmpdir(), 'waitlist-verify-'));
+    const service = await startService({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' });
+    const receiver = await Receiver.start();
+    try {
+      const [command, ...args] = await build(directory);
+      const token = await logIn(service);
+      const path = '/api/v1/waitlist/1/webhook';
+      const { id, secret } = await call(service, 'POST', path, { token, body: { url: receiver.url }, status: 201 });
+      await call(service, 'POST', `${path}/${id}/test`, { token, status: 202 });
+      await until(() => receiver.received.length > 0);
+      const [{ body, headers }] = receiver.received;
+      const verify = (message) =>
+        spawnSync(command, args, { input: JSON.stringify(message), encoding: 'utf8', cwd: directory });
+      const verified = verify({ secret, body, headers });
+      assert.equal(verified.status, 0, verified.stderr);
+      assert.notEqual(verify({ secret, body: `${body} `, headers }).status, 0);
+    } finally {
+      await receiver.stop();
+      await service.stop();
+      await rm(directory, { recursive: true, force: true });
+    }
   });
 }

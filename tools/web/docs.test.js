@@ -6,9 +6,18 @@ import { call, logIn, PICTURES, Stage } from './harness.ts';
 
 const SCREEN = { width: 1280, height: 800 };
 /** Operations that add a record, a waitlist or a key, as their names say. */
-const ADDS = ['createWaitlist', 'createSignup', 'createAccountKey'];
+const ADDS = ['createWaitlist', 'createSignup', 'createAccountKey', 'createWebhook'];
 /** Operations whose success has no body. */
-const EMPTY = ['deleteWaitlist', 'eraseSignups', 'revokeAccountKey', 'changePassword', 'logOut', 'endSession'];
+const EMPTY = [
+  'deleteWaitlist',
+  'eraseSignups',
+  'revokeAccountKey',
+  'deleteWebhook',
+  'changePassword',
+  'logOut',
+  'endSession',
+  'resendVerification',
+];
 
 let stage, service, page;
 
@@ -194,7 +203,7 @@ test('shows an operation on two screens, with its own failures and a link to all
 
 test('lists the operations in the order in which they are used', async () => {
   const tags = await page.locator('.opblock-tag').evaluateAll((list) => list.map(({ dataset }) => dataset.tag));
-  assert.deepEqual(tags, ['Auth', 'Session', 'Waitlist', 'Signup', 'Waiter', 'Account key', 'Audit']);
+  assert.deepEqual(tags, ['Auth', 'Session', 'Waitlist', 'Signup', 'Waiter', 'Webhook', 'Account key', 'Audit']);
 });
 
 test('follows the dark scheme', async () => {

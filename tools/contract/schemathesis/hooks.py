@@ -19,7 +19,7 @@ API_KEY = os.environ["WAITLIST_API_KEY"]
 TOKEN = os.environ["WAITLIST_TOKEN"]
 SIGNUPS = ("createSignup", "createWaiter", "submitUser")
 # Public operations that take a key in place of an id. `getWaiter` is the lookup of an earlier generation without a token.
-NAMING = ("createSignup", "getSignup", "createHeartbeat", "createWaiter", "viewWaitlist", "getWaiter")
+NAMING = ("createSignup", "getSignup", "resendVerification", "createHeartbeat", "createWaiter", "viewWaitlist", "getWaiter")
 KEPT_WAITLIST = int(os.environ["WAITLIST_ID"])
 
 # Formats that JSON Schema does not know. Their full rule can't be written as a pattern, so the document names them.
@@ -128,6 +128,18 @@ def before_call(context, case, kwargs):
             for name, value in case.body.items()
             if name not in ("metadata", "answers") and value not in (None, "null")
         }
+    if _id_of(case) in ("createWebhook", "updateWebhook") and isinstance(case.body, dict):
+        # No name is asked of the DNS, and no message leaves this machine. A URL that breaks the contract stays.
+        if re.fullmatch(r"https://[a-z0-9]+\.example/join", str(case.body.get("url"))):
+            case.body["url"] = "https://93.184.215.14/join"
+        if case.body.get("is_active", True) is True:
+            case.body["is_active"] = False
+    if _id_of(case) == "replayDeliveries" and isinstance(case.body, dict):
+        # One of the two.
+        if "since" in case.body:
+            case.body.pop("delivery_ids", None)
+        elif "delivery_ids" not in case.body:
+            case.body["since"] = "2026-11-21T09:30:00Z"
     if _id_of(case) in ("refreshSession", "logOut"):
         # Browsers send it with each request of a page of the service.
         case.headers = {**(case.headers or {}), "Sec-Fetch-Site": "same-origin"}
@@ -196,6 +208,10 @@ def _is_kindness(case):
         return True
     if _id_of(case) == "createAccountKey" and any(
         name in body for name in ("id", "prefix", "created_at", "last_used_at", "key")
+    ):
+        return True
+    if _id_of(case) in ("createWebhook", "updateWebhook") and any(
+        name in body for name in ("id", "created_at", "secret", "secret_available")
     ):
         return True
     if _id_of(case) not in SIGNUPS:

@@ -39,6 +39,14 @@ const ACTIONS: Readonly<Record<Event['action'], string>> = {
   waiters_imported: 'People imported',
   waiter_corrected: 'Person edited',
   waiters_erased: 'Erased',
+  referrals_refused: 'Referrals refused',
+  webhook_created: 'Webhook added',
+  webhook_updated: 'Webhook changed',
+  webhook_deleted: 'Webhook deleted',
+  webhook_secret_replaced: 'Secret of a webhook replaced',
+  webhook_tested: 'Webhook tested',
+  webhook_turned_off: 'Webhook turned off after days of failures',
+  deliveries_replayed: 'Events sent again',
 };
 
 /** What happened to the account and its waitlists. The address holds the filters. */

@@ -228,6 +228,8 @@ export const initial = migrationsOf(1763683200000, [
       failing_since ${is.time} NULL,
       created_at ${is.time} NOT NULL`,
   ),
+  // The webhooks that are on.
+  index('webhook_active', 'webhook', 'is_active, id'),
   // The webhooks of a waitlist.
   index('webhook_waitlist', 'webhook', 'waitlist_id, id'),
   table(

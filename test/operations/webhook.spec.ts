@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { DeliveryStore } from '../../src/outbox/delivery.store.js';
+import { EVENTS } from '../../src/outbox/webhook.entity.js';
+import { Database } from '../../src/platform/database/database.js';
+import { toSqlTime } from '../../src/platform/database/dialect.js';
+import { write } from '../../src/platform/database/session.js';
+import type { WebhookWithSecretDto } from '../../src/webhook/webhook.dto.js';
+import { Receiver, verify } from '../support/receiver.js';
+import { type Service, startService } from '../support/service.js';
+import { ServiceProcess, until } from '../support/service-process.js';
+
+const RECORDS = 60;
+const KILLS = 2;
+
+describe('a process that sends events', () => {
+  /** Shares the database. It is not a server process, so it sends nothing. */
+  let observer: Service;
+  let receiver: Receiver;
+  let processes: ServiceProcess[];
+  let webhook: WebhookWithSecretDto & { readonly waitlistId: number };
+
+  beforeEach(async () => {
+    observer = await startService({ isolated: true, environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' } });
+    receiver = await Receiver.start();
+    processes = [];
+    const { id: waitlistId, owner } = await observer.world.waitlist();
+    const { body } = await observer.api.post(`/api/v1/waitlist/${waitlistId}/webhook`, { url: receiver.url }, { token: owner.token }); // prettier-ignore
+    webhook = { ...(body as WebhookWithSecretDto), waitlistId };
+  });
+  afterEach(async () => {
+    for (const process of processes) {
+      process.signal('SIGKILL');
+      await process.exit;
+    }
+    await receiver.stop();
+    await observer.stop();
+  });
+
+  async function start(): Promise<ServiceProcess> {
+    const process = await ServiceProcess.spawn({
+      DATABASE_URL: observer.databaseUrl,
+      OWNER_EMAIL: '',
+      SHUTDOWN_DELAY: '0',
+      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1',
+    });
+    processes.push(process);
+    await process.started();
+    return process;
+  }
+
+  /** Every kind of event for each record. */
+  async function emit(records: number): Promise<void> {
+    const at = new Date();
+    const events = EVENTS.flatMap((event, place) =>
+      Array.from({ length: records }, (_, index) => {
+        const number = place * records + index;
+        const waiterUuid = `person-${index}`;
+        return { number, event, waiterUuid, at, body: { event, signup: { uuid: waiterUuid, place } } };
+      }),
+    );
+    const subscriber = { id: webhook.id, events: [] };
+    await observer.app.get(Database).one(observer.app.get(DeliveryStore).insert(webhook.waitlistId, [subscriber], events)); // prettier-ignore
+  }
+
+  const statuses = async () =>
+    observer.app
+      .get(Database)
+      .dataSource.query<{ status: string; due: number }[]>(
+        `SELECT status, CASE WHEN next_attempt_at <= '${toSqlTime(new Date())}' THEN 1 ELSE 0 END AS due FROM delivery`,
+      );
+
+  /** Ends the leases of a process that is dead. */
+  async function endLeases(): Promise<void> {
+    const now = toSqlTime(new Date());
+    await observer.app.get(Database).one(write('UPDATE delivery SET next_attempt_at = ? WHERE next_attempt_at > ?', [now, now])); // prettier-ignore
+  }
+
+  it('and is killed in the middle loses none: each arrives, again only with the same id, in the order of its record', async () => {
+    await emit(RECORDS);
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      const enough = (kill * RECORDS * EVENTS.length) / (KILLS + 2);
+      const process = await start();
+      await until(() => receiver.received.length >= enough);
+      process.signal('SIGKILL');
+      await process.exit;
+      await endLeases();
+    }
+    await start();
+    await until(async () => (await statuses()).every(({ status }) => status === 'delivered'));
+
+    const bodies = new Map(receiver.received.map(({ id, body }) => [id, body]));
+    expect(bodies.size).toBe(RECORDS * EVENTS.length);
+    expect(new Set(bodies.values()).size).toBe(RECORDS * EVENTS.length);
+    for (const received of receiver.received) {
+      expect(received.body).toBe(bodies.get(received.id));
+      verify(received, webhook.secret);
+    }
+    const places = new Map<string, number>();
+    for (const { signup } of receiver.received as { signup: { uuid: string; place: number } }[]) {
+      const last = places.get(signup.uuid) ?? 0;
+      expect(signup.place - last).toBeGreaterThanOrEqual(0);
+      expect(signup.place - last).toBeLessThanOrEqual(1);
+      places.set(signup.uuid, signup.place);
+    }
+  });
+
+  it('and is stopped while a receiver hangs gives its deliveries back at once, not counted as attempts', async () => {
+    receiver.answer = () => undefined;
+    await emit(1);
+    const process = await start();
+    await until(() => receiver.received.length === 1);
+
+    process.signal('SIGTERM');
+
+    expect(await process.exit).toBe(0);
+    expect((await statuses()).filter(({ due }) => Number(due) === 1)).toHaveLength(1);
+    const [row] = await observer.app.get(Database).dataSource.query<{ attempts: unknown }[]>('SELECT SUM(attempts) AS attempts FROM delivery'); // prettier-ignore
+    expect(Number(row?.attempts)).toBe(0);
+  });
+});

@@ -43,7 +43,6 @@ describe('settings', () => {
       docsEnabled: true,
       auditDays: 400,
       mail: null,
-      webhookAllowedNetworks: [],
       transferDirectory: tmpdir(),
       shutdownDelaySeconds: 0,
       logLevel: 'warn',

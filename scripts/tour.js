@@ -77,6 +77,8 @@ const WAITER = {
   waitlist_api_key: string,
   waitlist_id: integer,
 };
+/** Of a record without names, in a request by id. */
+const UNNAMED = { first_name: orNull(string), last_name: orNull(string), waitlist_api_key: exactly(null) };
 const QUESTIONS = {
   question_1: string,
   question_2: string,
@@ -139,6 +141,12 @@ function checks(answers) {
       'GONE',
       { ...WAITER, ...QUESTIONS, uuid: exactly(ada?.uuid), removed_date: exactly(offboarded?.[0]?.removed_date) },
     ],
+    [
+      'Get Waiter: withheld credit',
+      'WITHHELD',
+      { ...WAITER, ...UNNAMED, email: exactly('eve@mailinator.com'), credit: exactly('withheld') },
+    ],
+    ['Correct a Signup: approve the credit', 'APPROVED', { ...WAITER, ...UNNAMED, credit: exactly('credited') }],
   ];
 }
 

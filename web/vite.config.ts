@@ -14,6 +14,8 @@ export default defineConfig({
     outDir: here('../dist/web/desk'),
     emptyOutDir: true,
     target: 'es2022',
+    // Older targets would replace light-dark(), and then neither the desk nor its previews could choose their scheme.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     // One request for the desk's own code; the pages load theirs when they are opened.
     chunkSizeWarningLimit: 1_000,
     // Each file of the component library says "use client", which only frameworks with server components read.

@@ -4,14 +4,12 @@ import {
   createParamDecorator,
   type ExecutionContext,
   Injectable,
-  SetMetadata,
   type Type,
-  UseGuards,
 } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import { ApiBearerAuth, ApiCookieAuth, ApiSecurity } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { WHO_MAY_CALL, type WhoMayCall } from '../platform/http/public.js';
+import { MayCall } from '../platform/http/public.js';
 import { SameOriginGuard } from '../platform/http/same-origin.js';
 import { Problem } from '../platform/problems/problem.js';
 import { AccountKeyService } from './account-key.service.js';
@@ -139,26 +137,15 @@ function tokenProblem({ headers }: FastifyRequest) {
  * scope `read` may only read.
  */
 export const OwnerOnly = (...guards: Type<CanActivate>[]) =>
-  applyDecorators(
-    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'owner'),
-    UseGuards(OwnerGuard, ...guards),
-    ApiBearerAuth('access_token'),
-    ApiSecurity(ACCOUNT_KEY),
-  );
+  applyDecorators(MayCall('owner', OwnerGuard, ...guards), ApiBearerAuth('access_token'), ApiSecurity(ACCOUNT_KEY));
 
 /** Only the bearer of an access token may call. */
-export const TokenOnly = () =>
-  applyDecorators(
-    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'owner'),
-    UseGuards(AccessTokenGuard),
-    ApiBearerAuth('access_token'),
-  );
+export const TokenOnly = () => applyDecorators(MayCall('owner', AccessTokenGuard), ApiBearerAuth('access_token'));
 
 /** Anyone may call; the bearer of an access token or of an account key sees more. */
 export const OwnerOrPublic = () =>
   applyDecorators(
-    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'public'),
-    UseGuards(OptionalOwnerGuard),
+    MayCall('public', OptionalOwnerGuard),
     ApiSecurity({}),
     ApiBearerAuth('access_token'),
     ApiSecurity(ACCOUNT_KEY),
@@ -166,33 +153,19 @@ export const OwnerOrPublic = () =>
 
 /** Only the bearer of a refresh token may call. */
 export const RefreshTokenOnly = () =>
-  applyDecorators(
-    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'refresh'),
-    UseGuards(RefreshTokenGuard),
-    ApiBearerAuth('refresh_token'),
-  );
+  applyDecorators(MayCall('refresh', RefreshTokenGuard), ApiBearerAuth('refresh_token'));
 
 /** Only the bearer of an access token may call. Account keys are not read: they open nothing below `/api/v1/auth`. */
-export const LoginOnly = () =>
-  applyDecorators(
-    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'owner'),
-    UseGuards(LoginGuard),
-    ApiBearerAuth('access_token'),
-  );
+export const LoginOnly = () => applyDecorators(MayCall('owner', LoginGuard), ApiBearerAuth('access_token'));
 
 /** Only a page of this service may call, with the cookie of a live login. */
 export const CookieOnly = () =>
-  applyDecorators(
-    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'cookie'),
-    UseGuards(SameOriginGuard, CookieGuard),
-    ApiCookieAuth('session_cookie'),
-  );
+  applyDecorators(MayCall('cookie', SameOriginGuard, CookieGuard), ApiCookieAuth('session_cookie'));
 
 /** Any page of this service may call; a cookie names its login. */
 export const CookieOrNone = () =>
   applyDecorators(
-    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'public'),
-    UseGuards(SameOriginGuard, OptionalCookieGuard),
+    MayCall('public', SameOriginGuard, OptionalCookieGuard),
     ApiSecurity({}),
     ApiCookieAuth('session_cookie'),
   );

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import {
   applyDecorators,
-  type CanActivate,
   createParamDecorator,
   type ExecutionContext,
   Injectable,
   type PipeTransform,
-  UseGuards,
 } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuidV7 } from 'uuid';
 import { AuditLog } from '../platform/audit/audit-log.js';
+import { HeaderHolds } from '../platform/contract/request.guard.js';
 import { isRepeated } from '../platform/http/headers.js';
 import type { OwnerWrite, RepeatKey } from '../platform/idempotency/owner-write.js';
 import type { FieldFault } from '../platform/problems/problem.js';
+import type { Rule } from '../platform/problems/rule.js';
 import type { Caller } from './token.service.js';
 
 const KEY_HEADER = 'idempotency-key';
@@ -28,21 +28,10 @@ interface Call {
 /** The failures of a repeated write, in addition to those of the operation. */
 export const REPEAT_PROBLEMS = ['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED', 'SECRET_UNAVAILABLE'] as const;
 
-/** Checks the header. RequestInterceptor lists its fault with all others of the request. */
-@Injectable()
-class IdempotencyKeyGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const fault = keyFault(request);
-    if (fault) request.faults = [...(request.faults ?? []), { field: 'Idempotency-Key', ...fault }];
-    return true;
-  }
-}
-
 /** An operation that can be repeated safely. Its handler takes `@Write()`. */
 export const Repeatable = () =>
   applyDecorators(
-    UseGuards(IdempotencyKeyGuard),
+    HeaderHolds(keyFault),
     ApiHeader({
       name: 'Idempotency-Key',
       required: false,
@@ -76,13 +65,13 @@ export const Write = () =>
     return { request: http.getRequest(), reply: http.getResponse() };
   })(OwnerWritePipe);
 
-function keyFault(request: FastifyRequest): Omit<FieldFault, 'field'> | null {
+function keyFault(request: FastifyRequest): FieldFault | null {
   const given = request.headers[KEY_HEADER];
+  const fault = (rule: Rule, message: string) => ({ field: 'Idempotency-Key', rule, message });
   if (given === undefined) return null;
-  if (isRepeated(request, KEY_HEADER)) return { rule: 'unique', message: 'must be given once' };
-  if (given === '') return { rule: 'min_length', message: 'must not be empty' };
-  if (given.length <= KEY_LENGTH_MAX) return null;
-  return { rule: 'max_length', message: `must have at most ${KEY_LENGTH_MAX} characters` };
+  if (isRepeated(request, KEY_HEADER)) return fault('unique', 'must be given once');
+  if (given === '') return fault('min_length', 'must not be empty');
+  return given.length <= KEY_LENGTH_MAX ? null : fault('max_length', `must have at most ${KEY_LENGTH_MAX} characters`);
 }
 
 function keyOf({ user, method, routeOptions, params, body, headers }: Call['request']): RepeatKey | null {

@@ -31,7 +31,7 @@ async function createFirstOwner(
   if (email === undefined) return 'There is no account yet. Create one: npm run cli -- owner create <email>\n';
   if (password === undefined) throw new ConfigError('OWNER_PASSWORD: is required with OWNER_EMAIL');
   try {
-    const account = await createOwner(app, email, password);
+    const account = await createOwner(app, email, password, false);
     return `Created the account ${account.email}.\n`;
   } catch (error) {
     if (error instanceof Problem && error.code === 'ACCOUNT_EXISTS') return '';
@@ -41,12 +41,12 @@ async function createFirstOwner(
 
 async function createFirstWaitlist(app: INestApplicationContext, config: Config): Promise<string> {
   const { email = EMAIL_DEFAULT, password = randomBytes(PASSWORD_BYTES).toString('base64url') } = config.firstOwner;
+  const isGenerated = config.firstOwner.password === undefined;
   const base = config.publicBaseUrl;
-  const account = await createOwner(app, email, password);
+  const account = await createOwner(app, email, password, isGenerated);
   const { waitlist, apiKey } = await app
     .get(WaitlistService)
     .create({ name: 'My waitlist' }, operatorWrite(account.id));
-  const isGenerated = config.firstOwner.password === undefined;
   const examples = new URLSearchParams({ email: account.email, ...(isGenerated && { password }), api_key: apiKey });
   const docs = `or in a browser, where this link fills them into the examples:
 
@@ -73,9 +73,9 @@ ${config.docsEnabled ? docs : ''}${dataLocation(config)} Ctrl-C stops the servic
 }
 
 /** The check for weak passwords runs only here, because its word lists are slow to load. */
-async function createOwner(app: INestApplicationContext, email: string, password: string) {
+async function createOwner(app: INestApplicationContext, email: string, password: string, isRandom: boolean) {
   try {
-    return await app.get(AuthService).createAccount(email, password);
+    return await app.get(AuthService).createAccount(email, password, { isRandom });
   } catch (error) {
     const fault = error instanceof Problem && error.fields?.find(({ field }) => field === 'password');
     throw fault ? new ConfigError(`OWNER_PASSWORD: ${fault.message}`) : error;

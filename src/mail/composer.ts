@@ -1,19 +1,12 @@
 import { directionOf, textsOf } from '../../web/page/texts.js';
 import type { WholeWaitlist } from '../queue/waitlist.table.js';
-import { type Content, render } from './templates.js';
-
-/** A mail without its addresses. */
-export interface Composed {
-  readonly subject: string;
-  readonly html: string;
-  readonly text: string;
-}
+import type { Content } from './templates.js';
 
 /** As far as the mails name it. */
 type Waitlist = Pick<WholeWaitlist, 'name' | 'display' | 'mailSubject' | 'mailText'>;
 
 /** Asks for a click. Holds nothing of the signup: a stranger may have typed the address, and a name beside it. */
-export function verificationMail(waitlist: Waitlist, url: string): Composed {
+export function verificationMail(waitlist: Waitlist, url: string): Content {
   const name = nameOf(waitlist);
   return compose(waitlist, {
     subject: waitlist.mailSubject ?? `Confirm your email for ${name}`,
@@ -26,7 +19,7 @@ export function verificationMail(waitlist: Waitlist, url: string): Composed {
 }
 
 /** Tells a person who was offboarded. */
-export function yourTurnMail(waitlist: Waitlist): Composed {
+export function yourTurnMail(waitlist: Waitlist): Content {
   const { lang = 'en', texts = {}, your_turn_url: url = null } = waitlist.display;
   const { text } = textsOf({ lang, texts });
   return compose(waitlist, {
@@ -38,7 +31,7 @@ export function yourTurnMail(waitlist: Waitlist): Composed {
 }
 
 /** Tells the owner of a webhook that the service has turned it off. */
-export function webhookDisabledMail(waitlist: Waitlist, url: string, deskUrl: string): Composed {
+export function webhookDisabledMail(waitlist: Waitlist, url: string, deskUrl: string): Content {
   return compose(waitlist, {
     subject: `Webhook turned off: ${nameOf(waitlist)}`,
     paragraphs: [
@@ -53,11 +46,10 @@ export function webhookDisabledMail(waitlist: Waitlist, url: string, deskUrl: st
 
 function compose(
   { name, display }: Waitlist,
-  { subject, ...content }: Pick<Content, 'subject' | 'paragraphs' | 'button' | 'note'>,
-): Composed {
+  content: Pick<Content, 'subject' | 'paragraphs' | 'button' | 'note'>,
+): Content {
   const { lang = 'en' } = display;
-  const shown = { ...content, subject, lang, direction: directionOf(lang), name: display.title ?? name };
-  return { subject, ...render(shown) };
+  return { ...content, lang, direction: directionOf(lang), name: display.title ?? name };
 }
 
 function nameOf({ name, display }: Waitlist): string {

@@ -56,7 +56,7 @@ export class DueMailStore {
   findDue(now: Date, limit: number): Query<MailEntity[]> {
     return select<Row, MailEntity[]>(
       `SELECT ${this.mails.select('m')} FROM mail m WHERE m.status = 'pending' AND m.next_attempt_at <= ?
-       ORDER BY m.next_attempt_at LIMIT ?${this.database.dialect.isEmbedded ? '' : ' FOR UPDATE SKIP LOCKED'}`,
+       ORDER BY m.next_attempt_at LIMIT ? ${this.database.dialect.skipLocked}`,
       [toSqlTime(now), limit],
       (rows) => rows.map((row) => this.mails.read(row)),
     );

@@ -8,15 +8,17 @@ import { Sweeper } from '../platform/database/sweeper.js';
 import { safeError } from '../platform/problems/problem.filter.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import type { MailEntity } from '../outbox/mail.entity.js';
+import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { retryDelayMs } from '../outbox/retry-delay.js';
 import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
 import type { WholeWaitlist } from '../queue/waitlist.table.js';
 import { type Bound, MailBounds } from './bounds.js';
-import { type Composed, verificationMail, webhookDisabledMail, yourTurnMail } from './composer.js';
+import { verificationMail, webhookDisabledMail, yourTurnMail } from './composer.js';
 import { DueMailStore, type Recipient, type WebhookOwner } from './due-mail.store.js';
 import { MailMetrics } from './mail.metrics.js';
 import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailTransport } from './mail.transport.js';
+import { type Content, render } from './templates.js';
 
 /** How often each process looks for mails that are due. */
 const LOOK_MS = 1_000;
@@ -39,9 +41,10 @@ export interface Log {
   error(fields: object, text: string): void;
 }
 
-/** A mail with its text, and the link in it, which is stored before the mail leaves. */
-interface Letter extends Composed {
+/** A mail with its texts, and the link in it, which is stored before the mail leaves. */
+interface Letter {
   readonly to: string;
+  readonly content: Content;
   readonly link: VerificationLinkEntity | null;
 }
 
@@ -67,7 +70,7 @@ interface Claim {
 
 /**
  * Sends the mails of the outbox, on every replica. A claim is one transaction: it holds the mails that are due to their
- * bounds, composes them with a new link each, and leases them to this process. A mail is sent at least once: if a process
+ * bounds, gives each a new link, and leases them to this process. A mail is sent at least once: if a process
  * dies after the server took a mail, it goes out again when its lease has ended.
  */
 @Injectable()
@@ -82,9 +85,11 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     private readonly links: VerificationLinkStore,
     private readonly transport: MailTransport,
     private readonly metrics: MailMetrics,
+    signal: OutboxSignal,
     sweeper: Sweeper,
     @Inject(CONFIG) private readonly config: Config,
   ) {
+    if (transport.isConfigured) signal.onMails = () => this.wake();
     const rows = { chunk: SWEPT_AT_ONCE } as const;
     sweeper.add({ ...rows, table: 'mail', id: 'id', time: 'created_at', before: () => new Date(Date.now() - KEPT_DAYS * DAY_MS) }); // prettier-ignore
     sweeper.add({ ...rows, table: 'verification_link', id: 'token_hash', time: 'expires_at', before: () => new Date() }); // prettier-ignore
@@ -109,10 +114,10 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   /** Claims no more mails, and resolves when those under way have been tried. Later ones are tried again. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.task.stop();
-    const timer = setTimeout(() => this.transport.close(), STOP_MS);
+    const timer = setTimeout(() => void this.transport.close(), STOP_MS);
     await Promise.all(this.sending);
     clearTimeout(timer);
-    this.transport.close();
+    await this.transport.close();
   }
 
   /** Claims as many mails as there are connections. One that is slow does not delay the next claim. */
@@ -186,11 +191,11 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     if (!waitlist) return null;
     if (mail.kind === 'webhook_disabled') {
       const desk = `${this.config.publicBaseUrl}/desk`;
-      return owner ? { to: owner.email, link: null, ...webhookDisabledMail(waitlist, owner.url, desk) } : null;
+      return owner ? { to: owner.email, content: webhookDisabledMail(waitlist, owner.url, desk), link: null } : null;
     }
     if (!recipient || recipient.email === null || recipient.emailKey === null) return null;
     const { uuid, email, emailKey } = recipient;
-    if (mail.kind === 'your_turn') return { to: email, link: null, ...yourTurnMail(waitlist) };
+    if (mail.kind === 'your_turn') return { to: email, content: yourTurnMail(waitlist), link: null };
     if (recipient.verified) return null;
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const link = {
@@ -203,11 +208,12 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       usedAt: null,
     };
     const url = `${waitlist.hostedPage}/verify/${token}`;
-    return { to: email, link, ...verificationMail(waitlist, url) };
+    return { to: email, content: verificationMail(waitlist, url), link };
   }
 
-  private async send({ mail, letter: { to, subject, html, text } }: Claimed): Promise<void> {
-    const receipt = await this.transport.send({ id: mail.id, to, subject, html, text });
+  private async send({ mail, letter: { to, content } }: Claimed): Promise<void> {
+    const { subject } = content;
+    const receipt = await this.transport.send({ id: mail.id, to, subject, ...(await render(content)) });
     if (receipt.outcome === 'sent') {
       this.metrics.count('sent');
       await this.database.one(this.mails.settle(mail, { status: 'sent', nextAttemptAt: null }));

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { createTransport, type NodemailerError } from 'nodemailer';
+import type { NodemailerError } from 'nodemailer';
 import { type Config, CONFIG } from '../platform/config/config.js';
-import type { Composed } from './composer.js';
 
 /** More than the mails an hour to one mailbox, so that a slow one leaves connections to the others. */
 export const CONNECTIONS_MAX = 10;
@@ -12,10 +11,13 @@ export const ATTEMPT_MAX_MS = 60_000;
 /** RFC 3834: no automatic answers. */
 const HEADERS = { 'Auto-Submitted': 'auto-generated' };
 
-export interface Message extends Composed {
+export interface Message {
   /** The same on every attempt, so that mail programs show a repeated mail once. */
   readonly id: string;
   readonly to: string;
+  readonly subject: string;
+  readonly html: string;
+  readonly text: string;
 }
 
 export type Receipt =
@@ -33,22 +35,21 @@ interface Reason {
 /** Hands mails to the server of `SMTP_URL`. */
 @Injectable()
 export class MailTransport {
-  private readonly pool: ReturnType<typeof createPool> | null;
+  private pool: ReturnType<typeof createPool> | undefined;
 
-  constructor(@Inject(CONFIG) private readonly config: Config) {
-    this.pool = config.mail && createPool(config.mail.server);
-  }
+  constructor(@Inject(CONFIG) private readonly config: Config) {}
 
   get isConfigured(): boolean {
-    return this.pool !== null;
+    return this.config.mail !== null;
   }
 
   /** Never throws. */
   async send({ id, to, ...composed }: Message): Promise<Receipt> {
-    const { pool, config } = this;
-    if (!pool || !config.mail) throw new Error('There is no SMTP_URL');
-    const { from } = config.mail;
+    const { mail } = this.config;
+    if (!mail) throw new Error('There is no SMTP_URL');
+    const { from, server } = mail;
     try {
+      const pool = await (this.pool ??= createPool(server));
       await pool.sendMail({
         ...composed,
         from,
@@ -67,12 +68,14 @@ export class MailTransport {
   }
 
   /** Ends all attempts under way, as if the server had not answered. */
-  close(): void {
-    this.pool?.close({ force: true });
+  async close(): Promise<void> {
+    (await this.pool)?.close({ force: true });
   }
 }
 
-function createPool(server: NonNullable<Config['mail']>['server']) {
+/** A service that sends no mail does not load the library. */
+async function createPool(server: NonNullable<Config['mail']>['server']) {
+  const { createTransport } = await import('nodemailer');
   return createTransport({
     ...server,
     pool: true,

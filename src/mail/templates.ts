@@ -1,5 +1,3 @@
-import Handlebars from 'handlebars';
-
 /** The texts of a mail. Each is shown as it is: an owner's text is never a template. */
 export interface Content {
   readonly lang: string;
@@ -70,9 +68,18 @@ const TEXT = `{{name}}
 {{/if}}
 `;
 
-const html = Handlebars.compile<Content>(HTML, { strict: true });
-const text = Handlebars.compile<Content>(TEXT, { strict: true, noEscape: true });
+let compiled: ReturnType<typeof compile> | undefined;
 
-export function render(content: Content): Rendered {
+export async function render(content: Content): Promise<Rendered> {
+  const { html, text } = await (compiled ??= compile());
   return { html: html(content), text: text(content) };
+}
+
+/** A service that sends no mail does not load the library. */
+async function compile() {
+  const { default: handlebars } = await import('handlebars');
+  return {
+    html: handlebars.compile<Content>(HTML, { strict: true }),
+    text: handlebars.compile<Content>(TEXT, { strict: true, noEscape: true }),
+  };
 }

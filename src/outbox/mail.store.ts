@@ -28,7 +28,7 @@ export class MailStore {
   private readonly mails: Table<MailEntity>;
 
   constructor(
-    database: Database,
+    private readonly database: Database,
     private readonly secrets: Secrets,
   ) {
     this.mails = database.table(MailEntity);
@@ -65,7 +65,7 @@ export class MailStore {
     return together(
       chunksOf(uuids, ROWS_MAX).map((some) =>
         write(
-          `UPDATE mail SET status = 'dropped', next_attempt_at = NULL
+          `UPDATE mail ${this.database.dialect.byIndex('mail_waiter')} SET status = 'dropped', next_attempt_at = NULL
            WHERE waitlist_id = ? AND status = 'pending' AND waiter_uuid IN (${placeholders(some.length)})`,
           [waitlistId, ...some],
         ),

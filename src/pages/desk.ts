@@ -21,7 +21,6 @@ const policy = (nonce: string) => ({
   'style-src': ["'self'", `'nonce-${nonce}'`],
   'img-src': ["'self'", 'data:', 'blob:', 'https:'],
   'connect-src': ["'self'"],
-  'frame-src': ["'self'"],
   'form-action': ["'self'"],
 });
 

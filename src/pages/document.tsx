@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { CAPTCHA_PROVIDERS } from '../../web/page/captcha-providers.js';
 import type { PublicWaitlist } from '../../web/page/model.js';
 import { themeOf } from '../../web/page/theme.js';
 import { DEFAULT_TEXTS, directionOf } from '../../web/page/texts.js';
 import { type PagePolicy, safeHeaders } from '../platform/http/headers.js';
+import { withCaptcha } from './captcha-policy.js';
 
 /** The addresses of the files that a page loads. */
 export interface Assets {
@@ -106,11 +106,7 @@ function headersOf(css: string, { logo, captcha, frameOrigins }: Page): Rendered
     'form-action': ["'self'"],
     'frame-ancestors': frameOrigins.length > 0 ? frameOrigins : ["'none'"],
   };
-  const added = Object.entries(captcha ? CAPTCHA_PROVIDERS[captcha.provider].policy : {});
-  const headers = safeHeaders({
-    ...own,
-    ...Object.fromEntries(added.map(([name, origins]) => [name, [...(own[name] ?? []), ...origins]])),
-  });
+  const headers = safeHeaders(captcha ? withCaptcha(own, captcha.provider) : own);
   // X-Frame-Options cannot list origins, and browsers that know `frame-ancestors` ignore it.
   return { ...headers, 'x-frame-options': frameOrigins.length > 0 ? undefined : 'DENY' };
 }

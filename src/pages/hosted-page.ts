@@ -114,7 +114,8 @@ export class HostedPage {
     const { id, name, requiredContact, questions, isClosed, captcha, display } = waitlist;
     const key = JSON.stringify([id, name, requiredContact, questions, isClosed, captcha, display]);
     let rendered = this.forms.get(key);
-    if (!rendered) this.forms.set(key, (rendered = renderPage(this.form(waitlist, LINK, OPENED_AT, null), this.assets)));
+    if (!rendered)
+      this.forms.set(key, (rendered = renderPage(this.form(waitlist, LINK, OPENED_AT, null), this.assets)));
     return rendered;
   }
 

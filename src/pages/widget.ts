@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { CONFIG, type Config } from '../platform/config/config.js';
 import { safeHeaders } from '../platform/http/headers.js';
 import { CSS, HTML, JAVASCRIPT, serveFile } from '../platform/http/static-files.js';
+import { withCaptcha } from './captcha-policy.js';
 
 const resolve = createRequire(import.meta.url).resolve;
 const read = (name: string) => readFileSync(resolve(`#web/widget/${name}`));
@@ -16,13 +17,15 @@ const SCRIPT_HEADERS = {
   'cache-control': `public, max-age=${SCRIPT_MAX_AGE_SECONDS}`,
   'access-control-allow-origin': '*',
 };
-const DEMO_HEADERS = safeHeaders({
+const DEMO_POLICY = {
   'script-src': ["'self'"],
   'style-src': ["'self'"],
   'img-src': ["'self'"],
   'connect-src': ["'self'"],
   'form-action': ["'self'"],
-});
+};
+/** The demo shows the widget of any waitlist. */
+const DEMO_HEADERS = safeHeaders(withCaptcha(withCaptcha(DEMO_POLICY, 'turnstile'), 'hcaptcha'));
 
 /** Serves the widget, and below the documentation a page to try it. */
 @Injectable()

@@ -472,7 +472,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
       this.recent.insert(id, recentReferrals),
       ...usedLinks.map((link) => this.links.use(link, at)),
       this.deliveries.scrub(id, gone),
-      this.mails.drop(id, gone),
+      this.mails.drop(id, [...endedLinks, ...gone]),
       this.links.end(id, [...endedLinks, ...gone]),
       this.mails.insert(id, mails),
       this.queues.update(waitlist),

@@ -9,8 +9,6 @@ const WINDOW_MS = 3_600_000;
 /** Hashes of networks are kept for no longer. */
 const KEPT_MS = 30 * 24 * 3_600_000;
 const SWEEP_CHUNK = 1_000;
-/** Counts in one statement; SQLite takes a compound SELECT of at most 500 terms. */
-const COUNTS_MAX = 100;
 /** Rows in one statement. */
 const ROWS_MAX = 1_000;
 
@@ -56,18 +54,19 @@ export class RecentReferralStore {
   /** Reads no more than `max` rows of a source, however many a flood has left. */
   count(waitlistId: number, sources: readonly ReferralSource[]): Query<RecentReferrals> {
     const since = toSqlTime(new Date(Date.now() - WINDOW_MS));
-    const chunks = chunksOf(sources, COUNTS_MAX).map((some) =>
-      select<{ source: number; total: number }, [string, number][]>(
-        some.map(({ network }, index) => this.countSql(index, network !== null)).join(' UNION ALL '),
-        some.flatMap(({ token, network, max }) => [waitlistId, token, network ?? [], since, max].flat()),
-        (rows) =>
-          rows.map(({ source, total }) => {
-            const { token, network } = some[source] as ReferralSource;
-            return [sourceKey(token, network), Number(total)];
-          }),
+    const { dialect } = this.database;
+    const counts = sources.map(({ token, network, max }) =>
+      select<object, [string, number]>(
+        network === null
+          ? `SELECT 1 FROM recent_referral ${dialect.byIndex('recent_referral_referrer')}
+             WHERE waitlist_id = ? AND referrer_token = ? AND created_at > ? LIMIT ?`
+          : `SELECT 1 FROM recent_referral ${dialect.byIndex('recent_referral_network')}
+             WHERE waitlist_id = ? AND referrer_token = ? AND network = ? AND created_at > ? LIMIT ?`,
+        [waitlistId, token, ...(network === null ? [] : [network]), since, max],
+        (rows) => [sourceKey(token, network), rows.length],
       ),
     );
-    return mapped(together(chunks), (counts) => new Map(counts.flat()));
+    return mapped(together(counts), (found) => new Map(found));
   }
 
   insert(waitlistId: number, referrals: readonly RecentReferral[]): Query<unknown> {
@@ -80,14 +79,5 @@ export class RecentReferralStore {
         ),
       ),
     );
-  }
-
-  private countSql(source: number, ofNetwork: boolean): string {
-    const { dialect } = this.database;
-    const index = dialect.byIndex(ofNetwork ? 'recent_referral_network' : 'recent_referral_referrer');
-    return `SELECT ${source} AS source, COUNT(*) AS total FROM (
-      SELECT 1 FROM recent_referral ${index}
-      WHERE waitlist_id = ? AND referrer_token = ? ${ofNetwork ? 'AND network = ?' : ''} AND created_at > ? LIMIT ?
-    ) counted${source}`;
   }
 }

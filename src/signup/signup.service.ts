@@ -15,9 +15,6 @@ import { CaptchaService } from './captcha.service.js';
 
 type Contact = Pick<Applicant, 'email' | 'phone'>;
 
-/** A browser may show a page again that it loaded long ago. */
-const FORM_MAX_MS = 86_400_000;
-
 /** A request to join, as it came. */
 export interface SignupRequest extends Omit<Applicant, 'referrerTokens' | 'region' | 'trust'>, FilledForm {
   readonly waitlist: WaitlistName;
@@ -114,10 +111,10 @@ export class SignupService {
   }
 }
 
-/** Null for a time in the future, by a clock that is wrong, and for one that is too old to tell when the page was shown. */
+/** Null for a time in the future, by another clock than ours. A page that was kept for days is as good as one of minutes. */
 function secondsSince(opened: Date): number | null {
   const elapsedMs = Date.now() - opened.getTime();
-  return elapsedMs >= 0 && elapsedMs <= FORM_MAX_MS ? elapsedMs / 1000 : null;
+  return elapsedMs >= 0 ? elapsedMs / 1000 : null;
 }
 
 /**

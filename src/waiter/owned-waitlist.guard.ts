@@ -17,7 +17,7 @@ export class OwnedWaitlistGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const waitlist = await this.find(request);
-    // RequestInterceptor refuses the request, and lists these faults with all others.
+    // RequestGuard refuses the request, and lists these faults with all others.
     if (waitlist instanceof Malformed) request.faults = [...(request.faults ?? []), ...waitlist.faults];
     else request.ownedWaitlist = waitlist;
     return true;

@@ -19,6 +19,7 @@ const PUBLIC_OPERATIONS = [
   'getWaiterLeaderboard',
   'getWaitlist',
   'logOut',
+  'resendVerification',
   'submitUser',
   'viewWaitlist',
 ];
@@ -78,13 +79,16 @@ const ROUTES = `
 │   │   └── /:waitlist_id/leaderboard (GET)
 │   ├── api/v1/widget_heartbeats (POST)
 │   ├── api/v1/signup (POST, GET, PATCH, DELETE)
+│   │   ├── /resend_verification (POST)
 │   │   ├── /waitlist/:waitlist_id (GET)
 │   │   └── /:uuid (GET, PATCH)
 │   ├── api/v1/users/status (POST)
 │   ├── waitlist/assets/page.css (GET, HEAD)
 │   ├── waitlist/assets/page.js (GET, HEAD)
 │   ├── waitlist/:waitlist_id (GET, HEAD)
-│   │   └── /status/:uuid (GET, HEAD)
+│   │   ├── /status/:uuid (GET, HEAD)
+│   │   │   └── /resend (POST)
+│   │   └── /verify/:token (GET, HEAD, POST)
 │   └── widget.js (GET, HEAD)
 └── * (OPTIONS)
 `;

@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { CreateAccountKeyDto } from '../../src/auth/account-key.dto.js';
 import { ChangePasswordDto, CreateTokensDto } from '../../src/auth/auth.dto.js';
+import { ResendVerificationDto } from '../../src/mail/verification.dto.js';
 import { emailKey } from '../../src/platform/contract/email.js';
 import { isDay, isHttpUrl, parseZonedTime } from '../../src/platform/contract/formats.js';
 import { isPhoneAnywhere } from '../../src/platform/contract/phone.js';
@@ -60,7 +61,7 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
 const SEARCHED_WITH = ['search', 'status', 'credit', 'offboarded_request', 'offset', 'order', 'limit', 'after_id'];
 const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
-const { CreateWebhook, ReplayDeliveries, UpdateWebhook } = components.schemas;
+const { CreateWebhook, ReplayDeliveries, ResendVerification, UpdateWebhook } = components.schemas;
 const { OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read. */
 const DISPLAYED = [
@@ -133,11 +134,12 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   // The service checks the answers, because the rule depends on the waitlist.
   [CreateSignupDto, omit(CreateSignup!, 'answers')],
   [GetSignupDto, queryOf('/api/v1/signup'), isNamed],
+  [ResendVerificationDto, ResendVerification!],
   [CreateTokensDto, CreateTokens!],
   [ChangePasswordDto, ChangePassword!],
   [CreateAccountKeyDto, CreateAccountKey!, isFuture],
   // In parts: of thirteen random parameters together, few requests have no fault.
-  [ListWaitersDto, ['search', 'status', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
+  [ListWaitersDto, ['search', 'status', 'credit', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), FILTERED_BY)],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), SEARCHED_WITH), isPageOfSearch],
   [OffboardWaitersDto, OffboardWaiters!, isOneSelection],

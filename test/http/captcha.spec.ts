@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Answer, Api } from '../support/api.js';
+import { SERVER_BOUNDS } from '../../src/platform/http/server.js';
 import { SealedColumns } from '../../src/platform/secrets/sealed-columns.js';
 import { CAPTCHA_SECRET, CaptchaProviderStandIn } from '../support/captcha-provider.js';
 import { openDatabase } from '../support/database.js';
@@ -18,7 +19,9 @@ let world: World;
 
 beforeAll(async () => {
   provider = await CaptchaProviderStandIn.start();
-  service = await startService({ environment: { CAPTCHA_VERIFY_URL: provider.url } });
+  // With the deadline of a request, to which the time of the provider is added.
+  const bounds = { ...SERVER_BOUNDS, loopDelayMs: 0 };
+  service = await startService({ environment: { CAPTCHA_VERIFY_URL: provider.url }, bounds });
   ({ api, world } = service);
 });
 afterAll(async () => {
@@ -89,6 +92,7 @@ describe('a signup on a waitlist with a captcha', () => {
       await join(waitlist, { ...known, email: 'unknown@example.com' }),
       await join(waitlist, { ...known, captcha_token: ' ' }),
       await join(waitlist, { ...known, captcha_token: 'bad' }),
+      await join(waitlist, { ...known, captcha_token: 'odd-' }),
       await api.post('/api/v1/waiter', { ...known, waitlist_id: waitlist.id }),
     ];
 
@@ -138,14 +142,18 @@ describe('if the provider does not judge the token', () => {
     provider.mood = mood;
     return Promise.all(
       lists.map(async ({ waitlist, referral_link }) => {
-        const { status } = await join(waitlist, { captcha_token: goodToken(), referral_link });
-        return { status };
+        const { status, body } = await join(waitlist, { captcha_token: goodToken(), referral_link });
+        const [waiter] = await world.list(waitlist, { uuid: body.uuid });
+        return { status, credit: waiter!.credit, reasons: waiter!.credit_reasons };
       }),
     );
   }
-  const AS_CHOSEN = [{ status: 200 }, { status: 200 }];
+  const AS_CHOSEN = [
+    { status: 200, credit: 'withheld', reasons: ['captcha'] },
+    { status: 200, credit: 'credited', reasons: [] },
+  ];
 
-  it.each(['broken', 'garbled', 'elsewhere'] as const)(
+  it.each(['failed', 'broken', 'garbled', 'elsewhere'] as const)(
     'because its answer is %s, the person joins, and the owner has chosen whether the referral is credited',
     async (mood) => {
       expect(await outcomes(mood)).toEqual(AS_CHOSEN);

@@ -299,6 +299,32 @@ describe('an import', () => {
       expect((await byEmail(waitlist)).get('c@example.com')?.amount_referred).toBe(2);
     });
 
+    it('have their credit and its reasons from the file, and count only where it is credited', async () => {
+      const waitlist = await service.world.waitlist();
+      const referred = ['credited', '', 'none', 'awaiting_verification', 'withheld', 'refused'].map((credit, index) =>
+        [`${index}@example.com`, '', 'ada_token', credit, credit === 'withheld' ? 'captcha, too_fast' : '']); // prettier-ignore
+
+      await importRows(waitlist, ['email', 'referral_token', 'referred_by', 'credit', 'credit_reasons'], ['ada@example.com', 'ada_token', '', '', ''], ...referred); // prettier-ignore
+
+      const people = await byEmail(waitlist);
+      expect(people.get('ada@example.com')?.amount_referred).toBe(3);
+      expect(referred.map(([email]) => people.get(email!)?.credit)).toEqual(['credited', 'credited', 'credited', 'awaiting_verification', 'withheld', 'refused']); // prettier-ignore
+      expect(people.get('4@example.com')?.credit_reasons).toEqual(['too_fast', 'captcha']);
+    });
+
+    it('by somebody unknown have no credit, until a later import brings that person', async () => {
+      const waitlist = await service.world.waitlist();
+      await importRows(waitlist, ['email', 'referred_by', 'credit'], ['bob@example.com', 'ada_token', 'credited']);
+      const before = (await byEmail(waitlist)).get('bob@example.com');
+
+      await importRows(waitlist, ['email', 'referral_token'], ['ada@example.com', 'ada_token']);
+
+      const people = await byEmail(waitlist);
+      expect(before).toMatchObject({ credit: 'none', referral_bool: true });
+      expect(people.get('bob@example.com')).toMatchObject({ credit: 'credited' });
+      expect(people.get('ada@example.com')).toMatchObject({ amount_referred: 1 });
+    });
+
     it('takes amount_referred for what the lines of the file do not add up to', async () => {
       const waitlist = await service.world.waitlist({ spots_to_move_upon_referral: 1 });
 

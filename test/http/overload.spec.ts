@@ -13,7 +13,7 @@ import { countTableWaits, openDatabase, type TestDatabase, withDataSource } from
 import { queueOf } from '../support/queue.js';
 import { freshFolder } from '../support/program.js';
 import { type Service, startService } from '../support/service.js';
-import { ServiceProcess, until } from '../support/service-process.js';
+import { NO_OWNER, ServiceProcess, until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 /** Longer than the time over which the delay of the event loop is averaged. */
@@ -64,7 +64,7 @@ describe('a paused process', () => {
   beforeAll(async () => {
     folder = await freshFolder();
     const DATABASE_URL = `sqlite:${join(folder.path, 'waitlist.sqlite')}`;
-    service = await ServiceProcess.spawn({ DATABASE_URL, RATE_LIMIT_PUBLIC: '1000' });
+    service = await ServiceProcess.spawn({ DATABASE_URL, ...NO_OWNER, RATE_LIMIT_PUBLIC: '1000' });
     await service.started();
   });
   afterAll(async () => {

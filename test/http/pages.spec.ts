@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseHTML } from 'linkedom';
 import type { Answer } from '../support/api.js';
+import { ahead } from '../support/clock.js';
 import { PageViewCounter } from '../../src/waitlist/page-views.service.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
@@ -48,14 +49,11 @@ describe('the page of a waitlist', () => {
     const answer = await open(`/waitlist/${waitlist.id}`);
 
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(namesOf(answer).filter((name) => !/^(?:waitlist_id|referral_link|question_ids.*)$/.test(name))).toEqual([
-      'first_name',
-      'last_name',
-      'email',
-      'phone',
-      'answers[0]',
-      'answers[1]',
-    ]);
+    expect(
+      namesOf(answer).filter(
+        (name) => !/^(?:waitlist_id|referral_link|form_opened_at|website|question_ids.*)$/.test(name),
+      ),
+    ).toEqual(['first_name', 'last_name', 'email', 'phone', 'answers[0]', 'answers[1]']);
     const page = documentOf(answer);
     const form = page.querySelector('form')!;
     expect([form.getAttribute('method'), form.getAttribute('action')]).toEqual(['post', '/lists/api/v1/signup']);
@@ -82,9 +80,71 @@ describe('the page of a waitlist', () => {
     expect(namesOf(await open(`/waitlist/${waitlist.id}`))).toEqual([
       'waitlist_id',
       'referral_link',
+      'form_opened_at',
+      'website',
       'last_name',
       'phone',
     ]);
+  });
+
+  it('knows when it was opened, at each view anew, and again after a fault', async () => {
+    const waitlist = await service.world.waitlist();
+    const openedAt = (answer: Answer) =>
+      documentOf(answer).querySelector('[name=form_opened_at]')!.getAttribute('value')!;
+    const view = async () => openedAt(await open(`/waitlist/${waitlist.id}`));
+    const before = Date.now();
+
+    const first = await view();
+    const later = await ahead(60_000, view);
+    const refused = await post({ waitlist_id: String(waitlist.id), email: '', form_opened_at: first });
+
+    expect(new Date(first).toISOString()).toBe(first);
+    expect(Date.parse(first)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(later) - Date.parse(first)).toBeGreaterThanOrEqual(60_000);
+    expect([refused.status, openedAt(refused)]).toEqual([422, first]);
+  });
+
+  it('has a field that the style sheet hides from people, and that password managers leave alone', async () => {
+    const waitlist = await service.world.waitlist();
+
+    const page = documentOf(await open(`/waitlist/${waitlist.id}`));
+
+    const input = page.querySelector('[name=website]')!;
+    expect(['autocomplete', 'tabindex'].map((name) => input.getAttribute(name))).toEqual(['off', '-1']);
+    const css = await open(page.querySelector('[rel=stylesheet]')!.getAttribute('href')!.replace('/lists', ''));
+    expect(css.text).toContain(`.${input.parentElement!.className}{display:none}`);
+  });
+
+  it.each([
+    ['turnstile', 'https://challenges.cloudflare.com'],
+    ['hcaptcha', 'https://hcaptcha.com https://*.hcaptcha.com'],
+  ] as const)('allows the origins of %s where it is the captcha, on the form alone', async (provider, origins) => {
+    const captcha = { provider, site_key: 'site-key', secret: 'secret' };
+    const waitlist = await service.world.waitlist();
+    const ada = await service.world.signup(waitlist);
+    const without = await open(`/waitlist/${waitlist.id}`);
+    await change(waitlist, { captcha });
+
+    const page = await open(`/waitlist/${waitlist.id}`);
+    const refused = await post({ waitlist_id: String(waitlist.id), email: 'bob@example.com' });
+    const status = await open(`/waitlist/${waitlist.id}/status/${ada.uuid}`);
+
+    for (const form of [page, refused]) {
+      expect(form.headers['content-security-policy']).toContain(`script-src 'self' ${origins};`);
+      expect(form.headers['content-security-policy']).toContain(`frame-src ${origins}`);
+      expect(textOf(form, 'noscript')).toContain('JavaScript');
+      expect(namesOf(form)).toContain('captcha_token');
+      // The page's own script loads it.
+      expect(documentOf(form).querySelectorAll('script')).toHaveLength(1);
+    }
+    expect(refused.status).toBe(422);
+    const fault = documentOf(refused).querySelector('.waitlist-summary a')!.getAttribute('href')!;
+    expect(documentOf(refused).querySelector(fault)!.getAttribute('aria-describedby')).toBe(`${fault.slice(1)}-fault`);
+    expect(textOf(refused, `${fault}-fault`)).toBe('Please complete this check.');
+    for (const other of [without, status]) {
+      expect(other.headers['content-security-policy']).not.toContain(origins);
+      expect(other.text).not.toContain('site-key');
+    }
   });
 
   it('is found under a trailing slash and by HEAD, and is 404 as a page for an unknown or a private list', async () => {
@@ -122,6 +182,18 @@ describe('the page of a waitlist', () => {
     expect(text).toContain('--waitlist-background:#4937e7');
     expect(text).toContain('--waitlist-button-text:#000000');
     expect(text).not.toMatch(/display:none|#12345\b|#123456|<script(?! type="module" src=")|\sstyle=|\son\w+=/);
+  });
+
+  it.each([
+    ['https://a;script-src/a.png', 'https://a%3bscript-src'],
+    ['https://a,b.example/a.png', 'https://a%2cb.example'],
+  ])('keeps its policy with the logo %s', async (logo, source) => {
+    const waitlist = await service.world.waitlist({ logo });
+
+    const { headers } = await open(`/waitlist/${waitlist.id}`);
+
+    expect(headers['content-security-policy']).toMatch(/;img-src [^;,]+$/);
+    expect(String(headers['content-security-policy']).toLowerCase()).toContain(source);
   });
 
   it('may be framed by the origins that its owner names', async () => {

@@ -15,6 +15,7 @@ type Line = Record<string, string>;
 
 /** So many that an import takes several transactions. */
 const CROWD = 1_800;
+const SUSPICIOUS = 5;
 const SETTINGS = { spots_to_move_upon_referral: 2 };
 const ODD = ['=1+1', "'=1", "'", '@a "b", c;', '+', '-', '👋🏽 é', "''-"];
 
@@ -66,6 +67,15 @@ describe('a waitlist that is exported and imported', () => {
         }),
       );
     }
+    // Each credit that a referral can have, and reasons.
+    for (const [index, credit] of (['credited', 'refused', null, null] as const).entries()) {
+      const email = `suspicious-${index}@mailinator.com`;
+      const suspicious = { email, referral_link: people[6]!.referral_link, answers: answers('s', 'A friend') };
+      const { uuid } = await world.signup(waitlist, suspicious);
+      if (credit !== null) await change(uuid, { credit });
+    }
+    const refused = await world.signup(waitlist, { referral_link: people[7]!.referral_link, answers: answers('r', null) }); // prettier-ignore
+    await change(refused.uuid, { credit: 'refused' });
     const [ada, bob, cy, dan, eve, fay] = people as [Named, Named, Named, Named, Named, Named];
     const [why, how] = await replaceQuestions([]).then(() => replaceQuestions(questions('Why?', 'How?', 'Where?')));
     await world.signup(waitlist, { answers: answers('again', 'A friend', 'Where?'), referral_link: ada.referral_link });
@@ -79,10 +89,16 @@ describe('a waitlist that is exported and imported', () => {
     const crowd = Array.from({ length: CROWD }, (_, index) => [
       `crowd-${index}@example.com`,
       index % 3 === 0 ? `crowd-token-${index + 1 - (index % 7)}` : index === 1 ? 'nobody-knows' : '',
+      index % 5 === 0 ? 'awaiting_verification' : index % 7 === 0 ? 'withheld' : '',
+      index % 7 === 0 ? 'too_fast, same_mailbox' : '',
       `crowd-token-${index}`,
       new Date(1_700_000_000_000 + (index % 100)).toISOString(),
     ]);
-    await imported(service, waitlist, stringify([['email', 'referred_by', 'referral_token', 'created_at'], ...crowd]));
+    await imported(
+      service,
+      waitlist,
+      stringify([['email', 'referred_by', 'credit', 'credit_reasons', 'referral_token', 'created_at'], ...crowd]),
+    );
   }
   type Named = Awaited<ReturnType<Service['world']['signup']>>;
 
@@ -112,12 +128,16 @@ describe('a waitlist that is exported and imported', () => {
     const lines = parse<Line>(file, { columns: true });
     const having = (column: string, value: RegExp) => lines.filter((line) => value.test(line[column] ?? '')).length;
 
-    expect(lines).toHaveLength(ODD.length + 1 - 1 + CROWD);
+    expect(lines).toHaveLength(ODD.length + 1 - 1 + SUSPICIOUS + CROWD);
     expect(having('removed_date', /./)).toBe(2);
     expect(having('spots_advanced', /^(5|2000)$/)).toBe(2);
     expect(having('referred_by', /^nobody-knows$/)).toBe(1);
-    expect(having('answers', /"soft_deleted":true/)).toBe(ODD.length);
-    expect(having('credit', /^credited$/)).toBeGreaterThan(CROWD / 4);
+    expect(having('answers', /"soft_deleted":true/)).toBe(ODD.length + SUSPICIOUS);
+    expect(having('credit', /^credited$/)).toBeGreaterThan(CROWD / 5);
+    for (const credit of ['awaiting_verification', 'withheld', 'refused'])
+      expect(having('credit', new RegExp(`^${credit}$`))).toBeGreaterThan(1);
+    expect(having('credit_reasons', /^disposable_domain$/)).toBe(4);
+    expect(having('credit_reasons', /^same_mailbox,too_fast$/)).toBeGreaterThan(CROWD / 10);
   });
 
   it('has the same export again, but for ids', async () => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Answer } from '../support/api.js';
 import { hasRedis, RedisProxy } from '../support/redis-proxy.js';
 import { type Service, startService } from '../support/service.js';
-import { freePort, ServiceProcess, until } from '../support/service-process.js';
+import { freePort, NO_OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 /** For five requests: far above the time that Redis has to answer them, even on a slow machine, and below a hang. */
 const PROMPT_MS = 5_000;
@@ -142,6 +142,7 @@ const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(2
     async (_, redisUrl) => {
       const service = await ServiceProcess.spawn({
         DATABASE_URL: 'sqlite::memory:',
+        ...NO_OWNER,
         REDIS_URL: await redisUrl(),
         RATE_LIMIT_PUBLIC: '1',
         LOG_LEVEL: 'trace',

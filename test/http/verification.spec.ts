@@ -74,6 +74,9 @@ async function waiterOf(waitlist: OwnedWaitlist, { uuid }: Person) {
 const patch = (waitlist: OwnedWaitlist, { uuid }: Person, changes: object): Promise<Answer> =>
   service.api.patch(`/api/v1/signup/${uuid}`, changes, { token: waitlist.owner.token });
 
+const change = (waitlist: OwnedWaitlist, settings: object): Promise<Answer> =>
+  service.api.patch(`/api/v1/waitlist/${waitlist.id}`, settings, { token: waitlist.owner.token });
+
 describe('a waitlist that requires verification', () => {
   it('gives a person the last place at the click in the mail, not before', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
@@ -196,7 +199,17 @@ describe('a link', () => {
     await ahead(71 * HOUR_MS, async () => expect((await service.api.get(link)).status).toBe(200));
     await ahead(73 * HOUR_MS, async () => {
       const answer = await click(link);
-      expect([answer.status, textOf(answer, 'h1')]).toEqual([404, 'This link has ended']);
+      expect([answer.status, textOf(answer, 'h1')]).toEqual([404, 'This link doesn’t work any more']);
+      expect(textOf(answer, 'main a')).toBe('Sign up again');
+      await change(waitlist, { lang: 'fr', texts: { link_not_found: 'Ce lien a expiré' } });
+      const own = await click(link);
+      expect([textOf(own, 'h1'), parseHTML(own.text).document.documentElement.lang]).toEqual([
+        'Ce lien a expiré',
+        'fr',
+      ]);
+      // A list that is not public has no part in the page of a wrong link.
+      await change(waitlist, { is_public: false });
+      expect(textOf(await click(link), 'h1')).toBe('This link doesn’t work any more');
     });
     expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'pending' });
   });
@@ -336,7 +349,7 @@ describe('asking for another mail', () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
 
     expect((await resend(9_007_199_254_740_991, newEmail())).body.error_code).toBe('WAITLIST_NOT_FOUND');
-    for (const email of [undefined, null, '', 'nobody'])
+    for (const email of [undefined, null, 'nobody'])
       expect((await resend(waitlist.id, email as string)).status).toBe(400);
   });
 

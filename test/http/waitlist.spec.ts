@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, Api, CallOptions } from '../support/api.js';
 import { Database } from '../../src/platform/database/database.js';
 import { PageViewCounter } from '../../src/waitlist/page-views.service.js';
+import { openDatabase } from '../support/database.js';
 import { type Queue, queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist, Owner, World } from '../support/world.js';
@@ -568,6 +569,38 @@ describe('settings of trust', () => {
       expect([answer.status, answer.body.error_code]).toEqual([422, 'WAITLIST_RULE_BROKEN']);
       expect(fieldsOf(answer)).toEqual(named);
     }
+  });
+});
+
+describe('settings of trust that send mail', () => {
+  const MAIL = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'launch@example.com' };
+  const SENDING = { verification: 'required', mail_on_offboarding: true } as const;
+
+  it('are accepted by a service that sends mail, shown to pages, and kept by one that has stopped', async () => {
+    const database = await openDatabase(true);
+    const DATABASE_URL = database.url;
+    const sending = await startService({ environment: { ...MAIL, DATABASE_URL } });
+    const waitlist = await sending.world.waitlist(SENDING);
+    const { id, owner: own } = waitlist;
+    const at = async (at: Service, fields: object) => at.api.patch(`${PATH}/${id}`, fields, { token: own.token });
+
+    expect(waitlist).toMatchObject(SENDING);
+    const { body: shown } = await sending.api.get(`${PATH}/${id}`);
+    expect(shown).toMatchObject({ uses_signup_verification: true, uses_waiter_verification: true });
+    expect(await at(sending, { required_contact: { email: 'optional' } })).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'verification', rule: 'one_of' }] },
+    });
+    expect((await at(sending, { verification: 'optional', required_contact: { email: 'optional' } })).status).toBe(200);
+    await sending.stop();
+
+    const silent = await startService({ environment: { DATABASE_URL } });
+    const { status, body } = await at(silent, { verification: 'optional', mail_on_offboarding: true });
+    expect([status, body.verification, body.mail_on_offboarding]).toEqual([200, 'optional', true]);
+    expect((await at(silent, { verification: 'off' })).body.uses_signup_verification).toBe(false);
+    expect(await at(silent, { verification: 'optional' })).toMatchObject({ status: 422 });
+    await silent.stop();
+    await database.drop();
   });
 });
 

@@ -10,7 +10,7 @@ import { MailStore } from '../../src/outbox/mail.store.js';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
 import { FIRST_PAGE, queueOf } from '../support/queue.js';
-import { ServiceProcess, until } from '../support/service-process.js';
+import { NO_OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 /** The deletion takes many transactions, so a kill interrupts it. */
 const PEOPLE = 8_000;
@@ -40,7 +40,7 @@ describe('a deletion', () => {
   });
 
   async function start(): Promise<ServiceProcess> {
-    const process = await ServiceProcess.spawn({ DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '' });
+    const process = await ServiceProcess.spawn({ DATABASE_URL: observer.databaseUrl, ...NO_OWNER });
     processes.push(process);
     await process.started();
     return process;

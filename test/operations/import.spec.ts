@@ -11,7 +11,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { SERVER_BOUNDS } from '../../src/platform/http/server.js';
 import { queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
-import { ServiceProcess, until } from '../support/service-process.js';
+import { NO_OWNER, ServiceProcess, until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 /** Many chunks, so that a test can do something between them. */
@@ -299,7 +299,7 @@ describe('an import that was cut off', () => {
   });
 
   async function start(): Promise<ServiceProcess> {
-    const process = await ServiceProcess.spawn({ DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '' });
+    const process = await ServiceProcess.spawn({ DATABASE_URL: observer.databaseUrl, ...NO_OWNER });
     processes.push(process);
     await process.started();
     return process;

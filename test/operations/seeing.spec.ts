@@ -10,7 +10,7 @@ import { callAt } from '../support/api.js';
 import { openMigratedDatabase, type TestDatabase } from '../support/database.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import { type Service, startService } from '../support/service.js';
-import { freePort, ServiceProcess, until } from '../support/service-process.js';
+import { freePort, NO_OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 const CANARY = 'canary.person';
 const PHONE = '+14155550123';
@@ -147,6 +147,7 @@ describe('METRICS_PORT', () => {
     const port = await freePort();
     const service = await ServiceProcess.spawn({
       DATABASE_URL: database.url,
+      ...NO_OWNER,
       METRICS_PORT: String(port),
       SHUTDOWN_DELAY: '0',
     });

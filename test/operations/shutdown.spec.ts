@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { start as run } from '../support/program.js';
-import { openMigratedDatabase, type TestDatabase, withDataSource } from '../support/database.js';
+import { openOwnedDatabase, type TestDatabase, withDataSource } from '../support/database.js';
 import { OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 describe('a process that receives a stop signal', () => {
@@ -14,7 +14,7 @@ describe('a process that receives a stop signal', () => {
   let service: ServiceProcess | undefined;
 
   beforeEach(async () => {
-    database = await openMigratedDatabase();
+    database = await openOwnedDatabase();
   });
   afterEach(async () => {
     service?.signal('SIGKILL');

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TraceCollector, type SeenSpan } from '../support/trace-collector.js';
-import { openMigratedDatabase, type TestDatabase } from '../support/database.js';
-import { OWNER, ServiceProcess, until } from '../support/service-process.js';
+import { openMigratedDatabase, openOwnedDatabase, type TestDatabase } from '../support/database.js';
+import { NO_OWNER, OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 const CANARY = 'canary.person';
 const PHONE = '+14155550123';
@@ -18,7 +18,7 @@ describe('a process with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   const signup = { name: 'POST /api/v1/signup' };
 
   beforeAll(async () => {
-    database = await openMigratedDatabase();
+    database = await openOwnedDatabase();
     collector = await TraceCollector.start();
     service = await ServiceProcess.spawn({
       DATABASE_URL: database.url,
@@ -156,6 +156,7 @@ it('serves and stops normally if the collector is unreachable, and logs that', a
   const database = await openMigratedDatabase();
   const service = await ServiceProcess.spawn({
     DATABASE_URL: database.url,
+    ...NO_OWNER,
     SHUTDOWN_DELAY: '0',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
     OTEL_EXPORTER_OTLP_TIMEOUT: '500',

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
+import { Database } from '../../src/platform/database/database.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { DatabaseProxy } from '../support/database-proxy.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
@@ -76,6 +78,62 @@ onServer(
       const [waiter] = await reader.findByUuids(waitlist.id, [third.uuid]);
       expect(waiter).toMatchObject({ spotsAdvanced: 1, priority: 1, email: 'new@example.com' });
       await expectSound(waitlist, 3);
+    });
+
+    it('of a refusal of all referrals is answered with their number, and takes the credit back once', async () => {
+      const { world, app } = service;
+      const waitlist = await world.waitlist();
+      const ada = await world.signup(waitlist);
+      const { referral_link } = ada;
+      const people = [await world.signup(waitlist, { referral_link }), await world.signup(waitlist, { referral_link })];
+      const { writer, reader } = queueOf(app);
+
+      const refused = await losing(() => writer.refuseReferrals(waitlist.id, ada.referral_token, operatorWrite(1)));
+
+      expect(refused).toEqual({ refused: 2 });
+      const [referrer] = await reader.findByUuids(waitlist.id, [ada.uuid]);
+      expect(referrer).toMatchObject({ creditedReferrals: 0 });
+      await expectSound(waitlist, 1 + people.length);
+    });
+
+    it.each([{ credit: 'refused' }, { verified: true }, { credit: 'credited' }] as const)(
+      'of the correction %j changes the credit once',
+      async (changes) => {
+        const { world, app } = service;
+        const waitlist = await world.waitlist();
+        const ada = await world.signup(waitlist);
+        const { writer, reader } = queueOf(app);
+        await writer.configure(waitlist.id, { verification: 'required' }, operatorWrite(1));
+        const { uuid } = await world.signup(waitlist, { referral_link: ada.referral_link });
+        await writer.correct(waitlist.id, uuid, { verified: 'credit' in changes }, operatorWrite(1));
+
+        await losing(() => writer.correct(waitlist.id, uuid, changes, operatorWrite(1)));
+
+        const [referrer] = await reader.findByUuids(waitlist.id, [ada.uuid]);
+        expect(referrer).toMatchObject({ creditedReferrals: 'credit' in changes && changes.credit === 'refused' ? 0 : 1 }); // prettier-ignore
+        await expectSound(waitlist, 2);
+      },
+    );
+
+    it('of a click on a link gives one place and one credit', async () => {
+      const { world, app } = service;
+      const waitlist = await world.waitlist();
+      const ada = await world.signup(waitlist);
+      const { writer, reader } = queueOf(app);
+      await writer.configure(waitlist.id, { verification: 'required' }, operatorWrite(1));
+      const { uuid, email } = await world.signup(waitlist, { referral_link: ada.referral_link });
+      const link = { tokenHash: 'a'.repeat(64), waitlistId: waitlist.id, waiterUuid: uuid, emailKey: email };
+      const times = { createdAt: new Date(), expiresAt: new Date(Date.now() + 60_000), usedAt: null };
+      await app.get(Database).one(app.get(VerificationLinkStore).insert({ ...link, ...times }));
+
+      expect(await losing(() => writer.verify(waitlist.id, link.tokenHash))).toEqual({ uuids: [uuid] });
+
+      const [referrer, person] = await reader.findByUuids(waitlist.id, [ada.uuid, uuid]);
+      expect([referrer, person]).toMatchObject([
+        { creditedReferrals: 1 },
+        { status: 'waiting', seq: 1, verified: true },
+      ]);
+      await expectSound(waitlist, 2);
     });
 
     it('of an erasure is answered with the erased people', async () => {

@@ -1,9 +1,13 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { QueueStatistics } from '../../src/queue/queue.statistics.js';
-import type { Applicant, PageRequest, Waiter } from '../../src/queue/waiter.js';
+import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
+import { Database } from '../../src/platform/database/database.js';
+import type { Applicant, Credit, Page, PageRequest, Status, Waiter } from '../../src/queue/waiter.js';
+import { CREDITS, STATUSES } from '../../src/queue/waiter.entity.js';
+import { type Verification, VERIFICATIONS } from '../../src/queue/waitlist.entity.js';
 import type { Answer, Method } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
 import { type Earned, inOrder } from '../support/oracle.js';
@@ -11,7 +15,7 @@ import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { FIRST_PAGE, queueOf } from '../support/queue.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService, startServices } from '../support/service.js';
-import { Replica } from '../support/service-process.js';
+import { NO_OWNER, Replica } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const RUNS = 10;
@@ -30,13 +34,36 @@ const KILL_DELAY_MAX_MS = 100;
 /** Records in the command of a kill, at least: enough that the kill finds some done and some not. */
 const KILLED_CROWD_MIN = 20;
 
+/** Mails are configured, because verification needs them, but none is sent. */
+const MAIL = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'test@example.com' };
+/** A domain of throwaway mailboxes. */
+const THROWAWAY = 'mailinator.com';
+
+interface ToPeople<Kind extends string> {
+  readonly kind: Kind;
+  readonly people: readonly number[];
+}
+
 /** People are named by number; numbers that nobody has yet are skipped. */
 type Command =
   /** `isReturn`: erased people sign up anew. */
-  | { readonly kind: 'join'; readonly referrers: readonly number[]; readonly isReturn: boolean }
-  | { readonly kind: 'offboard'; readonly people: readonly number[] }
-  | { readonly kind: 'correct'; readonly people: readonly number[] }
-  | { readonly kind: 'erase'; readonly people: readonly number[] }
+  | {
+      readonly kind: 'join';
+      readonly referrers: readonly number[];
+      readonly isReturn: boolean;
+      /** Every so many signups come from a throwaway mailbox. */
+      readonly suspiciousEvery: number;
+    }
+  | ToPeople<'offboard'>
+  | ToPeople<'correct'>
+  | ToPeople<'erase'>
+  | ToPeople<'click'>
+  | ToPeople<'confirm'>
+  | ToPeople<'doubt'>
+  | ToPeople<'approve'>
+  | ToPeople<'refuse'>
+  | ToPeople<'refuse all'>
+  | { readonly kind: 'verification'; readonly verification: Verification }
   | { readonly kind: 'advance'; readonly people: readonly number[]; readonly spots: number }
   | { readonly kind: 'spots'; readonly spots: number };
 
@@ -50,7 +77,11 @@ interface Kill {
   readonly afterMs: number;
 }
 
-type Correction = { readonly email: string } | { readonly spotsToAdvance: number };
+type Correction =
+  | { readonly email: string }
+  | { readonly spotsToAdvance: number }
+  | { readonly verified: boolean }
+  | { readonly credit: 'credited' | 'refused' };
 
 /** Carries out commands. An answer of null means that the command may or may not have been carried out. */
 interface EntryPoint {
@@ -59,7 +90,14 @@ interface EntryPoint {
   offboard(waitlist: OwnedWaitlist, ids: readonly number[]): Promise<readonly (number | null)[] | null>;
   correct(waitlist: OwnedWaitlist, uuid: string, changes: Correction): Promise<true | null>;
   erase(waitlist: OwnedWaitlist, uuids: readonly string[]): Promise<true | null>;
-  setSpots(waitlist: OwnedWaitlist, spots: number): Promise<true | null>;
+  /** Uses a link of a verification mail. */
+  click(waitlist: OwnedWaitlist, token: string): Promise<true | null>;
+  /** Returns the number of referrals that changed. */
+  refuseAll(waitlist: OwnedWaitlist, referralToken: string): Promise<number | null>;
+  configure(
+    waitlist: OwnedWaitlist,
+    changes: { readonly spotsPerReferral: number } | { readonly verification: Verification },
+  ): Promise<true | null>;
 }
 
 interface Setup {
@@ -70,19 +108,22 @@ interface Setup {
   readonly kill?: (kill: Kill) => Promise<void>;
 }
 
-interface Person extends Earned {
+interface Person {
   readonly waiter: Waiter;
   readonly referrer: Person | undefined;
   email: string;
-  referrals: number;
   advanced: number;
-  active: boolean;
+  verified: boolean;
+  status: Status;
+  credit: Credit;
+  /** The number in the queue; that of a pending person is not known yet. */
+  seq: number;
   /** The position of an offboarded person. */
   lastPosition?: number;
   /** When an offboarded person left. */
   removedAt?: Date;
-  /** The value of a referral when the person was erased: their tombstone does not move any more. */
-  erasedAtSpots?: number;
+  /** The spots that their referrals had earned when the person was erased: their tombstone does not move any more. */
+  erasedWithSpots?: number;
 }
 
 /** Often one of the first few, whom several then name at the same moment. */
@@ -93,18 +134,21 @@ const commandOf = (crowdMin: number): fc.Arbitrary<Command> => {
   const spots = fc.constantFrom(0, 1, 3, 50, 10_000);
   const granted = fc.oneof(fc.integer({ min: -20, max: 60 }), fc.constantFrom(-1_000_000, 1_000_000));
   return fc.oneof<fc.WeightedArbitrary<Command>[]>(
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant('join'), referrers, isReturn: fc.boolean() }) },
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('join'), referrers, isReturn: fc.boolean(), suspiciousEvery: fc.constantFrom(2, 5, 1_000) }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('offboard', 'correct', 'erase'), people }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('click', 'confirm', 'doubt'), people }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('approve', 'refuse', 'refuse all'), people }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('verification'), verification: fc.constantFrom(...VERIFICATIONS) }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance'), people, spots: granted }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('spots'), spots }) },
-  );
+  ); // prettier-ignore
 };
 const step: fc.Arbitrary<Step> = fc.record({ command: commandOf(1) });
 const killedStep: fc.Arbitrary<Step> = fc.record({
   command: commandOf(KILLED_CROWD_MIN),
   kill: fc.record({ victim: fc.nat(), afterMs: fc.noBias(fc.nat({ max: KILL_DELAY_MAX_MS })) }),
 });
-const history = fc.array(step, { minLength: 3, maxLength: 12 });
+const history = fc.array(step, { minLength: 3, maxLength: 14 });
 /** Two or three kills, each after some steps without one. */
 const killedHistory = fc
   .array(fc.tuple(fc.array(step, { minLength: 1, maxLength: 4 }), killedStep), { minLength: 2, maxLength: 3 })
@@ -114,7 +158,7 @@ describe('the order of the queue', () => {
   let running: Awaited<ReturnType<typeof startServices>>;
   let next: () => Service;
   beforeAll(async () => {
-    running = await startServices();
+    running = await startServices(MAIL);
     next = inTurn(running.services);
   });
   afterAll(() => running.stop());
@@ -160,10 +204,10 @@ describe('killed processes', () => {
   let observer: Service;
   let replicas: Replica[];
   beforeAll(async () => {
-    observer = await startService({ isolated: true });
+    observer = await startService({ isolated: true, environment: MAIL });
     // The embedded database is for one process.
     const amount = process.env.TEST_DATABASE_URL ? 2 : 1;
-    const environment = { DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '' };
+    const environment = { DATABASE_URL: observer.databaseUrl, ...NO_OWNER, ...MAIL };
     replicas = Array.from({ length: amount }, () => new Replica(environment));
     await Promise.all(replicas.map((replica) => replica.start()));
   });
@@ -218,8 +262,13 @@ function queueModule(next: () => Service): EntryPoint {
       expect(await writer().erase(id, uuids, operatorWrite(1))).toEqual({ uuids });
       return true;
     },
-    setSpots: async ({ id }, spots) => {
-      await writer().configure(id, { spotsPerReferral: spots }, operatorWrite(1));
+    click: async ({ id }, token) => {
+      await writer().verify(id, hashOf(token));
+      return true;
+    },
+    refuseAll: async ({ id }, token) => (await writer().refuseReferrals(id, token, operatorWrite(1))).refused,
+    configure: async ({ id }, changes) => {
+      await writer().configure(id, changes, operatorWrite(1));
       return true;
     },
   };
@@ -229,9 +278,9 @@ function http(
   call: (method: Method, path: string, body: object, token?: string) => Promise<Answer | null>,
 ): EntryPoint {
   const ask: typeof call = async (...request) => {
-    const [method] = request;
+    const [method, path] = request;
     const answer = await call(...request);
-    if (answer) expect(answer.status).toBe(method === 'DELETE' ? 204 : 200);
+    if (answer) expect(answer.status).toBe(method === 'DELETE' ? 204 : path.includes('/verify/') ? 303 : 200);
     return answer;
   };
   return {
@@ -246,7 +295,7 @@ function http(
       return answer && answer.body.map(({ removed_priority }: { removed_priority: number }) => removed_priority);
     },
     correct: async ({ owner: { token } }, uuid, changes) => {
-      const body = 'email' in changes ? changes : { spots_to_advance: changes.spotsToAdvance };
+      const body = 'spotsToAdvance' in changes ? { spots_to_advance: changes.spotsToAdvance } : changes;
       const answer = await ask('PATCH', `/api/v1/signup/${uuid}`, body, token);
       if (answer) expect(answer.body).toMatchObject({ uuid });
       return answer && true;
@@ -256,9 +305,14 @@ function http(
       const answer = await ask('DELETE', '/api/v1/signup', body, token);
       return answer && true;
     },
-    setSpots: async ({ id, owner: { token } }, spots) => {
-      const answer = await ask('PATCH', `/api/v1/waitlist/${id}`, { spots_to_move_upon_referral: spots }, token);
-      return answer && true;
+    click: async ({ id }, token) => (await ask('POST', `/waitlist/${id}/verify/${token}`, {})) && true,
+    refuseAll: async ({ id, owner: { token } }, referral_token) => {
+      const answer = await ask('POST', `/api/v1/waitlist/${id}/refuse_referrals`, { referral_token }, token);
+      return answer && answer.body.refused;
+    },
+    configure: async ({ id, owner: { token } }, changes) => {
+      const body = 'verification' in changes ? changes : { spots_to_move_upon_referral: changes.spotsPerReferral };
+      return (await ask('PATCH', `/api/v1/waitlist/${id}`, body, token)) && true;
     },
   };
 }
@@ -274,20 +328,43 @@ function daysOf(people: readonly Person[]): (string | number)[][] {
   });
 }
 
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
 /** Runs a history and compares each answer, and at the end everything stored, with the sorted list of the facts. */
 async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): Promise<void> {
   let spots = 3;
-  const waitlist = await next().world.waitlist({ spots_to_move_upon_referral: spots });
+  let verification: Verification = 'off';
+  const fraud = { referrals_per_hour: null, referrals_per_network_per_hour: null };
+  const waitlist = await next().world.waitlist({ spots_to_move_upon_referral: spots, fraud });
   const { id } = waitlist;
   const queue = () => queueOf(next().app);
   const find = async ({ email }: Pick<Waiter, 'email'>) =>
     (await queue().reader.find(id, { emailKey: email, phoneKey: null })).waiter;
+  const findByUuid = async ({ waiter: { uuid } }: Person) => (await queue().reader.findByUuids(id, [uuid]))[0]!;
   const people: Person[] = [];
-  const active = () => inOrder(people.filter((person) => person.active), spots); // prettier-ignore
-  const isErased = ({ erasedAtSpots }: Person) => erasedAtSpots !== undefined;
+  /** Those who were in the queue once, in the order in which they took their places. */
+  const entered: Person[] = [];
+  const earned = () => {
+    const referrals = new Map<Person | undefined, number>();
+    for (const { referrer, credit } of people)
+      if (credit === 'credited') referrals.set(referrer, (referrals.get(referrer) ?? 0) + 1);
+    return (person: Person): Earned & { readonly person: Person } => {
+      const { seq, advanced, erasedWithSpots } = person;
+      // The tombstone of an erased person stays where they were, whatever a referral is worth now.
+      if (erasedWithSpots !== undefined) return { person, seq, referrals: 0, advanced: advanced + erasedWithSpots };
+      return { person, seq, referrals: referrals.get(person) ?? 0, advanced };
+    };
+  };
+  const ordered = (some: readonly Person[]) => inOrder(some.map(earned()), spots).map(({ person }) => person);
+  const active = () => ordered(people.filter(({ status }) => status === 'waiting'));
+  const isErased = ({ erasedWithSpots }: Person) => erasedWithSpots !== undefined;
   /** Those of the numbered people who are not erased, each once. */
   const named = (numbers: readonly number[]) =>
     [...new Set(numbers)].flatMap((number) => people[number] ?? []).filter((person) => !isErased(person));
+  const mustVerify = ({ status }: Person) => verification !== 'off' || status === 'pending';
+  const enter = (arriving: readonly Person[]) => {
+    entered.push(...[...arriving].sort((a, b) => a.seq - b.seq));
+  };
 
   for (const { command, kill: planned } of steps) {
     const killing = planned && kill?.(planned);
@@ -299,14 +376,17 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     if (command.kind === 'join') {
       const taken = new Set(people.filter((person) => !isErased(person)).map(({ email }) => email));
       const gone = new Set(command.isReturn ? people.map(({ email }) => email).filter((email) => !taken.has(email)) : []); // prettier-ignore
-      const calls = command.referrers.map(async (number) => {
+      const calls = command.referrers.map(async (number, index) => {
         const referrer = people[number];
         const guest = applicant(referrer?.waiter.referralToken);
-        const [email = guest.email] = gone;
-        gone.delete(email!);
-        const answer = await entryPoint.join(waitlist, { ...guest, email });
+        const isSuspicious = index % command.suspiciousEvery === 1;
+        const own = isSuspicious ? guest.email!.replace('example.com', THROWAWAY) : guest.email!;
+        const [email = own] = gone;
+        gone.delete(email);
+        const signals = { ...guest.trust.signals, isDisposable: email.endsWith(THROWAWAY) };
+        const answer = await entryPoint.join(waitlist, { ...guest, email, trust: { ...guest.trust, signals } });
         // The token of an erased person refers nobody.
-        return { referrer: referrer && !isErased(referrer) ? referrer : undefined, email: email!, answer };
+        return { referrer: referrer && !isErased(referrer) ? referrer : undefined, email, answer };
       });
       const answered = await Promise.all(calls);
       await settle();
@@ -316,13 +396,27 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       for (const { referrer, email, answer, waiter } of joined.sort((a, b) => a.waiter.seq - b.waiter.seq)) {
         // Nobody is behind the newest record.
         if (answer) expect(answer).toMatchObject({ uuid: waiter.uuid, priority: active().length });
-        if (referrer) referrer.referrals += 1;
         expect(waiter.referredByToken).toBe(referrer?.waiter.referralToken ?? null);
-        people.push({ seq: waiter.seq, waiter, email, referrer, referrals: 0, advanced: 0, active: true });
+        const earns = verification === 'off' ? 'credited' : 'awaiting_verification';
+        const credit = !referrer ? 'none' : email.endsWith(THROWAWAY) ? 'withheld' : earns;
+        const status = verification === 'required' ? 'pending' : 'waiting';
+        expect(waiter).toMatchObject({ credit, status, verified: false });
+        const person: Person = {
+          waiter,
+          email,
+          referrer,
+          advanced: 0,
+          verified: false,
+          status,
+          credit,
+          seq: waiter.seq,
+        };
+        people.push(person);
+        if (status === 'waiting') enter([person]);
       }
     } else if (command.kind === 'offboard') {
       const before = active();
-      const leaving = named(command.people).filter((person) => person.active);
+      const leaving = named(command.people).filter(({ status }) => status === 'waiting');
       const positions = leaving.map((person) => before.indexOf(person));
       const removed = leaving.length > 0 ? await entryPoint.offboard(waitlist, leaving.map(({ waiter }) => waiter.id)) : []; // prettier-ignore
       await settle();
@@ -333,7 +427,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       expect(found.map((waiter) => waiter?.removedPriority)).toEqual(positions.map((position) => (isDone ? position : null))); // prettier-ignore
       if (!isDone) continue;
       for (const [index, person] of leaving.entries())
-        Object.assign(person, { active: false, lastPosition: positions[index], removedAt: found[index]!.removedAt! });
+        Object.assign(person, { status: 'offboarded', lastPosition: positions[index], removedAt: found[index]!.removedAt! }); // prettier-ignore
     } else if (command.kind === 'correct' || command.kind === 'advance') {
       const corrected = await Promise.all(
         named(command.people).map(async (person) => {
@@ -344,12 +438,75 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       );
       await settle();
       for (const { person, email, answer } of corrected) {
-        const [waiter] = await queue().reader.findByUuids(id, [person.waiter.uuid]);
+        const waiter = await findByUuid(person);
         const { email: before, advanced } = person;
-        person.email = waiter!.email!;
-        person.advanced = waiter!.spotsAdvanced;
+        person.email = waiter.email!;
+        person.advanced = waiter.spotsAdvanced;
+        // A new email is to be verified.
+        if (person.email !== before && mustVerify(person)) person.verified = false;
         const after = command.kind === 'correct' ? [email, advanced] : [before, Math.max(0, advanced + command.spots)];
         expect(answer ? [after] : [after, [before, advanced]]).toContainEqual([person.email, person.advanced]);
+      }
+    } else if (command.kind === 'click' || command.kind === 'confirm' || command.kind === 'doubt') {
+      const { kind } = command;
+      const verified = kind !== 'doubt';
+      const changed = await Promise.all(
+        named(command.people).map(async (person) => {
+          const { uuid } = person.waiter;
+          if (kind !== 'click') return { person, answer: await entryPoint.correct(waitlist, uuid, { verified }) };
+          return { person, answer: await entryPoint.click(waitlist, await mailLink(person)) };
+        }),
+      );
+      await settle();
+      const arriving: Person[] = [];
+      for (const { person, answer } of changed) {
+        const waiter = await findByUuid(person);
+        expect(answer ? [verified] : [verified, person.verified]).toContain(waiter.verified);
+        person.verified = waiter.verified;
+        if (!person.verified) continue;
+        if (person.credit === 'awaiting_verification') person.credit = 'credited';
+        if (person.status === 'pending') arriving.push(Object.assign(person, { status: 'waiting', seq: waiter.seq }));
+      }
+      enter(arriving);
+    } else if (command.kind === 'approve' || command.kind === 'refuse') {
+      const { kind } = command;
+      const decided = await Promise.all(
+        named(command.people)
+          .filter(({ credit }) => credit !== 'none')
+          .map(async (person) => {
+            const changes = { credit: kind === 'approve' ? 'credited' : 'refused' } as const;
+            return { person, answer: await entryPoint.correct(waitlist, person.waiter.uuid, changes) };
+          }),
+      );
+      await settle();
+      for (const { person, answer } of decided) {
+        const { credit } = await findByUuid(person);
+        const { credit: before, verified } = person;
+        const approved =
+          before === 'credited' || verified || !mustVerify(person) ? 'credited' : 'awaiting_verification';
+        const after = kind === 'refuse' ? 'refused' : approved;
+        expect(answer ? [after] : [after, before]).toContain(credit);
+        person.credit = credit;
+      }
+    } else if (command.kind === 'refuse all') {
+      const refused = await Promise.all(
+        named(command.people).map(async (referrer) => ({
+          referrer,
+          answer: await entryPoint.refuseAll(waitlist, referrer.waiter.referralToken),
+        })),
+      );
+      await settle();
+      for (const { referrer, answer } of refused) {
+        const referrals = people.filter((person) => person.referrer === referrer);
+        const left = referrals.filter((person) => !isErased(person));
+        const stored = await Promise.all(left.map(findByUuid));
+        const isDone =
+          stored.every(({ credit }) => credit === 'refused') && (await findByUuid(referrer)).creditedReferrals === 0;
+        if (answer !== null) {
+          expect(isDone).toBe(true);
+          expect(answer).toBe(left.filter(({ credit }) => credit !== 'refused').length);
+        }
+        if (isDone) for (const person of referrals) person.credit = 'refused';
       }
     } else if (command.kind === 'erase') {
       const leaving = named(command.people);
@@ -359,21 +516,33 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       // All of them or none.
       expect(answer ? [0] : [0, leaving.length]).toContain(left.length);
       if (left.length > 0) continue;
-      for (const person of leaving) Object.assign(person, { active: false, erasedAtSpots: spots });
+      const earnings = earned();
+      for (const { person, referrals } of leaving.map(earnings))
+        Object.assign(person, { status: 'offboarded', erasedWithSpots: spots * referrals });
     } else {
-      const answer = await entryPoint.setSpots(waitlist, command.spots);
+      const changes =
+        command.kind === 'spots' ? { spotsPerReferral: command.spots } : { verification: command.verification };
+      const answer = await entryPoint.configure(waitlist, changes);
       await settle();
-      const { spotsPerReferral } = await queue().reader.getWaitlist(id);
-      expect(answer ? [command.spots] : [spots, command.spots]).toContain(spotsPerReferral);
-      spots = spotsPerReferral;
+      const before = command.kind === 'spots' ? { spotsPerReferral: spots } : { verification };
+      const stored = await queue().reader.getWaitlist(id);
+      expect(answer ? [changes] : [before, changes]).toContainEqual(
+        command.kind === 'spots'
+          ? { spotsPerReferral: stored.spotsPerReferral }
+          : { verification: stored.verification },
+      );
+      spots = stored.spotsPerReferral;
+      verification = stored.verification;
     }
   }
 
   // Numbers may be missing, but each is above all that were given before.
-  expect(people.map(({ seq }) => seq)).toEqual([...new Set(people.map(({ seq }) => seq))].sort((a, b) => a - b));
-  const ordered = active();
+  expect(entered.map(({ seq }) => seq)).toEqual([...new Set(entered.map(({ seq }) => seq))].sort((a, b) => a - b));
+  const inQueue = active();
   const remaining = people.filter((person) => !isErased(person));
-  const positionOf = (person: Person) => person.lastPosition ?? ordered.indexOf(person);
+  const pending = remaining.filter(({ status }) => status === 'pending');
+  const positionOf = (person: Person) =>
+    person.status === 'pending' ? inQueue.length : (person.lastPosition ?? inQueue.indexOf(person));
   await Promise.all(
     remaining.map(async (person) => {
       const again = { ...applicant(people[0]?.waiter.referralToken), email: person.email.toUpperCase() };
@@ -386,15 +555,14 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
   const { days } = await next().app.get(QueueStatistics).read(id, { from: '1970-01-01', to: '9999-12-31' });
   const counted = days.map(({ day, signups, referred, offboarded }) => [day, signups, referred, offboarded]);
   // Erasures leave days with zeros.
-  expect(counted.filter(([, ...counts]) => counts.some((count) => count !== 0))).toEqual(daysOf(remaining));
-  expect(days.reduce((sum, { erased }) => sum + erased, 0)).toBe(people.length - remaining.length);
+  expect(counted.filter(([, ...counts]) => counts.some((count) => count !== 0))).toEqual(
+    daysOf(remaining.filter(({ status }) => status !== 'pending')),
+  );
+  expect(days.reduce((sum, { erased }) => sum + erased, 0)).toBe(entered.filter(isErased).length);
 
-  /** The tombstone of an erased person stays where they were, whatever a referral is worth now. */
-  const asEarned = (person: Person) => {
-    const { seq, referrals, advanced, erasedAtSpots = spots } = person;
-    return { person, seq, referrals, advanced: advanced + (erasedAtSpots - spots) * referrals };
-  };
-  const mostReferring = [...people].sort((a, b) => b.referrals - a.referrals);
+  const earnings = earned();
+  const referralsOf = (person: Person) => earnings(person).referrals;
+  const mostReferring = [...people].sort((a, b) => referralsOf(b) - referralsOf(a));
   type Filter = [PageRequest['referredBy'], (person: Person) => boolean];
   const filters: Filter[] = [
     [null, () => true],
@@ -408,15 +576,51 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
   for (const [referredBy, isListed] of filters) {
     const listing = { ...FIRST_PAGE, limit: LIMIT, referredBy };
     for (const [everyone, order] of [
-      [inOrder(people.map(asEarned), spots).map(({ person }) => person), 'queue'],
-      [people, 'joined'],
+      [ordered(entered), 'queue'],
+      [entered, 'joined'],
     ] as const)
-      await expectListing({ ...listing, order }, everyone, (person) => person.active && isListed(person));
+      await expectListing({ ...listing, order }, everyone, (person) => person.status === 'waiting' && isListed(person));
     await expectListing(
       { ...listing, status: 'offboarded' },
-      people,
-      (person) => !person.active && !isErased(person) && isListed(person),
+      entered,
+      (person) => person.status === 'offboarded' && !isErased(person) && isListed(person),
     );
+  }
+  for (const status of STATUSES)
+    for (const credit of [null, ...CREDITS])
+      await expectById(
+        { status, credit },
+        remaining.filter((person) => person.status === status && (credit === null || person.credit === credit)),
+      );
+  expect(pending.map(({ credit }) => credit)).not.toContain('credited');
+
+  /** A link that was mailed to a person. */
+  async function mailLink(person: Person): Promise<string> {
+    const token = randomUUID().replaceAll('-', '').padEnd(43, 'x');
+    const { uuid, emailKey } = await findByUuid(person);
+    const link = { tokenHash: hashOf(token), waitlistId: id, waiterUuid: uuid, emailKey: emailKey! };
+    const now = new Date();
+    const times = { createdAt: now, expiresAt: new Date(now.getTime() + 3_600_000), usedAt: null };
+    await next()
+      .app.get(Database)
+      .one(
+        next()
+          .app.get(VerificationLinkStore)
+          .insert({ ...link, ...times }),
+      );
+    return token;
+  }
+
+  /** Compares all pages that are sorted by id. */
+  async function expectById(filter: Pick<PageRequest, 'status' | 'credit'>, listed: readonly Person[]): Promise<void> {
+    const found: (readonly [string, number])[] = [];
+    for (let afterId: number | null = 0; afterId !== null;) {
+      const page: Page = await queue().pages.page(id, { ...FIRST_PAGE, ...filter, limit: LIMIT, order: 'id', start: { afterId } }); // prettier-ignore
+      found.push(...page.waiters.map(({ uuid, priority }) => [uuid, priority] as const));
+      afterId = page.nextAfterId;
+    }
+    const sorted = [...listed].sort((a, b) => a.waiter.id - b.waiter.id);
+    expect(found).toEqual(sorted.map((person) => [person.waiter.uuid, positionOf(person)]));
   }
 
   /** Compares all pages by offset, and pages after some of the records, whether the listing has them or not. */
@@ -430,9 +634,9 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       const page = await queue().pages.page(id, { ...listing, start });
       const listed = following.filter(isListed);
       expect(page.waiters.map(({ uuid, priority, creditedReferrals }) => [uuid, priority, creditedReferrals])).toEqual(
-        listed.slice(0, listing.limit).map((person) => [person.waiter.uuid, positionOf(person), person.referrals]),
+        listed.slice(0, listing.limit).map((person) => [person.waiter.uuid, positionOf(person), referralsOf(person)]),
       );
-      expect(page).toMatchObject({ total, active: ordered.length });
+      expect(page).toMatchObject({ total, active: inQueue.length });
       expect(page.nextAfterId !== null).toBe(listed.length > listing.limit);
     };
     for (let offset = 0; offset <= total; offset += listing.limit)

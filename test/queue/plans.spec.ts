@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type Logger, type QueryRunner } from 'typeorm';
 import { STATEMENT_END } from '../../src/platform/database/connections.js';
+import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { LARGE, type Page, type PageRequest, type Waiter } from '../../src/queue/waiter.js';
 import { applicant } from '../support/applicant.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -41,8 +42,8 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   /** The webhooks of a waitlist, a few. */
   webhook_waitlist: 1,
   /** The referrals of one referrer in an hour, and those from one network; a LIMIT ends both. */
-  recent_referral_referrer: 3,
-  recent_referral_network: 4,
+  recent_referral_referrer: 2,
+  recent_referral_network: 3,
   waiter_mailbox: 2,
   waiter_credit: 3,
   /** What was left to be sent to one person. */
@@ -134,6 +135,42 @@ describe('the plans of the frequent statements', () => {
       const changes = { email: `${uuid}@example.com`, spotsToAdvance: 3 };
       await queue.writer.correct(crowd.id, uuid, changes, operatorWrite(1));
       await queue.writer.erase(crowd.id, others, operatorWrite(1));
+    }));
+
+  it('put a record in the queue at a click, and take credit from its referrer, and from one with all referrals', () =>
+    expectFlat(async (crowd) => {
+      const [referrer, other] = (await middle(crowd)) as [Waiter, Waiter];
+      await queue.writer.configure(crowd.id, { verification: 'required' }, operatorWrite(1));
+      const { waiter } = await queue.writer.join(crowd.id, applicant(referrer.referralToken));
+      const { uuid: waiterUuid, emailKey } = waiter;
+      const tokenHash = waiterUuid.replaceAll('-', '').repeat(2);
+      const times = { createdAt: new Date(), expiresAt: new Date(Date.now() + 60_000), usedAt: null };
+      const links = service.app.get(VerificationLinkStore);
+      const link = { tokenHash, waitlistId: crowd.id, waiterUuid, emailKey: emailKey!, ...times };
+      await service.app.get(Database).one(links.insert(link));
+      await queue.writer.verify(crowd.id, tokenHash);
+      await queue.writer.correct(crowd.id, waiterUuid, { credit: 'refused' }, operatorWrite(1));
+      await queue.writer.refuseReferrals(crowd.id, other.referralToken, operatorWrite(1));
+      await queue.writer.configure(crowd.id, { verification: 'off' }, operatorWrite(1));
+    }));
+
+  it.each<[string, Partial<PageRequest>]>([
+    ['a status', { status: 'offboarded' }],
+    ['pending records', { status: 'pending' }],
+    ['a credit', { credit: 'credited' }],
+    ['a credit that no record has', { credit: 'withheld' }],
+  ])('list %s by id: at the start and after a record', (_, part) =>
+    expectFlat(async (crowd) => {
+      const [{ id }] = (await middle(crowd)) as [Waiter];
+      for (const afterId of [0, id])
+        await queue.pages.page(crowd.id, { ...FIRST_PAGE, ...part, order: 'id', start: { afterId } });
+    }),
+  );
+
+  it('search among the records with a rare credit', () =>
+    expectFlat(async ({ id }) => {
+      const search: PageRequest['search'] = { emailPrefix: 'seed-', keys: [] };
+      await queue.pages.page(id, { ...FIRST_PAGE, search, credit: 'withheld', order: 'id' });
     }));
 
   it('let the records of a long import name another token', () =>

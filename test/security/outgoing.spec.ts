@@ -21,6 +21,8 @@ it('never calls a URL that a request contains', async () => {
   await world.signup(waitlist, {
     referral_link: `${base}/referred?ref_id=${referrer.referral_token}`,
     metadata: { url: `${base}/metadata` },
+    captcha_token: `${base}/token`,
+    website: `${base}/website`,
   });
   await api.patch(`/api/v1/waitlist/${waitlist.id}`, { waitlist_url_location: `${base}/changed` }, { token: waitlist.owner.token }); // prettier-ignore
   await world.list(waitlist);

@@ -120,6 +120,7 @@ export class Api {
     const sent = [
       ...cookieValues(headers?.cookie),
       ...privateTextOfUrl(`${path}${search}`),
+      ...tokenOfLink(path),
       ...privateText({ ...headers, authorization: token }),
       ...(payload === undefined ? [] : privateTextOf(payload.toString())),
     ];
@@ -132,6 +133,11 @@ export class Api {
     if (answer.status >= 400) requireSilence(`${method} ${path} ${answer.status}`, answer.text, sent);
     return answer;
   }
+}
+
+/** The token of a link in a mail. */
+function tokenOfLink(path: string): string[] {
+  return /\/verify\/([\w-]{43})$/.exec(path)?.slice(1) ?? [];
 }
 
 /** The values of cookies, sent or set: tokens. */

@@ -5,6 +5,11 @@ import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { readConfig } from '../../src/platform/config/config.js';
 import { dataSourceOptions } from '../../src/platform/database/data-source-options.js';
+import { OWNER } from './service-process.js';
+
+/** Of `OWNER.password`, at the least cost there is. */
+const OWNER_PASSWORD_HASH =
+  '$argon2id$v=19$m=8,t=1,p=1$swe0rHtK8wJ78wE8LI99oQ$iE4cRwsQDih0wCcQV+TuT0rp9oCV2O4MoMmXhTOzGzc';
 
 export interface TestDatabase {
   readonly url: string;
@@ -38,6 +43,18 @@ export async function openDatabase(isolated: boolean): Promise<TestDatabase> {
 export async function openMigratedDatabase(): Promise<TestDatabase> {
   const database = await openDatabase(true);
   await withDataSource(database.url, (dataSource) => dataSource.runMigrations());
+  return database;
+}
+
+/** The same with the account of `OWNER`, whose password the first service then neither checks nor hashes. */
+export async function openOwnedDatabase(): Promise<TestDatabase> {
+  const database = await openMigratedDatabase();
+  await withDataSource(database.url, (dataSource) =>
+    dataSource.query(
+      `INSERT INTO account (uuid, email, email_key, password_hash, token_version, created_at) VALUES (?, ?, ?, ?, 0, ?)`,
+      [randomUUID(), OWNER.email, OWNER.email, OWNER_PASSWORD_HASH, '2026-01-01 00:00:00.000'],
+    ),
+  );
   return database;
 }
 

@@ -78,9 +78,11 @@ export async function startService({
 }
 
 /** Two services on one isolated database; only one on the embedded database, which is for one process. */
-export async function startServices(): Promise<{ readonly services: [Service, ...Service[]]; stop(): Promise<void> }> {
+export async function startServices(
+  environment: Environment = {},
+): Promise<{ readonly services: [Service, ...Service[]]; stop(): Promise<void> }> {
   const database = await openDatabase(true);
-  const start = async () => startService({ environment: { DATABASE_URL: database.url } });
+  const start = async () => startService({ environment: { ...environment, DATABASE_URL: database.url } });
   const services: [Service, ...Service[]] = [await start()];
   if (process.env.TEST_DATABASE_URL) services.push(await start());
   return {

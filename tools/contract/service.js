@@ -16,12 +16,13 @@ export const ROOT = resolve(import.meta.dirname, '../..');
  */
 export async function startService({ OWNER_PASSWORD = '', ...environment } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'waitlist-contract-'));
+  const databaseUrl = `sqlite:${join(directory, 'waitlist.sqlite')}`;
   const PORT = String(await freePort());
   /** @type {ServiceProcess} */
   let service;
   const resume = async () => {
     service = await ServiceProcess.spawn({
-      DATABASE_URL: `sqlite:${join(directory, 'waitlist.sqlite')}`,
+      DATABASE_URL: databaseUrl,
       RATE_LIMIT_LOGIN: '0',
       SHUTDOWN_DELAY: '0',
       OWNER_PASSWORD,
@@ -47,7 +48,8 @@ export async function startService({ OWNER_PASSWORD = '', ...environment } = {})
       password = OWNER_PASSWORD,
       api_key,
     } = Object.fromEntries(new URLSearchParams(docs.hash.slice(1)));
-    return { url: docs.origin, docs: docs.href, email, password, apiKey: api_key, interrupt, resume, stop };
+    const urls = { url: docs.origin, docs: docs.href, databaseUrl };
+    return { ...urls, email, password, apiKey: api_key, interrupt, resume, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -79,7 +79,11 @@ export async function serveCaptchas(context: BrowserContext): Promise<Record<Cap
         if (url === standIn.frame || url.startsWith(`${standIn.frame}#`))
           return route.fulfill({ contentType: 'text/html', body: FRAME });
         if (!url.startsWith(standIn.script))
-          return route.fulfill({ headers, contentType: url.endsWith('.css') ? 'text/css' : 'application/json', body: '' });
+          return route.fulfill({
+            headers,
+            contentType: url.endsWith('.css') ? 'text/css' : 'application/json',
+            body: '',
+          });
         requests[provider] += 1;
         return route.fulfill({ contentType: 'text/javascript', body: scriptOf(provider, standIn) });
       });

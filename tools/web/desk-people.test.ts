@@ -2,13 +2,18 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import type { Locator, Page } from 'playwright-core';
-import { call, checkAccessibility, logIn, picture, Stage } from './harness.js';
+import type { Locator, Page, Route } from 'playwright-core';
+import { call, checkPage, logIn, Stage } from './harness.js';
 
 const PEOPLE = 600;
 /** A page of the API; more are fetched when their rows come into view. */
 const PAGE_SIZE = 100;
 const TIMEOUT_MS = 10_000;
+const TOO_MANY = {
+  status: 429,
+  contentType: 'application/problem+json',
+  body: JSON.stringify({ status: 429, error_code: 'RATE_LIMITED', detail: 'Too many requests.' }),
+};
 const HOSTILE = { email: 'hostile@example.com', first_name: '<img src=x onerror=alert(1)>', last_name: '\u202Egnirts' };
 
 interface Journey {
@@ -52,11 +57,11 @@ describe('the people of a waitlist', () => {
       before(async () => {
         journey = await open(width);
       });
+      const check = (picture?: string) => checkPage(journey.page, picture, { widths: [width], fullPage: false });
 
       test('are listed in the order of the queue, and further pages come into view by scrolling', async () => {
         const { page, grid } = journey;
-        await checkAccessibility(page);
-        if (width === 1280) await picture(page, 'people', false);
+        await check('people');
         const total = Number(await grid.getAttribute('aria-rowcount')) - 1;
         assert.equal(total, (await statistics()).current_signups);
         await grid.getByRole('row').nth(1).focus();
@@ -80,7 +85,7 @@ describe('the people of a waitlist', () => {
         await row('person-250@example.com').waitFor();
         await search(journey, 'nobody@');
         await page.getByText('Nobody in line matches.').waitFor();
-        await checkAccessibility(page);
+        await check();
         await page.getByRole('button', { name: 'Show everybody' }).click();
         await row(`person-${first + 2}@example.com`).waitFor();
       });
@@ -108,8 +113,7 @@ describe('the people of a waitlist', () => {
         const panel = page.getByRole('dialog');
         await panel.getByText('Joined as number 250').waitFor();
         await panel.getByRole('link', { name: 'person-1@example.com' }).waitFor();
-        await checkAccessibility(page);
-        if (width === 1280) await picture(page, 'person', false);
+        await check('person');
         await panel.getByRole('link', { name: 'person-1@example.com' }).click();
         await panel.getByText(/referrals × \d+ places = /).waitFor();
         await panel
@@ -136,23 +140,37 @@ describe('the people of a waitlist', () => {
         await panel.getByText('is that of another record of this waitlist').waitFor();
         assert.equal(await panel.getByLabel('Email', { exact: true }).getAttribute('aria-invalid'), 'true');
         assert.equal(await panel.getByLabel('First name').inputValue(), 'Emmy');
-        await checkAccessibility(page);
+        await check();
         await panel.getByLabel('Email', { exact: true }).fill(email);
         await panel.getByRole('button', { name: 'Save' }).click();
         await panel.getByText('Emmy Number').waitFor();
         await panel.getByText('Edited or moved').waitFor();
       });
 
-      test('are moved, and told what will happen before', async () => {
+      test('are moved by what is typed last, and once, however many attempts it takes', async () => {
         const { page } = journey;
         const panel = page.getByRole('dialog').first();
         const before = Number(/\d+/.exec((await panel.getByText(/^Number \d+$/).textContent()) ?? '')?.[0]);
         await panel.getByRole('button', { name: 'Move' }).click();
         const dialog = page.getByRole('dialog', { name: 'Move' });
+        const refuse = (route: Route) => route.fulfill(TOO_MANY);
+        await page.route('**/api/v1/signup/*', refuse, { times: 1 });
+        await dialog.getByLabel('Places forward').fill('3');
+        await dialog.getByRole('button', { name: 'Move 3 forward' }).click();
+        await dialog.getByRole('alert').getByText('Too many requests.').waitFor();
+        // Nothing was done, so another number may follow.
         await dialog.getByLabel('Places forward').fill('5');
         await dialog.getByText(`from number ${before} to about number ${before - 5}`).waitFor();
-        await checkAccessibility(page);
+        await check();
+        await page.route('**/api/v1/signup/*', (route) => route.fetch().then(() => route.abort()), { times: 1 });
         await dialog.getByRole('button', { name: 'Move 5 forward' }).click();
+        await dialog.getByText('It is safe to try again').waitFor();
+        await page.route('**/api/v1/signup/*', refuse, { times: 1 });
+        await dialog.getByRole('button', { name: 'Try again' }).click();
+        await dialog.getByRole('alert').getByText('Too many requests.').waitFor();
+        // The first attempt may have arrived all the same, so the number stays.
+        assert.equal(await dialog.getByLabel('Places forward').isEditable(), false);
+        await dialog.getByRole('button', { name: 'Try again' }).click();
         await panel.getByText(`Number ${before - 5}`, { exact: true }).waitFor();
         await panel.getByText('5 places granted').waitFor();
       });
@@ -166,7 +184,7 @@ describe('the people of a waitlist', () => {
         const erase = dialog.getByRole('button', { name: 'Erase this person' });
         assert.equal(await erase.isDisabled(), true);
         await dialog.getByRole('textbox').fill(email);
-        await checkAccessibility(page);
+        await check();
         await erase.click();
         await page.getByText('Nobody in line matches.').waitFor();
         await search(journey, '');
@@ -181,15 +199,15 @@ describe('the people of a waitlist', () => {
           await page.keyboard.press('ArrowDown');
         }
         await page.getByRole('group', { name: 'Selected people' }).getByText('3 selected').waitFor();
-        await checkAccessibility(page);
+        await check();
         await page.getByRole('button', { name: 'Let in', exact: true }).click();
         const dialog = page.getByRole('dialog', { name: 'Let 3 people in?' });
         await dialog.getByText('This cannot be undone.').waitFor();
-        await checkAccessibility(page);
+        await check();
         await dialog.getByRole('button', { name: 'Let 3 people in' }).click();
         const result = page.getByRole('dialog', { name: '3 people let in' });
         await result.getByText('They have not been notified.').waitFor();
-        await checkAccessibility(page);
+        await check();
         await result.getByRole('button', { name: 'Copy contacts' }).click();
         await result.getByRole('button', { name: 'Copied' }).waitFor();
         const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -206,8 +224,7 @@ describe('the people of a waitlist', () => {
         await dialog.getByRole('listitem').nth(4).waitFor();
         await dialog.getByLabel('How many').fill('100');
         await dialog.getByText('100 people leave the line for good. This cannot be undone.').waitFor();
-        await checkAccessibility(page);
-        if (width === 1280) await picture(page, 'let-in', false);
+        await check('let-in');
         await page.route(
           '**/api/v1/waiter',
           async (route) => {
@@ -235,7 +252,7 @@ describe('the people of a waitlist', () => {
           .click();
         await page.waitForURL((url) => url.searchParams.get('status') === 'offboarded');
         await journey.grid.getByRole('row').nth(1).waitFor();
-        await checkAccessibility(page);
+        await check();
       });
 
       test('are texts, whatever they typed', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { call, checkAccessibility, logIn, picture, Stage } from './harness.js';
+import { call, checkPage, logIn, Stage } from './harness.js';
 
 interface Waitlist {
   readonly waitlist_name: string;
@@ -17,6 +17,8 @@ interface Waitlist {
     readonly soft_deleted: boolean;
   }[];
 }
+
+const colorOf = (element: Element) => getComputedStyle(element).backgroundColor;
 
 let stage: Stage;
 before(async () => {
@@ -64,8 +66,7 @@ test('each tab has an address, works by keyboard, and shows nothing that hinders
     await page.waitForURL(`**/desk/1/settings/${tab}`);
     await page.reload();
     await page.getByRole('tab', { selected: true, name }).waitFor();
-    await checkAccessibility(page);
-    await picture(page, `desk-settings-${tab}`);
+    await checkPage(page, `desk-settings-${tab}`);
     await page.getByRole('tab', { selected: true }).press('ArrowRight');
     await page.keyboard.press('Enter');
   }
@@ -84,8 +85,7 @@ test('a question is asked, renamed with its answers, moved, and removed', async 
   await second.getByRole('textbox', { name: 'Text' }).fill('Which size?');
   await second.getByText('Choices', { exact: true }).click();
   await second.getByRole('textbox', { name: 'Choices' }).fill('Small\nLarge\n');
-  await checkAccessibility(page);
-  await picture(page, 'desk-settings-questions');
+  await checkPage(page, 'desk-settings-questions');
   await save(page);
 
   const { uuid } = (await call(stage.service, 'POST', '/api/v1/signup', {
@@ -114,7 +114,7 @@ test('a question is asked, renamed with its answers, moved, and removed', async 
 
   await page.getByRole('button', { name: 'Remove question 1' }).click();
   await page.getByText('New signups are no longer asked').waitFor();
-  await picture(page, 'desk-settings-removed-question');
+  await checkPage(page, 'desk-settings-removed-question');
   await save(page);
   await page.getByText('Removed earlier, with their answers kept: “Which size?”.').waitFor();
   assert.equal((await answersOf(uuid))['Which size?'], 'Large');
@@ -130,8 +130,7 @@ test("the service's faults stand beside their fields, and nothing that was typed
   await page.getByRole('alert').getByText('must leave email or phone on').waitFor();
   assert.equal(await page.getByRole('textbox', { name: 'Signup page' }).getAttribute('aria-invalid'), 'true');
   assert.equal(await page.getByRole('textbox', { name: 'Signup page' }).inputValue(), 'not an address');
-  await checkAccessibility(page);
-  await picture(page, 'desk-settings-faults');
+  await checkPage(page, 'desk-settings-faults');
   await page.getByRole('button', { name: 'Discard' }).click();
   await page.context().close();
 });
@@ -142,7 +141,7 @@ test('a tab with changes asks before it is left, and keeps them if its owner sta
   await page.getByRole('tab', { name: 'Appearance' }).click();
   const dialog = page.getByRole('dialog', { name: 'Leave without saving?' });
   await dialog.waitFor();
-  await checkAccessibility(page);
+  await checkPage(page);
   await dialog.getByRole('button', { name: 'Stay here' }).click();
   assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Another name');
   await page.getByRole('tab', { name: 'Appearance' }).click();
@@ -181,6 +180,12 @@ test('colors and words show in the preview at once, and on the page once they ar
     body: { configuration_style_json: { font: 'of another program' } },
   });
   const page = await openSettings('look');
+  const canvas = page.frameLocator('iframe[title="Preview"]').locator('html');
+  const scheme = page.getByRole('radiogroup', { name: 'Colors' });
+  await scheme.getByText('Dark').click();
+  assert.equal(await canvas.evaluate(colorOf), 'rgb(13, 14, 17)');
+  await scheme.getByText('Light').click();
+  assert.equal(await canvas.evaluate(colorOf), 'rgb(245, 246, 247)');
   await page.getByRole('textbox', { name: 'Title' }).fill('First in line');
   await page.getByLabel('Button text').fill('Let me in');
   await page.getByLabel('Background').fill('#102a43');
@@ -189,16 +194,15 @@ test('colors and words show in the preview at once, and on the page once they ar
   await preview.locator('h1', { hasText: 'First in line' }).waitFor();
   const button = preview.locator('.waitlist-button');
   assert.equal(await button.innerText(), 'Let me in');
-  const colorOf = (element: Element) => getComputedStyle(element).backgroundColor;
   assert.equal(await button.evaluate(colorOf), 'rgb(240, 180, 41)');
-  await picture(page, 'desk-settings-look-colors');
+  await checkPage(page, 'desk-settings-look-colors');
   await page.getByText('Joined', { exact: true }).click();
   await preview.getByText('1,203 people are ahead of you.').waitFor();
   await page.getByText('Widget', { exact: true }).click();
   await preview.getByText('1,203 people are ahead of you.').waitFor();
   await page.getByText('Before', { exact: true }).click();
   await preview.getByRole('heading', { name: 'First in line' }).waitFor();
-  await picture(page, 'desk-settings-look-widget');
+  await checkPage(page, 'desk-settings-look-widget');
   await save(page);
 
   assert.deepEqual((await waitlist()).configuration_style_json, {
@@ -221,8 +225,7 @@ test('the API key is replaced after a question, and shown once', async () => {
   await question.getByRole('button', { name: 'Replace the API key' }).click();
   const shown = page.getByRole('dialog', { name: 'Save the new API key' });
   const key = await shown.getByLabel('API key', { exact: true }).inputValue();
-  await checkAccessibility(page);
-  await picture(page, 'desk-settings-new-key');
+  await checkPage(page, 'desk-settings-new-key');
   await shown.getByRole('button', { name: 'I have saved it' }).click();
   const answer = await fetch(`${stage.service.url}/api/v1/waiter?api_key=${key}`, {
     headers: { authorization: `Bearer ${await logIn(stage.service)}` },
@@ -247,8 +250,7 @@ test('a waitlist is closed and opened, made private, and deleted by typing its n
   const act = dialog.getByRole('button', { name: 'Delete the waitlist' });
   assert.equal(await act.isDisabled(), true);
   await dialog.getByLabel('Type Short-lived to confirm').fill('Short-lived');
-  await checkAccessibility(page);
-  await picture(page, 'desk-settings-delete');
+  await checkPage(page, 'desk-settings-delete');
   await act.click();
   await page.waitForURL('**/desk/1/overview');
   await call(stage.service, 'GET', `/api/v1/waitlist/${id}`, { token: await logIn(stage.service), status: 404 });

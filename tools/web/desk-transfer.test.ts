@@ -1,9 +1,11 @@
 /** An owner imports a list and exports it, by clicks. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { checkAccessibility, logIn, picture, Stage } from './harness.js';
+import { checkPage, logIn, Stage } from './harness.js';
 
 const PEOPLE = 10_000;
 /** Their import takes some seconds, in which the page says that it may be left. */
@@ -39,8 +41,7 @@ function choose(page: Page, name: string, text: string): Promise<void> {
 
 test('a file that is no list is refused beside the drop zone, without being sent', async () => {
   const page = await openTransfer();
-  await checkAccessibility(page);
-  await picture(page, 'desk-import-empty');
+  await checkPage(page, 'desk-import-empty');
   await choose(page, 'photo.csv', 'PK\u0000\u0001');
   await page.getByRole('alert').getByText('This is not a CSV file').waitFor();
   await choose(page, 'names.csv', 'name,age\nAda,36\n');
@@ -54,16 +55,14 @@ test('10,000 people are checked by a dry run, imported, and reported with the pr
   const head = page.getByRole('region', { name: 'The first rows of the file' });
   await head.getByText('ada-1@example.com').waitFor();
   assert.match(await head.getByRole('row').first().innerText(), /created_at\s+Time of joining\s+source\s+Ignored/);
-  await checkAccessibility(page);
-  await picture(page, 'desk-import-chosen');
+  await checkPage(page, 'desk-import-chosen');
 
   await page.getByRole('button', { name: 'Check the file' }).click();
   await page.getByText('9,997 people would be imported.').waitFor();
   await page.getByText('3 lines have a problem, and would be left out.').waitFor();
   const problems = page.getByRole('region', { name: 'Problems' });
   assert.deepEqual(await problems.getByRole('row').locator('td:first-child').allInnerTexts(), ['4', '12', '102']);
-  await checkAccessibility(page);
-  await picture(page, 'desk-import-checked');
+  await checkPage(page, 'desk-import-checked');
   assert.equal(await totalSignups(), 0);
 
   await page.getByRole('button', { name: 'Import 9,997 people' }).click();
@@ -77,26 +76,63 @@ test('10,000 people are checked by a dry run, imported, and reported with the pr
   const text = await readFile(await report.path(), 'utf8');
   assert.match(text, /^line,field,message\n,imported,9997\n/);
   assert.match(text, /\n102,email,must be an email address/);
-  await picture(page, 'desk-import-done');
+  await checkPage(page, 'desk-import-done');
   await page.context().close();
 });
 
-test('an import goes on while its owner is elsewhere, and the next visit says what came of it', async () => {
+test('an import that is refused says why, keeps the file, and can be tried again', async () => {
   const page = await openTransfer();
+  const alert = page.getByRole('alert');
+  const tryAgain = page.getByRole('button', { name: 'Try again' });
+  await choose(page, 'list.csv', listOf(1, 'emmy'));
+  // The two imports that an instance carries out at once wait for their files.
+  const authorization = `Bearer ${await logIn(stage.service)}`;
+  const uploads = [1, 2].map(() => {
+    const upload = request(`${stage.service.url}/api/v1/waitlist/1/import?dry_run=true`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'text/csv', accept: 'application/x-ndjson' },
+    });
+    upload.write('email\n');
+    // Its end is that of the connection.
+    upload.on('error', () => undefined);
+    return upload;
+  });
+  await Promise.all(uploads.map((upload) => once(upload, 'response')));
+  await page.getByRole('button', { name: 'Check the file' }).click();
+  await alert.getByText('busy with other imports').waitFor();
+
+  for (const upload of uploads) upload.destroy();
+  await page.route('**/import?*', (route) => route.fulfill({ status: 413, body: '<h1>Too large</h1>' }), { times: 1 });
+  await tryAgain.click();
+  await alert.getByText('A proxy in front of the service does not accept as much data').waitFor();
+  await page.getByText('list.csv').waitFor();
+  await tryAgain.click();
+  await page.getByText('1 person would be imported.').waitFor();
+  await page.context().close();
+});
+
+test('an import goes on while its owner is elsewhere, alone, and the next visit says what came of it', async () => {
+  const [page, other] = [await openTransfer(), await openTransfer()];
+  await choose(other, 'others.csv', listOf(1, 'emmy'));
+  await other.getByRole('button', { name: 'Check the file' }).click();
   await choose(page, 'more.csv', listOf(MANY_PEOPLE, 'grace'));
   await page.getByRole('button', { name: 'Check the file' }).click();
   await page.getByRole('button', { name: 'Import 39,997 people' }).click();
   // The file has left.
   await page.getByText('You may leave this page').waitFor();
-  await picture(page, 'desk-import-running');
+  await page.getByText('Importing the people').waitFor();
+  await other.getByRole('button', { name: 'Import 1 person' }).click();
+  await other.getByRole('alert').getByText('An import into this waitlist is running already.').waitFor();
+  await other.getByRole('button', { name: 'Choose another file' }).click();
   await page.close();
+  await other.getByText('39,997 people were imported.').waitFor();
+  await other.context().close();
 
   const later = await openTransfer();
   await later.getByRole('heading', { name: 'The latest import' }).waitFor();
   await later.getByText('39,997 people were imported.').waitFor();
   assert.equal(await totalSignups(), PEOPLE + MANY_PEOPLE - 6);
-  await checkAccessibility(later);
-  await picture(later, 'desk-import-latest');
+  await checkPage(later, 'desk-import-latest');
   await later.context().close();
 });
 
@@ -117,7 +153,7 @@ test('an export is a file of as many lines as there are people, in both formats'
     assert.equal(lines.length, people + header);
     await page.getByText(`Saved ${people.toLocaleString('en')} people as my-waitlist`).waitFor();
   }
-  await checkAccessibility(page);
+  await checkPage(page);
 
   // The way back: the desk knows each column, but for the position, which an import computes.
   await choose(page, 'back.csv', 'join_order,position,email,registered_email,phone\n1,0,new@example.com,,\n');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { call, checkAccessibility, logIn, picture, Stage } from './harness.js';
+import { call, checkPage, logIn, Stage } from './harness.js';
 
 let stage: Stage;
 before(async () => {
@@ -33,8 +33,7 @@ describe('signing in', () => {
     const page = await stage.openPage();
     await page.goto(`${stage.service.url}/desk/account`);
     await page.getByLabel(/^email/i).waitFor();
-    await checkAccessibility(page);
-    await picture(page, 'desk-sign-in');
+    await checkPage(page, 'desk-sign-in');
 
     // The form has the focus.
     await page.keyboard.type(stage.service.email);
@@ -56,7 +55,7 @@ describe('signing in', () => {
 
     await page.getByRole('alert').getByText(/wrong/i).waitFor();
     assert.equal(await page.getByLabel(/^email/i).inputValue(), stage.service.email);
-    await checkAccessibility(page);
+    await checkPage(page);
   });
 
   it('waits as long as the service asks for after many attempts', async () => {
@@ -126,15 +125,13 @@ describe('a login', () => {
 
     const dialog = page.getByRole('dialog', { name: 'Sign in again' });
     await dialog.waitFor();
-    await checkAccessibility(page);
-    await picture(page, 'desk-sign-in-again');
+    await checkPage(page, 'desk-sign-in-again');
     await dialog.getByLabel(/^email/i).fill(stage.service.email);
     await dialog.getByLabel(/^password/i).fill(stage.service.password);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
 
     await page.getByText('Save the API key of this waitlist').waitFor();
-    await checkAccessibility(page);
-    await picture(page, 'desk-new-waitlist-key');
+    await checkPage(page, 'desk-new-waitlist-key');
     const key = await page.getByLabel('API key', { exact: true }).inputValue();
     assert.match(key, /^\w{20,}$/);
     await page.getByRole('button', { name: 'Copy: API key' }).click();
@@ -191,11 +188,13 @@ describe('the frame', () => {
     await stage.signIn(page);
     await page.waitForLoadState('networkidle');
     await page.context().setOffline(true);
-    await page.getByText('No connection to the service').first().waitFor();
+    const notice = page.getByRole('status').filter({ hasText: 'No connection to the service' });
+    await notice.waitFor();
+    const colorOf = (element: Element) => getComputedStyle(element).backgroundColor;
+    assert.notEqual(await notice.evaluate(colorOf), 'rgba(0, 0, 0, 0)');
     await page.getByRole('link', { name: 'Account' }).first().click();
     await page.getByRole('button', { name: 'Try again' }).first().waitFor();
-    await checkAccessibility(page);
-    await picture(page, 'desk-connection-lost');
+    await checkPage(page, 'desk-connection-lost');
 
     await page.context().setOffline(false);
 
@@ -228,8 +227,7 @@ describe('the frame', () => {
     await heading(page, 'Not found').waitFor();
     await page.goto(`${stage.service.url}/desk/nowhere/at/all`);
     await heading(page, 'Not found').waitFor();
-    await checkAccessibility(page);
-    await picture(page, 'desk-not-found');
+    await checkPage(page, 'desk-not-found');
   });
 
   it('shows a hostile name as text', async () => {
@@ -242,7 +240,7 @@ describe('the frame', () => {
     await page.locator('header').getByRole('button', { name: 'My waitlist' }).click();
 
     await page.locator('header').getByRole('menuitem', { name: waitlist_name }).waitFor();
-    await checkAccessibility(page);
+    await checkPage(page);
   });
 
   it('changes its colors', async () => {
@@ -269,8 +267,7 @@ describe('the overview', () => {
     await page.getByText('(done)').first().waitFor({ state: 'attached' });
     assert.equal(await page.getByText('(done)').count(), 1);
     await page.getByText('0 joined in 30 days').first().waitFor();
-    await checkAccessibility(page);
-    await picture(page, 'desk-overview-empty');
+    await checkPage(page, 'desk-overview-empty');
   });
 
   it('shows figures, the days as a chart and as numbers, the top referrers, and the page', async () => {
@@ -279,16 +276,14 @@ describe('the overview', () => {
     await stage.signIn(page, '/desk/1/overview');
     await page.getByText('+200 in 7 days').first().waitFor();
     await page.locator('.recharts-surface').first().waitFor();
-    await checkAccessibility(page);
-    await picture(page, 'desk-overview');
+    await checkPage(page, 'desk-overview');
 
     await page.getByText('7 days', { exact: true }).click();
     assert.equal(new URL(page.url()).search, '?days=7');
     await button(page, 'Show the numbers').click();
     const today = page.getByRole('row').nth(1);
     assert.deepEqual(await today.getByRole('cell').allTextContents(), ['200', '20', '0', '0']);
-    await checkAccessibility(page);
-    await picture(page, 'desk-overview-numbers');
+    await checkPage(page, 'desk-overview-numbers');
 
     await page.getByRole('button', { name: 'Copy: Address' }).click();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${stage.service.url}/waitlist/1`);
@@ -303,8 +298,7 @@ describe('the account', () => {
     await stage.signIn(page, '/desk/account');
     await button(page, 'Create key').click();
     await page.getByLabel(/^name/i).fill('Monthly report');
-    await checkAccessibility(page);
-    await picture(page, 'desk-account-key-form');
+    await checkPage(page, 'desk-account-key-form');
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
     const key = await page.getByLabel('Account key', { exact: true }).inputValue();
     await button(page, 'I have saved it').click();
@@ -313,7 +307,7 @@ describe('the account', () => {
     await page.getByRole('row').filter({ hasText: 'Monthly report' }).waitFor();
 
     await button(page, 'Revoke Monthly report').click();
-    await checkAccessibility(page);
+    await checkPage(page);
     await button(page, 'Revoke key').click();
 
     await page.getByText('No key yet.').waitFor();
@@ -345,8 +339,7 @@ describe('the account', () => {
     assert.equal(await page.getByRole('cell', { name: 'Login ended' }).count(), 0);
     await page.getByLabel('Person').fill('no uuid');
     await page.getByText(/must be a uuid|36 characters|must match/i).waitFor();
-    await checkAccessibility(page);
-    await picture(page, 'desk-account');
+    await checkPage(page, 'desk-account');
   });
 
   it('changes the password, with the faults beside the fields', async () => {
@@ -356,8 +349,7 @@ describe('the account', () => {
     await page.getByLabel(/^new password/i).fill('brisk otter plum canyon fizz');
     await button(page, 'Change password').click();
     await page.getByText('is not the password of the account').waitFor();
-    await checkAccessibility(page);
-    await picture(page, 'desk-password-fault');
+    await checkPage(page, 'desk-password-fault');
 
     await page.getByLabel(/^current password/i).fill(stage.service.password);
     await button(page, 'Change password').click();

@@ -16,6 +16,7 @@ const EMPTY = [
   'changePassword',
   'logOut',
   'endSession',
+  'resendVerification',
 ];
 
 let stage, service, page;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { call, checkAccessibility, picture, Stage } from './harness.js';
+import { call, checkPage, Stage } from './harness.js';
 
 const QUESTIONS = [
   { question_value: 'Where did you hear of us?', optional: true, answer_value: ['A friend', 'The news'] },
@@ -75,10 +75,7 @@ for (const javaScriptEnabled of [true, false]) {
     assert.equal(await page.getByLabel('Where did you hear of us?').inputValue(), 'A friend');
     const email = page.getByLabel('Email');
     assert.equal(await email.getAttribute('aria-invalid'), 'true');
-    if (javaScriptEnabled) {
-      await checkAccessibility(page);
-      await picture(page, 'page-faults');
-    }
+    if (javaScriptEnabled) await checkPage(page, 'page-faults');
     await email.fill('ada@example.com');
     await page.getByLabel('What will you build?').fill('An engine');
     await button(page, 'Join the waitlist').click();
@@ -94,10 +91,7 @@ for (const javaScriptEnabled of [true, false]) {
     await stage.configure(id, { is_closed: true });
     const page = await open(addressOf(id), { javaScriptEnabled });
     await page.getByText('This waitlist is closed.').waitFor();
-    if (javaScriptEnabled) {
-      await checkAccessibility(page);
-      await picture(page, 'page-closed');
-    }
+    if (javaScriptEnabled) await checkPage(page, 'page-closed');
     await page.getByLabel('Email').fill('nobody@example.com');
     await button(page, 'See my place').click();
     await page.getByText('We found no signup with these details.').waitFor();
@@ -112,13 +106,11 @@ test('hinders nobody before and after joining, and copies the link', async () =>
   const id = await stage.waitlist({ uses_leaderboard: true, widget_shows_social_links: true });
   const { referral_link } = await join(id, { email: 'ada@example.com', first_name: 'Ada' });
   const page = await open(referral_link as string);
-  await checkAccessibility(page);
-  await picture(page, 'page');
+  await checkPage(page, 'page');
   await page.getByLabel('Email').fill('grace@example.com');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'You’re number 2' }).waitFor();
-  await checkAccessibility(page);
-  await picture(page, 'page-joined');
+  await checkPage(page, 'page-joined');
 
   await button(page, 'Copy').click();
   await button(page, 'Copied').waitFor();
@@ -139,22 +131,19 @@ test('tells people whose turn it is, in the owner’s language and words', async
   await page.getByRole('heading', { name: 'حان دورك' }).waitFor();
   assert.equal(await page.getByRole('link', { name: 'ابدأ' }).getAttribute('href'), 'https://example.com/welcome');
   assert.equal(await page.locator('html').getAttribute('dir'), 'rtl');
-  await checkAccessibility(page);
-  await picture(page, 'page-your-turn');
+  await checkPage(page, 'page-your-turn');
 });
 
 test('has the owner’s colors, which people can read in both schemes', async () => {
   const colors = { widget_button_color: '#1f6f50', widget_background_color: '#fff8e7', status_main_color: '#1f6f50' };
   const id = await stage.waitlist({ title: 'Join the garden', configuration_style_json: colors });
   const page = await open(addressOf(id));
-  await checkAccessibility(page);
-  await picture(page, 'page-colors');
+  await checkPage(page, 'page-colors');
   await page.getByLabel('Email').fill('ada@example.com');
   await button(page, 'Join the waitlist').click();
   await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
 
-  await checkAccessibility(page);
-  await picture(page, 'page-colors-joined');
+  await checkPage(page, 'page-colors-joined');
 });
 
 test('shows hostile texts as text', async () => {
@@ -188,8 +177,7 @@ test('is a page too where there is no waitlist', async () => {
   const page = await open(addressOf(2_000_000));
 
   await page.getByRole('heading', { name: 'Page not found' }).waitFor();
-  await checkAccessibility(page);
-  await picture(page, 'page-not-found');
+  await checkPage(page, 'page-not-found');
 });
 
 test('leaves nothing in the browser: no cookie, no storage', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { call, checkAccessibility, picture, type Site, Stage, startSite } from './harness.js';
+import { call, checkPage, type Site, Stage, startSite } from './harness.js';
 
 const SIZE_MAX = 15_000;
 const QUESTIONS = [
@@ -75,8 +75,7 @@ test('leads from a friend’s link to a link of one’s own, on a page of anothe
   const page = await open(`/${id}?ref_id=${token}`);
 
   await page.getByLabel('Email').fill('grace@example.com');
-  await checkAccessibility(page);
-  await picture(page, 'widget');
+  await checkPage(page, 'widget');
   await button(page, 'Join the waitlist').click();
 
   await page.getByRole('heading', { name: 'You’re number 2' }).waitFor();
@@ -87,8 +86,7 @@ test('leads from a friend’s link to a link of one’s own, on a page of anothe
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(copied, /\/2\?ref_id=[0-9A-Z]{12}$/);
   assert.notEqual(copied, friend.referral_link);
-  await checkAccessibility(page);
-  await picture(page, 'widget-joined');
+  await checkPage(page, 'widget-joined');
 });
 
 test('recognizes the container of the hosted product', async () => {
@@ -116,6 +114,42 @@ test('counts a page view once', async () => {
   ]);
 });
 
+test('shows another waitlist when the page names another, and none when it names one that is missing', async () => {
+  const [first, second] = [await stage.waitlist(), await stage.waitlist({ title: 'The second' })];
+  const page = await open(`/${first}`, {
+    origins: [site.url],
+    expectedError: /<waitlist-signup>: There is no such waitlist\./,
+  });
+  const name = (id: number) =>
+    page.locator('waitlist-signup').evaluate((element, value) => element.setAttribute('waitlist-id', value), `${id}`);
+  await page.getByLabel('Email').waitFor();
+  await name(second);
+  await page.getByRole('heading', { name: 'The second' }).waitFor();
+  await page.getByLabel('Email').fill('ada@example.com');
+  await button(page, 'Join the waitlist').click();
+  await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+  assert.deepEqual([(await stage.list(first)).length, (await stage.list(second)).length], [0, 1]);
+
+  await name(first);
+  await page.getByLabel('Email').waitFor();
+  await name(2_000_000);
+  await page.getByLabel('Email').waitFor({ state: 'detached' });
+});
+
+test('refers from an address that is longer than a signup takes', async () => {
+  const id = await stage.waitlist();
+  const body = { waitlist_id: id, email: 'ada@example.com' };
+  const friend = await call(stage.service, 'POST', '/api/v1/signup', { body });
+  const token = new URL(friend.referral_link as string).searchParams.get('ref_id');
+  const page = await open(`/${id}?campaign=${'x'.repeat(2_100)}&ref_id=${token}`);
+  await page.getByLabel('Email').fill('grace@example.com');
+  await button(page, 'Join the waitlist').click();
+
+  await page.getByRole('heading', { name: 'You’re number 2' }).waitFor();
+  const [referrer] = await stage.list(id, { email: 'ada@example.com' });
+  assert.equal(referrer?.amount_referred, 1);
+});
+
 test('shows each fault at its input, keeps what was typed, and leads to the input by keyboard', async () => {
   const id = await stage.waitlist({ questions: QUESTIONS, uses_firstname_lastname: true });
   const page = await open(`/${id}`);
@@ -126,8 +160,7 @@ test('shows each fault at its input, keeps what was typed, and leads to the inpu
   await page.getByRole('alert').getByText('Please check the form').waitFor();
   assert.equal(await page.getByLabel('First name').inputValue(), 'Ada');
   assert.equal(await page.getByLabel('Where did you hear of us?').inputValue(), 'A friend');
-  await checkAccessibility(page);
-  await picture(page, 'widget-faults');
+  await checkPage(page, 'widget-faults');
   // The summary has the focus.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
@@ -150,8 +183,7 @@ test('shows a closed list, and still finds those who joined it', async () => {
   const page = await open(`/${id}`);
 
   await page.getByText('This waitlist is closed.').waitFor();
-  await checkAccessibility(page);
-  await picture(page, 'widget-closed');
+  await checkPage(page, 'widget-closed');
   await page.getByLabel('Email').fill('nobody@example.com');
   await button(page, 'See my place').click();
   await page.getByText('We found no signup with these details.').waitFor();
@@ -189,8 +221,7 @@ test('tells people whose turn it is, in the owner’s words', async () => {
     await page.getByRole('link', { name: 'Get started' }).getAttribute('href'),
     'https://example.com/welcome',
   );
-  await checkAccessibility(page);
-  await picture(page, 'widget-your-turn');
+  await checkPage(page, 'widget-your-turn');
 });
 
 test('shows hostile texts as text', async () => {
@@ -217,8 +248,7 @@ test('takes the font of its page and the owner’s colors, and the page’s own 
   assert.equal(await style('font-family'), 'monospace');
   assert.equal(await style('background-color'), 'rgb(31, 111, 80)');
   assert.equal(await page.getByRole('heading', { level: 2 }).count(), 0);
-  await checkAccessibility(page);
-  await picture(page, 'widget-colors');
+  await checkPage(page, 'widget-colors');
   await page
     .locator('waitlist-signup')
     .evaluate((element) => (element as HTMLElement).style.setProperty('--waitlist-button', '#000080'));
@@ -275,8 +305,7 @@ test('leaves the page alone if the service is away, and comes back with it', asy
   await second.route('**/api/v1/waitlist/*', (route) => route.abort('connectionrefused'));
   await second.goto(`${site.url}/${id}`);
   await button(second, 'Try again').waitFor();
-  await checkAccessibility(second);
-  await picture(second, 'widget-away');
+  await checkPage(second, 'widget-away');
   await second.unrouteAll();
   await button(second, 'Try again').click();
   await second.getByLabel('Email').waitFor();
@@ -292,6 +321,5 @@ test('can be tried below the documentation', async () => {
   await button(page, 'Show').click();
 
   await page.getByRole('heading', { name: 'Tried' }).waitFor();
-  await checkAccessibility(page);
-  await picture(page, 'widget-demo');
+  await checkPage(page, 'widget-demo');
 });

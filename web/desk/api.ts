@@ -14,5 +14,5 @@ export async function bodyOf<T extends Record<string | number, unknown>, Options
   const { data, error, response } = await answer;
   if (response.ok) return data as NonNullable<typeof data>;
   const isProblem = typeof error === 'object' && error !== null && 'error_code' in error;
-  throw isProblem ? Problem.from(error, response.headers.get('retry-after')) : Problem.unavailable(response.status);
+  throw isProblem ? Problem.from(error, response.headers.get('retry-after')) : Problem.ofProxy(response.status);
 }

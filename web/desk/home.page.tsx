@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { PageSkeleton } from './parts/delayed';
+import { PageProblem } from './parts/page-fault';
 import { PageHeading } from './parts/page-heading';
-import { ProblemAlert } from './parts/problem-alert';
 import { waitlistsQuery } from './queries';
 import { NewWaitlistDialog } from './waitlist/new-waitlist-dialog';
 
@@ -12,7 +12,7 @@ import { NewWaitlistDialog } from './waitlist/new-waitlist-dialog';
 export function HomePage() {
   const waitlists = useQuery(waitlistsQuery());
   const [isCreating, setIsCreating] = useState(false);
-  if (waitlists.isError) return <ProblemAlert error={waitlists.error} onRetry={() => void waitlists.refetch()} />;
+  if (waitlists.isError) return <PageProblem error={waitlists.error} onRetry={() => void waitlists.refetch()} />;
   if (!waitlists.data) return <PageSkeleton />;
   const [first] = waitlists.data;
   if (first && !isCreating) return <Navigate to="/$waitlistId/overview" params={{ waitlistId: first.id }} replace />;

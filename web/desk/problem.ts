@@ -30,14 +30,19 @@ export class Problem extends Error {
     return new Problem(status, error_code, detail, errors, retryAfter === null ? null : Number(retryAfter));
   }
 
-  static unavailable(status: number): Problem {
-    return new Problem(status, 'UNAVAILABLE', 'The service cannot be reached right now.');
+  /** For an answer that is not the service's own, but that of a proxy in front of it. */
+  static ofProxy(status: number): Problem {
+    const detail =
+      status === 413
+        ? 'A proxy in front of the service does not accept as much data as this. Send less, or ask the operator to raise its limit.'
+        : 'The service cannot be reached right now.';
+    return new Problem(status, 'UNAVAILABLE', detail);
   }
 
-  /** That of a failed response; a proxy's own page counts as an unavailable service. */
+  /** That of a failed response. */
   static async of(response: Response): Promise<Problem> {
     const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json');
-    if (!isProblem) return Problem.unavailable(response.status);
+    if (!isProblem) return Problem.ofProxy(response.status);
     return Problem.from((await response.json()) as ProblemBody, response.headers.get('retry-after'));
   }
 }

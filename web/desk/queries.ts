@@ -6,9 +6,12 @@ import { Problem } from './problem';
 const PAGE_SIZE_MAX = 100;
 const AUDIT_PAGE_SIZE = 25;
 const IMPORT_POLL_MS = 2_000;
+const DELIVERY_PAGE_SIZE = 25;
+const DELIVERY_POLL_MS = 3_000;
 const DAY_MS = 86_400_000;
 
 export type Waitlist = components['schemas']['Waitlist'];
+export type Webhook = components['schemas']['Webhook'];
 export type DayStatistics = components['schemas']['DayStatistics'];
 
 /** All waitlists of the owner. */
@@ -95,6 +98,35 @@ export function auditQuery({ waitlist, uuid }: { waitlist?: number; uuid?: strin
       return bodyOf(api.GET('/api/v1/audit', { params: { query }, signal }));
     },
     getNextPageParam: (page) => (page.length < AUDIT_PAGE_SIZE ? undefined : page.at(-1)?.id),
+  });
+}
+
+/** The webhooks of a waitlist, without their secrets. */
+export function webhooksQuery(waitlistId: number) {
+  return queryOptions({
+    queryKey: ['waitlists', waitlistId, 'webhooks'],
+    queryFn: async ({ signal }) => {
+      const params = { path: { waitlist_id: waitlistId } };
+      return bodyOf(api.GET('/api/v1/waitlist/{waitlist_id}/webhook', { params, signal }));
+    },
+  });
+}
+
+/** The deliveries of a webhook, latest first. Asks again while some are pending. */
+export function deliveriesQuery(waitlistId: number, webhookId: number) {
+  return infiniteQueryOptions({
+    queryKey: ['waitlists', waitlistId, 'webhooks', webhookId, 'deliveries'],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ signal, pageParam }) => {
+      const path = { waitlist_id: waitlistId, webhook_id: webhookId };
+      const query = { after_id: pageParam, limit: DELIVERY_PAGE_SIZE };
+      return bodyOf(
+        api.GET('/api/v1/waitlist/{waitlist_id}/webhook/{webhook_id}/delivery', { params: { path, query }, signal }),
+      );
+    },
+    getNextPageParam: (page) => (page.length < DELIVERY_PAGE_SIZE ? undefined : page.at(-1)?.id),
+    refetchInterval: ({ state }) =>
+      state.data?.pages[0]?.some(({ status }) => status === 'pending') ? DELIVERY_POLL_MS : false,
   });
 }
 

@@ -42,22 +42,28 @@ export const overviewRoute = createRoute({
   validateSearch: ({ days }: Record<string, unknown>): OverviewSearch => (days === 7 || days === 90 ? { days } : {}),
   component: lazyRouteComponent(() => import('./overview/overview.page'), 'OverviewPage'),
 });
+/** The credits that the table can show alone. */
+export const CREDIT_FILTERS = ['withheld', 'awaiting_verification', 'refused'] as const;
 /** The filters of the table, which the address holds. */
 export interface PeopleSearch {
   readonly search?: string;
-  readonly status?: 'waiting' | 'offboarded';
+  readonly status?: 'waiting' | 'offboarded' | 'pending';
+  readonly credit?: (typeof CREDIT_FILTERS)[number];
   readonly order?: 'joined' | 'queue';
   /** A token: those whom this person referred; `true`: all that were referred. */
   readonly referral_token?: string;
 }
 /** A text that looks like JSON comes from the address as a number or a boolean. */
 const isText = (value: unknown) => value !== '' && ['string', 'number', 'boolean'].includes(typeof value);
+const isCreditFilter = (value: unknown): value is PeopleSearch['credit'] =>
+  CREDIT_FILTERS.some((credit) => credit === value);
 export const peopleRoute = createRoute({
   getParentRoute: () => waitlistRoute,
   path: 'people',
-  validateSearch: ({ search, status, order, referral_token }: Record<string, unknown>): PeopleSearch => ({
+  validateSearch: ({ search, status, credit, order, referral_token }: Record<string, unknown>): PeopleSearch => ({
     ...(isText(search) && { search: String(search) }),
-    ...(status === 'offboarded' && { status }),
+    ...((status === 'offboarded' || status === 'pending') && { status }),
+    ...(isCreditFilter(credit) && { credit }),
     ...(order === 'joined' && { order }),
     ...(isText(referral_token) && { referral_token: String(referral_token) }),
   }),

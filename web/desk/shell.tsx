@@ -52,20 +52,18 @@ export function Shell() {
           <ColorSchemeMenu />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" visibleFrom="sm" component="div">
+      <AppShell.Navbar p="xs" visibleFrom="sm" aria-label="Pages">
         <AppShell.Section mb="xs">{switcher}</AppShell.Section>
-        <Box component="nav" aria-label="Pages" display="contents">
-          {links.map(({ label, Icon, to }, index) => (
-            <NavLink
-              key={to}
-              className={classes.rail}
-              mt={index === links.length - 1 ? 'auto' : undefined}
-              label={label}
-              leftSection={<Icon aria-hidden />}
-              renderRoot={(props) => <Link to={to} activeOptions={{ includeSearch: false }} {...props} />}
-            />
-          ))}
-        </Box>
+        {links.map(({ label, Icon, to }, index) => (
+          <NavLink
+            key={to}
+            className={classes.rail}
+            mt={index === links.length - 1 ? 'auto' : undefined}
+            label={label}
+            leftSection={<Icon aria-hidden />}
+            renderRoot={(props) => <Link to={to} activeOptions={{ includeSearch: false }} {...props} />}
+          />
+        ))}
         <ColorSchemeMenu />
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1}>

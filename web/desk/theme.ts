@@ -13,11 +13,13 @@ export const theme = createTheme({
   autoContrast: true,
   components: {
     Badge: { defaultProps: { tt: 'none' } },
+    ColorPicker: { defaultProps: { saturationLabel: 'Saturation and lightness', hueLabel: 'Hue' } },
     // Its element of role presentation may not stand in a menu.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // A <header> in a dialog would be a banner of the page.
     ModalHeader: { defaultProps: { role: 'none' } },
     DrawerHeader: { defaultProps: { role: 'none' } },
+    PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show password', tabIndex: 0 } } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
   },
 });
@@ -35,10 +37,13 @@ export const colorVariables: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-6)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
+    '--mantine-color-orange-light-color': 'color-mix(in srgb, var(--mantine-color-orange-9) 80%, black)',
     '--mantine-color-indigo-light-hover': 'var(--mantine-color-indigo-light)',
   },
   dark: {
     ...RED,
+    '--mantine-color-red-light': 'color-mix(in srgb, var(--mantine-color-red-8) 20%, var(--mantine-color-body))',
+    '--mantine-color-orange-light': 'color-mix(in srgb, var(--mantine-color-orange-8) 20%, var(--mantine-color-body))',
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',

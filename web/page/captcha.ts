@@ -44,7 +44,7 @@ export function showCaptcha(root: ParentNode, host: HTMLElement | null = null): 
     const language = field.closest<HTMLElement>('[lang]')?.lang;
     const id = api.render(container, {
       sitekey: field.dataset.sitekey,
-      theme: isDark(container) ? 'dark' : 'light',
+      theme: isDark(field) ? 'dark' : 'light',
       size: field.clientWidth < WIDTH_MIN ? 'compact' : 'normal',
       // Turnstile knows the language by the first name, hCaptcha by the second.
       language,
@@ -60,7 +60,10 @@ export function showCaptcha(root: ParentNode, host: HTMLElement | null = null): 
   update('');
   load(field.dataset.provider as Provider)
     .then(draw)
-    .catch(() => update('', true));
+    .catch(() => {
+      field.hidden = true;
+      update('', true);
+    });
   return {
     renew() {
       update('');
@@ -104,8 +107,8 @@ function loadScript(provider: Provider): Promise<Api> {
   });
 }
 
-function isDark(element: HTMLElement): boolean {
-  const scheme = getComputedStyle(element).colorScheme;
-  if (!scheme.includes('dark')) return false;
-  return !scheme.includes('light') || matchMedia('(prefers-color-scheme: dark)').matches;
+/** By the scheme that the browser uses there, whichever of the page, the owner and the reader chose it. */
+function isDark(field: HTMLElement): boolean {
+  const [red = '0'] = getComputedStyle(field).color.match(/\d+/) ?? [];
+  return Number(red) > 127;
 }

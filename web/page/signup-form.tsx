@@ -180,12 +180,12 @@ function CaptchaField({ provider, site_key, field, fault, texts: { text } }: Cap
         data-provider={provider}
         data-sitekey={site_key}
       >
+        <noscript>
+          <p class="waitlist-fault">{text('captcha_needs_script')}</p>
+        </noscript>
         <slot name="captcha" />
       </div>
       <input type="hidden" name={field.name} />
-      <noscript>
-        <p class="waitlist-fault">{text('captcha_needs_script')}</p>
-      </noscript>
       <p class="waitlist-fault waitlist-captcha-away" role="status" hidden>
         {text('captcha_away')}
       </p>

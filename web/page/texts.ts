@@ -23,7 +23,7 @@ export const TEXTS = {
   /** At a field that people never see. */
   leave_empty: 'Leave this empty',
   captcha: 'Security check',
-  captcha_required: 'Please complete the security check.',
+  captcha_required: 'Please complete this check.',
   captcha_needs_script: 'This form has a security check that needs JavaScript. Please turn JavaScript on.',
   captcha_away: 'The security check can’t be loaded. Please allow it in your browser, and load the page again.',
 

@@ -78,10 +78,10 @@ class WaitlistSignup extends HTMLElement {
         this.openedAt = waitlist.now;
         this.waitlist = waitlist;
       } catch (error) {
+        if (!(error instanceof Refusal) || error.isTemporary) return this.showAway();
         // Only the owner of the page can fix a wrong id, so it goes to the console.
-        if (error instanceof Refusal && !error.isTemporary) console.error(`<${ELEMENT}>: ${error.detail}`);
-        else this.showAway();
-        return;
+        console.error(`<${ELEMENT}>: ${error.detail}`);
+        return render(null, this.root);
       }
       const { scheme, properties } = themeOf(this.waitlist.configuration_style_json);
       const rules = Object.entries({ ...properties, ...(scheme && { 'color-scheme': scheme }) });

@@ -42,7 +42,7 @@ import {
 import { emailKey, invalidEmail } from './email.js';
 import { isPhoneAnywhere, phoneRule } from './phone.js';
 import { Malformed, read, within } from './request.js';
-import type { PathPipe } from './request.interceptor.js';
+import type { PathPipe } from './request.guard.js';
 
 /*
  * One decorator per field of a request. Its options make three things: the property in the OpenAPI document, the rule

@@ -9,6 +9,16 @@ const CHECKING = { stopAtFirstError: true, validationError: { target: false, val
 /** The DTOs in which an unknown field is a fault, with the fields of their responses that may be sent back. */
 const strictDtos = new Map<object, ReadonlySet<string>>();
 
+/** class-validator would gather the rules of a DTO for every request, from those of all DTOs. */
+const storage = getMetadataStorage();
+const gatherRules = storage.getTargetValidationMetadatas.bind(storage);
+const rulesByDto = new Map<unknown, ReturnType<typeof gatherRules>>();
+storage.getTargetValidationMetadatas = (dto, ...options) => {
+  const rules = rulesByDto.get(dto) ?? gatherRules(dto, ...options);
+  rulesByDto.set(dto, rules);
+  return rules;
+};
+
 /** Stands in place of a value that breaks rules. Holds its faults, with their paths within the value. */
 export class Malformed {
   constructor(readonly faults: readonly FieldFault[]) {}
@@ -50,7 +60,7 @@ export function requestFaults({ faults }: Malformed): FieldFault[] {
 
 /** The names of a DTO's fields. */
 export function fieldsOf(dto: Type): ReadonlySet<string> {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+  const rules = storage.getTargetValidationMetadatas(dto, '', false, false);
   return new Set(rules.map(({ propertyName }) => propertyName));
 }
 

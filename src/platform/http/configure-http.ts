@@ -1,7 +1,5 @@
-import { Reflector } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Config } from '../config/config.js';
-import { RequestInterceptor } from '../contract/request.interceptor.js';
 import { serveContract, serveDocs } from '../contract/docs-page.js';
 import { createDocument, type DocumentName, DOCUMENTS, publishable } from '../contract/document.js';
 import { Lifecycle } from '../health/lifecycle.js';
@@ -68,7 +66,6 @@ export async function configureHttp(
   readQueryFromBody(fastify);
 
   app.useGlobalFilters(new ProblemFilter(routes));
-  app.useGlobalInterceptors(new RequestInterceptor(app.get(Reflector)));
   for (const name of Object.keys(DOCUMENTS) as DocumentName[])
     serveContract(fastify, DOCUMENTS[name].url, () => publishable(createDocument(app, config.basePath, name)));
   if (config.docsEnabled) serveDocs(fastify, config.basePath);

@@ -1,8 +1,16 @@
-import { SetMetadata } from '@nestjs/common';
+import { applyDecorators, type CanActivate, SetMetadata, type Type, UseGuards } from '@nestjs/common';
+import { RequestGuard } from '../contract/request.guard.js';
 
 /** Metadata on each controller or operation: the callers that it accepts. test/contract/access.spec.ts checks all of them. */
 export const WHO_MAY_CALL = 'who-may-call';
 export type WhoMayCall = 'public' | 'owner' | 'refresh' | 'cookie';
 
+/** Only requests that pass these guards, and then have no fault, reach the operation. */
+export const MayCall = (who: WhoMayCall, ...guards: Type<CanActivate>[]) =>
+  applyDecorators(
+    SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, who),
+    UseGuards(...guards, new RequestGuard(who === 'owner')),
+  );
+
 /** Anyone may call. An Authorization header is ignored. */
-export const Public = () => SetMetadata<string, WhoMayCall>(WHO_MAY_CALL, 'public');
+export const Public = () => MayCall('public');

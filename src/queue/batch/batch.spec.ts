@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
+import type { VerificationLinkEntity } from '../../outbox/verification-link.entity.js';
 import { decide } from './batch.js';
 import type { Command, Decision, Facts } from './facts.js';
 import { CounterChanges, QUEUE_AXIS } from '../counters.js';
@@ -191,7 +192,7 @@ describe('a batch', () => {
     onceMoved.move(rankKey(record(6), 2), rankKey(record(6), 2) - 250, false);
 
     expect(credits(decision)).toEqual([[6, 1, -250]]);
-    expect(decision.corrections.map(({ columns }) => columns.spotsAdvanced)).toEqual([200, 150]);
+    expect(decision.corrections.map(({ columns }) => columns.spotsAdvanced)).toEqual([150]);
     expect(decision.counters.families()).toEqual(onceMoved.families());
   });
 
@@ -290,5 +291,168 @@ describe('a batch', () => {
     expect(results(decision)).toMatchObject([{ waiter: { priority: 9 } }, { uuids: ['u6'] }]);
     expect(queueChanges(decision)).toEqual(queueChanges(withoutReferral));
     expect(queueChanges(withoutOffboarding)).not.toEqual([]);
+  });
+
+  describe('of a waitlist that requires verification', () => {
+    const waitlist = { ...WAITLIST, verification: 'required' } as LeanWaitlist;
+    const at = new Date();
+    const link = (number: number, tokenHash = `l${number}`): VerificationLinkEntity => ({ tokenHash, waitlistId: 1, waiterUuid: `u${number}`, emailKey: `${number}@example.com`, createdAt: at, expiresAt: new Date(at.getTime() + 60_000), usedAt: null }); // prettier-ignore
+    const pending = (number: number, fields: Partial<Waiter> = {}) =>
+      record(number, { seq: -number, status: 'pending', verified: false, emailKey: `${number}@example.com`, phoneKey: null, mailboxKey: null, referredByToken: null, credit: 'none', ...fields }); // prettier-ignore
+    const click = (tokenHash: string): Command => ({ kind: 'verify', tokenHash });
+
+    it('takes newcomers without counting them, and mails each once', () => {
+      const decision = decideWith({ waitlist, hasSubscribers: true, referrers: [record(3)] }, join('a@example.com', { referrerTokens: ['T3'] }), join('a@example.com'), join('b@example.com')); // prettier-ignore
+
+      expect(decision.joined.map(({ seq, status, priority, credit }) => [seq, status, priority, credit])).toEqual([
+        [-1, 'pending', 10, 'awaiting_verification'],
+        [-2, 'pending', 10, 'none'],
+      ]);
+      expect(decision.waitlist).toMatchObject({ nextSeq: 10, nextPending: 2, active: 10, referredActive: 0 });
+      expect([decision.counters.families(), decision.days.changed(), decision.credited]).toEqual([[], [], []]);
+      expect(decision.mails.map(({ emailKey }) => emailKey)).toEqual(['a@example.com', 'b@example.com']);
+      expect(decision.events).toEqual([]);
+    });
+
+    it('gives the next places to those who click, counts them on the day of their signup, and credits their referrers', () => {
+      const referred = pending(5, { referred: true, referredByToken: 'T3', credit: 'awaiting_verification' });
+      const facts = { waitlist, hasSubscribers: true, named: [referred, pending(6)], referrers: [record(3)], links: [link(6), link(5), link(5, 'other')] }; // prettier-ignore
+      const decision = decideWith(facts, click('l5'), join('a@example.com'), click('l6'), click('l5'), click('other'));
+
+      expect(results(decision)).toMatchObject([{ uuids: ['u5'] }, { waiter: { priority: 12 } }, { uuids: ['u6'] }, { uuids: ['u5'] }, { code: 'LINK_NOT_FOUND' }]); // prettier-ignore
+      expect(decision.corrections).toMatchObject([
+        { id: 5, columns: { seq: 10, status: 'waiting', verified: true, credit: 'credited' } },
+        { id: 6, columns: { seq: 11, status: 'waiting', verified: true } },
+      ]);
+      expect(credits(decision)).toEqual([[3, 1, -2]]);
+      expect(decision.days.changed()).toEqual([{ day: '2026-01-31', signups: 2, referred: 1, offboarded: 0, erased: 0 }]); // prettier-ignore
+      expect(decision.events.map(({ number, event, uuid, referredUuid }) => [number, event, uuid, referredUuid])).toEqual([
+        [0, 'new_signup', 'u5', null],
+        [1, 'verified_signup', 'u5', null],
+        [2, 'referral_credited', 'u3', 'u5'],
+        [3, 'new_signup', 'u6', null],
+        [4, 'verified_signup', 'u6', null],
+      ]); // prettier-ignore
+      expect(decision.waitlist).toMatchObject({ nextSeq: 12, active: 12, nextEvent: 5 });
+      expect(decision.usedLinks.map(({ tokenHash }) => tokenHash)).toEqual(['l5', 'l6']);
+    });
+
+    it('counts a record that enters the queue and moves in the same batch once, at its last place', () => {
+      const facts = { waitlist: { ...waitlist, spotsPerReferral: 100 }, named: [pending(5)], referrers: [pending(5)], links: [link(5)] }; // prettier-ignore
+      const advance = correct('x', 5, { spotsToAdvance: 300 });
+      const decision = decideWith(facts, advance, click('l5'));
+      const entered = { ...record(5), seq: 10, rankKey: rankKey({ seq: 10, creditedReferrals: 0, spotsAdvanced: 300 }, 100) }; // prettier-ignore
+      const once = new CounterChanges(WAITLIST);
+      once.join(entered);
+
+      expect(decision.counters.families()).toEqual(once.families());
+    });
+
+    it.each<[string, VerificationLinkEntity[]]>([
+      ['wrong', []],
+      ['old', [{ ...link(5), expiresAt: at }]],
+      ['sent to another email', [{ ...link(5), emailKey: 'old@example.com' }]],
+    ])('refuses a link that is %s', (_, links) => {
+      const decision = decideWith({ waitlist, named: [pending(5)], links }, click('l5'));
+
+      expect(results(decision)).toMatchObject([{ code: 'LINK_NOT_FOUND' }]);
+    });
+
+    it('mails a corrected email, ends the old links, and lets approved credit wait for the click', () => {
+      const referred = record(5, { verified: true, emailKey: '5@example.com', phoneKey: null, referredByToken: 'T3', credit: 'withheld' }); // prettier-ignore
+      const decision = decideWith({ waitlist, named: [referred], referrers: [record(3)] }, correct('x', 5, { email: 'new@example.com', credit: 'credited' })); // prettier-ignore
+
+      expect(decision.corrections).toMatchObject([{ columns: { verified: false, credit: 'awaiting_verification' } }]);
+      expect([decision.endedLinks, credits(decision)]).toEqual([['u5'], []]);
+      expect(decision.mails).toMatchObject([{ waiterUuid: 'u5', emailKey: 'new@example.com', network: null }]);
+    });
+
+    it('erases a pending record without a tombstone, a count or an event', () => {
+      const decision = decideWith({ waitlist, hasSubscribers: true, named: [pending(5)] }, erase('x', 5));
+
+      expect(decision).toMatchObject({ erased: [{ id: 5 }], events: [], waitlist });
+      expect([decision.counters.families(), decision.days.changed()]).toEqual([[], []]);
+    });
+  });
+
+  describe('judges a referral', () => {
+    const referral = (email: string, trust: Partial<Applicant['trust']> = {}): Command =>
+      join(email, { referrerTokens: ['T6'], trust: { ...UNSUSPICIOUS, ...trust } });
+    const judged = ({ joined }: Decision) => joined.map(({ credit, creditReasons }) => [credit, ...creditReasons]);
+    const facts = { referrers: [record(6)], hasSubscribers: true };
+
+    it('and withholds its credit for every reason that applies; the answer and the place are those of any other', () => {
+      const signals = { ...UNSUSPICIOUS.signals, isDisposable: true, isHoneypotFilled: true };
+      const decision = decideWith(facts, referral('a@example.com', { signals }));
+
+      expect(judged(decision)).toEqual([['withheld', 'disposable_domain', 'honeypot']]);
+      expect(results(decision)).toMatchObject([{ waiter: { priority: 10, referredByToken: 'T6' }, isNew: true }]);
+      expect(credits(decision)).toEqual([]);
+      expect(decision.events.map(({ event }) => event)).toEqual(['new_signup']);
+    });
+
+    it('by the mailboxes of the list, those of the same batch included, those that it gives up excluded', () => {
+      const mailboxes = ['old@example.com', 'gone@example.com'].map((mailbox, index) => ({ uuid: `u${index + 1}`, mailbox })); // prettier-ignore
+      const named = [record(2, { emailKey: 'gone@example.com' })];
+      const decision = decideWith(
+        { ...facts, mailboxes, named },
+        referral('o.l.d@example.com', { mailboxKey: 'old@example.com' }),
+        referral('go.ne@example.com', { mailboxKey: 'gone@example.com' }),
+        referral('new@example.com'),
+        referral('ne.w@example.com', { mailboxKey: 'new@example.com' }),
+        erase('x', 2),
+      );
+
+      expect(judged(decision)).toEqual([['withheld', 'same_mailbox'], ['credited'], ['credited'], ['withheld', 'same_mailbox']]); // prettier-ignore
+    });
+
+    it('by the rates of its referrer and its network, those of the same batch included', () => {
+      const fraud = { ...FRAUD_DEFAULTS, referrals_per_hour: 4, referrals_per_network_per_hour: 2 };
+      const recent = new Map([['T6', 1], ['T6/n', 1]]); // prettier-ignore
+      const referrals = ['n', 'n', null, null].map((network, index) => referral(`${index}@example.com`, { network }));
+      const decision = decideWith({ ...facts, waitlist: { ...WAITLIST, fraud }, recent }, ...referrals);
+
+      expect(judged(decision)).toEqual([['credited'], ['withheld', 'network_rate'], ['credited'], ['withheld', 'referrer_rate']]); // prettier-ignore
+      expect(decision.recentReferrals.map(({ token, network }) => [token, network])).toEqual([['T6', 'n'], ['T6', 'n'], ['T6', null], ['T6', null]]); // prettier-ignore
+    });
+
+    it('anew at the word of the owner, who takes credit back exactly', () => {
+      const named = [1, 2].map((number) =>
+        record(number, { referredByToken: 'T6', credit: 'credited', verified: false }),
+      );
+      const decision = decideWith(
+        { named, referrers: [record(6, { creditedReferrals: 2 })] },
+        correct('a', 1, { credit: 'refused' }),
+        correct('b', 2, { credit: 'refused' }),
+        correct('c', 2, { credit: 'credited' }),
+        correct('d', 2, { credit: 'credited' }),
+      );
+
+      expect(credits(decision)).toEqual([[6, 1, -2]]);
+      expect(decision.corrections.map(({ id, columns }) => [id, columns.credit])).toEqual([[1, 'refused'], [2, 'credited']]); // prettier-ignore
+    });
+
+    it('not of a record that nobody referred', () => {
+      const decision = decideWith({ named: [record(1, { credit: 'none' })] }, correct('a', 1, { credit: 'refused', firstName: 'Eve' })); // prettier-ignore
+
+      expect(results(decision)).toMatchObject([{ code: 'WAITLIST_RULE_BROKEN', fields: [{ field: 'credit', rule: 'known' }] }]); // prettier-ignore
+      expect(decision).toMatchObject({ corrections: [], written: [] });
+    });
+  });
+
+  it('tells webhooks of what happened in its order, and mails those whose turn it is', () => {
+    const named = [3, 4].map((number) => record(number, { emailKey: `${number}@example.com` }));
+    const facts = { waitlist: { ...WAITLIST, mailOnOffboarding: true, nextEvent: 7 } as LeanWaitlist, named, referrers: [record(6)], hasSubscribers: true }; // prettier-ignore
+    const decision = decideWith(facts, join('a@example.com', { referrerTokens: ['T6'] }), erase('x', 4), offboard('y', 3)); // prettier-ignore
+    const [newcomer] = decision.joined;
+
+    expect(decision.events.map(({ number, event, uuid, referredUuid }) => [number, event, uuid, referredUuid])).toEqual([
+      [7, 'offboarded_signup', 'u3', null],
+      [8, 'erased_signup', 'u4', null],
+      [9, 'new_signup', newcomer!.uuid, null],
+      [10, 'referral_credited', 'u6', newcomer!.uuid],
+    ]); // prettier-ignore
+    expect(decision.mails).toMatchObject([{ waiterUuid: 'u3', kind: 'your_turn', emailKey: '3@example.com' }]);
+    expect(decision.waitlist.nextEvent).toBe(11);
   });
 });

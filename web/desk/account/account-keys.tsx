@@ -1,4 +1,4 @@
-import { Button, Code, Group, Radio, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Code, Radio, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import type { components } from '../generated/openapi';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { Delayed } from '../parts/delayed';
 import { showFaults } from '../parts/field-faults';
+import { FormButtons } from '../parts/form-buttons';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { SecretDialog } from '../parts/secret-dialog';
@@ -180,14 +181,7 @@ function CreateForm({ onCreated, onCancel }: { onCreated: (secret: string) => vo
           {...form.getInputProps('expires_at')}
         />
         {unplaced !== null && <ProblemAlert error={unplaced} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create key
-          </Button>
-        </Group>
+        <FormButtons act="Create key" isSending={create.isPending} onCancel={onCancel} />
       </Stack>
     </form>
   );

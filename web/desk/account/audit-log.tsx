@@ -39,12 +39,13 @@ const ACTIONS: Readonly<Record<Event['action'], string>> = {
   waiters_imported: 'People imported',
   waiter_corrected: 'Person edited',
   waiters_erased: 'Erased',
-  webhook_created: 'Webhook created',
+  referrals_refused: 'Referrals refused',
+  webhook_created: 'Webhook added',
   webhook_updated: 'Webhook changed',
   webhook_deleted: 'Webhook deleted',
   webhook_secret_replaced: 'Secret of a webhook replaced',
   webhook_tested: 'Webhook tested',
-  webhook_turned_off: 'Webhook turned off: it failed for days, or is gone',
+  webhook_turned_off: 'Webhook turned off after days of failures',
   deliveries_replayed: 'Events sent again',
 };
 

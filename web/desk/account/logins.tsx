@@ -49,7 +49,7 @@ export function Logins() {
                   <Table.Td>
                     <Group justify="flex-end">
                       {session.current ? (
-                        <Badge variant="default" style={{ flex: 'none' }}>
+                        <Badge variant="default" miw="max-content">
                           This login
                         </Badge>
                       ) : (

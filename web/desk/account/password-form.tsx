@@ -23,7 +23,6 @@ export function PasswordForm() {
       return queries.invalidateQueries(sessionsQuery());
     },
   });
-  const toggle = { 'aria-label': 'Show password', tabIndex: 0 };
   return (
     <Section title="Password" description="A change ends all other logins. Account keys keep working.">
       <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
@@ -32,14 +31,12 @@ export function PasswordForm() {
             label="Current password"
             autoComplete="current-password"
             required
-            visibilityToggleButtonProps={toggle}
             {...form.getInputProps('current_password')}
           />
           <PasswordInput
             label="New password"
             autoComplete="new-password"
             required
-            visibilityToggleButtonProps={toggle}
             {...form.getInputProps('new_password')}
           />
           {unplaced !== null && <ProblemAlert error={unplaced} />}

@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Modal, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { nanoid } from 'nanoid';
 import { type ReactNode, useReducer } from 'react';
+import { FormButtons } from './form-buttons';
 import { ProblemAlert } from './problem-alert';
 
 /**
@@ -14,6 +15,7 @@ export function ConfirmDialog({
   title,
   children,
   act,
+  color = 'red',
   canAct = true,
   onConfirm,
   onClose,
@@ -22,6 +24,8 @@ export function ConfirmDialog({
   title: ReactNode;
   children: ReactNode;
   act: string;
+  /** Of the button; red for an act that cannot be undone. */
+  color?: string;
   canAct?: boolean;
   onConfirm: (key: string) => Promise<unknown>;
   onClose: () => void;
@@ -55,14 +59,7 @@ export function ConfirmDialog({
         <Stack>
           {children}
           {confirm.isError && <ProblemAlert error={confirm.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close} disabled={confirm.isPending}>
-              Cancel
-            </Button>
-            <Button type="submit" color="red" disabled={!canAct} loading={confirm.isPending}>
-              {act}
-            </Button>
-          </Group>
+          <FormButtons act={act} color={color} canAct={canAct} isSending={confirm.isPending} onCancel={close} />
         </Stack>
       </form>
     </Modal>

@@ -4,14 +4,14 @@ import { type ReactNode, useState } from 'react';
 
 const DELAY_MS = 200;
 
-/** Shows that something loads, but only if it takes long enough to be noticed. */
-export function Delayed({ children }: { children: ReactNode }) {
+/** Shows that something loads, but only if it takes long enough to be noticed. In place of a page, `as` is its heading. */
+export function Delayed({ as = 'span', children }: { as?: 'h1' | 'span'; children: ReactNode }) {
   const [isDue, setIsDue] = useState(false);
   useTimeout(() => setIsDue(true), DELAY_MS, { autoInvoke: true });
   if (!isDue) return null;
   return (
     <div role="status">
-      <VisuallyHidden>Loading</VisuallyHidden>
+      <VisuallyHidden component={as}>Loading</VisuallyHidden>
       {children}
     </div>
   );
@@ -20,7 +20,7 @@ export function Delayed({ children }: { children: ReactNode }) {
 /** In place of a page whose code or data is on its way. */
 export function PageSkeleton() {
   return (
-    <Delayed>
+    <Delayed as="h1">
       <Stack aria-hidden>
         <Skeleton height={32} width={180} />
         <Skeleton height={96} />

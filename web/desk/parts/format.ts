@@ -33,6 +33,8 @@ export function size(bytes: number): string {
   return new Intl.NumberFormat(undefined, {
     style: 'unit',
     unit: unit[0],
+    // "byte" has no short form for more than one.
+    unitDisplay: unit[1] === 1 ? 'long' : 'short',
     maximumFractionDigits: bytes < 10 * unit[1] && unit[1] > 1 ? 1 : 0,
   }).format(bytes / unit[1]);
 }

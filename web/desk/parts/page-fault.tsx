@@ -1,7 +1,10 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { Problem } from '../problem';
+import { PageHeading } from './page-heading';
 import { ProblemAlert } from './problem-alert';
+
+const TITLE = 'This page could not be shown';
 
 /** In place of a page that failed to load or to draw. After an upgrade, only a reload finds the new files. */
 export function PageFault({ error, reset }: ErrorComponentProps) {
@@ -10,20 +13,33 @@ export function PageFault({ error, reset }: ErrorComponentProps) {
     reset();
     void router.invalidate();
   };
-  if (error instanceof Problem) return <ProblemAlert error={error} onRetry={retry} />;
+  if (error instanceof Problem) return <PageProblem error={error} onRetry={retry} />;
   return (
-    <Alert color="red" variant="light" role="alert" title="This page could not be shown">
-      <Stack align="flex-start">
-        <Text size="sm">Your data is safe. Try again, or reload the desk if it has been upgraded meanwhile.</Text>
-        <Group gap="xs">
-          <Button size="compact-sm" variant="default" onClick={retry}>
-            Try again
-          </Button>
-          <Button size="compact-sm" variant="default" onClick={() => location.reload()}>
-            Reload
-          </Button>
-        </Group>
-      </Stack>
-    </Alert>
+    <>
+      <PageHeading title={TITLE} />
+      <Alert color="red" variant="light" role="alert">
+        <Stack align="flex-start">
+          <Text size="sm">Your data is safe. Try again, or reload the desk if it has been upgraded meanwhile.</Text>
+          <Group gap="xs">
+            <Button size="compact-sm" variant="default" onClick={retry}>
+              Try again
+            </Button>
+            <Button size="compact-sm" variant="default" onClick={() => location.reload()}>
+              Reload
+            </Button>
+          </Group>
+        </Stack>
+      </Alert>
+    </>
+  );
+}
+
+/** In place of a page whose data the service does not give. */
+export function PageProblem({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  return (
+    <>
+      <PageHeading title={TITLE} />
+      <ProblemAlert error={error} onRetry={onRetry} />
+    </>
   );
 }

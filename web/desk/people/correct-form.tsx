@@ -1,9 +1,10 @@
-import { Button, Checkbox, Group, JsonInput, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, JsonInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm, type UseFormReturnType } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { nanoid } from 'nanoid';
 import { useState } from 'react';
 import { showFaults } from '../parts/field-faults';
+import { FormButtons } from '../parts/form-buttons';
 import { ProblemAlert } from '../parts/problem-alert';
 import { UnsavedChanges } from '../parts/unsaved-changes';
 import { type Changes, refreshPeople, updatePerson, type WholePerson } from './people.queries';
@@ -88,14 +89,7 @@ export function CorrectForm({
           This changes neither the place in line nor the email given at signup.
         </Text>
         {refusal !== null && <ProblemAlert error={refusal} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel} disabled={save.isPending}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending} disabled={!form.isDirty()}>
-            Save
-          </Button>
-        </Group>
+        <FormButtons act="Save" canAct={form.isDirty()} isSending={save.isPending} onCancel={onCancel} />
       </Stack>
     </form>
   );

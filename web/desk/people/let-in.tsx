@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { CopyButton } from '../parts/copy-button';
 import { count, countPeople, position } from '../parts/format';
+import { FormButtons } from '../parts/form-buttons';
 import { ProblemAlert } from '../parts/problem-alert';
 import { mayHaveArrived } from '../problem';
 import {
@@ -59,7 +60,7 @@ export function LetInDialog({
 
 /**
  * Lets the first people of the queue in. All attempts of one opening have one key: the service does a request once, however
- * often it arrives. While an attempt may have arrived, the number stays as it is.
+ * often it arrives. Once an attempt may have arrived, the number stays as it is.
  */
 export function LetNextInDialog({
   waitlistId,
@@ -75,6 +76,7 @@ export function LetNextInDialog({
   const queries = useQueryClient();
   const [key] = useState(() => nanoid());
   const [typed, setTyped] = useState<number | string>(Math.min(NEXT_DEFAULT, inLine ?? NEXT_DEFAULT));
+  const [isUncertain, setIsUncertain] = useState(false);
   const next = useQuery(nextPeopleQuery(waitlistId, NAMED));
   const max = Math.min(LET_IN_MAX, inLine ?? LET_IN_MAX);
   const number = Number(typed);
@@ -85,8 +87,8 @@ export function LetNextInDialog({
       onDone(people);
       void refreshPeople(queries, waitlistId);
     },
+    onError: (error) => mayHaveArrived(error) && setIsUncertain(true),
   });
-  const isUncertain = send.isError && mayHaveArrived(send.error);
   const close = () => {
     if (send.isPending) return;
     if (isUncertain) void refreshPeople(queries, waitlistId);
@@ -142,14 +144,13 @@ export function LetNextInDialog({
           {isUncertain && (
             <Text size="sm">The request may have arrived. It is safe to try again: nobody is let in twice.</Text>
           )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close} disabled={send.isPending}>
-              Cancel
-            </Button>
-            <Button type="submit" color="red" disabled={!isValid} loading={send.isPending}>
-              {isUncertain ? 'Try again' : isValid ? `Let ${countPeople(number)} in` : 'Let people in'}
-            </Button>
-          </Group>
+          <FormButtons
+            act={isUncertain ? 'Try again' : isValid ? `Let ${countPeople(number)} in` : 'Let people in'}
+            color="red"
+            canAct={isValid}
+            isSending={send.isPending}
+            onCancel={close}
+          />
         </Stack>
       </form>
     </Modal>

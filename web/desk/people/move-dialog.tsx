@@ -1,9 +1,10 @@
-import { Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
+import { Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { nanoid } from 'nanoid';
 import { useState } from 'react';
 import { count, position } from '../parts/format';
+import { FormButtons } from '../parts/form-buttons';
 import { ProblemAlert } from '../parts/problem-alert';
 import { mayHaveArrived } from '../problem';
 import { contactOf, refreshPeople, updatePerson, type WholePerson } from './people.queries';
@@ -13,12 +14,13 @@ const PLACES_DEFAULT = 10;
 
 /**
  * Grants a person places, or takes granted ones back. All attempts of one opening have one key, because the service adds up
- * what it is told. While an attempt may have arrived, the number stays as it is.
+ * what it is told. Once an attempt may have arrived, the number stays as it is.
  */
 export function MoveDialog({ person, onClose }: { person: WholePerson; onClose: () => void }) {
   const queries = useQueryClient();
   const [key] = useState(() => nanoid());
   const [typed, setTyped] = useState<number | string>(PLACES_DEFAULT);
+  const [isUncertain, setIsUncertain] = useState(false);
   const { priority, spots_advanced: granted, waitlist_id, uuid } = person;
   const places = Number(typed);
   const isValid = Number.isInteger(places) && places !== 0 && places >= -granted && places <= PLACES_MAX;
@@ -30,9 +32,13 @@ export function MoveDialog({ person, onClose }: { person: WholePerson; onClose: 
       notifications.show({ message: `Moved from number ${position(priority)} to number ${position(moved.priority)}` });
       onClose();
     },
+    onError: (error) => mayHaveArrived(error) && setIsUncertain(true),
   });
-  const isUncertain = move.isError && mayHaveArrived(move.error);
-  const close = () => !move.isPending && onClose();
+  const close = () => {
+    if (move.isPending) return;
+    if (isUncertain) void refreshPeople(queries, waitlist_id);
+    onClose();
+  };
   const distance = count(Math.abs(places));
   return (
     <Modal opened onClose={close} title="Move" centered closeButtonProps={{ 'aria-label': 'Close' }}>
@@ -71,14 +77,15 @@ export function MoveDialog({ person, onClose }: { person: WholePerson; onClose: 
             </Text>
           )}
           {move.isError && <ProblemAlert error={move.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close} disabled={move.isPending}>
-              Cancel
-            </Button>
-            <Button type="submit" disabled={!isValid} loading={move.isPending}>
-              {isUncertain ? 'Try again' : isForward ? `Move ${distance} forward` : `Move ${distance} back`}
-            </Button>
-          </Group>
+          {isUncertain && (
+            <Text size="sm">The request may have arrived. It is safe to try again: nobody is moved twice.</Text>
+          )}
+          <FormButtons
+            act={isUncertain ? 'Try again' : isForward ? `Move ${distance} forward` : `Move ${distance} back`}
+            canAct={isValid}
+            isSending={move.isPending}
+            onCancel={close}
+          />
         </Stack>
       </form>
     </Modal>

@@ -14,6 +14,7 @@ import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useMem
 import { count, position } from '../parts/format';
 import { RelativeTime } from '../parts/relative-time';
 import type { PeopleSearch } from '../router';
+import { CREDITS, isOpenCredit } from './credit';
 import { contactOf, nameOf, type Person } from './people.queries';
 import classes from './people-table.module.css';
 
@@ -60,9 +61,9 @@ function columnsOf({ waitlistId, search }: View) {
     }),
     helper.accessor('priority', {
       header: isOffboarded ? 'Was number' : 'Position',
-      cell: ({ getValue }) => (
+      cell: ({ getValue, row }) => (
         <Text inherit fw={600}>
-          {position(getValue())}
+          {row.original.status === 'pending' ? '–' : position(getValue())}
         </Text>
       ),
     }),
@@ -118,7 +119,12 @@ function columnsOf({ waitlistId, search }: View) {
               Let in <RelativeTime time={person.removed_date} isFocusable={false} />
             </Text>
           ) : (
-            <Text size="sm">In line</Text>
+            <Text size="sm">{person.status === 'pending' ? 'Pending' : 'In line'}</Text>
+          )}
+          {isOpenCredit(person.credit) && (
+            <Badge size="sm" variant="light" color={person.credit === 'withheld' ? 'orange' : 'gray'} tt="none">
+              {CREDITS[person.credit]}
+            </Badge>
           )}
           {person.verified && (
             <Badge size="sm" variant="light" color="teal" tt="none">

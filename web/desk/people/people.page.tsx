@@ -10,7 +10,9 @@ import { count } from '../parts/format';
 import { PageHeading } from '../parts/page-heading';
 import { ProblemAlert } from '../parts/problem-alert';
 import { waitlistQuery } from '../queries';
-import { peopleRoute, type PeopleSearch } from '../router';
+import { CREDIT_FILTERS, peopleRoute, type PeopleSearch } from '../router';
+import { choicesFor, CREDITS } from './credit';
+import { DecideDialog } from './decide-dialog';
 import { LetInDialog, LetInResult, LetNextInDialog } from './let-in';
 import { LET_IN_MAX, peopleQuery, type Person } from './people.queries';
 import { savePeople } from './people-csv';
@@ -20,7 +22,10 @@ const SEARCH_DELAY_MS = 250;
 const SEARCH_LENGTH_MAX = 254;
 const NOBODY: RowSelectionState = {};
 
-type Dialog = { readonly kind: 'selected' | 'next' } | { readonly kind: 'result'; readonly people: readonly Person[] };
+type Dialog =
+  | { readonly kind: 'selected' | 'next' }
+  | { readonly kind: 'decide'; readonly credit: 'credited' | 'refused' }
+  | { readonly kind: 'result'; readonly people: readonly Person[] };
 
 /** Everybody on a waitlist: found, filtered, sorted, selected and let in. */
 export function PeoplePage() {
@@ -47,9 +52,14 @@ export function PeoplePage() {
     if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
 
-  const isOffboarded = search.status === 'offboarded';
+  const { status = 'waiting' } = search;
   const isSearching = search.search !== undefined;
-  const isFiltered = isSearching || search.referral_token !== undefined;
+  const isFiltered = isSearching || search.referral_token !== undefined || search.credit !== undefined;
+  const canSort = status === 'waiting' && !isSearching && search.credit === undefined;
+  const [approvable, refusable] = [
+    chosen.filter((person) => choicesFor(person).canApprove),
+    chosen.filter((person) => choicesFor(person).canRefuse),
+  ];
   const { current_signups: inLine = null, total_signups: everybody = null } = waitlist.data?.statistics ?? {};
   const letIn = inLine === null || everybody === null ? null : everybody - inLine;
   const total = people.data?.pages[0]?.total ?? (hasNextPage ? null : loaded.length);
@@ -65,15 +75,19 @@ export function PeoplePage() {
         <SegmentedControl
           aria-label="Status"
           transitionDuration={0}
-          value={search.status ?? 'waiting'}
-          onChange={(status) => filter({ status: status === 'offboarded' ? status : undefined, order: undefined })}
+          value={status}
+          onChange={(next) => filter({ status: next === 'waiting' ? undefined : next, order: undefined })}
           data={[
             { value: 'waiting', label: <Counted label="In line" number={inLine} /> },
             { value: 'offboarded', label: <Counted label="Let in" number={letIn} /> },
+            // Records can wait for their click after verification was turned off, too: then the address still shows them.
+            ...(status === 'pending' || (waitlist.data && waitlist.data.verification === 'required')
+              ? [{ value: 'pending' as const, label: 'Pending' }]
+              : []),
           ]}
         />
         <SearchField value={search.search ?? ''} onSearch={(text) => filter({ search: text, order: undefined })} />
-        {isNarrow && !isOffboarded && !isSearching && (
+        {isNarrow && canSort && (
           <NativeSelect
             aria-label="Sort by"
             value={search.order ?? 'queue'}
@@ -86,8 +100,9 @@ export function PeoplePage() {
         )}
         <ReferralFilter
           token={search.referral_token}
+          credit={search.credit}
           referrer={loaded[0]?.referrer?.email ?? search.referral_token}
-          onFilter={(token) => filter({ referral_token: token })}
+          onFilter={(change) => filter({ referral_token: undefined, credit: undefined, order: undefined, ...change })}
         />
       </Group>
 
@@ -100,13 +115,16 @@ export function PeoplePage() {
         <ProblemAlert error={people.error} onRetry={() => void people.refetch()} />
       )}
       {people.isSuccess && loaded.length === 0 && (
-        <Nobody search={search} onClear={() => filter({ search: undefined, referral_token: undefined })}>
+        <Nobody
+          search={search}
+          onClear={() => filter({ search: undefined, referral_token: undefined, credit: undefined })}
+        >
           {isFiltered && (
             <Button
               variant="default"
-              onClick={() => filter({ status: isOffboarded ? undefined : 'offboarded', order: undefined })}
+              onClick={() => filter({ status: status === 'waiting' ? 'offboarded' : undefined, order: undefined })}
             >
-              {isOffboarded ? 'Search people in line' : 'Search people let in'}
+              {status === 'waiting' ? 'Search people let in' : 'Search people in line'}
             </Button>
           )}
         </Nobody>
@@ -118,7 +136,7 @@ export function PeoplePage() {
             search={search}
             people={loaded}
             total={total}
-            canSort={!isOffboarded && !isSearching}
+            canSort={canSort}
             selection={selection}
             onSelect={select}
             onSort={(order) => filter({ order: order === 'joined' ? order : undefined })}
@@ -151,7 +169,7 @@ export function PeoplePage() {
         <Text size="sm" fw={500} px="xs">
           {count(chosen.length)} selected
         </Text>
-        {!isOffboarded && (
+        {status === 'waiting' && (
           <Button
             size="sm"
             disabled={chosen.length > LET_IN_MAX}
@@ -159,6 +177,16 @@ export function PeoplePage() {
             onClick={() => setDialog({ kind: 'selected' })}
           >
             Let in
+          </Button>
+        )}
+        {approvable.length > 0 && (
+          <Button size="sm" variant="default" onClick={() => setDialog({ kind: 'decide', credit: 'credited' })}>
+            Approve
+          </Button>
+        )}
+        {refusable.length > 0 && (
+          <Button size="sm" variant="default" onClick={() => setDialog({ kind: 'decide', credit: 'refused' })}>
+            Refuse
           </Button>
         )}
         <Button size="sm" variant="default" onClick={() => void savePeople(`people-${waitlistId}`, chosen)}>
@@ -176,6 +204,15 @@ export function PeoplePage() {
             setDialog({ kind: 'result', people: done });
           }}
           onClose={() => setDialog((shown) => (shown?.kind === 'selected' ? null : shown))}
+        />
+      )}
+      {dialog?.kind === 'decide' && (
+        <DecideDialog
+          waitlistId={waitlistId}
+          people={dialog.credit === 'credited' ? approvable : refusable}
+          credit={dialog.credit}
+          onDone={() => select(() => NOBODY)}
+          onClose={() => setDialog(null)}
         />
       )}
       {dialog?.kind === 'next' && (
@@ -245,22 +282,24 @@ function SearchField({ value, onSearch }: { value: string; onSearch: (text: stri
 
 const ANYONE = 'true';
 
-/** Everybody, those who were referred, or those whom one person referred. */
+/** Everybody, those who were referred, those whose credit is open, or those whom one person referred. */
 function ReferralFilter({
   token,
+  credit,
   referrer,
   onFilter,
 }: {
   token: string | undefined;
+  credit: PeopleSearch['credit'];
   referrer: string | undefined;
-  onFilter: (token: string | undefined) => void;
+  onFilter: (change: Pick<PeopleSearch, 'referral_token' | 'credit'>) => void;
 }) {
   if (token !== undefined && token !== ANYONE)
     return (
       <Pill
         size="md"
         withRemoveButton
-        onRemove={() => onFilter(undefined)}
+        onRemove={() => onFilter({})}
         removeButtonProps={{ 'aria-label': 'Show everybody', tabIndex: 0, 'aria-hidden': false }}
       >
         Referred by <bdi>{referrer}</bdi>
@@ -269,18 +308,32 @@ function ReferralFilter({
   return (
     <NativeSelect
       aria-label="Referrals"
-      value={token ?? ''}
-      onChange={({ currentTarget: { value } }) => onFilter(value === '' ? undefined : value)}
+      value={credit ?? token ?? ''}
+      onChange={({ currentTarget: { value } }) => {
+        const chosen = CREDIT_FILTERS.find((name) => name === value);
+        onFilter(chosen ? { credit: chosen } : value === ANYONE ? { referral_token: value } : {});
+      }}
       data={[
         { value: '', label: 'Everybody' },
         { value: ANYONE, label: 'Referred' },
+        ...CREDIT_FILTERS.map((name) => ({ value: name, label: CREDITS[name] })),
       ]}
     />
   );
 }
 
+const WHO = { waiting: 'in line', offboarded: 'let in', pending: 'pending' } as const;
+const EMPTY = {
+  waiting: { sentence: 'Nobody is in line yet.', hint: 'People appear here as soon as they join.' },
+  offboarded: { sentence: 'Nobody has been let in yet.', hint: 'Select people in line, or let the next ones in.' },
+  pending: {
+    sentence: 'Nobody is pending.',
+    hint: 'People are pending until they confirm their address. After 30 days without it they are deleted.',
+  },
+} as const;
+
 function Nobody({
-  search: { search, status, referral_token },
+  search: { search, status = 'waiting', referral_token, credit },
   onClear,
   children,
 }: {
@@ -288,22 +341,15 @@ function Nobody({
   onClear: () => void;
   children: React.ReactNode;
 }) {
-  const isFiltered = search !== undefined || referral_token !== undefined;
-  const who = status === 'offboarded' ? 'let in' : 'in line';
-  const sentence = isFiltered
-    ? `Nobody ${who} matches.`
-    : status === 'offboarded'
-      ? 'Nobody has been let in yet.'
-      : 'Nobody is in line yet.';
+  const isFiltered = search !== undefined || referral_token !== undefined || credit !== undefined;
+  const sentence = isFiltered ? `Nobody ${WHO[status]} matches.` : EMPTY[status].sentence;
   return (
     <Stack align="center" py={64} gap="sm">
       <Text fw={500}>{sentence}</Text>
       <Text size="sm" c="dimmed" maw="70ch" ta="center">
         {search !== undefined
           ? 'Search finds emails by their beginning, and phone numbers, tokens and UUIDs in full.'
-          : status === 'offboarded'
-            ? 'Select people in line, or let the next ones in.'
-            : 'People appear here as soon as they join.'}
+          : EMPTY[status].hint}
       </Text>
       {isFiltered && (
         <Group>

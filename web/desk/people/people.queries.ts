@@ -31,15 +31,17 @@ interface Filter extends PeopleSearch {
 }
 
 async function fetchPeople(waitlistId: number, filter: Filter, signal: AbortSignal): Promise<PeoplePage> {
-  const { search, status, order = 'queue', referral_token, limit = PAGE_SIZE, afterId } = filter;
-  const isOffboarded = status === 'offboarded';
+  const { search, status = 'waiting', credit, order = 'queue', referral_token, limit = PAGE_SIZE, afterId } = filter;
+  // These views have an order of their own, and the service pages them by id.
+  const isById = status === 'pending' || credit !== undefined;
   const query = {
     waitlist_id: waitlistId,
     search,
     referral_token,
-    offboarded_request: isOffboarded,
-    // A search has an order of its own.
-    order: search === undefined ? order : undefined,
+    credit,
+    ...(isById ? { status } : { offboarded_request: status === 'offboarded' }),
+    // A search has an order of its own too.
+    order: search === undefined && !isById ? order : undefined,
     include_referrer: true,
     limit,
     after_id: afterId,
@@ -123,6 +125,20 @@ export async function letNextIn(waitlistId: number, count: number, key: string):
 /** Corrects or moves a person. @throws Problem */
 export async function updatePerson(uuid: string, changes: Changes, key: string): Promise<WholePerson> {
   return bodyOf(api.PATCH('/api/v1/signup/{uuid}', { params: { path: { uuid }, ...once(key) }, body: changes }));
+}
+
+/** Takes back the credit of all whom a person referred, and returns how many records that changed. @throws Problem */
+export async function refuseReferrals(
+  { waitlist_id, referral_token }: Pick<Person, 'waitlist_id' | 'referral_token'>,
+  key: string,
+): Promise<number> {
+  const { refused } = await bodyOf(
+    api.POST('/api/v1/waitlist/{waitlist_id}/refuse_referrals', {
+      params: { path: { waitlist_id }, ...once(key) },
+      body: { referral_token },
+    }),
+  );
+  return refused;
 }
 
 /** @throws Problem */

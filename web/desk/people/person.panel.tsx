@@ -1,18 +1,22 @@
 import { Anchor, Button, Code, DataList, Drawer, Group, Skeleton, Stack, Text, Timeline } from '@mantine/core'; // prettier-ignore
 import { useMediaQuery } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { ConfirmDialog } from '../parts/confirm-dialog';
 import { CopyButton } from '../parts/copy-button';
 import { Delayed } from '../parts/delayed';
 import { count, position } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { PlainSection } from '../parts/section';
+import { Problem } from '../problem';
 import { auditQuery, waitlistQuery } from '../queries';
 import { personRoute } from '../router';
 import { CorrectForm } from './correct-form';
+import { choicesFor, REASONS, SENTENCES } from './credit';
+import { DecideDialog } from './decide-dialog';
 import { EraseDialog } from './erase-dialog';
 import { LetInDialog, LetInResult } from './let-in';
 import { MoveDialog } from './move-dialog';
@@ -23,6 +27,8 @@ import {
   type Person,
   personQuery,
   referredPeopleQuery,
+  refreshPeople,
+  refuseReferrals,
   type WholePerson,
 } from './people.queries';
 import { NARROW } from './people-table';
@@ -30,7 +36,13 @@ import { NARROW } from './people-table';
 const REFERRED_SHOWN = 5;
 const WIDTH_PX = 560;
 
-type Dialog = 'let in' | 'move' | 'erase' | { readonly letIn: readonly Person[] };
+type Dialog =
+  | 'let in'
+  | 'move'
+  | 'erase'
+  | 'refuse all'
+  | { readonly letIn: readonly Person[] }
+  | { readonly credit: 'credited' | 'refused' };
 
 /** One person, over the list: what the service knows about them, and what an owner can do. */
 export function PersonPanel() {
@@ -67,7 +79,12 @@ export function PersonPanel() {
           </Stack>
         </Delayed>
       )}
-      {person.isError && !data && <ProblemAlert error={person.error} onRetry={() => void person.refetch()} />}
+      {person.isError && !data && isMissing(person.error) && (
+        <Text size="sm">Nobody on this waitlist has this address. The person may have been erased.</Text>
+      )}
+      {person.isError && !data && !isMissing(person.error) && (
+        <ProblemAlert error={person.error} onRetry={() => void person.refetch()} />
+      )}
       {data && isCorrecting && (
         <CorrectForm
           person={data}
@@ -98,7 +115,8 @@ export function PersonPanel() {
           <Contact person={data} />
           <Answers person={data} />
           <Metadata metadata={data.metadata} />
-          <Referrals person={data} />
+          <CreditOfReferral person={data} onDecide={(credit) => setDialog({ credit })} />
+          <Referrals person={data} onRefuseAll={() => setDialog('refuse all')} />
           <History person={data} />
         </Stack>
       )}
@@ -110,13 +128,27 @@ export function PersonPanel() {
           onClose={() => setDialog((shown) => (shown === 'let in' ? null : shown))}
         />
       )}
-      {typeof dialog === 'object' && dialog && (
+      {typeof dialog === 'object' && dialog && 'letIn' in dialog && (
         <LetInResult waitlistId={waitlistId} people={dialog.letIn} onClose={closeDialog} />
       )}
+      {data && typeof dialog === 'object' && dialog && 'credit' in dialog && (
+        <DecideDialog
+          waitlistId={waitlistId}
+          people={[data]}
+          credit={dialog.credit}
+          onDone={() => undefined}
+          onClose={closeDialog}
+        />
+      )}
+      {data && dialog === 'refuse all' && <RefuseAllDialog person={data} onClose={closeDialog} />}
       {data && dialog === 'move' && <MoveDialog person={data} onClose={closeDialog} />}
       {data && dialog === 'erase' && <EraseDialog person={data} onErased={close} onClose={closeDialog} />}
     </Drawer>
   );
+}
+
+function isMissing(error: Error): boolean {
+  return error instanceof Problem && error.status === 404;
 }
 
 /** The position, and what made it. */
@@ -131,11 +163,18 @@ function Place({ person }: { person: WholePerson }) {
           <>
             Let in <RelativeTime time={removed_date} />, as number {position(person.priority)}
           </>
+        ) : person.status === 'pending' ? (
+          'Pending'
         ) : (
           <>Number {position(person.priority)}</>
         )}
       </Text>
-      {!removed_date && (
+      {person.status === 'pending' && (
+        <Text size="sm" c="dimmed">
+          Joins the end of the queue once the address is confirmed.
+        </Text>
+      )}
+      {person.status === 'waiting' && (
         <Text size="sm" c="dimmed">
           {person.priority === 0
             ? 'Nobody is ahead.'
@@ -145,7 +184,7 @@ function Place({ person }: { person: WholePerson }) {
         </Text>
       )}
       <Text size="sm" c="dimmed">
-        Joined as number {position(person.join_order)}
+        {person.join_order !== null && `Joined as number ${position(person.join_order)}`}
         {worth !== undefined &&
           referrals > 0 &&
           ` · ${count(referrals)} ${referrals === 1 ? 'referral' : 'referrals'} × ${placesOf(worth)} = ${placesOf(referrals * worth)} forward`}
@@ -239,7 +278,7 @@ function Metadata({ metadata }: { metadata: Person['metadata'] }) {
 }
 
 /** Who referred a person, and whom the person referred. */
-function Referrals({ person }: { person: WholePerson }) {
+function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefuseAll: () => void }) {
   const { waitlist_id: waitlistId, referral_token: token, referrer, referred_by_waiter_token: by } = person;
   const referred = useQuery(referredPeopleQuery(waitlistId, token, REFERRED_SHOWN));
   const groups = referred.data ? [referred.data.waiting, referred.data.offboarded] : [];
@@ -293,7 +332,70 @@ function Referrals({ person }: { person: WholePerson }) {
           </Stack>
         ),
       )}
+      {groups.some(({ people }) => people.length > 0) && (
+        <Group>
+          <Button size="compact-sm" variant="subtle" color="red" onClick={onRefuseAll}>
+            Refuse all referrals
+          </Button>
+        </Group>
+      )}
     </PlainSection>
+  );
+}
+
+/** Whether the referral by which a person came counts, and if not, why. */
+function CreditOfReferral({
+  person,
+  onDecide,
+}: {
+  person: WholePerson;
+  onDecide: (credit: 'credited' | 'refused') => void;
+}) {
+  const { credit, credit_reasons: reasons } = person;
+  if (credit === 'none') return null;
+  const { canApprove, canRefuse } = choicesFor(person);
+  return (
+    <PlainSection isDense title="Credit of the referral">
+      <Text size="sm">
+        {SENTENCES[credit]}
+        {reasons.length > 0 && ` Reasons: ${reasons.map((reason) => REASONS[reason]).join('; ')}.`}
+      </Text>
+      <Group gap="xs">
+        {canApprove && (
+          <Button size="compact-sm" variant="default" onClick={() => onDecide('credited')}>
+            Approve
+          </Button>
+        )}
+        {canRefuse && (
+          <Button size="compact-sm" variant="default" onClick={() => onDecide('refused')}>
+            Refuse
+          </Button>
+        )}
+      </Group>
+    </PlainSection>
+  );
+}
+
+function RefuseAllDialog({ person, onClose }: { person: WholePerson; onClose: () => void }) {
+  const queries = useQueryClient();
+  const refuse = async (key: string) => {
+    const refused = await refuseReferrals(person, key);
+    await refreshPeople(queries, person.waitlist_id);
+    notifications.show({ message: `${count(refused)} ${refused === 1 ? 'referral' : 'referrals'} refused` });
+  };
+  return (
+    <ConfirmDialog
+      isOpen
+      title="Refuse all referrals of this person?"
+      act="Refuse all"
+      onConfirm={refuse}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        <bdi>{contactOf(person)}</bdi> moves back by all places that referrals earned. The people who came keep their
+        places. You can approve them later, one by one. New referrals are judged as any other.
+      </Text>
+    </ConfirmDialog>
   );
 }
 
@@ -314,6 +416,7 @@ const ACTIONS: Readonly<Partial<Record<HistoryEvent['action'], string>>> = {
   waiters_offboarded: 'Let in',
   waiter_corrected: 'Edited or moved',
   waiters_imported: 'Imported',
+  referrals_refused: 'Referrals refused',
 };
 
 /** What happened to a person, latest first, from the audit log. */

@@ -73,6 +73,10 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
           clearable
           clearButtonProps={{ 'aria-label': 'Clear the country' }}
           nothingFoundMessage="No such country"
+          // Within the page's landmark; the list itself scrolls.
+          comboboxProps={{ withinPortal: false }}
+          withScrollArea={false}
+          styles={{ options: { maxHeight: 240, overflowY: 'auto' } }}
           {...form.getInputProps('default_region')}
           value={form.values.default_region || null}
           onChange={(region: string | null) => form.setFieldValue('default_region', region ?? '')}

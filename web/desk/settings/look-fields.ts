@@ -22,6 +22,13 @@ const GROUPS: readonly { readonly title: string; readonly keys: readonly TextKey
       'referral_link', 'copy', 'copied', 'share', 'share_on', 'bookmark',
     ],
   },
+  {
+    title: 'verification',
+    keys: [
+      'check_mail', 'check_mail_text', 'check_mail_hint', 'unverified', 'resend', 'resent', 'verify', 'verify_text',
+      'verify_button', 'verified', 'link_not_found', 'link_not_found_text', 'link_not_found_button',
+    ],
+  },
   { title: 'the leaderboard', keys: ['leaderboard', 'leaderboard_place', 'leaderboard_person', 'leaderboard_referrals', 'anonymous'] },
   { title: 'when it is their turn', keys: ['your_turn', 'your_turn_text', 'your_turn_button'] },
 ]; // prettier-ignore

@@ -79,6 +79,8 @@ export function LookTab({ waitlist }: { waitlist: Waitlist }) {
                 label={label}
                 placeholder="Default"
                 withEyeDropper={false}
+                // Within the page's landmark.
+                popoverProps={{ withinPortal: false }}
                 withPreview={form.values.configuration_style_json[name] !== ''}
                 {...form.getInputProps(`configuration_style_json.${name}`)}
               />

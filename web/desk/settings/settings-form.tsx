@@ -143,10 +143,10 @@ export function SettingsTab<Values>({
       <Stack gap="xl">
         {children}
         <div className={classes.bar}>
-          {error !== null && <ProblemAlert error={error} onRetry={settings.save} />}
           <VisuallyHidden role="status">{status}</VisuallyHidden>
           {status !== '' && (
-            <Paper withBorder p="sm">
+            <Paper component={Stack} withBorder p="sm" gap="sm">
+              {error !== null && <ProblemAlert error={error} onRetry={settings.save} />}
               <Group justify="space-between">
                 <Text size="sm" aria-hidden>
                   {status}

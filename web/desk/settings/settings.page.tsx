@@ -11,13 +11,17 @@ import { KeysTab } from './keys.tab';
 import { LookTab } from './look.tab';
 import { ReferralsTab } from './referrals.tab';
 import classes from './settings.module.css';
+import { TrustTab } from './trust.tab';
+import { WebhooksTab } from './webhooks.tab';
 
 const TABS: Readonly<Record<string, { readonly label: string; readonly Tab: ComponentType<{ waitlist: Waitlist }> }>> =
   {
     form: { label: 'Form', Tab: FormTab },
     referrals: { label: 'Referrals', Tab: ReferralsTab },
+    trust: { label: 'Trust', Tab: TrustTab },
     look: { label: 'Appearance', Tab: LookTab },
     keys: { label: 'Keys', Tab: KeysTab },
+    webhooks: { label: 'Webhooks', Tab: WebhooksTab },
     danger: { label: 'Danger zone', Tab: DangerTab },
   };
 

@@ -5,7 +5,7 @@ import { Outlet } from '@tanstack/react-router';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { ConnectionNotice } from '../parts/connection-notice';
 import { PageSkeleton } from '../parts/delayed';
-import { ProblemAlert } from '../parts/problem-alert';
+import { PageProblem } from '../parts/page-fault';
 import { onSessionChange, refresh, sessionState } from '../session';
 import { SignInForm } from './sign-in-form';
 
@@ -23,8 +23,8 @@ export function SessionGate() {
   if (state === 'signed-in' && !wasSignedIn) setWasSignedIn(true);
   if (state === 'unknown')
     return (
-      <Container size="sm" py="xl">
-        {error ? <ProblemAlert error={error} onRetry={() => resume()} /> : <PageSkeleton />}
+      <Container component="main" size="sm" py="xl">
+        {error ? <PageProblem error={error} onRetry={() => resume()} /> : <PageSkeleton />}
       </Container>
     );
   return (

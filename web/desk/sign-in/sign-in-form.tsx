@@ -37,7 +37,6 @@ export function SignInForm() {
           label="Password"
           autoComplete="current-password"
           required
-          visibilityToggleButtonProps={{ 'aria-label': 'Show password', tabIndex: 0 }}
           {...form.getInputProps('password')}
         />
         {unplaced !== null && <ProblemAlert error={unplaced} />}

@@ -2,7 +2,7 @@ import { Button, Group, Paper, Radio, Stack, Text, Title } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { countPeople, size } from '../parts/format';
+import { count, countPeople, size } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { saveFile } from '../parts/save-file';
 import type { Waitlist } from '../queries';
@@ -82,7 +82,7 @@ export function ExportPanel({ waitlist }: { waitlist: Waitlist }) {
             done={progress.people}
             total={total}
             since={progress.since}
-            write={countPeople}
+            write={count}
           />
         )}
         <Group>

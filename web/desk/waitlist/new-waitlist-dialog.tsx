@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
 import { showFaults } from '../parts/field-faults';
+import { FormButtons } from '../parts/form-buttons';
 import { ProblemAlert } from '../parts/problem-alert';
 import { SecretDialog } from '../parts/secret-dialog';
 
@@ -60,14 +61,7 @@ function NameForm({ onCreated, onCancel }: { onCreated: (waitlist: CreatedWaitli
           {...form.getInputProps('waitlist_name')}
         />
         {unplaced !== null && <ProblemAlert error={unplaced} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create waitlist
-          </Button>
-        </Group>
+        <FormButtons act="Create waitlist" isSending={create.isPending} onCancel={onCancel} />
       </Stack>
     </form>
   );

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
 import { PageSkeleton } from '../parts/delayed';
 import { NothingHere } from '../parts/nothing-here';
-import { ProblemAlert } from '../parts/problem-alert';
+import { PageProblem } from '../parts/page-fault';
 import { Problem } from '../problem';
 import { waitlistQuery } from '../queries';
 
@@ -16,5 +16,5 @@ export function WaitlistGate() {
   if (!waitlist.isError) return <PageSkeleton />;
   if (waitlist.error instanceof Problem && waitlist.error.status === 404)
     return <NothingHere>Your account has no waitlist with this number.</NothingHere>;
-  return <ProblemAlert error={waitlist.error} onRetry={() => void waitlist.refetch()} />;
+  return <PageProblem error={waitlist.error} onRetry={() => void waitlist.refetch()} />;
 }

@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
+import { DeliveryEntity } from '../../src/outbox/delivery.entity.js';
+import { Sweeper } from '../../src/platform/database/sweeper.js';
+import { queueOf } from '../support/queue.js';
+import { type Service, startService } from '../support/service.js';
+import type { OwnedWaitlist, Person } from '../support/world.js';
+
+const SETTINGS = { spots_to_move_upon_referral: 2 };
+let names = 0;
+const throwaway = () => `x${(names += 1)}@mailinator.com`;
+
+describe('the credit of a referral', () => {
+  let service: Service;
+  beforeAll(async () => {
+    // Verification needs mails; none is sent here.
+    service = await startService({ environment: { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'test@example.com' } });
+  });
+  afterAll(() => service.stop());
+
+  const patch = (waitlist: OwnedWaitlist, { uuid }: { readonly uuid: string }, body: object, headers = {}) =>
+    service.api.patch(`/api/v1/signup/${uuid}`, body, { token: waitlist.owner.token, headers });
+  const get = async (waitlist: OwnedWaitlist, { uuid }: { readonly uuid: string }) =>
+    (await service.api.get(`/api/v1/signup/${uuid}`, { token: waitlist.owner.token })).body;
+  const refuseAll = (waitlist: OwnedWaitlist, { referral_token }: Pick<Person, 'referral_token'>, headers = {}) =>
+    service.api.post(`/api/v1/waitlist/${waitlist.id}/refuse_referrals`, { referral_token }, { token: waitlist.owner.token, headers }); // prettier-ignore
+  const refer = (waitlist: OwnedWaitlist, { referral_link }: Person, fields = {}) =>
+    service.world.signup(waitlist, { referral_link, ...fields });
+  const verify = async ({ id }: OwnedWaitlist) =>
+    (await queueOf(service.app).auditor.verify(id, () => undefined)).findings;
+  const queue = async (waitlist: OwnedWaitlist) =>
+    (await service.world.list(waitlist, { order: 'queue' })).map(({ uuid }) => uuid);
+
+  it('is withheld from a suspicious signup, which is answered as any other, until the owner approves it', async () => {
+    const waitlist = await service.world.waitlist(SETTINGS);
+    const [first, , ada] = (await service.world.signups(waitlist, 3)) as [Person, Person, Person];
+
+    const honest = await refer(waitlist, first);
+    const suspicious = await refer(waitlist, ada, { email: throwaway() });
+
+    expect(Object.keys(suspicious)).toEqual(Object.keys(honest));
+    expect(suspicious).toMatchObject({ status: 'waiting', priority: 4, referred_by_signup_token: ada.referral_token });
+    expect(await get(waitlist, suspicious)).toMatchObject({ credit: 'withheld', credit_reasons: ['disposable_domain'], referral_bool: true }); // prettier-ignore
+    expect(await service.world.priorityOf(ada)).toBe(2);
+
+    expect((await patch(waitlist, suspicious, { credit: 'credited' })).body).toMatchObject({ credit: 'credited', credit_reasons: ['disposable_domain'] }); // prettier-ignore
+
+    expect(await get(waitlist, ada)).toMatchObject({ amount_referred: 1, total_referrals: 1, priority: 1 });
+    expect(await verify(waitlist)).toEqual([]);
+  });
+
+  it('is taken back when the owner refuses it, and the line is as it was', async () => {
+    const waitlist = await service.world.waitlist(SETTINGS);
+    const [, , , ada] = (await service.world.signups(waitlist, 4)) as [Person, Person, Person, Person];
+    const before = await queue(waitlist);
+    const referred = await refer(waitlist, ada);
+
+    const { body } = await patch(waitlist, referred, { credit: 'refused' });
+
+    expect(body).toMatchObject({ credit: 'refused', credit_reasons: [] });
+    expect(await queue(waitlist)).toEqual([...before, referred.uuid]);
+    expect((await get(waitlist, ada)).amount_referred).toBe(0);
+    expect(await verify(waitlist)).toEqual([]);
+  });
+
+  it('cannot be decided for a record that nobody referred', async () => {
+    const waitlist = await service.world.waitlist();
+    const ada = await service.world.signup(waitlist);
+
+    for (const credit of ['credited', 'refused']) {
+      const { status, body } = await patch(waitlist, ada, { credit, first_name: 'Eve' });
+      expect([status, body.errors]).toMatchObject([422, [{ field: 'credit', rule: 'known' }]]);
+    }
+    expect(await get(waitlist, ada)).toMatchObject({ credit: 'none', first_name: '' });
+  });
+
+  describe('of all referrals by one record', () => {
+    it('is refused at once: whatever their status, and those of erased people; what an import brought stays', async () => {
+      const waitlist = await service.world.waitlist(SETTINGS);
+      const csv = 'email,referral_token,amount_referred\nada@example.com,ada-token,3\nbob@example.com,bob-token,0\n';
+      const headers = { 'content-type': 'text/csv' };
+      const { token } = waitlist.owner;
+      await service.api.post(`/api/v1/waitlist/${waitlist.id}/import`, undefined, { token, raw: csv, headers });
+      const ada = { referral_token: 'ada-token', referral_link: 'https://example.com/?ref_id=ada-token' } as Person;
+      const [credited, offboarded, erased] = [await refer(waitlist, ada), await refer(waitlist, ada), await refer(waitlist, ada)]; // prettier-ignore
+      const withheld = await refer(waitlist, ada, { email: throwaway() });
+      const refused = await refer(waitlist, ada);
+      await patch(waitlist, refused, { credit: 'refused' });
+      await service.api.patch(`/api/v1/waitlist/${waitlist.id}`, { verification: 'required' }, { token });
+      const pending = await refer(waitlist, ada);
+      await service.world.offboard(waitlist, [await service.world.idOf(waitlist, offboarded)]);
+      const erasure = { waitlist_id: waitlist.id, signups: [{ uuid: erased.uuid }] };
+      await service.api.call('DELETE', '/api/v1/signup', erasure, { token });
+
+      expect((await refuseAll(waitlist, ada)).body).toEqual({ refused: 4 });
+
+      const people = [credited, offboarded, withheld, refused, pending];
+      const credits = await Promise.all(people.map(async (person) => (await get(waitlist, person)).credit));
+      expect(credits).toEqual(Array(5).fill('refused'));
+      const [imported] = await service.world.list(waitlist, { email: 'ada@example.com' });
+      expect(imported).toMatchObject({ amount_referred: 3 });
+      expect((await refuseAll(waitlist, ada)).body).toEqual({ refused: 0 });
+      expect(await verify(waitlist)).toEqual([]);
+    });
+
+    it('is refused once for an Idempotency-Key, whose repeat has the same answer', async () => {
+      const waitlist = await service.world.waitlist(SETTINGS);
+      const ada = await service.world.signup(waitlist);
+      await refer(waitlist, ada);
+      const headers = { 'idempotency-key': 'refuse-once' };
+
+      const first = await refuseAll(waitlist, ada, headers);
+      const later = await refer(waitlist, ada);
+      const repeat = await refuseAll(waitlist, ada, headers);
+
+      expect([first.body, repeat.body]).toEqual([{ refused: 1 }, { refused: 1 }]);
+      expect(repeat.headers['idempotent-replayed']).toBe('true');
+      expect((await get(waitlist, later)).credit).toBe('credited');
+    });
+
+    it('is 0 for a token that nobody has', async () => {
+      const waitlist = await service.world.waitlist();
+
+      expect((await refuseAll(waitlist, { referral_token: 'nobody-has-it' })).body).toEqual({ refused: 0 });
+    });
+  });
+
+  describe('in lists', () => {
+    it('narrows them, in the order of ids, and pages by after_id', async () => {
+      const waitlist = await service.world.waitlist(SETTINGS);
+      const ada = await service.world.signup(waitlist);
+      const suspicious: Person[] = [];
+      for (let index = 0; index < 5; index += 1) suspicious.push(await refer(waitlist, ada, { email: throwaway() }));
+      await refer(waitlist, ada);
+      const { token } = waitlist.owner;
+      const query = { waitlist_id: waitlist.id, credit: 'withheld', limit: 3 };
+
+      const first = await service.api.get('/api/v1/waiter', { token, query });
+      const next = /<([^>]+)>/.exec(String(first.headers.link))![1]!;
+      const second = await service.api.get(next.replace(/^https?:..[^/]+/, ''), { token });
+
+      const uuids = [...first.body, ...second.body].map(({ uuid }: { uuid: string }) => uuid);
+      expect(uuids).toEqual(suspicious.map(({ uuid }) => uuid));
+      expect([first.headers['x-total-count'], second.headers.link]).toEqual([undefined, undefined]);
+      expect(await service.world.list(waitlist, { credit: 'credited' })).toHaveLength(1);
+      expect(await service.world.list(waitlist, { credit: 'withheld', search: 'x' })).toHaveLength(5);
+      expect(await service.world.list(waitlist, { credit: 'withheld', referral_token: ada.referral_token })).toHaveLength(5); // prettier-ignore
+      expect(await service.world.list(waitlist, { credit: 'withheld', status: 'offboarded' })).toEqual([]);
+    });
+
+    it('shows pending people only by their status, and counts them nowhere', async () => {
+      const waitlist = await service.world.waitlist({ verification: 'required', ...SETTINGS });
+      const { token } = waitlist.owner;
+      const people = [await service.world.signup(waitlist), await service.world.signup(waitlist)] as const;
+      await patch(waitlist, people[1], { verified: true });
+      const [pending, waiting] = people;
+
+      const listed = await service.api.get('/api/v1/waiter', { token, query: { waitlist_id: waitlist.id } });
+      expect([listed.body, listed.headers['x-total-count']]).toMatchObject([[{ uuid: waiting.uuid, total_waiters_currently: 1 }], '1']); // prettier-ignore
+      expect(await service.world.list(waitlist, { status: 'pending' })).toMatchObject([{ uuid: pending.uuid, status: 'pending', priority: 1, verified: false }]); // prettier-ignore
+      expect(await service.world.list(waitlist, { status: 'pending', search: pending.email })).toHaveLength(1);
+      expect(await service.world.list(waitlist, { search: pending.email })).toEqual([]);
+      expect(await get(waitlist, pending)).toMatchObject({ status: 'pending', join_order: null });
+      const view = (await service.api.get(`/api/v1/waitlist/${waitlist.id}`, { token })).body;
+      expect(view.statistics).toMatchObject({ current_signups: 1, total_signups: 1 });
+      const file = await service.api.get(`/api/v1/waitlist/${waitlist.id}/export`, { token });
+      expect([file.text.includes(waiting.email), file.text.includes(pending.email)]).toEqual([true, false]);
+      const offboarded = await service.api.patch('/api/v1/signup', { waitlist_id: waitlist.id, offboard_request: true, signups: [{ uuid: pending.uuid }] }, { token }); // prettier-ignore
+      expect(offboarded.body).toEqual([]);
+    });
+  });
+
+  describe('and webhooks', () => {
+    async function deliveries({ id }: OwnedWaitlist) {
+      const rows = await service.app.get(DataSource).getRepository(DeliveryEntity).find({ where: { waitlistId: id }, order: { number: 'ASC' } }); // prettier-ignore
+      return rows.map(({ body, ...row }) => ({ ...row, body: body === null ? null : JSON.parse(body) }));
+    }
+    async function withWebhook(settings: object = SETTINGS): Promise<OwnedWaitlist> {
+      const waitlist = await service.world.waitlist({ ...settings, questions: [{ question_value: 'Why?', optional: true }] }); // prettier-ignore
+      const hook = { waitlistId: waitlist.id, url: 'https://example.com', events: [], isActive: true, sealedSecret: '', createdAt: new Date() }; // prettier-ignore
+      await service.app.get(DataSource).manager.insert(WebhookEntity, hook);
+      return waitlist;
+    }
+
+    it('are told of a signup and of the credit that it gives, as they are after it', async () => {
+      const waitlist = await withWebhook();
+      const [, ada] = (await service.world.signups(waitlist, 2)) as [Person, Person];
+      const details = { first_name: 'Eve', metadata: { plan: 'a' }, answers: [{ question_value: 'Why?', answer_value: 'So' }] }; // prettier-ignore
+
+      const eve = await refer(waitlist, ada, details);
+
+      const [, , signup, credit] = await deliveries(waitlist);
+      expect(signup).toMatchObject({ event: 'new_signup', waiterUuid: eve.uuid, status: 'pending', attempts: 0 });
+      const { uuid, priority, referral_link, created_at, answers } = eve;
+      expect(signup!.body).toMatchObject({
+        event: 'new_signup',
+        signup: { ...details, uuid, priority, referral_link, created_at, answers, email: eve.email, last_name: '', phone: null, verified: false, waitlist_id: waitlist.id, referred_by_signup_token: ada.referral_token, status: 'waiting' },
+      }); // prettier-ignore
+      expect(credit!.body).toMatchObject({ event: 'referral_credited', referred_uuid: eve.uuid, signup: { uuid: ada.uuid, email: ada.email, priority: 0, amount_referred: 1 } }); // prettier-ignore
+    });
+
+    it('are told of a pending person at the click, of offboarding with the last place, and of an erasure by the uuid alone', async () => {
+      const waitlist = await withWebhook({ verification: 'required', ...SETTINGS });
+      const { token } = waitlist.owner;
+      const ada = await service.world.signup(waitlist);
+      const gone = await service.world.signup(waitlist);
+      const erase = async (people: readonly Person[]) =>
+        service.api.call('DELETE', '/api/v1/signup', { waitlist_id: waitlist.id, signups: people.map(({ uuid }) => ({ uuid })) }, { token }); // prettier-ignore
+      expect(await deliveries(waitlist)).toEqual([]);
+
+      await patch(waitlist, ada, { verified: true });
+      await service.world.offboard(waitlist, [await service.world.idOf(waitlist, ada)]);
+      const told = await deliveries(waitlist);
+      await erase([ada, gone]);
+
+      expect(told.map(({ body }) => body)).toMatchObject([
+        { event: 'new_signup', signup: { uuid: ada.uuid, status: 'waiting', priority: 0 } },
+        { event: 'verified_signup', signup: { uuid: ada.uuid, verified: true } },
+        { event: 'offboarded_signup', signup: { uuid: ada.uuid, status: 'offboarded', removed_priority: 0 } },
+      ]);
+      const left = await deliveries(waitlist);
+      expect(left.map(({ body }) => body)).toEqual([null, null, null, { event: 'erased_signup', signup: { uuid: ada.uuid } }]); // prettier-ignore
+    });
+
+    it('hear nothing of what happened before they were, and of no other list', async () => {
+      const waitlist = await service.world.waitlist();
+      await service.world.signup(waitlist);
+
+      expect(await deliveries(waitlist)).toEqual([]);
+      expect(await queueOf(service.app).reader.getWaitlist(waitlist.id)).toMatchObject({ nextEvent: 0 });
+    });
+  });
+
+  it('leaves no network behind after 30 days, and no pending person 30 days after their last mail', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required', ...SETTINGS });
+    const [old, mailedAgain, fresh] = (await service.world.signups(waitlist, 3)) as [Person, Person, Person];
+    await refer(waitlist, old, { email: fresh.email.replace('@', '+1@') });
+    const sql = (text: string, values: unknown[]) => service.app.get(DataSource).query<{ n: number }[]>(text, values);
+    const longAgo = '2026-01-01 00:00:00.000';
+    await sql('UPDATE waiter SET created_at = ? WHERE waitlist_id = ? AND uuid IN (?, ?)', [longAgo, waitlist.id, old.uuid, mailedAgain.uuid]); // prettier-ignore
+    await sql('UPDATE mail SET created_at = ? WHERE waiter_uuid = ?', [longAgo, old.uuid]);
+    await sql('UPDATE recent_referral SET created_at = ? WHERE waitlist_id = ?', [longAgo, waitlist.id]);
+
+    await service.app.get(Sweeper).sweepAll();
+
+    const left = await service.world.list(waitlist, { status: 'pending' });
+    expect(left.map(({ uuid }) => uuid).slice(0, 2)).toEqual([mailedAgain.uuid, fresh.uuid]);
+    expect(left).toHaveLength(3);
+    expect(Number((await sql('SELECT COUNT(*) AS n FROM recent_referral WHERE waitlist_id = ?', [waitlist.id]))[0]!.n)).toBe(0); // prettier-ignore
+    expect(await verify(waitlist)).toEqual([]);
+  });
+});

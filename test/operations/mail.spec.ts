@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { MailDispatcher } from '../../src/mail/mail-dispatcher.service.js';
+import { ahead } from '../support/clock.js';
+import { MailServer } from '../support/mail-server.js';
+import { type Service, startService } from '../support/service.js';
+import { ServiceProcess, until } from '../support/service-process.js';
+
+const LEASE_ENDED_MS = 3 * 60_000;
+/** The silence and the first delay of the schedule, and less than a lease. */
+const SILENCE_ENDED_MS = 20_000;
+const PEOPLE = 40;
+const MAIL_FROM = 'launch@example.com';
+
+describe('mails of several processes', () => {
+  let mail: MailServer;
+  /** Shares the database, and sends nothing until it is asked to. */
+  let observer: Service;
+  let processes: ServiceProcess[];
+
+  beforeEach(async () => {
+    mail = await MailServer.start();
+    observer = await startService({ isolated: true, environment: { SMTP_URL: mail.url, MAIL_FROM } });
+    processes = [];
+  });
+  afterEach(async () => {
+    for (const process of processes) {
+      process.signal('SIGKILL');
+      await process.exit;
+    }
+    await observer.stop();
+    await mail.stop();
+  });
+
+  async function start(): Promise<ServiceProcess> {
+    const environment = { DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '', SMTP_URL: mail.url, MAIL_FROM };
+    const process = await ServiceProcess.spawn(environment);
+    processes.push(process);
+    await process.started();
+    return process;
+  }
+
+  const signUp = async (process: ServiceProcess, waitlist_id: number, email: string): Promise<void> => {
+    const { status } = await process.call('POST', '/api/v1/signup', { waitlist_id, email });
+    expect(status).toBe(200);
+  };
+  const recipients = () => mail.arrived.map(({ to }) => to[0]!.address!);
+
+  it('arrive at least once each if a process is killed while it sends them', async () => {
+    const { id } = await observer.world.waitlist({ verification: 'required' });
+    const people = Array.from({ length: PEOPLE }, () => `${randomUUID()}@example.com`);
+    const waiting = people.slice(0, 5);
+    for (const email of waiting) mail.refuse(email, 'silence');
+    const process = await start();
+    await Promise.all(people.map((email) => signUp(process, id, email)));
+    await until(() => mail.arrived.length > PEOPLE / 2 && waiting.every((email) => mail.tried.includes(email)));
+
+    process.signal('SIGKILL');
+    await process.exit;
+    for (const email of waiting) mail.refuse(email, undefined);
+    expect(new Set(recipients()).size).toBeLessThan(PEOPLE);
+
+    await observer.app.get(MailDispatcher).watch(observer.app.getHttpAdapter().getInstance().log);
+    await ahead(LEASE_ENDED_MS, async () => {
+      observer.app.get(MailDispatcher).wake();
+      await until(() => new Set(recipients()).size === PEOPLE);
+    });
+
+    for (const email of people) {
+      const mails = await mail.mailsTo(email);
+      // A mail program shows copies with one id once.
+      expect(new Set(mails.map(({ messageId }) => messageId)).size).toBe(1);
+      const { link } = mails.at(-1)!;
+      expect((await observer.api.post(link!, undefined, { raw: '' })).status).toBe(303);
+    }
+  });
+
+  it('are tried again once the server has been silent for ten seconds', async () => {
+    const dispatcher = observer.app.get(MailDispatcher);
+    await dispatcher.watch(observer.app.getHttpAdapter().getInstance().log);
+    const email = `${randomUUID()}@example.com`;
+    mail.refuse(email, 'silence');
+    await observer.world.signup(await observer.world.waitlist({ verification: 'required' }), { email });
+    await until(() => mail.tried.length === 1);
+
+    await ahead(SILENCE_ENDED_MS, async () => {
+      await until(() => {
+        dispatcher.wake();
+        return mail.tried.length === 2;
+      });
+    });
+
+    mail.refuse(email, undefined);
+    await mail.mailsTo(email);
+  });
+
+  it('wait for a process that has a server; the start of another says so in one line', async () => {
+    const ada = await observer.world.signup(await observer.world.waitlist({ verification: 'required' }));
+
+    const process = await ServiceProcess.spawn({ DATABASE_URL: observer.databaseUrl, OWNER_EMAIL: '' });
+    processes.push(process);
+    await process.started();
+    const lines = process.output.split('\n').filter((line) => line.includes('SMTP_URL'));
+    expect(lines).toEqual([expect.stringContaining('"waitlists":1')]);
+
+    await start();
+    await mail.mailsTo(ada.email);
+  });
+
+  const onServer = process.env.TEST_DATABASE_URL ? it : it.skip;
+  onServer('are each sent by one process, and together keep to the bounds', async () => {
+    const mailbox = randomUUID();
+    const lists = await Promise.all(Array.from({ length: 12 }, () => observer.world.waitlist({ verification: 'required' }))); // prettier-ignore
+    const running = [await start(), await start(), await start()];
+    const people = Array.from({ length: 150 }, () => `${randomUUID()}@example.com`);
+
+    await Promise.all([
+      ...people.map((email, index) => signUp(running[index % 3]!, lists[index % 12]!.id, email)),
+      ...lists.map(({ id }, index) => signUp(running[index % 3]!, id, `${mailbox}+${index}@example.com`)),
+    ]);
+
+    await until(() => mail.tried.length >= people.length + 5);
+    await signUp(running[0]!, lists[0]!.id, `${randomUUID()}@example.com`);
+    await until(() => mail.tried.length >= people.length + 6);
+    expect(new Set(recipients()).size).toBe(mail.tried.length);
+    expect(recipients().filter((email) => email.startsWith(mailbox))).toHaveLength(5);
+  });
+});

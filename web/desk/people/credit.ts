@@ -1,0 +1,41 @@
+import type { Person } from './people.queries';
+
+export type Credit = Person['credit'];
+
+export const CREDITS: Readonly<Record<Credit, string>> = {
+  none: 'Not referred',
+  credited: 'Counts',
+  awaiting_verification: 'Awaits verification',
+  withheld: 'Withheld',
+  refused: 'Refused',
+};
+
+export const REASONS: Readonly<Record<Person['credit_reasons'][number], string>> = {
+  disposable_domain: 'a throwaway address',
+  same_mailbox: 'the mailbox of somebody on the list',
+  referrer_rate: 'many referrals of one person within an hour',
+  network_rate: 'many referrals from one network within an hour',
+  too_fast: 'a form sent faster than a human can',
+  honeypot: 'a hidden field that only programs fill in',
+  captcha: 'a captcha that could not be checked',
+};
+
+export const SENTENCES: Readonly<Record<Exclude<Credit, 'none'>, string>> = {
+  credited: 'It counts.',
+  awaiting_verification: 'It counts once this person has confirmed the address.',
+  withheld: 'It does not count until you approve it.',
+  refused: 'It does not count.',
+};
+
+/** A credit worth a mark in the table: it does not count, or not yet. */
+export function isOpenCredit(credit: Credit): boolean {
+  return credit === 'withheld' || credit === 'refused' || credit === 'awaiting_verification';
+}
+
+/** Whether an owner can approve the referral of a person, or refuse it. */
+export function choicesFor({ credit }: Pick<Person, 'credit'>) {
+  return {
+    canApprove: credit === 'withheld' || credit === 'refused',
+    canRefuse: credit === 'withheld' || credit === 'credited' || credit === 'awaiting_verification',
+  };
+}

@@ -1,0 +1,49 @@
+import { Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { ConfirmDialog } from '../parts/confirm-dialog';
+import { countPeople } from '../parts/format';
+import { type Person, refreshPeople, updatePerson } from './people.queries';
+
+/** Approves or refuses the referrals by which these people came. */
+export function DecideDialog({
+  waitlistId,
+  people,
+  credit,
+  onDone,
+  onClose,
+}: {
+  waitlistId: number;
+  people: readonly Person[];
+  credit: 'credited' | 'refused';
+  onDone: () => void;
+  onClose: () => void;
+}) {
+  const queries = useQueryClient();
+  const isApproval = credit === 'credited';
+  const act = isApproval ? 'Approve' : 'Refuse';
+  const decide = async (key: string) => {
+    try {
+      // One after the other: each moves its referrer, and they change the same queue.
+      for (const { uuid } of people) await updatePerson(uuid, { credit }, `${key}-${uuid}`);
+    } finally {
+      await refreshPeople(queries, waitlistId);
+    }
+    onDone();
+  };
+  return (
+    <ConfirmDialog
+      isOpen
+      title={`${act} ${people.length === 1 ? 'this referral' : `the referrals of ${countPeople(people.length)}`}?`}
+      act={act}
+      {...(isApproval && { color: 'indigo' })}
+      onConfirm={decide}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        {isApproval
+          ? 'Those who referred them move forward. Somebody who has to confirm an address counts after that.'
+          : 'Those who referred them move back, or do not move forward. The people themselves keep their places. You can approve them later.'}
+      </Text>
+    </ConfirmDialog>
+  );
+}

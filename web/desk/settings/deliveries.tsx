@@ -1,0 +1,150 @@
+import { Badge, Button, Checkbox, Group, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { nanoid } from 'nanoid';
+import { useState } from 'react';
+import { api, bodyOf } from '../api';
+import type { components } from '../generated/openapi';
+import { Delayed } from '../parts/delayed';
+import { count } from '../parts/format';
+import { ProblemAlert } from '../parts/problem-alert';
+import { RelativeTime } from '../parts/relative-time';
+import { deliveriesQuery } from '../queries';
+
+type Delivery = components['schemas']['Delivery'];
+type Replay = components['schemas']['ReplayDeliveries'];
+
+const COLORS: Readonly<Record<Delivery['status'], string>> = { pending: 'blue', delivered: 'teal', failed: 'red' };
+
+/** The latest deliveries of a webhook, and sending some of them again. */
+export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webhookId: number }) {
+  const queries = useQueryClient();
+  const deliveries = useInfiniteQuery(deliveriesQuery(waitlistId, webhookId));
+  const list = deliveries.data?.pages.flat() ?? [];
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [since, setSince] = useState('');
+  const replay = useMutation({
+    mutationFn: (body: Replay) =>
+      bodyOf(
+        api.POST('/api/v1/waitlist/{waitlist_id}/webhook/{webhook_id}/replay', {
+          params: {
+            path: { waitlist_id: waitlistId, webhook_id: webhookId },
+            header: { 'Idempotency-Key': nanoid() },
+          },
+          body,
+        }),
+      ),
+    onSuccess: async ({ replayed }) => {
+      notifications.show({ message: `${count(replayed)} ${replayed === 1 ? 'event is' : 'events are'} sent again` });
+      setChosen([]);
+      await queries.invalidateQueries(deliveriesQuery(waitlistId, webhookId));
+    },
+  });
+  if (deliveries.isPending)
+    return (
+      <Delayed>
+        <Skeleton height={80} />
+      </Delayed>
+    );
+  if (deliveries.isError && list.length === 0)
+    return <ProblemAlert error={deliveries.error} onRetry={() => void deliveries.refetch()} />;
+  if (list.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        No deliveries yet.
+      </Text>
+    );
+  return (
+    <Stack>
+      <Group align="flex-end" gap="xs">
+        <Button
+          size="compact-sm"
+          variant="default"
+          disabled={chosen.length === 0}
+          onClick={() => replay.mutate({ delivery_ids: [...chosen] })}
+        >
+          Send {chosen.length === 0 ? 'selected' : count(chosen.length)} again
+        </Button>
+        <TextInput
+          size="xs"
+          type="datetime-local"
+          label="Or all since"
+          value={since}
+          onChange={({ currentTarget }) => setSince(currentTarget.value)}
+        />
+        <Button
+          size="compact-sm"
+          variant="default"
+          disabled={since === ''}
+          onClick={() => replay.mutate({ since: new Date(since).toISOString() })}
+        >
+          Send all since then again
+        </Button>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          loading={deliveries.isRefetching}
+          onClick={() => void deliveries.refetch()}
+        >
+          Refresh
+        </Button>
+      </Group>
+      {replay.isError && <ProblemAlert error={replay.error} />}
+      <Table.ScrollContainer minWidth={640} type="native">
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Td />
+              {['Event', 'Status', 'Attempts', 'Last answer', 'Happened', 'Next attempt'].map((name) => (
+                <Table.Th key={name} scope="col">
+                  {name}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {list.map(({ id, event, status, attempts, last_status, created_at, next_attempt_at }) => (
+              <Table.Tr key={id}>
+                <Table.Td>
+                  <Checkbox
+                    aria-label={`Select ${event} ${id}`}
+                    checked={chosen.includes(id)}
+                    onChange={({ currentTarget: { checked } }) =>
+                      setChosen((ids) => (checked ? [...ids, id] : ids.filter((other) => other !== id)))
+                    }
+                  />
+                </Table.Td>
+                <Table.Th scope="row" fw={500}>
+                  {event}
+                </Table.Th>
+                <Table.Td>
+                  <Badge variant="light" tt="none" color={COLORS[status]}>
+                    {status}
+                  </Badge>
+                </Table.Td>
+                <Table.Td>{count(attempts)}</Table.Td>
+                <Table.Td>{last_status ?? (attempts > 0 ? 'None' : '–')}</Table.Td>
+                <Table.Td>
+                  <RelativeTime time={created_at} />
+                </Table.Td>
+                <Table.Td>{next_attempt_at === null ? '–' : <RelativeTime time={next_attempt_at} />}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {deliveries.hasNextPage && (
+        <Group justify="center">
+          <Button
+            variant="default"
+            size="compact-sm"
+            loading={deliveries.isFetchingNextPage}
+            onClick={() => void deliveries.fetchNextPage()}
+          >
+            Show earlier
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,208 @@
+import { Group, NumberInput, PasswordInput, Radio, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import { PlainSection } from '../parts/section';
+import type { Waitlist } from '../queries';
+import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
+
+type Captcha = NonNullable<Waitlist['captcha']>;
+type FraudRules = Waitlist['fraud'];
+type NumberRule = 'referrals_per_hour' | 'referrals_per_network_per_hour' | 'minimum_seconds';
+
+interface TrustValues extends Record<string, unknown> {
+  verification: Waitlist['verification'];
+  mail_subject: string;
+  mail_text: string;
+  mail_on_offboarding: boolean;
+  fraud: { [Rule in keyof FraudRules]: FraudRules[Rule] };
+  captcha: {
+    provider: Captcha['provider'] | 'none';
+    site_key: string;
+    /** Empty keeps the stored one: the service never gives it back. */
+    secret: string;
+    when_unavailable: NonNullable<Captcha['when_unavailable']>;
+  };
+}
+
+const VERIFICATION = [
+  { value: 'off', label: 'Off', description: 'Nobody gets a verification mail.' },
+  {
+    value: 'optional',
+    label: 'Optional',
+    description: 'People join at once. A referral counts once the new person has confirmed their address.',
+  },
+  {
+    value: 'required',
+    label: 'Required',
+    description: 'People take their place in the queue when they confirm their address.',
+  },
+] as const;
+
+const PROVIDERS = [
+  { value: 'none', label: 'None' },
+  { value: 'turnstile', label: 'Cloudflare Turnstile' },
+  { value: 'hcaptcha', label: 'hCaptcha' },
+];
+
+/** Each rule with the number that it starts with when it is turned on: the default of the service. */
+const NUMBER_RULES: readonly {
+  readonly rule: NumberRule;
+  readonly label: string;
+  readonly description: string;
+  readonly first: number;
+}[] = [
+  {
+    rule: 'referrals_per_hour',
+    label: 'Referrals of one person within an hour',
+    description: 'More of them wait for your approval.',
+    first: 60,
+  },
+  {
+    rule: 'referrals_per_network_per_hour',
+    label: 'Referrals of one person from one network within an hour',
+    description: 'More of them wait for your approval.',
+    first: 20,
+  },
+  {
+    rule: 'minimum_seconds',
+    label: 'Seconds to fill in the form',
+    description: 'A referral that is faster than a human waits for your approval.',
+    first: 2,
+  },
+];
+
+/** Whether people confirm their addresses, and which referrals wait for the owner's approval. */
+export function TrustTab({ waitlist }: { waitlist: Waitlist }) {
+  const settings = useSettingsForm(waitlist, valuesOf, changesOf);
+  const { form } = settings;
+  const { captcha, fraud } = form.values;
+  return (
+    <SettingsTab settings={settings}>
+      <PlainSection title="Verified addresses" description="A mail asks new people to confirm their address.">
+        <Radio.Group label="Verification" {...form.getInputProps('verification')}>
+          <Stack gap="xs" mt="xs">
+            {VERIFICATION.map((choice) => (
+              <Radio key={choice.value} {...choice} />
+            ))}
+          </Stack>
+        </Radio.Group>
+        <TextInput
+          label="Subject of the verification mail"
+          description="Empty for the service’s own."
+          maxLength={200}
+          {...form.getInputProps('mail_subject')}
+        />
+        <Textarea
+          label="Text of the verification mail"
+          description="Stands above the link. Empty for the service’s own."
+          autosize
+          minRows={3}
+          maxRows={12}
+          maxLength={5_000}
+          {...form.getInputProps('mail_text')}
+        />
+        <Switch
+          label="Send a mail to people when they are let in"
+          {...form.getInputProps('mail_on_offboarding', { type: 'checkbox' })}
+        />
+      </PlainSection>
+      <PlainSection
+        title="Suspicious referrals"
+        description="A suspicious person joins as any other, but the referral earns nothing until you approve it. Find these people under People, with the filter “Withheld”."
+      >
+        <Switch
+          label="Hold back referrals with throwaway addresses"
+          checked={fraud.disposable_domains === true}
+          onChange={({ currentTarget }) =>
+            form.setFieldValue('fraud.disposable_domains', currentTarget.checked || null)
+          }
+        />
+        <Switch
+          label="Hold back referrals with another spelling of an address on the list"
+          description="a.da+1@gmail.com is ada@gmail.com."
+          checked={fraud.same_mailbox === true}
+          onChange={({ currentTarget }) => form.setFieldValue('fraud.same_mailbox', currentTarget.checked || null)}
+        />
+        {NUMBER_RULES.map(({ rule, label, description, first }) => (
+          <Group key={rule} align="flex-start" wrap="nowrap">
+            <Switch
+              mt={4}
+              aria-label={`Rule: ${label}`}
+              checked={fraud[rule] !== null}
+              onChange={({ currentTarget }) =>
+                form.setFieldValue(`fraud.${rule}`, currentTarget.checked ? first : null)
+              }
+            />
+            <NumberInput
+              flex={1}
+              label={label}
+              description={description}
+              clampBehavior="none"
+              allowDecimal={false}
+              allowNegative={false}
+              disabled={fraud[rule] === null}
+              {...form.getInputProps(`fraud.${rule}`)}
+              value={fraud[rule] ?? ''}
+            />
+          </Group>
+        ))}
+      </PlainSection>
+      <PlainSection title="Captcha" description="A test on the signup form that programs fail.">
+        <Select label="Provider" data={PROVIDERS} allowDeselect={false} {...form.getInputProps('captcha.provider')} />
+        {captcha.provider !== 'none' && (
+          <>
+            <TextInput
+              label="Site key"
+              description="Public: pages show it."
+              required
+              {...form.getInputProps('captcha.site_key')}
+            />
+            <PasswordInput
+              label="Secret"
+              description={
+                waitlist.captcha === null
+                  ? 'From the same page of the provider. It is stored encrypted, and never shown again.'
+                  : 'Leave it empty to keep the stored one.'
+              }
+              autoComplete="off"
+              {...form.getInputProps('captcha.secret')}
+            />
+            <Radio.Group label="If the provider does not answer" {...form.getInputProps('captcha.when_unavailable')}>
+              <Stack gap="xs" mt="xs">
+                <Radio value="withhold" label="Hold back the referral until you approve it" />
+                <Radio value="accept" label="Accept the signup as if the test was passed" />
+              </Stack>
+            </Radio.Group>
+          </>
+        )}
+      </PlainSection>
+    </SettingsTab>
+  );
+}
+
+function valuesOf(waitlist: Waitlist): TrustValues {
+  return {
+    verification: waitlist.verification,
+    mail_subject: waitlist.mail_subject ?? '',
+    mail_text: waitlist.mail_text ?? '',
+    mail_on_offboarding: waitlist.mail_on_offboarding,
+    fraud: { ...waitlist.fraud },
+    captcha: {
+      provider: waitlist.captcha?.provider ?? 'none',
+      site_key: waitlist.captcha?.site_key ?? '',
+      secret: '',
+      when_unavailable: waitlist.captcha?.when_unavailable ?? 'withhold',
+    },
+  };
+}
+
+function changesOf({ captcha, mail_subject, mail_text, ...changed }: Partial<TrustValues>): SettingChanges {
+  return {
+    ...changed,
+    ...(mail_subject !== undefined && { mail_subject: mail_subject || null }),
+    ...(mail_text !== undefined && { mail_text: mail_text || null }),
+    ...(captcha && { captcha: captchaOf(captcha) }),
+  };
+}
+
+function captchaOf({ provider, secret, ...others }: TrustValues['captcha']): SettingChanges['captcha'] {
+  return provider === 'none' ? null : { provider, ...others, ...(secret !== '' && { secret }) };
+}

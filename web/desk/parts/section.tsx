@@ -20,7 +20,7 @@ export function Section({
   return (
     <Paper component="section" withBorder p="md" id={id} aria-labelledby={headingId}>
       <Group justify="space-between" mb={description ? 4 : 'sm'}>
-        <Title order={2} size="h4" id={headingId}>
+        <Title order={2} size="h4" id={headingId} style={{ overflowWrap: 'anywhere' }}>
           {title}
         </Title>
         {action}

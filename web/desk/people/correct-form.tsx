@@ -70,7 +70,13 @@ export function CorrectForm({
         />
         <Checkbox
           label="Verified"
-          description="The email is confirmed to be theirs."
+          description={
+            person.status === 'pending'
+              ? 'Confirms the email for them: they join the end of the queue.'
+              : person.credit === 'awaiting_verification'
+                ? 'Confirms the email for them: the referral counts.'
+                : 'The email is confirmed to be theirs.'
+          }
           {...form.getInputProps('verified', { type: 'checkbox' })}
         />
         <TextInput label="Phone" type="tel" maxLength={PHONE_LENGTH_MAX} {...form.getInputProps('phone')} />
@@ -85,9 +91,11 @@ export function CorrectForm({
           styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
           {...form.getInputProps('metadata')}
         />
-        <Text size="sm" c="dimmed">
-          This changes neither the place in line nor the email given at signup.
-        </Text>
+        {person.status !== 'pending' && (
+          <Text size="sm" c="dimmed">
+            This changes neither the place in line nor the email given at signup.
+          </Text>
+        )}
         {refusal !== null && <ProblemAlert error={refusal} />}
         <FormButtons act="Save" canAct={form.isDirty()} isSending={save.isPending} onCancel={onCancel} />
       </Stack>

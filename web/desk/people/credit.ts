@@ -10,7 +10,7 @@ export const CREDITS: Readonly<Record<Credit, string>> = {
   refused: 'Refused',
 };
 
-export const REASONS: Readonly<Record<Person['credit_reasons'][number], string>> = {
+const REASONS: Readonly<Record<Person['credit_reasons'][number], string>> = {
   disposable_domain: 'a throwaway address',
   same_mailbox: 'the mailbox of somebody on the list',
   referrer_rate: 'many referrals of one person within an hour',
@@ -26,6 +26,11 @@ export const SENTENCES: Readonly<Record<Exclude<Credit, 'none'>, string>> = {
   withheld: 'It does not count until you approve it.',
   refused: 'It does not count.',
 };
+
+/** The reasons against a referral, as a part of a sentence. */
+export function reasonsOf({ credit_reasons }: Pick<Person, 'credit_reasons'>): string {
+  return credit_reasons.map((reason) => REASONS[reason]).join('; ');
+}
 
 /** A credit worth a mark in the table: it does not count, or not yet. */
 export function isOpenCredit(credit: Credit): boolean {

@@ -41,8 +41,8 @@ export function DecideDialog({
     >
       <Text size="sm">
         {isApproval
-          ? 'Those who referred them move forward. Somebody who has to confirm an address counts after that.'
-          : 'Those who referred them move back, or do not move forward. The people themselves keep their places. You can approve them later.'}
+          ? 'Their referrers move forward. If somebody still has to confirm an address, the referral counts after that.'
+          : 'Their referrers lose the places that these referrals earned. The people themselves keep their places. You can approve the referrals later.'}
       </Text>
     </ConfirmDialog>
   );

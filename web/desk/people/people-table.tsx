@@ -14,7 +14,7 @@ import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useMem
 import { count, position } from '../parts/format';
 import { RelativeTime } from '../parts/relative-time';
 import type { PeopleSearch } from '../router';
-import { CREDITS, isOpenCredit } from './credit';
+import { CREDITS, isOpenCredit, reasonsOf } from './credit';
 import { contactOf, nameOf, type Person } from './people.queries';
 import classes from './people-table.module.css';
 
@@ -85,9 +85,23 @@ function columnsOf({ waitlistId, search }: View) {
           >
             <bdi>{contactOf(person)}</bdi>
           </Anchor>
-          <Text className={classes.text} size="sm" c="dimmed">
-            <bdi>{nameOf(person)}</bdi>
-          </Text>
+          <Group gap={6} wrap="nowrap">
+            {isOpenCredit(person.credit) && (
+              <Badge
+                size="sm"
+                variant="light"
+                color={person.credit === 'withheld' ? 'orange' : 'gray'}
+                miw="max-content"
+              >
+                {CREDITS[person.credit]}
+              </Badge>
+            )}
+            <Text className={classes.text} size="sm" c="dimmed">
+              <bdi>{nameOf(person)}</bdi>
+              {nameOf(person) !== '' && person.credit_reasons.length > 0 && ' · '}
+              {reasonsOf(person)}
+            </Text>
+          </Group>
         </>
       ),
     }),
@@ -121,13 +135,8 @@ function columnsOf({ waitlistId, search }: View) {
           ) : (
             <Text size="sm">{person.status === 'pending' ? 'Pending' : 'In line'}</Text>
           )}
-          {isOpenCredit(person.credit) && (
-            <Badge size="sm" variant="light" color={person.credit === 'withheld' ? 'orange' : 'gray'} tt="none">
-              {CREDITS[person.credit]}
-            </Badge>
-          )}
           {person.verified && (
-            <Badge size="sm" variant="light" color="teal" tt="none">
+            <Badge size="sm" variant="light" color="teal">
               Verified
             </Badge>
           )}

@@ -24,7 +24,7 @@ const NOBODY: RowSelectionState = {};
 
 type Dialog =
   | { readonly kind: 'selected' | 'next' }
-  | { readonly kind: 'decide'; readonly credit: 'credited' | 'refused' }
+  | { readonly kind: 'decide'; readonly credit: 'credited' | 'refused'; readonly people: readonly Person[] }
   | { readonly kind: 'result'; readonly people: readonly Person[] };
 
 /** Everybody on a waitlist: found, filtered, sorted, selected and let in. */
@@ -165,6 +165,7 @@ export function PeoplePage() {
         withinPortal={false}
         position={{ bottom: 'calc(var(--app-shell-footer-offset, 0rem) + 16px)', left: 0, right: 0 }}
         aria-label="Selected people"
+        style={{ flexWrap: 'wrap', justifyContent: 'center' }}
       >
         <Text size="sm" fw={500} px="xs">
           {count(chosen.length)} selected
@@ -180,12 +181,20 @@ export function PeoplePage() {
           </Button>
         )}
         {approvable.length > 0 && (
-          <Button size="sm" variant="default" onClick={() => setDialog({ kind: 'decide', credit: 'credited' })}>
+          <Button
+            size="sm"
+            variant="default"
+            onClick={() => setDialog({ kind: 'decide', credit: 'credited', people: approvable })}
+          >
             Approve
           </Button>
         )}
         {refusable.length > 0 && (
-          <Button size="sm" variant="default" onClick={() => setDialog({ kind: 'decide', credit: 'refused' })}>
+          <Button
+            size="sm"
+            variant="default"
+            onClick={() => setDialog({ kind: 'decide', credit: 'refused', people: refusable })}
+          >
             Refuse
           </Button>
         )}
@@ -209,7 +218,7 @@ export function PeoplePage() {
       {dialog?.kind === 'decide' && (
         <DecideDialog
           waitlistId={waitlistId}
-          people={dialog.credit === 'credited' ? approvable : refusable}
+          people={dialog.people}
           credit={dialog.credit}
           onDone={() => select(() => NOBODY)}
           onClose={() => setDialog(null)}
@@ -349,10 +358,12 @@ function Nobody({
       <Text size="sm" c="dimmed" maw="70ch" ta="center">
         {search !== undefined
           ? 'Search finds emails by their beginning, and phone numbers, tokens and UUIDs in full.'
-          : EMPTY[status].hint}
+          : credit === 'withheld'
+            ? 'A referral that looks suspicious is withheld until you approve it.'
+            : EMPTY[status].hint}
       </Text>
       {isFiltered && (
-        <Group>
+        <Group justify="center">
           <Button variant="default" onClick={onClear}>
             Show everybody
           </Button>

@@ -15,7 +15,7 @@ import { Problem } from '../problem';
 import { auditQuery, waitlistQuery } from '../queries';
 import { personRoute } from '../router';
 import { CorrectForm } from './correct-form';
-import { choicesFor, REASONS, SENTENCES } from './credit';
+import { choicesFor, CREDITS, isOpenCredit, reasonsOf, SENTENCES } from './credit';
 import { DecideDialog } from './decide-dialog';
 import { EraseDialog } from './erase-dialog';
 import { LetInDialog, LetInResult } from './let-in';
@@ -302,7 +302,7 @@ function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefuseAll: 
         )}
       </Text>
       {referred.isError && <ProblemAlert error={referred.error} onRetry={() => void referred.refetch()} />}
-      {referred.data && person.amount_referred === 0 && <Text size="sm">No referrals yet.</Text>}
+      {referred.data && groups.every(({ people }) => people.length === 0) && <Text size="sm">No referrals yet.</Text>}
       {groups.map(({ people, total }, index) =>
         people.length === 0 ? null : (
           <Stack gap={4} key={index}>
@@ -312,6 +312,11 @@ function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefuseAll: 
             {people.map((other) => (
               <Text size="sm" key={other.uuid}>
                 <PersonLink person={other} name={contactOf(other)} />
+                {isOpenCredit(other.credit) && (
+                  <Text span inherit c="dimmed">
+                    {` · ${CREDITS[other.credit]}`}
+                  </Text>
+                )}
               </Text>
             ))}
             {(total ?? 0) > people.length && (
@@ -351,14 +356,14 @@ function CreditOfReferral({
   person: WholePerson;
   onDecide: (credit: 'credited' | 'refused') => void;
 }) {
-  const { credit, credit_reasons: reasons } = person;
+  const { credit } = person;
   if (credit === 'none') return null;
   const { canApprove, canRefuse } = choicesFor(person);
   return (
     <PlainSection isDense title="Credit of the referral">
       <Text size="sm">
         {SENTENCES[credit]}
-        {reasons.length > 0 && ` Reasons: ${reasons.map((reason) => REASONS[reason]).join('; ')}.`}
+        {person.credit_reasons.length > 0 && ` Reasons: ${reasonsOf(person)}.`}
       </Text>
       <Group gap="xs">
         {canApprove && (
@@ -378,6 +383,8 @@ function CreditOfReferral({
 
 function RefuseAllDialog({ person, onClose }: { person: WholePerson; onClose: () => void }) {
   const queries = useQueryClient();
+  const waitlist = useQuery(waitlistQuery(person.waitlist_id));
+  const places = person.amount_referred * (waitlist.data?.spots_to_move_upon_referral ?? 0);
   const refuse = async (key: string) => {
     const refused = await refuseReferrals(person, key);
     await refreshPeople(queries, person.waitlist_id);
@@ -392,8 +399,14 @@ function RefuseAllDialog({ person, onClose }: { person: WholePerson; onClose: ()
       onClose={onClose}
     >
       <Text size="sm">
-        <bdi>{contactOf(person)}</bdi> moves back by all places that referrals earned. The people who came keep their
-        places. You can approve them later, one by one. New referrals are judged as any other.
+        {count(person.amount_referred)} of them {person.amount_referred === 1 ? 'counts' : 'count'} now.{' '}
+        {places > 0 && (
+          <>
+            <bdi>{contactOf(person)}</bdi> moves back by up to {placesOf(places)}.{' '}
+          </>
+        )}
+        The people who came keep their places. You can approve their referrals later, one by one. The rules decide on
+        new referrals, as before.
       </Text>
     </ConfirmDialog>
   );

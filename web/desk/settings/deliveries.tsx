@@ -118,7 +118,7 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
                   {event}
                 </Table.Th>
                 <Table.Td>
-                  <Badge variant="light" tt="none" color={COLORS[status]}>
+                  <Badge variant="light" color={COLORS[status]} miw="max-content">
                     {status}
                   </Badge>
                 </Table.Td>

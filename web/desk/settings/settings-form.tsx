@@ -123,7 +123,11 @@ export function SettingsTab<Values>({
   const { isDirty, isSaving, justSaved, error, hasFaults } = settings;
   const element = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    if (hasFaults) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    if (!hasFaults) return;
+    const field = element.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    field?.focus();
+    // At the edge of the screen, the bar would cover it.
+    field?.scrollIntoView({ block: 'center' });
   }, [hasFaults]);
   const unsaved = isDirty ? 'You have changes that are not saved yet.' : '';
   const status = hasFaults

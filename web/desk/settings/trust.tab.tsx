@@ -157,6 +157,7 @@ export function TrustTab({ waitlist }: { waitlist: Waitlist }) {
             />
             <PasswordInput
               label="Secret"
+              required={waitlist.captcha === null}
               description={
                 waitlist.captcha === null
                   ? 'From the same page of the provider. It is stored encrypted, and never shown again.'

@@ -1,4 +1,17 @@
-import { Alert, Badge, Button, Checkbox, Code, Group, Skeleton, Stack, Switch, Text, TextInput } from '@mantine/core';
+import {
+  Alert,
+  Badge,
+  Button,
+  Checkbox,
+  Code,
+  Group,
+  Modal,
+  Skeleton,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -26,17 +39,14 @@ const EVENTS: Readonly<Record<EventName, string>> = {
   erased_signup: 'Somebody was erased',
 };
 
-type Dialog = 'secret' | 'delete' | null;
+type Dialog = 'edit' | 'secret' | 'delete' | null;
 
 /** Addresses that hear of what happens to the people of a waitlist. */
 export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
   const webhooks = useQuery(webhooksQuery(waitlist.id));
-  const [isAdding, setIsAdding] = useState(false);
-  const [secret, setSecret] = useState<string | null>(null);
-  const closeAdding = () => {
-    setSecret(null);
-    setIsAdding(false);
-  };
+  const [{ isOpen, secret }, setAdding] = useState<{ isOpen: boolean; secret: string | null }>({ isOpen: false, secret: null }); // prettier-ignore
+  const showSecret = (shown: string) => setAdding({ isOpen: true, secret: shown });
+  const close = () => setAdding((shown) => ({ ...shown, isOpen: false }));
   return (
     <Stack gap="xl">
       <Group justify="space-between" align="flex-start">
@@ -44,7 +54,7 @@ export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
           The service posts each event to your addresses, signed after Standard Webhooks, and tries again for about a
           day if a receiver is away.
         </Text>
-        <Button onClick={() => setIsAdding(true)}>Add a webhook</Button>
+        <Button onClick={() => setAdding({ isOpen: true, secret: null })}>Add a webhook</Button>
       </Group>
       {webhooks.isPending && (
         <Delayed>
@@ -58,15 +68,15 @@ export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
         </Text>
       )}
       {webhooks.data?.map((webhook) => (
-        <OneWebhook key={webhook.id} waitlistId={waitlist.id} webhook={webhook} onSecret={setSecret} />
+        <OneWebhook key={webhook.id} waitlistId={waitlist.id} webhook={webhook} onSecret={showSecret} />
       ))}
       <SecretDialog
-        isOpen={isAdding || secret !== null}
+        isOpen={isOpen}
         title={secret === null ? 'Add a webhook' : 'Save the secret of the webhook'}
         label="Secret"
         secret={secret}
-        form={<AddForm waitlistId={waitlist.id} onAdded={setSecret} onCancel={closeAdding} />}
-        onClose={closeAdding}
+        form={<AddForm waitlistId={waitlist.id} onAdded={showSecret} onCancel={close} />}
+        onClose={close}
       >
         Your receiver checks the signatures with it. It is shown only now. If it is lost, replace it.
       </SecretDialog>
@@ -84,7 +94,6 @@ function OneWebhook({
   onSecret: (secret: string) => void;
 }) {
   const queries = useQueryClient();
-  const [isEditing, setIsEditing] = useState(false);
   const [dialog, setDialog] = useState<Dialog>(null);
   const [showsDeliveries, setShowsDeliveries] = useState(false);
   const params = { path: { waitlist_id: waitlistId, webhook_id: webhook.id } };
@@ -122,50 +131,53 @@ function OneWebhook({
       }
     >
       <Stack>
-        {isEditing ? (
-          <EditForm waitlistId={waitlistId} webhook={webhook} onDone={() => setIsEditing(false)} />
-        ) : (
-          <>
-            <Group gap={6}>
-              {(webhook.events.length > 0 ? webhook.events : ['all events']).map((name) => (
-                <Badge key={name} variant="light" tt="none">
-                  {name}
-                </Badge>
-              ))}
-            </Group>
-            {!webhook.secret_available && (
-              <Alert color="orange" title="The secret cannot be read">
-                It was stored under a JWT_SECRET that this service no longer has. Events wait until you replace the
-                secret of the webhook.
-              </Alert>
-            )}
-            {failure && <ProblemAlert error={failure} />}
-            <Group gap="xs">
-              <Button size="compact-sm" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-                Send a test
-              </Button>
-              <Button size="compact-sm" variant="default" onClick={() => setIsEditing(true)}>
-                Edit
-              </Button>
-              <Button size="compact-sm" variant="default" onClick={() => setDialog('secret')}>
-                Replace the secret
-              </Button>
-              <Button
-                size="compact-sm"
-                variant="default"
-                aria-expanded={showsDeliveries}
-                onClick={() => setShowsDeliveries((shown) => !shown)}
-              >
-                {showsDeliveries ? 'Hide deliveries' : 'Show deliveries'}
-              </Button>
-              <Button size="compact-sm" variant="subtle" color="red" onClick={() => setDialog('delete')}>
-                Delete
-              </Button>
-            </Group>
-            {showsDeliveries && <Deliveries waitlistId={waitlistId} webhookId={webhook.id} />}
-          </>
+        <Group gap={6}>
+          {(webhook.events.length > 0 ? webhook.events : ['all events']).map((name) => (
+            <Badge key={name} variant="light">
+              {name}
+            </Badge>
+          ))}
+        </Group>
+        {!webhook.secret_available && (
+          <Alert color="orange" title="The secret cannot be read">
+            It was stored under a JWT_SECRET that this service no longer has. Events wait until you replace the secret
+            of the webhook.
+          </Alert>
         )}
+        {failure && <ProblemAlert error={failure} />}
+        <Group gap="xs">
+          <Button size="compact-sm" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+            Send a test
+          </Button>
+          <Button size="compact-sm" variant="default" onClick={() => setDialog('edit')}>
+            Edit
+          </Button>
+          <Button size="compact-sm" variant="default" onClick={() => setDialog('secret')}>
+            Replace the secret
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-expanded={showsDeliveries}
+            onClick={() => setShowsDeliveries((shown) => !shown)}
+          >
+            {showsDeliveries ? 'Hide deliveries' : 'Show deliveries'}
+          </Button>
+          <Button size="compact-sm" variant="subtle" color="red" onClick={() => setDialog('delete')}>
+            Delete
+          </Button>
+        </Group>
+        {showsDeliveries && <Deliveries waitlistId={waitlistId} webhookId={webhook.id} />}
       </Stack>
+      <Modal
+        opened={dialog === 'edit'}
+        onClose={() => setDialog(null)}
+        title="Edit the webhook"
+        centered
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <EditForm waitlistId={waitlistId} webhook={webhook} onDone={() => setDialog(null)} />
+      </Modal>
       <ConfirmDialog
         isOpen={dialog === 'secret'}
         title="Replace the secret?"

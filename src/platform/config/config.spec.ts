@@ -40,7 +40,6 @@ describe('settings', () => {
       captchaVerifyUrl: undefined,
       webhookAllowedNetworks: [],
       corsOrigins: [],
-      webhookAllowedNetworks: [],
       docsEnabled: true,
       auditDays: 400,
       mail: null,

@@ -19,7 +19,6 @@ export class DetailedWaiterDto extends WaiterDto {
 
   @ApiProperty({
     ...COUNT_SCHEMA,
-    type: Number,
     nullable: true,
     description:
       'Number of records that joined before, erased ones included; 0 is the first. Null while it is pending.',

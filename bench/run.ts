@@ -47,6 +47,7 @@ const TARGETS = {
   signup: { atLeast: 1.1 },
   alone: { atMost: 3 },
   page: { atLeast: 0.5 },
+  events: { atLeast: 0.9 },
 } as const;
 const DEEP_OFFSET = MILLION;
 const PAGE = 100;
@@ -108,6 +109,7 @@ try {
   await measureCostBySize();
   await measureHostedPage();
   await measurePages();
+  await measureEvents();
   measureMemory();
 } finally {
   await Promise.all([service, generator, ...rivals.values()].map((server) => server.stop()));
@@ -242,6 +244,41 @@ async function measurePages(): Promise<void> {
     limit: { ...page(''), url: urlOf('page'), does: { path: `/page?waitlist_id=${largest.id}` } },
   });
   rows.push(latencyRow(`Page of ${PAGE} with priorities: p50 against the bare LIMIT ${PAGE}`, { atMost: 3 }, largest.size, measured.service, measured.limit)); // prettier-ignore
+}
+
+/**
+ * Signups whose transactions store an event each, and whose process sends them, against signups without. Without, the
+ * webhook is off, so that nothing of the backlog is sent.
+ */
+async function measureEvents(): Promise<void> {
+  const receiver = await startProcess<string>('receiver.ts', {});
+  const headers = { authorization: `Bearer ${await logIn(service.url)}`, 'content-type': 'application/json' };
+  const call = async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${service.url}${path}`, { method, headers, body: body && JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`);
+    return (response.status === 204 ? {} : await response.json()) as { readonly id: number };
+  };
+  const list = await call('POST', '/api/v1/waitlist', { waitlist_name: 'bench-events' });
+  const path = `/api/v1/waitlist/${list.id}/webhook`;
+  const webhook = await call('POST', path, { url: receiver.greeting });
+  const load: Load = { ...base({ ...smallest, id: list.id }), does: 'join', connections: JOIN_CONNECTIONS };
+  const measured = { events: [] as Measured[], plain: [] as Measured[] };
+  try {
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const name of ['events', 'plain'] as const) {
+        await call('PATCH', `${path}/${webhook.id}`, { is_active: name === 'events' });
+        const one = await run(load);
+        // The first round warms up.
+        if (round > 0) measured[name].push(one);
+      }
+      say(`POST /signup with events, round ${round} of ${ROUNDS}`);
+    }
+  } finally {
+    await call('DELETE', `/api/v1/waitlist/${list.id}`);
+    await receiver.stop();
+  }
+  const what = `POST /signup, ${JOIN_CONNECTIONS} connections, with events: throughput against without`;
+  rows.push(throughputRow(what, TARGETS.events, measured.events, measured.plain));
 }
 
 /** The maximum. `npm run bench:soak` measures whether it stays flat. */

@@ -41,6 +41,7 @@ export function serviceEnvironment(databaseUrl: string): NodeJS.ProcessEnv {
     JWT_SECRET: 'a-secret-that-signs-tokens-in-benchmarks-only',
     RATE_LIMIT_PUBLIC: '0',
     RATE_LIMIT_LOGIN: '0',
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1',
     HOST: '127.0.0.1',
     // All clients share one address, as behind a proxy.
     TRUST_PROXY: '127.0.0.1',

@@ -36,7 +36,7 @@ export class DueMailStore {
 
   hasDue(now: Date): Query<boolean> {
     return select<Row, boolean>(
-      `SELECT 1 FROM mail WHERE status = 'pending' AND next_attempt_at <= ? LIMIT 1`,
+      `SELECT 1 FROM mail ${this.database.dialect.byIndex('mail_due')} WHERE status = 'pending' AND next_attempt_at <= ? LIMIT 1`,
       [toSqlTime(now)],
       (rows) => rows.length > 0,
     );
@@ -55,7 +55,8 @@ export class DueMailStore {
   /** The mails that have been due for longest. Locks them against an erasure, which drops them. */
   findDue(now: Date, limit: number): Query<MailEntity[]> {
     return select<Row, MailEntity[]>(
-      `SELECT ${this.mails.select('m')} FROM mail m WHERE m.status = 'pending' AND m.next_attempt_at <= ?
+      `SELECT ${this.mails.select('m')} FROM mail m ${this.database.dialect.byIndex('mail_due')}
+       WHERE m.status = 'pending' AND m.next_attempt_at <= ?
        ORDER BY m.next_attempt_at LIMIT ? ${this.database.dialect.skipLocked}`,
       [toSqlTime(now), limit],
       (rows) => rows.map((row) => this.mails.read(row)),

@@ -35,7 +35,10 @@ export interface NewEvent {
 export class DeliveryStore {
   private readonly deliveries: Table<DeliveryEntity>;
 
-  constructor(database: Database, sweeper: Sweeper) {
+  constructor(
+    private readonly database: Database,
+    sweeper: Sweeper,
+  ) {
     this.deliveries = database.table(DeliveryEntity);
     sweeper.add({
       table: 'delivery',
@@ -89,7 +92,8 @@ export class DeliveryStore {
     return together(
       chunksOf(uuids, ROWS_MAX).map((some) =>
         write(
-          `UPDATE delivery SET ${WITHOUT_BODY} WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(some.length)})`,
+          `UPDATE delivery ${this.database.dialect.byIndex('delivery_waiter')} SET ${WITHOUT_BODY}
+           WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(some.length)})`,
           [waitlistId, ...some],
         ),
       ),

@@ -133,7 +133,7 @@ describe('a waitlist that is exported and imported', () => {
     expect(having('spots_advanced', /^(5|2000)$/)).toBe(2);
     expect(having('referred_by', /^nobody-knows$/)).toBe(1);
     expect(having('answers', /"soft_deleted":true/)).toBe(ODD.length + SUSPICIOUS);
-    expect(having('credit', /^credited$/)).toBeGreaterThan(CROWD / 5);
+    expect(having('credit', /^credited$/)).toBeGreaterThan(CROWD / 6);
     for (const credit of ['awaiting_verification', 'withheld', 'refused'])
       expect(having('credit', new RegExp(`^${credit}$`))).toBeGreaterThan(1);
     expect(having('credit_reasons', /^disposable_domain$/)).toBe(4);

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseHTML } from 'linkedom';
 import { MailDispatcher } from '../../src/mail/mail-dispatcher.service.js';
+import { MailStore } from '../../src/outbox/mail.store.js';
+import { Database } from '../../src/platform/database/database.js';
 import type { Answer } from '../support/api.js';
 import { ahead } from '../support/clock.js';
 import { type Arrived, MailServer } from '../support/mail-server.js';
@@ -201,16 +203,13 @@ describe('a link', () => {
       const answer = await click(link);
       expect([answer.status, textOf(answer, 'h1')]).toEqual([404, 'This link doesn’t work any more']);
       expect(textOf(answer, 'main a')).toBe('Sign up again');
-      await change(waitlist, { lang: 'fr', texts: { link_not_found: 'Ce lien a expiré' } });
-      const own = await click(link);
-      expect([textOf(own, 'h1'), parseHTML(own.text).document.documentElement.lang]).toEqual([
-        'Ce lien a expiré',
-        'fr',
-      ]);
-      // A list that is not public has no part in the page of a wrong link.
-      await change(waitlist, { is_public: false });
-      expect(textOf(await click(link), 'h1')).toBe('This link doesn’t work any more');
     });
+    await change(waitlist, { lang: 'fr', texts: { link_not_found: 'Ce lien a expiré' } });
+    const own = await click(`${link}x`);
+    expect([textOf(own, 'h1'), parseHTML(own.text).document.documentElement.lang]).toEqual(['Ce lien a expiré', 'fr']);
+    // A list that is not public has no part in the page.
+    await change(waitlist, { is_public: false });
+    expect(textOf(await click(`${link}x`), 'h1')).toBe('This link doesn’t work any more');
     expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'pending' });
   });
 
@@ -449,6 +448,23 @@ describe('offboarding', () => {
     );
     await allAreSent();
     expect(countMailsTo(bob.email)).toBe(0);
+  });
+});
+
+describe('the owner of a webhook', () => {
+  it('is told by mail that the service turned it off', async () => {
+    const waitlist = await service.world.waitlist({ title: 'Launch' });
+    const url = 'https://1.1.1.1/hook?a=1&b=2';
+    const { token, email } = waitlist.owner;
+    const { body } = await service.api.post(`/api/v1/waitlist/${waitlist.id}/webhook`, { url }, { token });
+
+    const query = service.app.get(MailStore).insertWebhookDisabled(waitlist.id, body.id, new Date());
+    await service.app.get(Database).one(query);
+
+    const [{ subject, text }] = await mailsTo(email);
+    expect(subject).toBe('Webhook turned off: Launch');
+    expect(text).toContain(body.url);
+    expect(text).toContain('https://example.com/lists/desk');
   });
 });
 

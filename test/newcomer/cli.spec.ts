@@ -186,6 +186,20 @@ describe('the CLI', () => {
     expect(await statusWithKey()).toBe(401);
   });
 
+  it('sends the deliveries of a webhook again, which the running service does', async () => {
+    const path = `/api/v1/waitlist/${await makeWaitlist('Replay')}/webhook`;
+    const { id } = (await call('POST', path, { body: { url: 'https://[2001:4860:4860::8888]/hook' }, token })).body as { id: number }; // prettier-ignore
+    await call('POST', `${path}/${id}/test`, { token });
+    const replay = (...more: string[]) => succeed(['webhook', 'replay', String(id), ...more]);
+
+    expect(await replay()).toBe(`Webhook ${id}: 1 deliveries are sent again.\n`);
+    expect(parseRows(await replay('--since', '2999-01-01T00:00:00Z', '--json'))).toEqual([{ webhook_id: id, replayed: 0 }]); // prettier-ignore
+    expect(await fail(['webhook', 'replay', String(id), '--since', 'yesterday'])).toMatch(/^since must be an ISO 8601 time/); // prettier-ignore
+    expect(await fail(['webhook', 'replay', '999999'])).toBe('There is no such webhook.\n');
+    const [event] = parseRows(await succeed(['audit', '--owner', 'twice@example.com', '--limit', '1', '--json']));
+    expect(event).toMatchObject({ action: 'deliveries_replayed', request_id: null });
+  });
+
   it('prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 

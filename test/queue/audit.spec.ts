@@ -46,6 +46,8 @@ const DERIVED: [string, string, RegExp][] = [
   ['a sequence number changed after the rank key was derived', setRecord('seq = seq + 100', PEOPLE - 1), /record .*: rankKey is/],
   ['a number of referrals beyond 2^53', setRecord(`credited_referrals = ${HUGE}`), /record .*: creditedReferrals is 4611686018427388000, the facts give 1/],
   ['a referral that is not credited', setRecord('credited_referrals = 0', 0), /record .*: creditedReferrals is 0/],
+  ['a referral whose credit changed by itself', setRecord('credit = 3', 40), /record .*: creditedReferrals is (2, the facts give 1|1, the facts give 0)/],
+  ['an erased referral whose credit changed by itself', 'UPDATE erased_waiter SET credit = 4', /record .*: creditedReferrals is 2, the facts give 1/],
   ['referred records that are not marked as referred', 'UPDATE waiter SET referred = 0 WHERE referred = 1', /record .*: referred is 0/],
   ['a referred mark that is neither 0 nor 1', setRecord('referred = 2'), /record .*: referred is 2, the facts give 0/],
 ]; // prettier-ignore
@@ -56,6 +58,8 @@ const NO_LAST_POSITION = 'removed_priority is no position, but the record is off
 const FACTS: [string, string, string][] = [
   ['an active record without a known status', setRecord('status = 3'), 'status is none of 0, 1 and 2'],
   ['offboarded records without a known status', setOffboarded('status = -1'), 'status is none of 0, 1 and 2'],
+  ['a record of the queue that is pending', setRecord('status = 2'), 'seq is not negative, but the record is pending'],
+  ['a pending record with credit', setRecord('status = 2, credit = 1', 40), 'credit is given, but the record is pending'],
   ['a record without a known credit', setRecord('credit = 5'), 'credit is none of 0 to 4'],
   ['a negative sequence number', setRecord('seq = -7', 20), 'seq is negative or too large'],
   ['only negative sequence numbers', 'UPDATE waiter SET seq = -1 - seq', 'seq is negative or too large'],

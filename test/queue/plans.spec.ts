@@ -7,8 +7,11 @@ import { applicant } from '../support/applicant.js';
 import { Database } from '../../src/platform/database/database.js';
 import { ImportRunStore } from '../../src/queue/import/import-run.store.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
+import { DeliveryStore } from '../../src/outbox/delivery.store.js';
+import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
 import { QueueStatistics } from '../../src/queue/queue.statistics.js';
 import { type Service, startService } from '../support/service.js';
+import { DispatchStore } from '../../src/webhook/dispatch.store.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
 
@@ -45,6 +48,10 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   waiter_credit: 3,
   /** What was left to be sent to one person. */
   delivery_waiter: 2,
+  webhook_active: 1,
+  /** The due deliveries of a webhook: a LIMIT ends each search. */
+  delivery_due: 2,
+  sqlite_autoindex_delivery_1: 1,
   mail_waiter: 2,
   verification_link_waiter: 2,
   sqlite_autoindex_verification_link_1: 1,
@@ -283,12 +290,49 @@ describe('the plans of the frequent statements', () => {
       await queue.pages.complete(id, waiters, true);
     }));
 
+  it('claim deliveries and release the next one, whatever the backlog of a webhook and of one record', async () => {
+    const webhooks = new Map([[small, await backlog(small)], [large, await backlog(large)]]); // prettier-ignore
+    const deliveries = service.app.get(DispatchStore);
+    const now = new Date();
+    const claimed = { id: '', waiterUuid: 'hot', attempts: 0, first: null, body: '', leasedUntil: now };
+    await expectFlat(async (crowd) => {
+      const webhookId = webhooks.get(crowd)!;
+      const next = { ...claimed, webhookId, waitlistId: crowd.id, number: crowd.people / 4 };
+      await service.app
+        .get(Database)
+        .pipelinedTransaction((transaction) =>
+          transaction.commit([
+            deliveries.findPending(),
+            deliveries.findActive(webhookId),
+            deliveries.lockDue(webhookId, now),
+            deliveries.releaseNext(next, now),
+          ]),
+        );
+    });
+  });
+
   it('find one record by its uuid', () =>
     expectFlat(async (crowd) => {
       const [{ uuid }] = (await middle(crowd)) as [Waiter];
       await queue.reader.findWaitlistId(1, uuid);
       await queue.reader.findByUuids(crowd.id, [uuid]);
     }));
+
+  /** A webhook with as many pending deliveries as the waitlist has records, half of them about one record. */
+  async function backlog({ id, people }: Crowd): Promise<number> {
+    const [database, at] = [service.app.get(Database), new Date()];
+    const webhook = { waitlistId: id, url: '', events: [], isActive: true, sealedSecret: '', createdAt: at };
+    const webhookId = await database.transaction(async (manager) => (await manager.insert(WebhookEntity, webhook)).identifiers[0]!.id as number); // prettier-ignore
+    const events = Array.from({ length: people }, (_, number) => {
+      const waiterUuid = number < people / 2 ? 'hot' : `other-${number}`;
+      return { number, event: 'new_signup' as const, waiterUuid, body: {}, at };
+    });
+    await database.pipelinedTransaction((transaction) =>
+      transaction.commit([service.app.get(DeliveryStore).insert(id, [{ id: webhookId, events: [] }], events)]),
+    );
+    if (isMySql()) await service.app.get(DataSource).query('ANALYZE TABLE delivery, webhook');
+    return webhookId;
+  }
 
   /** A page at the start, one halfway and one after a record. */
   async function readPages(id: number, request: PageRequest): Promise<void> {
@@ -380,6 +424,8 @@ async function plan(dataSource: DataSource, { sql, parameters }: Statement): Pro
 
 /** SQLite counts no rows, but names the columns of a search. If they leave it open, only a LIMIT may end it. */
 function isNarrow(step: string, { sql, parameters }: Statement): boolean {
+  // A derived table of one row.
+  if (step === 'SCAN n') return true;
   // Constant rows are values in the statement.
   if (/^(ALL|index|SCAN(?! (\d+ )?CONSTANT ROW)) /.test(step)) return false;
   // A LIMIT ends a statement early only if the index has its order.

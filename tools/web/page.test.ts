@@ -31,7 +31,9 @@ for (const javaScriptEnabled of [true, false]) {
   const how = javaScriptEnabled ? 'with scripts' : 'without scripts';
 
   test(`leads from a friend’s link to a link of one’s own, ${how}`, async () => {
-    const id = await stage.waitlist({ uses_leaderboard: true, uses_firstname_lastname: true });
+    // The test types faster than people do.
+    const fraud = { minimum_seconds: null };
+    const id = await stage.waitlist({ uses_leaderboard: true, uses_firstname_lastname: true, fraud });
     const friend = await join(id, { email: 'ada@example.com', first_name: 'Ada' });
     const page = await open(friend.referral_link as string, { javaScriptEnabled });
     await page.getByLabel('First name').fill('Grace');

@@ -67,6 +67,8 @@ test('leads from a friend’s link to a link of one’s own, on a page of anothe
     waitlist_url_location: `${site.url}/2`,
     uses_leaderboard: true,
     widget_shows_social_links: true,
+    // The test types faster than people do.
+    fraud: { minimum_seconds: null },
   });
   const friend = await call(stage.service, 'POST', '/api/v1/signup', {
     body: { waitlist_id: id, email: 'ada@example.com', first_name: 'Ada' },

@@ -56,7 +56,8 @@ export function showCaptcha(root: ParentNode, host: HTMLElement | null = null): 
     });
     drawn = { api, id };
   };
-  // A browser that goes back in its history restores what the form held.
+  // A browser that goes back in its history restores what the form held; the widget uses the elements of its last form again.
+  field.hidden = false;
   update('');
   load(field.dataset.provider as Provider)
     .then(draw)

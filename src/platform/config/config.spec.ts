@@ -38,6 +38,7 @@ describe('settings', () => {
       rateLimits: { public: 600, login: 10, exempt: [] },
       redisUrl: undefined,
       captchaVerifyUrl: undefined,
+      webhookAllowedNetworks: [],
       corsOrigins: [],
       docsEnabled: true,
       auditDays: 400,

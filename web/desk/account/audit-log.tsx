@@ -45,7 +45,7 @@ const ACTIONS: Readonly<Record<Event['action'], string>> = {
   webhook_deleted: 'Webhook deleted',
   webhook_secret_replaced: 'Secret of a webhook replaced',
   webhook_tested: 'Webhook tested',
-  webhook_turned_off: 'Webhook turned off after days of failures',
+  webhook_turned_off: 'Webhook turned off: it failed for days, or is gone',
   deliveries_replayed: 'Events sent again',
 };
 

@@ -1,0 +1,8 @@
+/** A receiver of webhooks, a process of its own: it reads each message and answers 204. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const server = createServer((request, response) => {
+  request.resume().on('end', () => response.writeHead(204).end());
+});
+server.listen(0, '127.0.0.1', () => process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`));

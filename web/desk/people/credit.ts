@@ -12,12 +12,12 @@ export const CREDITS: Readonly<Record<Credit, string>> = {
 
 const REASONS: Readonly<Record<Person['credit_reasons'][number], string>> = {
   disposable_domain: 'a throwaway address',
-  same_mailbox: 'the mailbox of somebody on the list',
-  referrer_rate: 'many referrals of one person within an hour',
-  network_rate: 'many referrals from one network within an hour',
-  too_fast: 'a form sent faster than a human can',
-  honeypot: 'a hidden field that only programs fill in',
-  captcha: 'a captcha that could not be checked',
+  same_mailbox: 'a mailbox already on the list',
+  referrer_rate: 'too many referrals within an hour',
+  network_rate: 'too many from one network',
+  too_fast: 'a form sent too fast',
+  honeypot: 'a hidden field filled in',
+  captcha: 'an unchecked captcha',
 };
 
 export const SENTENCES: Readonly<Record<Exclude<Credit, 'none'>, string>> = {

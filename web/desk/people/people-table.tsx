@@ -96,7 +96,7 @@ function columnsOf({ waitlistId, search }: View) {
                 {CREDITS[person.credit]}
               </Badge>
             )}
-            <Text className={classes.text} size="sm" c="dimmed">
+            <Text className={classes.text} size="sm" c="dimmed" title={reasonsOf(person) || undefined}>
               <bdi>{nameOf(person)}</bdi>
               {nameOf(person) !== '' && person.credit_reasons.length > 0 && ' · '}
               {reasonsOf(person)}

@@ -1,6 +1,7 @@
 /**
  * Backs up a service under load and restores the backup: it must hold every signup that was answered before the backup began,
- * pass `verify`, and serve requests. The commands are those of docs/operations.md.
+ * pass `verify`, serve requests, and send the events that were not delivered before. The commands are those of
+ * docs/operations.md.
  *   npm run test:restore
  * With TEST_DATABASE_URL it makes two databases on that server and needs mysqldump and mysql (or the programs in MYSQLDUMP and
  * MYSQL). Without, it uses the embedded database and sqlite3.
@@ -12,10 +13,13 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openDatabase } from '../test/support/database.js';
+import { toSqlTime } from '../src/platform/database/dialect.js';
+import type { WebhookWithSecretDto } from '../src/webhook/webhook.dto.js';
+import { openDatabase, withDataSource } from '../test/support/database.js';
+import { answerWith, Receiver, verify } from '../test/support/receiver.js';
 import { ServiceProcess, until } from '../test/support/service-process.js';
 import { runCli } from './support/command-line.js';
-import { openWaitlist } from './support/traffic.js';
+import { openWaitlist, read } from './support/traffic.js';
 
 const VISITORS = 8;
 const SIGNUPS_BEFORE = 300;
@@ -44,15 +48,30 @@ async function restore(file: string, url: string): Promise<void> {
   return shell(`gunzip < ${file} | ${MYSQL} ${clientArguments(url)}`);
 }
 
-async function run(live: string, restored: string, file: string): Promise<void> {
+/** Events that a killed service was sending would wait for the end of their lease. */
+async function makeDue(url: string): Promise<void> {
+  await withDataSource(url, async (database) => {
+    await database.query('UPDATE delivery SET next_attempt_at = ? WHERE next_attempt_at IS NOT NULL', [
+      toSqlTime(new Date()),
+    ]);
+  });
+}
+
+async function run(live: string, restored: string, file: string, receiver: Receiver): Promise<void> {
   await runCli(live, 'migrate');
-  const service = await ServiceProcess.spawn({ DATABASE_URL: live, SHUTDOWN_DELAY: '0' });
+  const environment = { SHUTDOWN_DELAY: '0', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' };
+  const service = await ServiceProcess.spawn({ ...environment, DATABASE_URL: live });
   const agent = new Agent({ keepAlive: true });
   const answered: string[] = [];
   let isOver = false;
   try {
     await service.started();
-    const { waitlistId: waitlist_id } = await openWaitlist(service);
+    const { waitlistId: waitlist_id, token } = await openWaitlist(service);
+    const path = `/api/v1/waitlist/${waitlist_id}/webhook`;
+    const webhook = await service.call('POST', path, { url: receiver.url }, { token });
+    const { secret } = read(webhook) as WebhookWithSecretDto;
+    // It never answers, so no event is delivered before the backup.
+    receiver.answer = () => undefined;
     const visitor = async () => {
       let link = '';
       while (!isOver) {
@@ -76,7 +95,10 @@ async function run(live: string, restored: string, file: string): Promise<void> 
 
     await restore(file, restored);
     const verdict = await runCli(restored, 'verify');
-    const next = await ServiceProcess.spawn({ DATABASE_URL: restored, SHUTDOWN_DELAY: '0' });
+    await makeDue(restored);
+    receiver.received.splice(0);
+    receiver.answer = answerWith(204);
+    const next = await ServiceProcess.spawn({ ...environment, DATABASE_URL: restored });
     try {
       await next.started();
       const look = (email: string) =>
@@ -89,6 +111,11 @@ async function run(live: string, restored: string, file: string): Promise<void> 
       if (missing.length > 0 || status !== 200) throw new Error(`${missing.length} are missing; a signup: ${status}`);
       if (!(await runCli(restored, 'verify')).endsWith('all right'))
         throw new Error('The restored database has changed');
+      await until(() => {
+        const told = new Set(receiver.received.map(({ signup }) => (signup as { email: string }).email));
+        return before.every((email) => told.has(email));
+      });
+      for (const message of receiver.received) verify(message, secret);
     } finally {
       next.signal('SIGKILL');
     }
@@ -100,11 +127,13 @@ async function run(live: string, restored: string, file: string): Promise<void> 
 
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-restore-'));
 const [live, restored] = await Promise.all([openDatabase(true), openDatabase(true)]);
+const receiver = await Receiver.start();
 try {
   // The embedded database is restored in place, a server's into an empty database.
   const place = live.url.startsWith('sqlite:') ? live.url : restored.url;
-  await run(live.url, place, join(directory, 'backup'));
+  await run(live.url, place, join(directory, 'backup'), receiver);
 } finally {
+  await receiver.stop();
   await Promise.all([live.drop(), restored.drop()]);
   await rm(directory, { recursive: true, force: true });
 }

@@ -20,7 +20,7 @@ const freshAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(2
 
   let replicas: Service[] = [];
   afterEach(async () => {
-    await Promise.all(replicas.map((replica) => replica.stop()));
+    await Promise.all(replicas.splice(0).map((replica) => replica.stop()));
     await proxy.restore();
   });
 

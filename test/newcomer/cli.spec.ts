@@ -450,7 +450,7 @@ describe('the CLI', () => {
 
     await damage(`UPDATE waiter SET status = 3 WHERE waitlist_id = ${id} AND seq = 7`);
     expect(await fail(['rebuild', id])).toMatch(
-      /^Waitlist \d+ cannot be rebuilt\. Restore it from a backup:\n {2}active is neither 0 nor 1: record \d+\n$/,
+      /^Waitlist \d+ cannot be rebuilt\. Restore it from a backup:\n {2}status is none of 0, 1 and 2: record \d+\n$/,
     );
   });
 });

@@ -61,7 +61,15 @@ async function answersOf(uuid: string) {
 
 test('each tab has an address, works by keyboard, and shows nothing that hinders people', async () => {
   const page = await openSettings('form');
-  const tabs = { form: 'Form', referrals: 'Referrals', look: 'Appearance', keys: 'Keys', danger: 'Danger zone' };
+  const tabs = {
+    form: 'Form',
+    referrals: 'Referrals',
+    trust: 'Trust',
+    look: 'Appearance',
+    keys: 'Keys',
+    webhooks: 'Webhooks',
+    danger: 'Danger zone',
+  };
   for (const [tab, name] of Object.entries(tabs)) {
     await page.waitForURL(`**/desk/1/settings/${tab}`);
     await page.reload();

@@ -27,6 +27,16 @@ const OVERLOADED = refusal(503, 'OVERLOADED', 'The service is overloaded; try ag
 const LIMITED_TEXT = 'Too many requests from this address.';
 const OVERLOADED_TEXT = 'The service is overloaded; try again.';
 
+/** Its secret was stored under a JWT_SECRET that is gone. */
+const WEBHOOK = {
+  id: 1,
+  url: `https://example.com/${'long'.repeat(30)}`,
+  events: ['new_signup'],
+  is_active: false,
+  secret_available: false,
+  created_at: '2026-11-22_10-00-00',
+};
+
 const TIMEOUT_MS = 10_000;
 
 let stage: Stage;
@@ -214,6 +224,8 @@ describe('signed in, hinders nobody:', () => {
         shows: LIMITED_TEXT,
       },
       { name: 'nobody in line', path: () => `/${emptyId}/people`, shows: 'Nobody is in line yet.' },
+      { name: 'nobody pending', path: () => '/1/people?status=pending', shows: 'Nobody is pending.' },
+      { name: 'no withheld referral', path: () => '/1/people?credit=withheld', shows: 'Nobody in line matches.' },
       { name: 'nobody let in', path: () => '/1/people?status=offboarded', shows: 'Nobody has been let in yet.' },
       {
         name: 'next people that are refused',
@@ -358,6 +370,51 @@ describe('signed in, hinders nobody:', () => {
           await button('Replace the API key').click();
           await inDialog('Replace the API key').click();
         },
+        shows: LIMITED_TEXT,
+      },
+      {
+        name: 'webhooks on their way',
+        path: () => '/1/settings/webhooks',
+        answers: () => ({ 'GET waitlist/1/webhook': 'nothing' }),
+        shows: null,
+      },
+      {
+        name: 'webhooks that are refused',
+        path: () => '/1/settings/webhooks',
+        answers: () => ({ 'GET waitlist/1/webhook': LIMITED }),
+        shows: LIMITED_TEXT,
+      },
+      {
+        name: 'a webhook whose secret cannot be read, which cannot be turned on now',
+        path: () => '/1/settings/webhooks',
+        answers: () => ({
+          'GET waitlist/1/webhook': { status: 200, body: [WEBHOOK] },
+          'PATCH waitlist/1/webhook/1': LIMITED,
+        }),
+        act: async () => {
+          await page.getByText('The secret cannot be read').waitFor();
+          await page.getByRole('switch').press('Space');
+        },
+        shows: LIMITED_TEXT,
+      },
+      {
+        name: 'deliveries on their way',
+        path: () => '/1/settings/webhooks',
+        answers: () => ({
+          'GET waitlist/1/webhook': { status: 200, body: [WEBHOOK] },
+          'GET waitlist/1/webhook/1/delivery': 'nothing',
+        }),
+        act: () => button('Show deliveries').click(),
+        shows: null,
+      },
+      {
+        name: 'deliveries that are refused',
+        path: () => '/1/settings/webhooks',
+        answers: () => ({
+          'GET waitlist/1/webhook': { status: 200, body: [WEBHOOK] },
+          'GET waitlist/1/webhook/1/delivery': LIMITED,
+        }),
+        act: () => button('Show deliveries').click(),
         shows: LIMITED_TEXT,
       },
       {

@@ -38,6 +38,7 @@ export const colorVariables: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': 'var(--mantine-color-gray-6)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
     '--mantine-color-orange-light-color': 'color-mix(in srgb, var(--mantine-color-orange-9) 80%, black)',
+    '--mantine-color-teal-light-color': 'color-mix(in srgb, var(--mantine-color-teal-9) 80%, black)',
     '--mantine-color-indigo-light-hover': 'var(--mantine-color-indigo-light)',
   },
   dark: {

@@ -12,12 +12,12 @@ export const CREDITS: Readonly<Record<Credit, string>> = {
 
 const REASONS: Readonly<Record<Person['credit_reasons'][number], string>> = {
   disposable_domain: 'a throwaway address',
-  same_mailbox: 'the mailbox of somebody on the list',
-  referrer_rate: 'many referrals of one person within an hour',
-  network_rate: 'many referrals from one network within an hour',
-  too_fast: 'a form sent faster than a human can',
-  honeypot: 'a hidden field that only programs fill in',
-  captcha: 'a captcha that could not be checked',
+  same_mailbox: 'a mailbox already on the list',
+  referrer_rate: 'too many referrals within an hour',
+  network_rate: 'too many from one network',
+  too_fast: 'a form sent too fast',
+  honeypot: 'a hidden field filled in',
+  captcha: 'an unchecked captcha',
 };
 
 export const SENTENCES: Readonly<Record<Exclude<Credit, 'none'>, string>> = {
@@ -32,8 +32,8 @@ export function reasonsOf({ credit_reasons }: Pick<Person, 'credit_reasons'>): s
   return credit_reasons.map((reason) => REASONS[reason]).join('; ');
 }
 
-/** A credit worth a mark in the table: it does not count, or not yet. */
-export function isOpenCredit(credit: Credit): boolean {
+/** Whether somebody came by a referral that does not count, or not yet. */
+export function isUncredited(credit: Credit): boolean {
   return credit === 'withheld' || credit === 'refused' || credit === 'awaiting_verification';
 }
 

@@ -1,0 +1,208 @@
+/** An owner decides who is verified, and which referrals count. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { MailServer } from '../../test/support/mail-server.js';
+import { call, checkPage, logIn, Stage } from './harness.js';
+
+const TIMEOUT_MS = 10_000;
+/** The worth of one referral. */
+const PLACES = 3;
+
+let stage: Stage;
+let mail: MailServer;
+before(async () => {
+  mail = await MailServer.start();
+  stage = await Stage.open({ SMTP_URL: mail.url, MAIL_FROM: 'launch@example.com' });
+});
+after(async () => {
+  await stage.close();
+  await mail.stop();
+});
+
+async function open(path: string, on = stage): Promise<Page> {
+  const page = await on.openPage();
+  page.setDefaultTimeout(TIMEOUT_MS);
+  await on.signIn(page, `/desk${path}`);
+  return page;
+}
+
+async function save(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('status').getByText('Saved.').waitFor();
+}
+
+async function settings(id: number): Promise<Record<string, unknown>> {
+  return call(stage.service, 'GET', `/api/v1/waitlist/${id}`, { token: await logIn(stage.service) });
+}
+
+async function join(waitlist_id: number, email: string, referral_link?: string): Promise<{ referral_link: string }> {
+  return call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id, email, referral_link } });
+}
+
+/** A waitlist of ten people; the last one has referred one person whose credit counts, and two whose credit is withheld. */
+async function waitlistWithReferrer(): Promise<number> {
+  const id = await stage.waitlist({ spots_to_move_upon_referral: PLACES });
+  for (let person = 1; person < 10; person += 1) await join(id, `person-${person}@example.com`);
+  const { referral_link } = await join(id, 'referrer@example.com');
+  await join(id, 'friend@example.com', referral_link);
+  for (const name of ['one', 'two']) await join(id, `${name}@mailinator.com`, referral_link);
+  return id;
+}
+
+async function placeOf(id: number, email: string): Promise<number> {
+  return Number((await stage.list(id, { search: email }))[0]?.priority) + 1;
+}
+
+test('verification is refused without mail, with the reason, and turned on with it', async () => {
+  const withoutMail = await Stage.open();
+  try {
+    const page = await open('/1/settings/trust', withoutMail);
+    await page.getByLabel('Optional').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(/SMTP_URL/).waitFor();
+    assert.equal(await page.getByLabel('Optional').isChecked(), true);
+    await checkPage(page, 'desk-trust-without-mail');
+  } finally {
+    await withoutMail.close();
+  }
+
+  const id = await stage.waitlist();
+  const page = await open(`/${id}/settings/trust`);
+  await page.getByLabel('Required').check();
+  await page.getByLabel('Subject of the verification mail').fill('Welcome to Acme');
+  await page.getByLabel('Text of the verification mail').fill('One click, and you are in line.');
+  await save(page);
+  await checkPage(page, 'desk-trust');
+  await join(id, 'ada@example.com');
+  const [{ subject, text }] = await mail.mailsTo('ada@example.com');
+  assert.equal(subject, 'Welcome to Acme');
+  assert.match(text ?? '', /One click, and you are in line\./);
+  await page.context().close();
+});
+
+test('pending people have a list of their own, and join the queue once they are verified by hand', async () => {
+  const id = await stage.waitlist({ verification: 'required' });
+  await join(id, 'grace@example.com');
+  const page = await open(`/${id}/people`);
+  await page.getByText('Nobody is in line yet.').waitFor();
+  await page.getByRole('radiogroup', { name: 'Status' }).getByText('Pending').click();
+  await page.getByRole('row', { name: 'grace@example.com' }).waitFor();
+  await checkPage(page, 'desk-trust-pending');
+  await page.getByRole('row', { name: 'grace@example.com' }).click();
+  const panel = page.getByRole('dialog');
+  await panel.getByText('Joins the end of the queue once the address is confirmed.').waitFor();
+  await panel.getByRole('button', { name: 'Edit' }).click();
+  await panel.getByLabel('Verified').check();
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await panel.getByText('Number 1', { exact: true }).waitFor();
+  assert.equal(await placeOf(id, 'grace@example.com'), 1);
+  await page.context().close();
+});
+
+test('a withheld referral is shown with its reasons; approved it moves the referrer, refused it does not', async () => {
+  const id = await waitlistWithReferrer();
+  const row = (name: string) => page.getByRole('row', { name: `${name}@mailinator.com` });
+  const decide = async (name: string, act: string) => {
+    await row(name).getByRole('checkbox').click();
+    await page.getByRole('group', { name: 'Selected people' }).getByRole('button', { name: act }).click();
+    await checkPage(page, `desk-trust-${act.toLowerCase()}`, { fullPage: false });
+    await page.getByRole('dialog').getByRole('button', { name: act }).click();
+    await row(name).waitFor({ state: 'detached' });
+  };
+  assert.equal(await placeOf(id, 'referrer@example.com'), 10 - PLACES);
+  const page = await open(`/${id}/people`);
+  await page.getByLabel('Referrals', { exact: true }).selectOption('Withheld');
+  await page.getByText('a throwaway address').nth(1).waitFor();
+  assert.equal(await page.getByRole('row').count(), 1 + 2);
+  await row('one').getByRole('checkbox').click();
+  await checkPage(page, 'desk-trust-withheld', { fullPage: false });
+  await row('one').getByRole('checkbox').click();
+
+  await decide('one', 'Approve');
+  assert.equal(await placeOf(id, 'referrer@example.com'), 10 - 2 * PLACES);
+  await decide('two', 'Refuse');
+  assert.equal(await placeOf(id, 'referrer@example.com'), 10 - 2 * PLACES);
+  await page.getByText('Nobody in line matches.').waitFor();
+
+  await page.getByLabel('Referrals', { exact: true }).selectOption('Refused');
+  await row('two').click();
+  const panel = page.getByRole('dialog').first();
+  await panel.getByText('It does not count. Reasons: a throwaway address.').waitFor();
+  await checkPage(page, 'desk-trust-person', { fullPage: false });
+  await panel.getByRole('button', { name: 'Approve' }).click();
+  await page.getByRole('dialog', { name: 'Approve this referral?' }).getByRole('button', { name: 'Approve' }).click();
+  await panel.getByText('It counts.').waitFor();
+  assert.equal(await placeOf(id, 'referrer@example.com'), 1);
+  await page.context().close();
+});
+
+test('all referrals of one person are refused at once, and the places move back', async () => {
+  const id = await waitlistWithReferrer();
+  const page = await open(`/${id}/people?search=referrer`);
+  await page.getByRole('row', { name: 'referrer@example.com' }).click();
+  const panel = page.getByRole('dialog').first();
+  await panel.getByText('1 referral × 3 places = 3 places forward').waitFor();
+  await panel.getByRole('button', { name: 'Refuse all referrals' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Refuse all referrals of this person?' });
+  await dialog.getByText('referrer@example.com moves back by up to 3 places.').waitFor();
+  await checkPage(page, 'desk-trust-refuse-all', { fullPage: false });
+  await dialog.getByRole('button', { name: 'Refuse all' }).click();
+  await page.getByText('3 referrals refused').waitFor();
+  await panel.getByText('Number 10', { exact: true }).waitFor();
+  assert.equal(await placeOf(id, 'referrer@example.com'), 10);
+  await page.context().close();
+});
+
+test('the rules are turned off and changed, and a fault stands beside its rule', async () => {
+  const id = await stage.waitlist();
+  const page = await open(`/${id}/settings/trust`);
+  await page.getByRole('switch', { name: 'Hold back referrals with throwaway addresses' }).press('Space');
+  await page.getByRole('switch', { name: 'Rule: Seconds to fill in the form' }).press('Space');
+  const rate = page.getByLabel('Referrals of one person within an hour', { exact: true });
+  await rate.fill('0');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('status').getByText('some fields need your attention').waitFor();
+  assert.equal(await rate.getAttribute('aria-invalid'), 'true');
+  await checkPage(page, 'desk-trust-fault');
+  await rate.fill('5');
+  await save(page);
+  assert.deepEqual((await settings(id)).fraud, {
+    disposable_domains: null,
+    same_mailbox: true,
+    referrals_per_hour: 5,
+    referrals_per_network_per_hour: 20,
+    minimum_seconds: null,
+  });
+  await page.context().close();
+});
+
+test('the secret of a captcha is stored, kept when it is left empty, and never shown', async () => {
+  const id = await stage.waitlist();
+  const page = await open(`/${id}/settings/trust`);
+  const answers: Promise<string>[] = [];
+  page.on('response', (response) => {
+    if (response.url().includes('/api/')) answers.push(response.text().catch(() => ''));
+  });
+  await page.getByRole('combobox', { name: 'Provider' }).click();
+  await page.getByRole('option', { name: 'Cloudflare Turnstile' }).click();
+  await page.getByLabel('Site key').fill('the-site-key');
+  const secret = page.getByRole('textbox', { name: 'Secret' });
+  await secret.fill('the-hidden-secret');
+  await save(page);
+  await page.getByText('Leave it empty to keep the stored one.').waitFor();
+  assert.equal(await secret.inputValue(), '');
+  await page.getByLabel('Accept the signup as if the test was passed').check();
+  await save(page);
+  await checkPage(page, 'desk-trust-captcha');
+  await page.reload();
+  await page.getByText('Leave it empty to keep the stored one.').waitFor();
+  assert.equal(await secret.inputValue(), '');
+  assert.deepEqual((await settings(id)).captcha, {
+    provider: 'turnstile',
+    site_key: 'the-site-key',
+    when_unavailable: 'accept',
+  });
+  assert.doesNotMatch((await Promise.all(answers)).join('\n'), /the-hidden-secret/);
+  await page.context().close();
+});

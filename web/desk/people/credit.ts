@@ -32,8 +32,8 @@ export function reasonsOf({ credit_reasons }: Pick<Person, 'credit_reasons'>): s
   return credit_reasons.map((reason) => REASONS[reason]).join('; ');
 }
 
-/** A credit worth a mark in the table: it does not count, or not yet. */
-export function isOpenCredit(credit: Credit): boolean {
+/** Whether somebody came by a referral that does not count, or not yet. */
+export function isUncredited(credit: Credit): boolean {
   return credit === 'withheld' || credit === 'refused' || credit === 'awaiting_verification';
 }
 

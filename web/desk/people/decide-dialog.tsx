@@ -4,6 +4,17 @@ import { ConfirmDialog } from '../parts/confirm-dialog';
 import { countPeople } from '../parts/format';
 import { type Person, refreshPeople, updatePerson } from './people.queries';
 
+const TEXTS = {
+  credited: {
+    one: 'The referrer moves forward. If this person still has to confirm the address, the referral counts after that.',
+    many: 'Their referrers move forward. Where an address still has to be confirmed, the referral counts after that.',
+  },
+  refused: {
+    one: 'The referrer loses the places that this referral earned. The person keeps their place. You can approve the referral later.',
+    many: 'Their referrers lose the places that these referrals earned. The people themselves keep their places. You can approve the referrals later.',
+  },
+} as const;
+
 /** Approves or refuses the referrals by which these people came. */
 export function DecideDialog({
   waitlistId,
@@ -39,11 +50,7 @@ export function DecideDialog({
       onConfirm={decide}
       onClose={onClose}
     >
-      <Text size="sm">
-        {isApproval
-          ? 'Their referrers move forward. If somebody still has to confirm an address, the referral counts after that.'
-          : 'Their referrers lose the places that these referrals earned. The people themselves keep their places. You can approve the referrals later.'}
-      </Text>
+      <Text size="sm">{TEXTS[credit][people.length === 1 ? 'one' : 'many']}</Text>
     </ConfirmDialog>
   );
 }

@@ -14,7 +14,7 @@ import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useMem
 import { count, position } from '../parts/format';
 import { RelativeTime } from '../parts/relative-time';
 import type { PeopleSearch } from '../router';
-import { CREDITS, isOpenCredit, reasonsOf } from './credit';
+import { CREDITS, isUncredited, reasonsOf } from './credit';
 import { contactOf, nameOf, type Person } from './people.queries';
 import classes from './people-table.module.css';
 
@@ -86,7 +86,7 @@ function columnsOf({ waitlistId, search }: View) {
             <bdi>{contactOf(person)}</bdi>
           </Anchor>
           <Group gap={6} wrap="nowrap">
-            {isOpenCredit(person.credit) && (
+            {isUncredited(person.credit) && (
               <Badge
                 size="sm"
                 variant="light"

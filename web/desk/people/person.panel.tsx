@@ -15,7 +15,7 @@ import { Problem } from '../problem';
 import { auditQuery, waitlistQuery } from '../queries';
 import { personRoute } from '../router';
 import { CorrectForm } from './correct-form';
-import { choicesFor, CREDITS, isOpenCredit, reasonsOf, SENTENCES } from './credit';
+import { choicesFor, CREDITS, isUncredited, reasonsOf, SENTENCES } from './credit';
 import { DecideDialog } from './decide-dialog';
 import { EraseDialog } from './erase-dialog';
 import { LetInDialog, LetInResult } from './let-in';
@@ -312,7 +312,7 @@ function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefuseAll: 
             {people.map((other) => (
               <Text size="sm" key={other.uuid}>
                 <PersonLink person={other} name={contactOf(other)} />
-                {isOpenCredit(other.credit) && (
+                {isUncredited(other.credit) && (
                   <Text span inherit c="dimmed">
                     {` · ${CREDITS[other.credit]}`}
                   </Text>

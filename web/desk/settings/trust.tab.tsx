@@ -77,7 +77,7 @@ export function TrustTab({ waitlist }: { waitlist: Waitlist }) {
   return (
     <SettingsTab settings={settings}>
       <PlainSection title="Verified addresses" description="A mail asks new people to confirm their address.">
-        <Radio.Group label="Verification" {...form.getInputProps('verification')}>
+        <Radio.Group label="Verification" errorProps={{ mt: 'xs' }} {...form.getInputProps('verification')}>
           <Stack gap="xs" mt="xs">
             {VERIFICATION.map((choice) => (
               <Radio key={choice.value} {...choice} />

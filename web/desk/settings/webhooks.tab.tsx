@@ -51,8 +51,8 @@ export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
     <Stack gap="xl">
       <Group justify="space-between" align="flex-start">
         <Text size="sm" c="dimmed" maw="70ch">
-          The service posts each event to your addresses, signed after Standard Webhooks, and tries again for about a
-          day if a receiver is away.
+          Each event is posted to these addresses, with a signature of Standard Webhooks. If a receiver is away, the
+          service tries again for about a day.
         </Text>
         <Button onClick={() => setAdding({ isOpen: true, secret: null })}>Add a webhook</Button>
       </Group>

@@ -1,19 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
-import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { placeholders, toSqlTime } from '../platform/database/dialect.js';
 import { known, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { VerificationLinkEntity } from './verification-link.entity.js';
-
-/** Values in one statement: SQLite takes 32,766 parameters. */
-const ROWS_MAX = 500;
 
 /** The links of verification mails. */
 @Injectable()
 export class VerificationLinkStore {
   private readonly links: Table<VerificationLinkEntity>;
 
-  constructor(private readonly database: Database) {
+  constructor(database: Database) {
     this.links = database.table(VerificationLinkEntity);
   }
 
@@ -36,7 +33,7 @@ export class VerificationLinkStore {
   use({ waitlistId, tokenHash, waiterUuid }: VerificationLinkEntity, at: Date): Query<unknown> {
     return together([
       write('UPDATE verification_link SET used_at = ? WHERE token_hash = ?', [toSqlTime(at), tokenHash]),
-      write(`${this.deleteByPerson} WHERE waitlist_id = ? AND waiter_uuid = ? AND token_hash <> ?`, [
+      write('DELETE FROM verification_link WHERE waitlist_id = ? AND waiter_uuid = ? AND token_hash <> ?', [
         waitlistId,
         waiterUuid,
         tokenHash,
@@ -44,19 +41,15 @@ export class VerificationLinkStore {
     ]);
   }
 
-  /** Deletes the links of people who were erased, or have another email now. */
+  /**
+   * Deletes the links of people who were erased, or have another email now. Each in a statement of its own: for a list,
+   * MariaDB may read the whole table, and lock the links of other waitlists.
+   */
   end(waitlistId: number, uuids: readonly string[]): Query<unknown> {
     return together(
-      chunksOf(uuids, ROWS_MAX).map((some) =>
-        write(`${this.deleteByPerson} WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(some.length)})`, [
-          waitlistId,
-          ...some,
-        ]),
+      uuids.map((uuid) =>
+        write('DELETE FROM verification_link WHERE waitlist_id = ? AND waiter_uuid = ?', [waitlistId, uuid]),
       ),
     );
-  }
-
-  private get deleteByPerson(): string {
-    return this.database.dialect.deleteByIndex('verification_link', 'verification_link_waiter');
   }
 }

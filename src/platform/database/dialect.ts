@@ -76,13 +76,6 @@ export class Dialect {
     return this.isEmbedded ? `INDEXED BY ${index}` : `FORCE INDEX (${index})`;
   }
 
-  /** The start of a DELETE that finds its rows by this index. MySQL takes the name of an index only in this form. */
-  deleteByIndex(table: string, index: string): string {
-    return this.isEmbedded
-      ? `DELETE FROM ${table} ${this.byIndex(index)}`
-      : `DELETE ${table} FROM ${table} ${this.byIndex(index)}`;
-  }
-
   /**
    * An UPDATE of the row whose `id` a SELECT of the same table finds; more conditions may follow. SQLite has no JOIN here, and
    * MariaDB reads the whole table if the id comes from a subquery.

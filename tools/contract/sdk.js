@@ -24,7 +24,11 @@ const LANGUAGES = {
     `packageName=waitlist_client,projectName=waitlist-client,${TOLERANT}`,
     '--name-mappings=field=field',
   ],
-  go: ['go', `packageName=waitlist,isGoSubmodule=false,withGoMod=true,generateInterfaces=false,${TOLERANT}`],
+  // Without the prefix the constants of two enums would clash.
+  go: [
+    'go',
+    `packageName=waitlist,isGoSubmodule=false,withGoMod=true,enumClassPrefix=true,generateInterfaces=false,${TOLERANT}`,
+  ],
   java: [
     'java',
     `${TOLERANT},library=okhttp-gson,artifactId=waitlist-client,groupId=waitlist,apiPackage=waitlist.client.api,modelPackage=waitlist.client.model,invokerPackage=waitlist.client,hideGenerationTimestamp=true,useSingleRequestParameter=true`,

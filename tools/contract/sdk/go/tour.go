@@ -101,7 +101,7 @@ func main() {
 	equal(must(client.WaiterAPI.ListWaiters(other).QuestionsRequest(true).Execute())[0].GetAnswer1(), "One, Two")
 
 	// An account key, for a program that runs without a login
-	report := waitlist.NewCreateAccountKey("Report", waitlist.READ)
+	report := waitlist.NewCreateAccountKey("Report", waitlist.KEYSCOPE_READ)
 	created := must(client.AccountKeyAPI.CreateAccountKey(owner).CreateAccountKey(*report).Execute())
 	program := context.WithValue(ctx, waitlist.ContextAPIKeys, map[string]waitlist.APIKey{"account_key": {Key: created.Key}})
 	listing := client.WaiterAPI.ListWaiters(program).WaitlistId(launch.Id)

@@ -13,7 +13,7 @@ const ROWS_MAX = 500;
 export class VerificationLinkStore {
   private readonly links: Table<VerificationLinkEntity>;
 
-  constructor(database: Database) {
+  constructor(private readonly database: Database) {
     this.links = database.table(VerificationLinkEntity);
   }
 
@@ -36,7 +36,7 @@ export class VerificationLinkStore {
   use({ waitlistId, tokenHash, waiterUuid }: VerificationLinkEntity, at: Date): Query<unknown> {
     return together([
       write('UPDATE verification_link SET used_at = ? WHERE token_hash = ?', [toSqlTime(at), tokenHash]),
-      write('DELETE FROM verification_link WHERE waitlist_id = ? AND waiter_uuid = ? AND token_hash <> ?', [
+      write(`${this.deleteByPerson} WHERE waitlist_id = ? AND waiter_uuid = ? AND token_hash <> ?`, [
         waitlistId,
         waiterUuid,
         tokenHash,
@@ -48,11 +48,15 @@ export class VerificationLinkStore {
   end(waitlistId: number, uuids: readonly string[]): Query<unknown> {
     return together(
       chunksOf(uuids, ROWS_MAX).map((some) =>
-        write(`DELETE FROM verification_link WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(some.length)})`, [
+        write(`${this.deleteByPerson} WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(some.length)})`, [
           waitlistId,
           ...some,
         ]),
       ),
     );
+  }
+
+  private get deleteByPerson(): string {
+    return this.database.dialect.deleteByIndex('verification_link', 'verification_link_waiter');
   }
 }

@@ -145,13 +145,14 @@ export class DispatchStore {
 
   /** Makes the next delivery about the same record due, if it was put off. */
   releaseNext({ waitlistId, webhookId, waiterUuid, number }: Claimed, now: Date): Query<void> {
-    return write(
-      `UPDATE delivery SET next_attempt_at = ? WHERE next_attempt_at > ? AND id = (SELECT n.id FROM (
-         SELECT p.id FROM delivery p ${this.database.dialect.byIndex('delivery_waiter')}
+    const next = {
+      sql: `SELECT p.id FROM delivery p ${this.database.dialect.byIndex('delivery_waiter')}
          WHERE p.waitlist_id = ? AND p.waiter_uuid = ? AND p.webhook_id = ? AND p.status = 'pending' AND p.number > ?
-         ORDER BY p.number LIMIT 1) n)`,
-      [toSqlTime(now), toSqlTime(now), waitlistId, waiterUuid, webhookId, number],
-    );
+         ORDER BY p.number LIMIT 1`,
+      values: [waitlistId, waiterUuid, webhookId, number],
+    };
+    const { sql, values } = this.database.dialect.updateFound('delivery', next, 'next_attempt_at', toSqlTime(now));
+    return write(`${sql} AND next_attempt_at > ?`, [...values, toSqlTime(now)]);
   }
 
   /** Notes since when a webhook has failed; null after a success. */

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseHTML } from 'linkedom';
+import { DataSource } from 'typeorm';
 import { MailDispatcher } from '../../src/mail/mail-dispatcher.service.js';
+import { MailEntity } from '../../src/outbox/mail.entity.js';
 import { MailStore } from '../../src/outbox/mail.store.js';
 import { Database } from '../../src/platform/database/database.js';
 import type { Answer } from '../support/api.js';
@@ -475,7 +477,12 @@ describe('a mail server', () => {
     mail.refuse(email, 451);
     await service.world.signup(waitlist, { email });
     service.app.get(MailDispatcher).wake();
-    await until(() => mail.tried.includes(email));
+    const mails = service.app.get(DataSource).getRepository(MailEntity);
+    // The result is stored, and not only the lease: the next attempt counts from that moment.
+    await until(async () => {
+      const { attempts, nextAttemptAt } = await mails.findOneByOrFail({ waitlistId: waitlist.id });
+      return attempts === 1 && nextAttemptAt!.getTime() < Date.now() + 7 * SECOND_MS;
+    });
 
     await ahead(3 * SECOND_MS, allAreSent);
     expect(mail.tried.filter((address) => address === email)).toHaveLength(1);

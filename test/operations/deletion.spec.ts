@@ -127,7 +127,7 @@ describe('a deletion', () => {
     const { uuid: waiterUuid } = person!;
     const mail = { waiterUuid, kind: 'your_turn', emailKey: 'ada@example.com', network: null, at } as const;
     const event = { number: 0, event: 'new_signup', waiterUuid, body: {}, at } as const;
-    const link = { tokenHash: 'a'.repeat(64), waitlistId: id, waiterUuid, emailKey: '', createdAt: at, expiresAt: at, usedAt: null }; // prettier-ignore
+    const link = { tokenHash: waiterUuid.replaceAll('-', '').repeat(2), waitlistId: id, waiterUuid, emailKey: '', createdAt: at, expiresAt: at, usedAt: null }; // prettier-ignore
     await observer.app
       .get(Database)
       .all([

@@ -76,6 +76,26 @@ export class Dialect {
     return this.isEmbedded ? `INDEXED BY ${index}` : `FORCE INDEX (${index})`;
   }
 
+  /** The start of a DELETE that finds its rows by this index. MySQL takes the name of an index only in this form. */
+  deleteByIndex(table: string, index: string): string {
+    return this.isEmbedded
+      ? `DELETE FROM ${table} ${this.byIndex(index)}`
+      : `DELETE ${table} FROM ${table} ${this.byIndex(index)}`;
+  }
+
+  /**
+   * An UPDATE of the row whose `id` a SELECT of the same table finds; more conditions may follow. SQLite has no JOIN here, and
+   * MariaDB reads the whole table if the id comes from a subquery.
+   */
+  updateFound(table: string, found: Statement, column: string, value: unknown): Statement {
+    return this.isEmbedded
+      ? { sql: `UPDATE ${table} SET ${column} = ? WHERE id = (${found.sql})`, values: [value, ...found.values] }
+      : {
+          sql: `UPDATE ${table} JOIN (${found.sql}) n ON n.id = ${table}.id SET ${column} = ? WHERE TRUE`,
+          values: [...found.values, value],
+        };
+  }
+
   /** At the end of a SELECT: locks the rows that nobody has locked. SQLite has one writer at a time, and no row locks. */
   get skipLocked(): string {
     return this.isEmbedded ? '' : 'FOR UPDATE SKIP LOCKED';

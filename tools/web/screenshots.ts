@@ -69,6 +69,8 @@ try {
     uses_leaderboard: true,
     leaderboard_length: 3,
     required_contact: { phone: 'off', last_name: 'off' },
+    // This types faster than people do.
+    fraud: { minimum_seconds: null },
     texts: { introduction: 'A notebook for people who work outdoors. We let in a few each week.' },
   });
   const columns = 'email,first_name,last_name,created_at,referral_token,referred_by';

@@ -32,7 +32,8 @@ describe('a webhook', () => {
   let service: Service;
   const receivers: Receiver[] = [];
   beforeAll(async () => {
-    service = await startService({ environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' } });
+    // Its dispatcher and metrics work with the webhooks of all waitlists.
+    service = await startService({ environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' }, isolated: true });
     service.app.get(WebhookDispatcher).watch((error) => {
       throw error;
     });

@@ -74,7 +74,9 @@ export function renderPage(page: Page, assets: Assets): Rendered {
       </body>
     </html>,
   );
-  return { html: `<!doctype html>${html}`, headers: headersOf(css, page) };
+  // Browsers leave out a line break that follows the tag.
+  const whole = html.replaceAll(/<textarea[^>]*>(?=\n)/g, '$&\n');
+  return { html: `<!doctype html>${whole}`, headers: headersOf(css, page) };
 }
 
 interface PreviewProps extends NonNullable<Page['preview']> {

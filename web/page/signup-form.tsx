@@ -2,7 +2,7 @@
 import type { ComponentChildren, SubmitEventHandler } from 'preact';
 import type { Captcha } from './captcha-providers.js';
 import { type FaultyField, type ShownFault, shownFaults } from './faults.js';
-import { type FormField, formFields } from './form-fields.js';
+import { type FormField, formFields, renamed } from './form-fields.js';
 import type { Fault, PublicWaitlist, Values } from './model.js';
 import type { Texts } from './texts.js';
 
@@ -11,7 +11,7 @@ interface FormProps {
   readonly texts: Texts;
   /** Where the form goes without a script. */
   readonly action: string;
-  /** What was typed before. */
+  /** The fields of the form as it was sent, from which the questions may have changed since. */
   readonly values?: Values;
   /** The fields that the API refused. */
   readonly faults?: readonly Fault[];
@@ -29,7 +29,8 @@ export function SignupForm({ waitlist, texts, values = {}, faults = [], message 
   const { text } = texts;
   const fields = formFields(waitlist, texts);
   const captcha = waitlist.captcha && { name: 'captcha_token', label: text('captcha') };
-  const shown = shownFaults(faults, captcha ? [...fields, captcha] : fields, texts);
+  const sent = renamed(waitlist, values, faults);
+  const shown = shownFaults(sent.faults, captcha ? [...fields, captcha] : fields, texts);
   const faultOf = (field: FaultyField) => shown.find((fault) => fault.field === field)?.text ?? null;
   const button = waitlist.is_closed ? text('find_button') : (waitlist.signup_button_title ?? text('button'));
   const purpose = text('purpose');
@@ -41,13 +42,12 @@ export function SignupForm({ waitlist, texts, values = {}, faults = [], message 
       {!waitlist.is_closed && <Honeypot texts={texts} />}
       {fields.map((field) => (
         <Input
-          key={field.name}
+          // An answer that is being typed moves with its question.
+          key={field.questionId ?? field.name}
           field={field}
-          value={values[field.name] ?? ''}
+          value={sent.values[field.name] ?? ''}
           fault={faultOf(field)}
           texts={texts}
-          // Where nothing is required, every input would be marked.
-          marksOptional={!waitlist.is_closed}
         />
       ))}
       {waitlist.captcha && captcha && (
@@ -89,10 +89,9 @@ interface InputProps {
   readonly value: string;
   readonly fault: string | null;
   readonly texts: Texts;
-  readonly marksOptional: boolean;
 }
 
-function Input({ field, value, fault, texts: { text }, marksOptional }: InputProps) {
+function Input({ field, value, fault, texts: { text } }: InputProps) {
   const id = idOf(field);
   const attributes = {
     id,
@@ -106,7 +105,7 @@ function Input({ field, value, fault, texts: { text }, marksOptional }: InputPro
     <div class="waitlist-field">
       <label for={id}>
         <bdi>{field.label}</bdi>
-        {marksOptional && !field.isRequired && <span class="waitlist-optional"> {text('optional')}</span>}
+        {field.isOptional && <span class="waitlist-optional"> {text('optional')}</span>}
       </label>
       {field.options ? (
         <select {...attributes}>

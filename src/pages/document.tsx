@@ -70,7 +70,11 @@ export function renderPage({ waitlist, logo, frameOrigins, title, preview, conte
       </body>
     </html>,
   );
-  return { html: `<!doctype html>${html}`, headers: headersOf(css, logo, frameOrigins) };
+  // Browsers leave out a line break that follows the tag.
+  const whole = html.replaceAll(/<textarea[^>]*>(?=
+)/g, '$&
+');
+  return { html: `<!doctype html>${whole}`, headers: headersOf(css, logo, frameOrigins) };
 }
 
 interface PreviewProps extends NonNullable<Page['preview']> {

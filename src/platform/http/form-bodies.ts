@@ -47,10 +47,10 @@ export function isFromPage({ headers, routeOptions }: FastifyRequest): boolean {
   return Boolean(routeOptions.config.takesForms) && isForm && /\btext\/html\b/i.test(headers.accept ?? '');
 }
 
-function parseForm(text: string): { form: Map<string, FormValue>; faults: FieldFault[] } {
+function parseForm(body: string): { form: Map<string, FormValue>; faults: FieldFault[] } {
   const form = new Map<string, FormValue>();
   const faults: FieldFault[] = [];
-  const parts = text.split('&', FIELDS_MAX + 1).filter((part) => part !== '');
+  const parts = body.split('&', FIELDS_MAX + 1).filter((part) => part !== '');
   if (parts.length > FIELDS_MAX)
     faults.push({ field: 'body', rule: 'max_values', message: `must have at most ${FIELDS_MAX} fields` });
   for (const part of parts.slice(0, FIELDS_MAX)) {
@@ -61,8 +61,10 @@ function parseForm(text: string): { form: Map<string, FormValue>; faults: FieldF
       faults.push({ field: name ?? encodedName, rule: 'format', message });
       continue;
     }
+    // Browsers send every line break of a form as CRLF, and of JSON as LF.
+    const text = value.replaceAll('\r\n', '\n');
     const earlier = form.get(name);
-    form.set(name, earlier === undefined ? value : [earlier, value].flat());
+    form.set(name, earlier === undefined ? text : [earlier, text].flat());
   }
   return { form, faults };
 }

@@ -84,7 +84,7 @@ export function textsOf({ lang, texts }: Pick<PublicWaitlist, 'lang' | 'texts'>)
     lang,
     text: (key, values = {}) =>
       (texts[key] ?? TEXTS[key]).replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => {
-        const value = values[name];
+        const value = Object.hasOwn(values, name) ? values[name] : undefined;
         return value === undefined ? placeholder : typeof value === 'number' ? numbers.format(value) : value;
       }),
   };

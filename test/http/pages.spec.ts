@@ -87,6 +87,27 @@ describe('the page of a waitlist', () => {
     ]);
   });
 
+  it.each([
+    ['required', 'optional', ['email'], ['phone']],
+    ['optional', 'required', ['phone'], ['email']],
+    ['optional', 'off', ['email'], []],
+    ['off', 'optional', ['phone'], []],
+    // Either will do.
+    ['optional', 'optional', [], []],
+  ] as const)(
+    'with email %s and phone %s requires %j, and marks %j as optional',
+    async (email, phone, required, optional) => {
+      const waitlist = await service.world.waitlist({ required_contact: { email, phone } });
+
+      const answer = await open(`/waitlist/${waitlist.id}`);
+
+      const inputs = [...documentOf(answer).querySelectorAll<HTMLInputElement>('[name=email], [name=phone]')];
+      expect(inputs.filter((input) => input.hasAttribute('required')).map(({ name }) => name)).toEqual(required);
+      const isMarked = ({ id }: HTMLInputElement) => textOf(answer, `label[for=${id}]`).includes('(optional)');
+      expect(inputs.filter(isMarked).map(({ name }) => name)).toEqual(optional);
+    },
+  );
+
   it('is found under a trailing slash and by HEAD, and is 404 as a page for an unknown or a private list', async () => {
     const waitlist = await service.world.waitlist();
     const hidden = await service.world.waitlist({ is_public: false });
@@ -192,6 +213,13 @@ describe('the page of a waitlist', () => {
     expect(page.querySelector('h1 bdi')).not.toBeNull();
   });
 
+  it('shows braces of its owner that stand for no value as they are', async () => {
+    const introduction = 'Hi {constructor} {toString} {name}';
+    const waitlist = await service.world.waitlist({ texts: { introduction } });
+
+    expect(textOf(await open(`/waitlist/${waitlist.id}`))).toContain(introduction);
+  });
+
   it('counts its views, but not those of HEAD', async () => {
     const waitlist = await service.world.waitlist();
     await open(`/waitlist/${waitlist.id}`);
@@ -276,6 +304,41 @@ describe('a form of the page', () => {
     expect(textOf(answer, '.waitlist-summary')).toContain('The questions have changed');
     expect(textOf(answer, 'label[for=waitlist-answers-0]')).toContain('New?');
     expect(await service.world.list(waitlist)).toEqual([]);
+  });
+
+  it('is shown anew with each answer and fault at its question, though the owner has moved the questions', async () => {
+    const [city, job] = [
+      { question_value: 'City', optional: true },
+      { question_value: 'Job', optional: false },
+    ] as const;
+    const waitlist = await service.world.waitlist({ questions: [city, job, { question_value: 'Age', optional: true }] }); // prettier-ignore
+    const sent = (fields: object): Promise<Answer> =>
+      post({ waitlist_id: String(waitlist.id), 'question_ids[0]': '1', 'question_ids[1]': '2', 'question_ids[2]': '3', ...fields }); // prettier-ignore
+    await change(waitlist, { questions: [job, city] });
+
+    const malformed = await sent({ email: 'nobody', 'answers[0]': 'Paris', 'answers[1]': 'Nurse', 'answers[2]': '40' });
+    const missing = await sent({ email: 'ada@example.com', 'answers[0]': 'Paris', 'answers[1]': '' });
+
+    const typed = (answer: Answer) =>
+      [...documentOf(answer).querySelectorAll('textarea')].map(({ id, textContent }) => [
+        textOf(answer, `label[for=${id}] bdi`),
+        textContent,
+      ]);
+    expect([malformed.status, typed(malformed)]).toEqual([400, [['Job', 'Nurse'], ['City', 'Paris']]]); // prettier-ignore
+    expect([missing.status, textOf(missing, '.waitlist-summary a')]).toEqual([422, 'Job: This is required.']);
+  });
+
+  it('stores line breaks as JSON has them, and shows each of them again', async () => {
+    const waitlist = await service.world.waitlist({ questions: [{ question_value: 'Why?', optional: true }] });
+    const fields = { waitlist_id: String(waitlist.id), 'answers[0]': '\r\na\r\nb' };
+
+    const refused = await post({ ...fields, email: 'nobody' });
+    await post({ ...fields, email: 'ada@example.com' });
+
+    // The first line break after the tag is none to a browser.
+    expect(refused.text).toMatch(/<textarea[^>]*>\n\na\nb<\/textarea>/);
+    const [ada] = await service.world.list(waitlist, { questions_request: true });
+    expect(ada).toMatchObject({ answer_1: '\na\nb' });
   });
 
   it('keeps metadata', async () => {

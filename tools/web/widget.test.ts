@@ -204,6 +204,38 @@ test('becomes a closed list’s form if the list closes while somebody types', a
   assert.equal(await page.getByLabel('Email').inputValue(), 'ada@example.com');
 });
 
+test('keeps each answer at its question if the owner changes the questions while somebody types', async () => {
+  const [city, job] = [
+    { question_value: 'City', optional: true },
+    { question_value: 'Job', optional: true },
+  ];
+  const id = await stage.waitlist({ questions: [city, job] });
+  const page = await open(`/${id}`);
+  await page.getByLabel('Email').fill('ada@example.com');
+  await page.getByLabel('City').fill('Paris');
+  await page.getByLabel('Job').fill('Nurse');
+  const town = { id: 1, question_value: 'Town', optional: true };
+  await stage.configure(id, { questions: [job, { question_value: 'Age', optional: false }, town] });
+  await button(page, 'Join the waitlist').click();
+
+  await page.getByRole('alert').getByText('The questions have changed').first().waitFor();
+  assert.equal(await page.getByLabel('Job').inputValue(), 'Nurse');
+  assert.equal(await page.getByLabel('Town').inputValue(), 'Paris');
+  await page.getByLabel('Age').fill('40');
+  await button(page, 'Join the waitlist').click();
+
+  await page.getByRole('heading', { name: 'You’re number 1' }).waitFor();
+  const [waiter] = await stage.list(id, { questions_request: true });
+  assert.deepEqual([waiter?.answer_1, waiter?.answer_2, waiter?.answer_3], ['Nurse', '40', 'Paris']);
+});
+
+test('requires the email where it is the only contact data', async () => {
+  const id = await stage.waitlist({ required_contact: { email: 'optional', phone: 'off' } });
+  const page = await open(`/${id}`);
+
+  assert.equal(await page.getByLabel('Email', { exact: true }).getAttribute('required'), '');
+});
+
 test('tells people whose turn it is, in the owner’s words', async () => {
   const id = await stage.waitlist({
     texts: { your_turn: 'À toi', button: 'M’inscrire', email: 'Courriel' },

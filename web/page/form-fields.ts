@@ -1,4 +1,4 @@
-import type { PublicWaitlist } from './model.js';
+import type { Fault, PublicWaitlist, Requirement, Values } from './model.js';
 import type { Texts } from './texts.js';
 
 /** An input of the form. */
@@ -7,6 +7,8 @@ export interface FormField {
   readonly name: string;
   readonly label: string;
   readonly isRequired: boolean;
+  /** Whether it is marked as optional. An email that a phone can replace is neither required nor marked. */
+  readonly isOptional: boolean;
   /** A choice has options; null is a text. */
   readonly options: readonly string[] | null;
   readonly questionId: number | null;
@@ -22,12 +24,16 @@ const CONTACT = [
   { name: 'email', type: 'email', autocomplete: 'email', maxLength: 254 },
   { name: 'phone', type: 'tel', autocomplete: 'tel', maxLength: 32 },
 ] as const;
+type ContactName = (typeof CONTACT)[number]['name'];
+
 const ANSWER_LENGTH_MAX = 4_000;
+/** `answers[0]`, or the start of `answers[0].answer_value`. */
+const ANSWER = /^answers\[(\d+)\]/;
 
 /** The inputs of a waitlist's form in their order. A closed waitlist asks only for what finds a record. */
 export function formFields(waitlist: PublicWaitlist, { text }: Texts): FormField[] {
   const { required_contact, uses_firstname_lastname: usesNames, is_closed: isClosed, questions } = waitlist;
-  const isAsked = (name: (typeof CONTACT)[number]['name']) => {
+  const isAsked = (name: ContactName) => {
     const requirement = required_contact[name];
     if (name === 'email' || name === 'phone') return requirement !== 'off';
     return !isClosed && (requirement === 'required' || (usesNames && requirement === 'optional'));
@@ -35,7 +41,9 @@ export function formFields(waitlist: PublicWaitlist, { text }: Texts): FormField
   const contact = CONTACT.filter(({ name }) => isAsked(name)).map((field) => ({
     ...field,
     label: text(field.name),
-    isRequired: !isClosed && required_contact[field.name] === 'required',
+    // Where nothing is required, every input would be marked.
+    isRequired: !isClosed && requirementOf(field.name, required_contact) === 'required',
+    isOptional: !isClosed && requirementOf(field.name, required_contact) === 'optional',
     options: null,
     questionId: null,
   }));
@@ -44,6 +52,7 @@ export function formFields(waitlist: PublicWaitlist, { text }: Texts): FormField
     name: `answers[${index}]`,
     label: question.question_value,
     isRequired: !question.optional,
+    isOptional: question.optional,
     options: question.answer_value,
     questionId: question.id,
     type: 'text' as const,
@@ -51,4 +60,37 @@ export function formFields(waitlist: PublicWaitlist, { text }: Texts): FormField
     maxLength: ANSWER_LENGTH_MAX,
   }));
   return [...contact, ...answers];
+}
+
+/**
+ * A signup has an email or a phone. An optional one is required where the other is off; where both are optional, either
+ * will do.
+ */
+function requirementOf(name: ContactName, required: PublicWaitlist['required_contact']): Requirement | 'either' {
+  const isEitherOf = (name === 'email' || name === 'phone') && required[name] === 'optional';
+  if (!isEitherOf) return required[name];
+  const other = required[name === 'email' ? 'phone' : 'email'];
+  return ({ off: 'required', optional: 'either', required: 'optional' } as const)[other];
+}
+
+/**
+ * The values and faults of a form that was sent, by the names of the form as it is now: an answer stays with the question
+ * whose id was sent beside it, wherever the owner has moved the question since. Without an id, it keeps its place.
+ */
+export function renamed(
+  { questions }: PublicWaitlist,
+  values: Values,
+  faults: readonly Fault[],
+): { values: Values; faults: readonly Fault[] } {
+  const nameNow = (name: string) =>
+    name.replace(ANSWER, (_, index: string) => {
+      const id = values[`question_ids[${index}]`];
+      const place = id ? questions.findIndex((question) => String(question.id) === id) : Number(index);
+      // The question is gone: no input has this name, and a fault is one of the answers as a whole.
+      return place < 0 ? 'answers' : `answers[${place}]`;
+    });
+  return {
+    values: Object.fromEntries(Object.entries(values).map(([name, value]) => [nameNow(name), value])),
+    faults: faults.map((fault) => ({ ...fault, field: nameNow(fault.field) })),
+  };
 }

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren, SubmitEventHandler } from 'preact';
 import { type ShownFault, shownFaults } from './faults.js';
-import { type FormField, formFields } from './form-fields.js';
+import { type FormField, formFields, renamed } from './form-fields.js';
 import type { Fault, PublicWaitlist, Values } from './model.js';
 import type { Texts } from './texts.js';
 
@@ -10,7 +10,7 @@ interface FormProps {
   readonly texts: Texts;
   /** Where the form goes without a script. */
   readonly action: string;
-  /** What was typed before. */
+  /** The fields of the form as it was sent, from which the questions may have changed since. */
   readonly values?: Values;
   /** The fields that the API refused. */
   readonly faults?: readonly Fault[];
@@ -27,7 +27,8 @@ interface FormProps {
 export function SignupForm({ waitlist, texts, values = {}, faults = [], message = null, ...form }: FormProps) {
   const { text } = texts;
   const fields = formFields(waitlist, texts);
-  const shown = shownFaults(faults, fields, texts);
+  const sent = renamed(waitlist, values, faults);
+  const shown = shownFaults(sent.faults, fields, texts);
   const button = waitlist.is_closed ? text('find_button') : (waitlist.signup_button_title ?? text('button'));
   const purpose = text('purpose');
   return (
@@ -37,13 +38,12 @@ export function SignupForm({ waitlist, texts, values = {}, faults = [], message 
       {form.children}
       {fields.map((field) => (
         <Input
-          key={field.name}
+          // An answer that is being typed moves with its question.
+          key={field.questionId ?? field.name}
           field={field}
-          value={values[field.name] ?? ''}
+          value={sent.values[field.name] ?? ''}
           fault={shown.find((fault) => fault.field === field)?.text ?? null}
           texts={texts}
-          // Where nothing is required, every input would be marked.
-          marksOptional={!waitlist.is_closed}
         />
       ))}
       <button class="waitlist-button" type="submit" aria-disabled={form.isBusy}>
@@ -82,10 +82,9 @@ interface InputProps {
   readonly value: string;
   readonly fault: string | null;
   readonly texts: Texts;
-  readonly marksOptional: boolean;
 }
 
-function Input({ field, value, fault, texts: { text }, marksOptional }: InputProps) {
+function Input({ field, value, fault, texts: { text } }: InputProps) {
   const id = idOf(field);
   const attributes = {
     id,
@@ -99,7 +98,7 @@ function Input({ field, value, fault, texts: { text }, marksOptional }: InputPro
     <div class="waitlist-field">
       <label for={id}>
         <bdi>{field.label}</bdi>
-        {marksOptional && !field.isRequired && <span class="waitlist-optional"> {text('optional')}</span>}
+        {field.isOptional && <span class="waitlist-optional"> {text('optional')}</span>}
       </label>
       {field.options ? (
         <select {...attributes}>

@@ -234,8 +234,8 @@ test('the API key is replaced after a question, and shown once', async () => {
   await page.context().close();
 });
 
-test('a waitlist is closed and opened, made private, and deleted by typing its name', async () => {
-  const id = await createWaitlist({ waitlist_name: 'Short-lived' });
+test('a waitlist is closed and opened, made private, and deleted by typing its name as it is shown', async () => {
+  const id = await createWaitlist({ waitlist_name: 'Short  lived' });
   const page = await openSettings('danger', id);
   await page.getByRole('button', { name: 'Close the waitlist' }).click();
   await page.getByRole('heading', { name: 'The waitlist is closed' }).waitFor();
@@ -246,10 +246,10 @@ test('a waitlist is closed and opened, made private, and deleted by typing its n
   assert.equal((await waitlist(id)).is_public, false);
 
   await page.getByRole('button', { name: 'Delete the waitlist' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Delete “Short-lived”?' });
+  const dialog = page.getByRole('dialog', { name: 'Delete “Short lived”?' });
   const act = dialog.getByRole('button', { name: 'Delete the waitlist' });
   assert.equal(await act.isDisabled(), true);
-  await dialog.getByLabel('Type Short-lived to confirm').fill('Short-lived');
+  await dialog.getByLabel('Type Short lived to confirm').fill('Short lived');
   await checkPage(page, 'desk-settings-delete');
   await act.click();
   await page.waitForURL('**/desk/1/overview');

@@ -49,6 +49,15 @@ test('a file that is no list is refused beside the drop zone, without being sent
   await page.context().close();
 });
 
+test('a column is ignored even if its name is one that every object of JavaScript has', async () => {
+  const page = await openTransfer();
+  await choose(page, 'names.csv', 'email,__proto__,constructor\nada@example.com,1,2\n');
+  const header = page.getByRole('region', { name: 'The first rows of the file' }).getByRole('row').first();
+  await header.waitFor();
+  assert.match(await header.innerText(), /email\s+Email\s+__proto__\s+Ignored\s+constructor\s+Ignored/);
+  await page.context().close();
+});
+
 test('10,000 people are checked by a dry run, imported, and reported with the problems by line', async () => {
   const page = await openTransfer();
   await choose(page, 'people.csv', listOf(PEOPLE, 'ada'));

@@ -221,6 +221,15 @@ describe('the frame', () => {
     assert.equal(new URL(page.url()).pathname, '/desk/1/people');
   });
 
+  it('leads from the address of a waitlist to its overview', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page, '/desk/1');
+    await page.waitForURL('**/desk/1/overview');
+    await page.goto(`${stage.service.url}/desk/1/`);
+    await page.waitForURL('**/desk/1/overview');
+    await heading(page, 'Overview').waitFor();
+  });
+
   it('says that an address leads to nothing', async () => {
     const page = await stage.openPage();
     await stage.signIn(page, '/desk/99999/overview');

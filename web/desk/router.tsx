@@ -1,4 +1,11 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  redirect,
+} from '@tanstack/react-router';
 import { basePath } from './environment';
 import { HomePage } from './home.page';
 import { PageSkeleton } from './parts/delayed';
@@ -31,6 +38,11 @@ export const waitlistRoute = createRoute({
   path: '$waitlistId',
   component: WaitlistGate,
   params: { parse: ({ waitlistId }) => ({ waitlistId: Number(waitlistId) }), stringify: ({ waitlistId }) => ({ waitlistId: String(waitlistId) }) }, // prettier-ignore
+});
+const index = createRoute({
+  getParentRoute: () => waitlistRoute,
+  path: '/',
+  component: () => <Navigate from="/$waitlistId" to="/$waitlistId/overview" params replace />,
 });
 /** The days that the chart shows. */
 export interface OverviewSearch {
@@ -92,6 +104,7 @@ export const router = createRouter({
       home,
       accountRoute,
       waitlistRoute.addChildren([
+        index,
         overviewRoute,
         peopleRoute.addChildren([personRoute]),
         transfer,

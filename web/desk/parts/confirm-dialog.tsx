@@ -62,3 +62,12 @@ export function ConfirmDialog({
     </Modal>
   );
 }
+
+/** Whether the text is typed as the page shows it: without white space around it, and with one space for several. */
+export function isTypedAsShown(typed: string, text: string): boolean {
+  return asShown(typed) === asShown(text);
+}
+
+function asShown(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}

@@ -2,7 +2,7 @@ import { Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ConfirmDialog } from '../parts/confirm-dialog';
+import { ConfirmDialog, isTypedAsShown } from '../parts/confirm-dialog';
 import { contactOf, erasePerson, personQuery, refreshPeople, type WholePerson } from './people.queries';
 
 /** Erases a person for good, once their email or phone is typed. */
@@ -23,7 +23,7 @@ export function EraseDialog({
       isOpen
       title="Erase this person?"
       act="Erase this person"
-      canAct={typed.trim() === contact}
+      canAct={isTypedAsShown(typed, contact)}
       onConfirm={async (key) => {
         await erasePerson(person, key);
         onErased();

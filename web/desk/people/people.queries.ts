@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
 import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
+import { Problem } from '../problem';
 import type { PeopleSearch } from '../router';
 
 /** A person as listings and offboardings show them. */
@@ -92,7 +93,13 @@ export function referredPeopleQuery(waitlistId: number, token: string, limit: nu
 export function personQuery(waitlistId: number, uuid: string) {
   return queryOptions({
     queryKey: [...keyOf(waitlistId), 'person', uuid],
-    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/signup/{uuid}', { params: { path: { uuid } }, signal })),
+    queryFn: async ({ signal }) => {
+      const person = await bodyOf(api.GET('/api/v1/signup/{uuid}', { params: { path: { uuid } }, signal }));
+      // The service finds the people of all waitlists.
+      if (person.waitlist_id !== waitlistId)
+        throw new Problem(404, 'NO_WAITER_FOUND', 'No such person is on this waitlist.');
+      return person;
+    },
   });
 }
 

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, bodyOf } from '../api';
-import { ConfirmDialog } from '../parts/confirm-dialog';
+import { ConfirmDialog, isTypedAsShown } from '../parts/confirm-dialog';
 import { count } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { Section } from '../parts/section';
@@ -117,7 +117,7 @@ function Delete({ waitlist }: { waitlist: Waitlist }) {
         isOpen={isAsking}
         title={<>Delete “{isolatedName}”?</>}
         act="Delete the waitlist"
-        canAct={typed.trim() === name.trim()}
+        canAct={isTypedAsShown(typed, name)}
         onConfirm={remove}
         onClose={close}
       >

@@ -32,5 +32,7 @@ export const COLUMN_NAMES = Object.keys(MEANINGS);
 
 /** Null for a column that an import ignores. */
 export function meaningOf(column: string): string | null {
-  return MEANINGS[column.trim().toLowerCase()] ?? null;
+  const name = column.trim().toLowerCase();
+  // A file may name a column `constructor`.
+  return (Object.hasOwn(MEANINGS, name) && MEANINGS[name]) || null;
 }

@@ -71,9 +71,7 @@ export function renderPage({ waitlist, logo, frameOrigins, title, preview, conte
     </html>,
   );
   // Browsers leave out a line break that follows the tag.
-  const whole = html.replaceAll(/<textarea[^>]*>(?=
-)/g, '$&
-');
+  const whole = html.replaceAll(/<textarea[^>]*>(?=\n)/g, '$&\n');
   return { html: `<!doctype html>${whole}`, headers: headersOf(css, logo, frameOrigins) };
 }
 

@@ -30,7 +30,9 @@ describe('a million people', () => {
   after(() => stage.close());
 
   const emailOf = (number: number) => `seed-${number}@example.com`;
-  const row = (email: string) => grid.getByRole('row').filter({ has: page.getByText(email, { exact: true }) });
+  /** The row of a person. The address may stand in others too, as that of the referrer. */
+  const row = (email: string) =>
+    grid.getByRole('row').filter({ has: page.getByRole('link', { name: email, exact: true }) });
   const rowAt = (position: number) => grid.locator(`[aria-rowindex="${position + 1}"]`);
   const emailsOf = async (query: Readonly<Record<string, unknown>>) =>
     (await stage.list(1, { order: 'queue', ...query })).map(({ email }) => String(email));

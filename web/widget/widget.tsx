@@ -17,6 +17,7 @@ import widgetCss from './widget.css?inline';
 
 const ELEMENT = 'waitlist-signup';
 const CONTAINER = '#getWaitlistContainer';
+const RULE_BROKEN = 422;
 
 const shared = [pageCss, widgetCss].map((text) => {
   const sheet = new CSSStyleSheet();
@@ -85,8 +86,11 @@ class WaitlistSignup extends HTMLElement {
         this.showStatus(status, await getLeaders(waitlist).catch(() => []));
       } catch (error) {
         const values = valuesOf(form);
+        // The rule that refused it may be newer than the form.
+        if (error instanceof Refusal && error.status === RULE_BROKEN)
+          this.waitlist = await getWaitlist(String(waitlist.id)).catch(() => waitlist);
         if (error instanceof Refusal && error.code === 'WAITLIST_CLOSED') {
-          this.waitlist = { ...waitlist, is_closed: true };
+          this.waitlist = { ...this.waitlist, is_closed: true };
           this.showForm({ values });
         } else this.showForm({ values, ...this.explain(error) });
         this.root.querySelector<HTMLElement>('.waitlist-summary')?.focus();

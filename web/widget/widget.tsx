@@ -18,6 +18,7 @@ import widgetCss from './widget.css?inline';
 
 const ELEMENT = 'waitlist-signup';
 const CONTAINER = '#getWaitlistContainer';
+const RULE_BROKEN = 422;
 
 const shared = [pageCss, widgetCss].map((text) => {
   const sheet = new CSSStyleSheet();

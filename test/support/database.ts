@@ -46,7 +46,7 @@ export async function openMigratedDatabase(): Promise<TestDatabase> {
   return database;
 }
 
-/** The same with the account of `OWNER`, whose password the first service then neither checks nor hashes. */
+/** The same with the account of `OWNER`, so that the first service does not have to check and hash its password. */
 export async function openOwnedDatabase(): Promise<TestDatabase> {
   const database = await openMigratedDatabase();
   await withDataSource(database.url, (dataSource) =>

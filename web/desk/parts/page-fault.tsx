@@ -34,7 +34,7 @@ export function PageFault({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** In place of a page whose data the service does not give. */
+/** Stands in place of a page if the service does not return its data. */
 export function PageProblem({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   return (
     <>

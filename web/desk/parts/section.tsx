@@ -1,7 +1,7 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useId } from 'react';
 
-/** A framed part of a page under a heading of its own. `action` is its button. */
+/** A framed part of a page with a heading. `action` is a button next to the heading. */
 export function Section({
   id,
   title,

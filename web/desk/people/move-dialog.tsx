@@ -13,8 +13,8 @@ const PLACES_MAX = 1_000_000;
 const PLACES_DEFAULT = 10;
 
 /**
- * Grants a person places, or takes granted ones back. All attempts of one opening have one key, because the service adds up
- * what it is told. Once an attempt may have arrived, the number stays as it is.
+ * Grants a person places, or takes granted ones back. The service adds to what was granted before, so all attempts of one
+ * opening have the same idempotency key. Once an attempt may have arrived, the number cannot be changed.
  */
 export function MoveDialog({ person, onClose }: { person: WholePerson; onClose: () => void }) {
   const queries = useQueryClient();

@@ -42,7 +42,6 @@ interface Shown {
   readonly isBusy?: boolean;
 }
 
-const RULE_BROKEN = 422;
 /** As a signup takes it. */
 const REFERRAL_LINK_LENGTH_MAX = 2048;
 

@@ -439,6 +439,7 @@ describe('display settings', () => {
     ['logo', 'https://*.example.com/logo.png', 'format'],
     ['logo', 'https://%2a.example.com/logo.png', 'format'],
     ['logo', 'https://example.com;sandbox', 'format'],
+    ['logo', 'https://a,b.example/a.png', 'format'],
     ['leaderboard_length', 0, 'minimum'],
     ['leaderboard_length', 101, 'maximum'],
     ['uses_leaderboard', 'true', 'type'],

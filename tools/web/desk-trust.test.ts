@@ -198,6 +198,9 @@ test('the secret of a captcha is stored, kept when it is left empty, and never s
   await save(page);
   await page.getByText('Leave it empty to keep the stored one.').waitFor();
   assert.equal(await secret.inputValue(), '');
+  await page.getByLabel('Site key').fill('another-site-key');
+  await page.getByText('It is stored encrypted, and never shown again.').waitFor();
+  await page.getByLabel('Site key').fill('the-site-key');
   await page.getByLabel('Accept the signup as if the test was passed').check();
   await save(page);
   await checkPage(page, 'desk-trust-captcha');

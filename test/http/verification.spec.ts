@@ -350,8 +350,11 @@ describe('asking for another mail', () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
 
     expect((await resend(9_007_199_254_740_991, newEmail())).body.error_code).toBe('WAITLIST_NOT_FOUND');
-    for (const email of [undefined, null, 'nobody'])
-      expect((await resend(waitlist.id, email as string)).status).toBe(400);
+    for (const email of [undefined, null, '', ' ', 'nobody']) {
+      const { status, body } = await resend(waitlist.id, email as string);
+      const rule = email === 'nobody' ? 'format' : 'required';
+      expect([status, body.errors]).toMatchObject([400, [{ field: 'email', rule }]]);
+    }
   });
 
   it('is 429 beyond five an hour from one address, known email or not, but not from an exempt server', async () => {

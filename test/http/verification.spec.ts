@@ -232,6 +232,38 @@ describe('a link', () => {
     expect(await waiterOf(waitlist, friend)).toMatchObject({ verified: true, credit: 'credited' });
   });
 
+  it('is needed for a corrected email later, if the waitlist asks for no verification now', async () => {
+    const waitlist = await service.world.waitlist();
+    const ada = await service.world.signup(waitlist);
+    await patch(waitlist, ada, { verified: true });
+    const email = newEmail();
+
+    expect((await patch(waitlist, ada, { email })).body).toMatchObject({ email, verified: false });
+    await change(waitlist, { verification: 'optional' });
+    await resend(waitlist.id, email);
+
+    expect((await click(await linkOf(email))).status).toBe(303);
+    expect(countMailsTo(email)).toBe(1);
+  });
+
+  it('is mailed again to those who wait for it after verification was turned off', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'optional' });
+    const referrer = await service.world.signup(waitlist);
+    const friend = await service.world.signup(waitlist, { referral_link: referrer.referral_link });
+    await change(waitlist, { verification: 'required' });
+    const pending = await service.world.signup(waitlist);
+    for (const { email } of [friend, pending]) await mailsTo(email);
+
+    await change(waitlist, { verification: 'off' });
+
+    for (const { email } of [friend, pending]) {
+      await service.world.signup(waitlist, { email });
+      await click(await linkOf(email, 2));
+    }
+    expect(await waiterOf(waitlist, friend)).toMatchObject({ credit: 'credited', verified: true });
+    expect(await waiterOf(waitlist, pending)).toMatchObject({ status: 'waiting', verified: true });
+  });
+
   it('ends with the erasure of its person, to whom no mail goes any more', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const ada = await service.world.signup(waitlist);

@@ -17,6 +17,8 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'tex
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
+/** Another process, or this one, may try a mail again after its lease. */
+const LEASE_ENDED_MS = 3 * MINUTE_MS;
 const HOSTILE = '{{to}} {{{html}}} {{#each this}} <b>&"\'<script>alert(1)</script>';
 
 let service: Service;
@@ -485,6 +487,21 @@ describe('offboarding', () => {
     );
     await allAreSent();
     expect(countMailsTo(bob.email)).toBe(0);
+  });
+
+  it('tells people at their corrected email', async () => {
+    const waitlist = await service.world.waitlist({ mail_on_offboarding: true });
+    const ada = await service.world.signup(waitlist);
+    mail.refuse(ada.email, 451);
+    await offboard(waitlist, ada);
+    service.app.get(MailDispatcher).wake();
+    await until(() => mail.tried.includes(ada.email));
+    const email = newEmail();
+
+    await patch(waitlist, ada, { email });
+
+    const [{ subject }] = await ahead(LEASE_ENDED_MS, () => mailsTo(email));
+    expect(subject).toContain('It’s your turn');
   });
 });
 

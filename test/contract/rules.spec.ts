@@ -112,6 +112,8 @@ const isFuture: MoreRules = ({ expires_at: time }) => typeof time !== 'string' |
 
 const isNamed: MoreRules = ({ email = '', phone = '', uuid = '' }) => `${email}${phone}${uuid}`.trim() !== '';
 
+const isEmailGiven: MoreRules = ({ email = '' }) => email.trim() !== '';
+
 const isPageOfSearch: MoreRules = ({ search, status, credit, offset = 0, order = 'joined', ...given }) =>
   ((search === undefined && status === undefined && credit === undefined) || (offset === 0 && order === 'joined')) &&
   (status === undefined || !given.offboarded_request);
@@ -134,7 +136,7 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   // The service checks the answers, because the rule depends on the waitlist.
   [CreateSignupDto, omit(CreateSignup!, 'answers')],
   [GetSignupDto, queryOf('/api/v1/signup'), isNamed],
-  [ResendVerificationDto, ResendVerification!],
+  [ResendVerificationDto, ResendVerification!, isEmailGiven],
   [CreateTokensDto, CreateTokens!],
   [ChangePasswordDto, ChangePassword!],
   [CreateAccountKeyDto, CreateAccountKey!, isFuture],

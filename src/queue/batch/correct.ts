@@ -1,8 +1,9 @@
+import type { AuditAction } from '../../platform/audit/audit-log.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { correct } from '../admission/correct.js';
 import { needsClick } from '../needs-click.js';
 import { spotsAfter } from '../rank-key.js';
-import type { StoredWaiter } from '../waiter.js';
+import type { PersonChanges, StoredWaiter } from '../waiter.js';
 import { changeCredit, confirm } from './credit.js';
 import type { Changed, Correct } from './facts.js';
 import { hold, mailLink, moveTo, set, type State, type Taken } from './state.js';
@@ -33,8 +34,15 @@ export function correctOne(state: State, command: Correct): Changed {
   for (const holders of mailboxes.values()) holders.delete(uuid);
   hold(mailboxes, after.mailboxKey ?? after.emailKey, uuid);
   const changed = { uuids: [uuid] };
-  state.written.push({ write, action: 'waiter_corrected', ...changed });
+  state.written.push({ write, action: actionOf(changes), ...changed });
   return changed;
+}
+
+/** A decision about the credit has its own action, unless other fields change with it. */
+function actionOf({ credit, ...others }: PersonChanges): AuditAction {
+  const isDecision = Object.values(others).every((value: unknown) => value === undefined);
+  if (credit === undefined || !isDecision) return 'waiter_corrected';
+  return credit === 'credited' ? 'credit_approved' : 'credit_refused';
 }
 
 function contactTaken(field: 'email' | 'phone'): Problem {

@@ -35,7 +35,7 @@ export function webhookDisabledMail(waitlist: Waitlist, url: string, deskUrl: st
   return compose(waitlist, {
     subject: `Webhook turned off: ${nameOf(waitlist)}`,
     paragraphs: [
-      ['This webhook was turned off. Its deliveries failed for five days, or its receiver answered 410 (gone):'],
+      ['This webhook was turned off. Its deliveries failed for five days:'],
       [url],
       ['What happens from now on is not sent to it. Fix the receiver, then turn the webhook on again.'],
     ],

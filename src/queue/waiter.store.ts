@@ -30,7 +30,7 @@ export interface Correction {
 }
 
 /** The record that has an email or a phone. */
-export type TakenContact = Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid' | 'verified' | 'status'>;
+export type TakenContact = Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid' | 'verified' | 'status' | 'credit'>;
 
 /** A record and its folded mailbox. */
 export interface MailboxHolder {
@@ -119,17 +119,18 @@ export class WaiterStore {
   findTaken(waitlistId: number, contacts: readonly ContactKeys[]): Query<TakenContact[]> {
     return this.byContacts(contacts, (column, keys, hint) =>
       select<
-        Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid'> & Record<'verified' | 'status', number>,
+        Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid'> & Record<'verified' | 'status' | 'credit', number>,
         TakenContact[]
       >(
-        `SELECT email_key AS emailKey, phone_key AS phoneKey, uuid, verified, status FROM waiter ${hint}
+        `SELECT email_key AS emailKey, phone_key AS phoneKey, uuid, verified, status, credit FROM waiter ${hint}
          WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
         [waitlistId, ...keys],
         (rows) =>
-          rows.map(({ verified, status, ...record }) => ({
+          rows.map(({ verified, status, credit, ...record }) => ({
             ...record,
             verified: verified === 1,
             status: STATUSES[status] as Status,
+            credit: CREDITS[credit] as Credit,
           })),
       ),
     );

@@ -8,7 +8,7 @@ import { known, type Query, together } from '../platform/database/session.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import { type Candidate, CANDIDATES_MAX, type Claimed, DispatchStore } from './dispatch.store.js';
-import { judge, type Receipt, type Verdict } from './retry-schedule.js';
+import { judge, type Verdict } from './retry-schedule.js';
 import { WebhookMetrics } from './webhook.metrics.js';
 import { WebhookSender } from './webhook.sender.js';
 import { WebhookService } from './webhook.service.js';
@@ -35,9 +35,12 @@ interface Attempt {
   readonly delivery: Claimed;
 }
 
-/** An attempt that has ended; without a receipt if this process stopped it. */
+/** An attempt that has ended. */
 interface Ended extends Attempt {
-  readonly receipt: Receipt | null;
+  /** The status of the answer; null without one. */
+  readonly status: number | null;
+  /** This process stopped it. */
+  readonly isStopped: boolean;
 }
 
 /**
@@ -184,9 +187,9 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     const { webhook, delivery } = attempt;
     this.underWay.set(webhook.id, (this.underWay.get(webhook.id) ?? 0) + 1);
     const { id, body } = delivery;
-    const sending = this.sender.send({ id, body, url: webhook.url, secrets }, this.stopped.signal).then((receipt) => {
-      const isStopped = receipt.status === null && this.stopped.signal.aborted;
-      this.ended.push({ ...attempt, receipt: isStopped ? null : receipt });
+    const sending = this.sender.send({ id, body, url: webhook.url, secrets }, this.stopped.signal).then((status) => {
+      const isStopped = status === null && this.stopped.signal.aborted;
+      this.ended.push({ ...attempt, status, isStopped });
       this.attempts.delete(sending);
       this.settling.wake();
     });
@@ -211,28 +214,26 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
 
   private async settle(ended: readonly Ended[]): Promise<void> {
     const now = new Date();
-    const judged = ended.map(({ receipt, ...attempt }) => ({
-      ...attempt,
-      receipt,
-      verdict: receipt && judge(receipt, attempt.delivery.attempts + 1, now),
-    }));
-    const queries = judged.flatMap(({ delivery, receipt, verdict }) => {
-      if (!receipt || !verdict) return [this.deliveries.release(delivery, now)];
+    const tried = ended
+      .filter(({ isStopped }) => !isStopped)
+      .map((attempt) => ({ ...attempt, verdict: judge(attempt.status, attempt.delivery.attempts + 1, now) }));
+    const released = ended
+      .filter(({ isStopped }) => isStopped)
+      .map(({ delivery }) => this.deliveries.release(delivery, now));
+    const settled = tried.flatMap(({ delivery, status, verdict }) => {
       const isLast = verdict.status !== 'pending' && delivery.waiterUuid !== null;
       return [
-        this.deliveries.settle(delivery, verdict, receipt.status),
+        this.deliveries.settle(delivery, verdict, status),
         ...(isLast ? [this.deliveries.releaseNext(delivery, now)] : []),
       ];
     });
-    const tried = judged.flatMap(({ webhook, verdict }) => (verdict ? [{ webhook, verdict }] : []));
     const health = tried.map(({ webhook, verdict }) => this.noteHealth(webhook, verdict, now));
-    await this.database.pipelinedTransaction((transaction) => transaction.commit([...queries, ...health]));
+    await this.database.pipelinedTransaction((transaction) => transaction.commit([...released, ...settled, ...health]));
     for (const { webhook, verdict } of tried) {
       this.metrics.ended(verdict);
       if (verdict.status === 'delivered') continue;
       const failingMs = webhook.failingSince === null ? 0 : now.getTime() - webhook.failingSince.getTime();
-      const isGone = verdict.status === 'failed' && verdict.isGone;
-      if (isGone || failingMs > FAILING_MAX_MS) await this.webhooks.turnOff(webhook);
+      if (failingMs > FAILING_MAX_MS) await this.webhooks.turnOff(webhook);
     }
   }
 

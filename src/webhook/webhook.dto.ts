@@ -79,7 +79,7 @@ export class WebhookDto {
 
   @ApiProperty({
     ...IS_ACTIVE,
-    description: `${IS_ACTIVE.description} The service turns off a webhook that has failed for five days, and one whose receiver answers 410.`,
+    description: `${IS_ACTIVE.description} The service turns off a webhook that has failed for five days.`,
   })
   is_active!: boolean;
 

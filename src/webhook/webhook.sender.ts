@@ -5,7 +5,6 @@ import { isIPv6, type LookupFunction } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { Webhook as Signer } from 'standardwebhooks';
 import { AddressGuard } from './address-guard.js';
-import type { Receipt } from './retry-schedule.js';
 
 /** From the first question to the DNS to the status of the answer. */
 const DEADLINE_MS = 10_000;
@@ -31,13 +30,13 @@ export class WebhookSender {
 
   constructor(private readonly addresses: AddressGuard) {}
 
-  /** Never throws. Whatever keeps an answer away is an attempt without one. */
-  async send(message: Message, stop: AbortSignal): Promise<Receipt> {
+  /** The status of the answer. Never throws: null if anything keeps an answer away. */
+  async send(message: Message, stop: AbortSignal): Promise<number | null> {
     const signal = AbortSignal.any([stop, AbortSignal.timeout(DEADLINE_MS)]);
     try {
       return await this.exchange(message, signal);
     } catch {
-      return { status: null, retryAfterSeconds: null };
+      return null;
     }
   }
 
@@ -46,7 +45,7 @@ export class WebhookSender {
     for (const agent of Object.values(this.agents)) agent.destroy();
   }
 
-  private async exchange({ id, url, body, secrets }: Message, signal: AbortSignal): Promise<Receipt> {
+  private async exchange({ id, url, body, secrets }: Message, signal: AbortSignal): Promise<number | null> {
     const target = new URL(url);
     const addresses = await this.addresses.resolve(target, signal);
     const now = new Date();
@@ -63,12 +62,12 @@ export class WebhookSender {
     const agent = this.agents[isTls ? 'https:' : 'http:'];
     const options = { method: 'POST', headers, agent, signal, lookup: pinnedTo(addresses) };
     const attempt = () =>
-      new Promise<Receipt>((resolve, reject) => {
+      new Promise<number | null>((resolve, reject) => {
         let isAnswered = false;
         const sent = send(target, options, (answer) => {
           isAnswered = true;
           ignoreBody(answer);
-          resolve(receiptOf(answer));
+          resolve(answer.statusCode ?? null);
         });
         sent.on('error', (error) => {
           // The receiver may have closed a kept connection just before.
@@ -88,11 +87,6 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
     if (options.all) callback(null, all);
     else callback(null, all[0]!.address, all[0]!.family);
   };
-}
-
-function receiptOf({ statusCode, headers }: IncomingMessage): Receipt {
-  const seconds = Number(headers['retry-after']);
-  return { status: statusCode ?? null, retryAfterSeconds: seconds > 0 ? seconds : null };
 }
 
 function ignoreBody(answer: IncomingMessage): void {

@@ -223,6 +223,22 @@ describe('the credit of a referral', () => {
       expect(left.map(({ body }) => body)).toEqual([null, null, null, { event: 'erased_signup', signup: { uuid: ada.uuid } }]); // prettier-ignore
     });
 
+    it('hear of a pending referrer at the click, and of the credit so far in its count', async () => {
+      const waitlist = await withWebhook({ verification: 'required', ...SETTINGS });
+      const ada = await service.world.signup(waitlist);
+      const eve = await refer(waitlist, ada);
+
+      await patch(waitlist, eve, { verified: true });
+      await patch(waitlist, ada, { verified: true });
+
+      expect((await deliveries(waitlist)).map(({ body }) => body)).toMatchObject([
+        { event: 'new_signup', signup: { uuid: eve.uuid } },
+        { event: 'verified_signup', signup: { uuid: eve.uuid } },
+        { event: 'new_signup', signup: { uuid: ada.uuid, amount_referred: 1 } },
+        { event: 'verified_signup', signup: { uuid: ada.uuid } },
+      ]);
+    });
+
     it('hear nothing of what happened before they were, and of no other list', async () => {
       const waitlist = await service.world.waitlist();
       await service.world.signup(waitlist);

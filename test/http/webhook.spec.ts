@@ -12,6 +12,7 @@ import { write } from '../../src/platform/database/session.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import type { DeliveryDto, WebhookDto, WebhookWithSecretDto } from '../../src/webhook/webhook.dto.js';
+import { DispatchStore } from '../../src/webhook/dispatch.store.js';
 import { WebhookDispatcher } from '../../src/webhook/webhook.dispatcher.js';
 import { WebhookService, WEBHOOKS_MAX } from '../../src/webhook/webhook.service.js';
 import type { Answer, CallOptions } from '../support/api.js';
@@ -222,7 +223,7 @@ describe('a webhook', () => {
 
   it('gets a failed message again with the same id and body, five seconds later at first, until it fails', async () => {
     const receiver = await startReceiver();
-    receiver.answer = answerWith(500);
+    receiver.answer = answerWith(500, { 'retry-after': '36000' });
     const hook = await hookTo(receiver.url);
 
     const sentMs = Date.now();
@@ -238,6 +239,7 @@ describe('a webhook', () => {
 
     expect(first).toMatchObject({ status: 'pending', last_status: 500 });
     expect(delayMs).toBeGreaterThanOrEqual(4_000);
+    expect(delayMs).toBeLessThan(60_000);
     expect(await deliveries(hook)).toMatchObject([{ status: 'failed', attempts: 8, next_attempt_at: null }]);
     expect(receiver.received).toHaveLength(8);
     expect(new Set(receiver.received.map(({ id, body }) => id + body)).size).toBe(1);
@@ -331,15 +333,16 @@ describe('a webhook', () => {
     expect(await attempted(hook, 1)).toMatchObject([{ status: 'delivered', last_status: 200 }]);
   });
 
-  it('is turned off by the answer 410, with an audit event, and gets nothing until it is turned on', async () => {
+  it('that was turned off by its failures has an audit event, and gets nothing until it is turned on', async () => {
     const receiver = await startReceiver();
     receiver.answer = answerWith(410);
     const hook = await hookTo(receiver.url);
+    await sql('UPDATE webhook SET failing_since = ? WHERE id = ?', [toSqlTime(new Date(Date.now() - 6 * DAY_MS)), hook.id]);
     await emit(hook, ['ada', 'new_signup']);
     await until(async () => !(await list(hook.waitlist))[0]!.is_active);
     receiver.answer = answerWith(200);
 
-    expect(await deliveries(hook)).toMatchObject([{ status: 'failed', last_status: 410 }]);
+    expect(await deliveries(hook)).toMatchObject([{ status: 'pending', last_status: 410 }]);
     expect(refusal(await post(hook, '/test'))).toEqual([409, 'WEBHOOK_OFF']);
     expect(refusal(await post(hook, '/replay', { since: '2026-01-01T00:00:00Z' }))).toEqual([409, 'WEBHOOK_OFF']);
     expect(await service.app.get(Database).one(service.app.get(DeliveryStore).subscribers(hook.waitlist.id))).toEqual([]);
@@ -515,6 +518,23 @@ describe('a webhook', () => {
     expect(await value('waitlist_webhook_attempts_total', 'retried')).toBe(before + 1);
     expect(await value('waitlist_webhook_pending_deliveries')).toBeGreaterThanOrEqual(1);
     expect(await value('waitlist_webhook_delay_seconds')).toBeLessThan(60);
+  });
+
+  // The embedded database has no deadlines: its driver blocks the process.
+  (process.env.TEST_DATABASE_URL ? it : it.skip)('keeps no scrape waiting as long as a request', async () => {
+    const database = service.app.get(Database);
+    const lock = database.dataSource.createQueryRunner();
+    await lock.query('LOCK TABLES delivery WRITE');
+    try {
+      const request = database.one(service.app.get(DispatchStore).countPending()).catch(() => 'request');
+      const scrape = service.app.get(Metrics).registry.metrics();
+      expect(await Promise.race([scrape, request])).toContain('process_cpu_seconds_total');
+      expect(await scrape).not.toMatch(/^waitlist_webhook_(pending_deliveries|delay_seconds) /m);
+      await request;
+    } finally {
+      await lock.query('UNLOCK TABLES');
+      await lock.release();
+    }
   });
 
   describe('with a name', () => {

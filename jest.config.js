@@ -27,6 +27,7 @@ const REQUIRED_ESM = 'cookie';
 export default {
   testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
   runtime: '<rootDir>/test/support/jest/runtime.cjs',
+  testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
   moduleNameMapper: {

@@ -264,18 +264,19 @@ export class WaiterStore {
     return mapped(together([records, tombstones]), ([records, tombstones]) => ({ records, tombstones }));
   }
 
-  /** Refuses the credit of all referrals by the record that has this token. */
+  /** Refuses the credit of all referrals by the record that has this token, and of those that it was imported with. */
   refuseReferrals(waitlistId: number, token: string): Query<unknown> {
     const refusable = [CREDIT_CODES.credited, CREDIT_CODES.awaiting_verification, CREDIT_CODES.withheld];
-    return together(
-      REFERRED_TABLES.map((table) =>
+    return together([
+      ...REFERRED_TABLES.map((table) =>
         write(
           `UPDATE ${table} ${this.database.dialect.byIndex(`${table}_referrer`)} SET credit = ${CREDIT_CODES.refused}
            WHERE waitlist_id = ? AND referred_by_token = ? AND credit IN (${refusable.join(', ')})`,
           [waitlistId, token],
         ),
       ),
-    );
+      write('UPDATE waiter SET imported_referrals = 0 WHERE waitlist_id = ? AND referral_token = ?', [waitlistId, token]),
+    ]);
   }
 
   /** Derives the rank key of each record with credit anew. */

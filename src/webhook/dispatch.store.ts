@@ -113,7 +113,8 @@ export class DispatchStore {
   readBodies(ids: readonly string[]): Query<ReadonlyMap<string, string>> {
     if (ids.length === 0) return known(new Map());
     return select<{ id: string; body: string }, ReadonlyMap<string, string>>(
-      `SELECT id, body FROM delivery WHERE id IN (${placeholders(ids.length)})`,
+      `SELECT d.id, p.body FROM delivery d JOIN payload p ON p.id = d.payload_id
+       WHERE d.id IN (${placeholders(ids.length)})`,
       ids,
       (rows) => new Map(rows.map(({ id, body }) => [id, body])),
     );

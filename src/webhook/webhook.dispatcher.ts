@@ -148,13 +148,13 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
         this.deliveries.putOff(ids, leasedUntil),
         this.putOffWaiting(candidates, now, leasedUntil),
       ]);
-      const deliveries = taken.map((candidate) => ({
-        ...candidate,
-        waitlistId: webhook.waitlistId,
-        webhookId: id,
-        leasedUntil,
-        body: bodies.get(candidate.id) ?? '',
-      }));
+      const deliveries = taken.flatMap((candidate) => {
+        const body = bodies.get(candidate.id);
+        // Without it, the payload is old, and the delivery is about to fail.
+        return body === undefined
+          ? []
+          : [{ ...candidate, waitlistId: webhook.waitlistId, webhookId: id, leasedUntil, body }];
+      });
       return { webhook, secrets, deliveries, hasMore: ready.length > slots || candidates.length === CANDIDATES_MAX };
     });
     if (!claimed) return;

@@ -14,6 +14,11 @@ const ROWS_MAX = 100;
 /** Payloads in one statement. Each can have 60 KB, and the driver's escaping blocks the process while it writes one. */
 const PAYLOADS_MAX = 10;
 
+/**
+ * An attempt that an erasure finds under way goes on for 10 s at most, and the erasure's own transaction takes 4 s at most.
+ * Sent earlier, `erased_signup` could overtake it.
+ */
+const AFTER_ATTEMPTS_MS = 15_000;
 /** Payloads hold contact data. A week covers the schedule of retries and a receiver's weekend. */
 const PAYLOAD_KEPT_MS = 7 * 24 * 3_600_000;
 const ROW_KEPT_MS = 30 * 24 * 3_600_000;
@@ -91,7 +96,7 @@ export class DeliveryStore {
           status: 'pending',
           attempts: 0,
           lastStatus: null,
-          nextAttemptAt: at,
+          nextAttemptAt: event === 'erased_signup' ? new Date(at.getTime() + AFTER_ATTEMPTS_MS) : at,
           createdAt: at,
         });
     }

@@ -227,6 +227,9 @@ describe('the credit of a referral', () => {
       ]);
       const left = await deliveries(waitlist);
       expect(left.map(({ body }) => body)).toEqual([null, null, null, { event: 'erased_signup', signup: { uuid: ada.uuid } }]); // prettier-ignore
+      // An attempt under way, which takes 10 s at most, ends before.
+      const { createdAt, nextAttemptAt } = left.at(-1)!;
+      expect(nextAttemptAt!.getTime() - createdAt.getTime()).toBeGreaterThan(10_000);
     });
 
     it('hear nothing of what happened before they were, and of no other list', async () => {

@@ -20,7 +20,10 @@ export interface Pending {
 
 /** A delivery that is due. */
 export interface Candidate extends Pick<DeliveryEntity, 'id' | 'waiterUuid' | 'number' | 'attempts'> {
-  /** The first pending delivery to the same webhook about the same record: its own, unless it must wait. */
+  /**
+   * The first pending delivery to the same webhook about the same record: its own, unless it must wait. Null for a test, and
+   * if it was committed only while the statement ran.
+   */
   readonly first: { readonly number: number; readonly nextAttemptAt: Date } | null;
 }
 

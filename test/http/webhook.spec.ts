@@ -307,6 +307,24 @@ describe('a webhook', () => {
     await sql('UPDATE webhook SET is_active = 0 WHERE id = ?', [slow.id]);
   });
 
+  it('that answers slowly holds few slots afterwards, as one that fails', async () => {
+    const [slow, other] = [await startReceiver(), await startReceiver()];
+    slow.answer = (...call) => void setTimeout(() => answerWith(200)(...call), 2_100);
+    const [slowHook, otherHook] = [await hookTo(slow.url), await hookTo(other.url)];
+    await emit(slowHook, ['ada', 'new_signup']);
+    await attempted(slowHook, 1);
+
+    slow.answer = () => undefined;
+    await emit(slowHook, ...Array.from({ length: 8 }, (_, index) => [`p${index}`, 'new_signup'] as const));
+    await until(() => slow.received.length === 3);
+    // A later pass over the webhooks.
+    await emit(otherHook, ['bob', 'new_signup']);
+    await attempted(otherHook, 1);
+
+    expect(slow.received).toHaveLength(3);
+    await sql('UPDATE webhook SET is_active = 0 WHERE id = ?', [slowHook.id]);
+  });
+
   it('is not followed to where it redirects', async () => {
     const [receiver, target] = [await startReceiver(), await startReceiver()];
     receiver.answer = answerWith(307, { location: target.url });

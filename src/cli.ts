@@ -264,10 +264,11 @@ webhook
   .description('send the deliveries of a webhook again, whatever their status; a running service sends them')
   .argument('<webhook>', 'the id of the webhook', positiveInteger)
   .option('--since <time>', 'only those since then, such as 2026-11-21T09:30:00Z; all of the last 7 days if omitted')
+  .addOption(new Option('--delivery <ids...>', 'only these, by their webhook-id').conflicts('since'))
   .option(...JSON_OPTION)
-  .action((id: number, options: { since?: string; json?: true }) =>
+  .action((id: number, options: { since?: string; delivery?: string[]; json?: true }) =>
     withServices(async ({ replayDeliveries }) => {
-      const replayed = await replayDeliveries(id, options.since);
+      const replayed = await replayDeliveries(id, options);
       printRow(options, { webhook_id: id, replayed }, `Webhook ${id}: ${replayed} deliveries are sent again.`);
     }),
   );

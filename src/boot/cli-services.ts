@@ -74,11 +74,15 @@ function servicesOf(app: INestApplicationContext) {
       const uuids = new Map(accounts.map(({ id, uuid }) => [id, uuid]));
       return events.map((event) => AuditEventDto.from(event, uuids.get(event.accountId) ?? ''));
     },
-    /** Deliveries since a moment, or all that are kept with their payload. @throws Problem `INVALID_REQUEST`, `WEBHOOK_NOT_FOUND`, `WEBHOOK_OFF` */
-    replayDeliveries: (webhookId: number, since = '1970-01-01T00:00:00Z') =>
-      app
-        .get(WebhookService)
-        .replayByOperator(webhookId, ReplayDeliveriesDto.toSelection(readRequest(ReplayDeliveriesDto, { since }))),
+    /** The deliveries named or since a moment, or all that are kept with their payload. @throws Problem `INVALID_REQUEST`, `WEBHOOK_NOT_FOUND`, `WEBHOOK_OFF` */
+    replayDeliveries: (
+      webhookId: number,
+      { since = '1970-01-01T00:00:00Z', delivery }: { since?: string; delivery?: readonly string[] },
+    ) => {
+      const body = delivery === undefined ? { since } : { delivery_ids: delivery };
+      const selection = ReplayDeliveriesDto.toSelection(readRequest(ReplayDeliveriesDto, body));
+      return app.get(WebhookService).replayByOperator(webhookId, selection);
+    },
     migrate: () => migrate(app.get(Database).dataSource),
     /** Settings of a new waitlist, held to the rules of the API. @throws Problem `INVALID_REQUEST` */
     readSettings: (body: Partial<CreateWaitlistDto>) =>

@@ -17,7 +17,8 @@ const PASSWORD_BYTES = 18;
 export async function prepareFirstStart(app: INestApplicationContext, config: Config): Promise<string> {
   const base = config.publicBaseUrl;
   const docs = config.docsEnabled ? `, documentation: ${base}/docs` : '';
-  const running = `Waitlist Service is running on ${base}  (desk: ${base}/desk${docs})\n`;
+  const mail = config.mail ? '' : 'It sends no mail, because SMTP_URL is not set: emails cannot be verified.\n';
+  const running = `Waitlist Service is running on ${base}  (desk: ${base}/desk${docs})\n${mail}`;
   const auth = app.get(AuthService);
   if (await auth.hasAccounts()) return running;
   return `${running}${await (config.database.kind === 'sqlite' ? createFirstWaitlist : createFirstOwner)(app, config)}`;

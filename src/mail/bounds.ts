@@ -6,7 +6,7 @@ const MAILBOX_DAY_MAX = 10;
 /** Verifications that one network causes: enough for an office, too few to reach a list of addresses. */
 const NETWORK_HOUR_MAX = 300;
 
-/** How many mails were tried lately. */
+/** How many mails were first tried lately. */
 export interface Tried {
   readonly hour: number;
   readonly day: number;
@@ -15,7 +15,7 @@ export interface Tried {
 /** A bound that a mail is beyond. */
 export type Bound = 'mailbox_hour' | 'mailbox_day' | 'network_hour';
 
-/** Holds mails to the bounds, one after the other; `tried` has what was tried before, by hash. */
+/** Holds mails to the bounds at their first attempts, one after the other; `tried` has what was tried before, by hash. */
 export class MailBounds {
   private readonly mailboxes: Map<string, Tried>;
   private readonly networks: Map<string, Tried>;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
-import { known, type Query, select, write } from '../platform/database/session.js';
+import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { MailEntity } from '../outbox/mail.entity.js';
 import { WaiterEntity } from '../queue/waiter.entity.js';
@@ -12,6 +12,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Pending mails that the metrics count: a scrape must stay cheap however many there are. */
 export const COUNTED_MAX = 100_000;
+/** In the order in which they are sent. People wait for a verification; a large offboarding causes many mails at once. */
+const KINDS = ['verification', 'webhook_disabled', 'your_turn'] as const satisfies readonly MailEntity['kind'][];
 
 export type Recipient = Pick<WaiterEntity, 'uuid' | 'email' | 'emailKey' | 'verified'>;
 
@@ -36,8 +38,9 @@ export class DueMailStore {
 
   hasDue(now: Date): Query<boolean> {
     return select<Row, boolean>(
-      `SELECT 1 FROM mail ${this.database.dialect.byIndex('mail_due')} WHERE status = 'pending' AND next_attempt_at <= ? LIMIT 1`,
-      [toSqlTime(now)],
+      `SELECT 1 FROM mail ${this.database.dialect.byIndex('mail_due')}
+       WHERE status = 'pending' AND kind IN (${placeholders(KINDS.length)}) AND next_attempt_at <= ? LIMIT 1`,
+      [...KINDS, toSqlTime(now)],
       (rows) => rows.length > 0,
     );
   }
@@ -52,15 +55,18 @@ export class DueMailStore {
     );
   }
 
-  /** The mails that have been due for longest. Locks them against an erasure, which drops them. */
+  /** The mails to send first: of each kind, those that have been due for longest. Locks them against an erasure, which drops them. */
   findDue(now: Date, limit: number): Query<MailEntity[]> {
-    return select<Row, MailEntity[]>(
-      `SELECT ${this.mails.select('m')} FROM mail m ${this.database.dialect.byIndex('mail_due')}
-       WHERE m.status = 'pending' AND m.next_attempt_at <= ?
-       ORDER BY m.next_attempt_at LIMIT ? ${this.database.dialect.skipLocked}`,
-      [toSqlTime(now), limit],
-      (rows) => rows.map((row) => this.mails.read(row)),
+    const found = KINDS.map((kind) =>
+      select<Row, MailEntity[]>(
+        `SELECT ${this.mails.select('m')} FROM mail m ${this.database.dialect.byIndex('mail_due')}
+         WHERE m.status = 'pending' AND m.kind = ? AND m.next_attempt_at <= ?
+         ORDER BY m.next_attempt_at LIMIT ? ${this.database.dialect.skipLocked}`,
+        [kind, toSqlTime(now), limit],
+        (rows) => rows.map((row) => this.mails.read(row)),
+      ),
     );
+    return mapped(together(found), (mails) => mails.flat().slice(0, limit));
   }
 
   /** The records with these uuids, by uuid. */
@@ -105,19 +111,18 @@ export class DueMailStore {
     );
   }
 
-  /** How many other mails with these hashes were tried in the last hour and day, by hash. */
+  /** How many mails with these hashes were first tried in the last hour and day, by hash. */
   countTried(
     column: 'mailbox_hash' | 'network_hash',
     hashes: readonly string[],
-    { now, without }: { readonly now: Date; readonly without: readonly string[] },
+    now: Date,
   ): Query<ReadonlyMap<string, Tried>> {
     if (hashes.length === 0) return known(new Map());
     const [hour, day] = [HOUR_MS, DAY_MS].map((ms) => toSqlTime(new Date(now.getTime() - ms)));
     return select<Record<'hash' | 'hour' | 'day', string | number>, ReadonlyMap<string, Tried>>(
       `SELECT ${column} AS hash, SUM(CASE WHEN attempted_at > ? THEN 1 ELSE 0 END) AS hour, COUNT(*) AS day FROM mail
-       WHERE ${column} IN (${placeholders(hashes.length)}) AND attempted_at > ?
-         AND id NOT IN (${placeholders(without.length)}) GROUP BY ${column}`,
-      [hour, ...hashes, day, ...without],
+       WHERE ${column} IN (${placeholders(hashes.length)}) AND attempted_at > ? GROUP BY ${column}`,
+      [hour, ...hashes, day],
       // MySQL's sums are decimal texts.
       (rows) => new Map(rows.map((row) => [String(row.hash), { hour: Number(row.hour), day: Number(row.day) }])),
     );
@@ -125,6 +130,15 @@ export class DueMailStore {
 
   change(id: string, change: Partial<MailEntity>): Query<void> {
     return this.mails.update({ id }, change);
+  }
+
+  /** Drops the other verification mails that wait for the same person: the link of this one is as good. */
+  dropOthers({ id, waitlistId, waiterUuid }: MailEntity): Query<void> {
+    return write(
+      `UPDATE mail ${this.database.dialect.byIndex('mail_waiter')} SET status = 'dropped', next_attempt_at = NULL
+       WHERE waitlist_id = ? AND waiter_uuid = ? AND kind = 'verification' AND status = 'pending' AND id <> ?`,
+      [waitlistId, waiterUuid, id],
+    );
   }
 
   /** Stores what became of an attempt, unless the mail was dropped or claimed anew meanwhile. */
@@ -143,11 +157,14 @@ export class DueMailStore {
 
   /** For how many seconds the mail that waits longest has been due; 0 if none is due. */
   measureDelay(now: Date): Query<number> {
-    return select<{ due: Date | string | null }, number>(
-      `SELECT MIN(next_attempt_at) AS due FROM mail WHERE status = 'pending'`,
-      [],
-      ([row]) => (row?.due ? Math.max(0, now.getTime() - fromSqlTime(row.due).getTime()) / 1000 : 0),
+    const delays = KINDS.map((kind) =>
+      select<{ due: Date | string | null }, number>(
+        `SELECT MIN(next_attempt_at) AS due FROM mail WHERE status = 'pending' AND kind = ?`,
+        [kind],
+        ([row]) => (row?.due ? (now.getTime() - fromSqlTime(row.due).getTime()) / 1000 : 0),
+      ),
     );
+    return mapped(together(delays), (seconds) => Math.max(0, ...seconds));
   }
 
   /** How many waitlists send mails. */

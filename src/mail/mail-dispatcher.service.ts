@@ -71,7 +71,8 @@ interface Claim {
 /**
  * Sends the mails of the outbox, on every replica. A claim is one transaction: it holds the mails that are due to their
  * bounds, gives each a new link, and leases them to this process. A mail is sent at least once: if a process
- * dies after the server took a mail, it goes out again when its lease has ended.
+ * dies after the server took a mail, it goes out again when its lease has ended. The first attempt of a verification drops the
+ * others that wait for the same person, so that nobody gets several after an outage.
  */
 @Injectable()
 export class MailDispatcher implements BeforeApplicationShutdown {
@@ -148,25 +149,25 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       const now = new Date();
       const [, due] = await session.all([this.mails.takeTurn(), this.mails.findDue(now, limit)]);
       if (due.length === 0) return { due: 0, claimed: [], dropped: [] };
-      const others = { now, without: due.map(({ id }) => id) };
       const [recipients, waitlists, owners, mailboxes, networks] = await session.all([
         this.mails.findRecipients(distinct(due.map(({ waiterUuid }) => waiterUuid))),
         this.mails.findWaitlists(distinct(due.map(({ waitlistId }) => waitlistId))),
         this.mails.findWebhookOwners(distinct(due.map(({ webhookId }) => webhookId))),
-        this.mails.countTried('mailbox_hash', distinct(due.map(({ mailboxHash }) => mailboxHash)), others),
-        this.mails.countTried('network_hash', distinct(due.map(({ networkHash }) => networkHash)), others),
+        this.mails.countTried('mailbox_hash', distinct(due.map(({ mailboxHash }) => mailboxHash)), now),
+        this.mails.countTried('network_hash', distinct(due.map(({ networkHash }) => networkHash)), now),
       ]);
       const bounds = new MailBounds({ mailboxes, networks });
       const claimed: Claimed[] = [];
       const dropped: { mail: MailEntity; bound: Bound }[] = [];
       const changes: Query<unknown>[] = [];
-      for (const mail of due) {
+      for (const mail of due.filter((one) => !due.some((other) => isInPlaceOf(other, one)))) {
+        const isFirst = mail.attempts === 0;
         const letter = this.compose(mail, now, {
           recipient: recipients.get(mail.waiterUuid ?? ''),
           waitlist: waitlists.get(mail.waitlistId),
           owner: owners.get(mail.webhookId ?? 0),
         });
-        const bound = letter && bounds.take(mail);
+        const bound = letter && isFirst ? bounds.take(mail) : null;
         if (letter === null || bound !== null) {
           changes.push(this.mails.change(mail.id, { status: 'dropped', nextAttemptAt: null }));
           if (bound !== null) dropped.push({ mail, bound });
@@ -174,11 +175,12 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         }
         const lease = {
           attempts: mail.attempts + 1,
-          attemptedAt: now,
+          attemptedAt: mail.attemptedAt ?? now,
           nextAttemptAt: new Date(now.getTime() + LEASE_MS),
         };
         changes.push(this.mails.change(mail.id, lease));
         if (letter.link) changes.push(this.links.insert(letter.link));
+        if (letter.link && isFirst) changes.push(this.mails.dropOthers(mail));
         claimed.push({ mail: { ...mail, ...lease }, letter });
       }
       await session.commit(changes);
@@ -230,6 +232,11 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         : { nextAttemptAt: new Date(Date.now() + delayMs) };
     await this.database.one(this.mails.settle(mail, change));
   }
+}
+
+/** Of a person's verifications, a claim takes the newest; the others wait for the next one, in case a bound drops it. */
+function isInPlaceOf(newer: MailEntity, { kind, waiterUuid, id }: MailEntity): boolean {
+  return kind === 'verification' && newer.kind === kind && newer.waiterUuid === waiterUuid && newer.id > id;
 }
 
 function distinct<Value extends string | number>(values: readonly (Value | null)[]): Value[] {

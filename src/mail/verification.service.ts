@@ -12,6 +12,7 @@ import { hashKey } from '../platform/secrets/random-key.js';
 import { MailStore } from '../outbox/mail.store.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
 import { contactKeys } from '../queue/admission/contact.js';
+import { needsClick } from '../queue/needs-click.js';
 import { QueueReader } from '../queue/queue.reader.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import type { WaitlistName } from '../waitlist/waitlist-name.js';
@@ -95,9 +96,7 @@ export class VerificationService {
   }
 
   private async mailTo({ waiter, waitlist }: LookedUp, address: string): Promise<void> {
-    if (!waiter || waiter.verified || waiter.emailKey === null) return;
-    const waits = waiter.status === 'pending' || waiter.credit === 'awaiting_verification';
-    if (!waits && waitlist.verification === 'off') return;
+    if (!waiter || waiter.emailKey === null || !needsClick(waitlist, waiter)) return;
     const { uuid: waiterUuid, emailKey } = waiter;
     const network = this.networks.hashOf(address);
     const mail = { kind: 'verification', waiterUuid, emailKey, network, at: new Date() } as const;

@@ -37,7 +37,7 @@ export class MailEntity {
   @Column({ name: 'next_attempt_at', type: 'datetime', precision: 3, nullable: true })
   nextAttemptAt!: Date | null;
 
-  /** The last attempt; null before the first. */
+  /** The first attempt, by which bounds count the mail; null before it. */
   @Column({ name: 'attempted_at', type: 'datetime', precision: 3, nullable: true })
   attemptedAt!: Date | null;
 

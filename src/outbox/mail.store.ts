@@ -60,14 +60,22 @@ export class MailStore {
     return this.mails.insert([{ ...newMail(waitlistId, 'webhook_disabled', at), webhookId }]);
   }
 
-  /** Drops the mails that are not sent yet. Call it before the links of these people are deleted: a mail under way adds one. */
-  drop(waitlistId: number, uuids: readonly string[]): Query<unknown> {
+  /**
+   * Drops the mails of these kinds that are not sent yet. Call it before the links of these people are deleted: a mail under
+   * way adds one.
+   */
+  drop(
+    waitlistId: number,
+    uuids: readonly string[],
+    kinds: readonly NewMail['kind'][] = ['verification', 'your_turn'],
+  ): Query<unknown> {
     return together(
       chunksOf(uuids, ROWS_MAX).map((some) =>
         write(
           `UPDATE mail ${this.database.dialect.byIndex('mail_waiter')} SET status = 'dropped', next_attempt_at = NULL
-           WHERE waitlist_id = ? AND status = 'pending' AND waiter_uuid IN (${placeholders(some.length)})`,
-          [waitlistId, ...some],
+           WHERE waitlist_id = ? AND status = 'pending' AND waiter_uuid IN (${placeholders(some.length)})
+             AND kind IN (${placeholders(kinds.length)})`,
+          [waitlistId, ...some, ...kinds],
         ),
       ),
     );

@@ -1,4 +1,4 @@
-import { Header } from '../../web/page/header.js';
+import { Header, PageName } from '../../web/page/header.js';
 import type { Fault, Leader, PublicWaitlist, Status, Values } from '../../web/page/model.js';
 import { PrivatePage } from '../../web/page/private-page.js';
 import { SignupForm } from '../../web/page/signup-form.js';
@@ -113,9 +113,7 @@ export function linkNotFoundPage(waitlist: PublicWaitlist): Page {
     waitlist,
     content: (
       <>
-        <p class="waitlist-name">
-          <bdi>{waitlist.title ?? waitlist.waitlist_name}</bdi>
-        </p>
+        <PageName waitlist={waitlist} />
         <Message heading="link_not_found" more="link_not_found_text" texts={texts} />
         <a class="waitlist-button" href={waitlist.waitlist_url_location}>
           {texts.text('link_not_found_button')}

@@ -30,6 +30,7 @@ import { type SettingChanges, withSettings } from './settings.js';
 import {
   type Applicant,
   type ContactKeys,
+  type Credit,
   type Found,
   LARGE,
   type PersonChanges,
@@ -289,9 +290,9 @@ export class QueueWriter implements BeforeApplicationShutdown {
         // A retry after a lost answer to the commit.
         if (done.has(write.id)) return;
         const credits = ['credited', 'awaiting_verification', 'withheld'] as const;
-        refused = credits.reduce((sum, credit) => sum + (counts.records.get(credit) ?? 0), 0);
-        const taken = (counts.records.get('credited') ?? 0) + (counts.tombstones.get('credited') ?? 0);
-        const standings = referrer ? [withoutReferrals(referrer, taken, waitlist.spotsPerReferral)] : [];
+        const count = (credit: Credit) => (counts.records.get(credit) ?? 0) + (counts.tombstones.get(credit) ?? 0);
+        refused = credits.reduce((sum, credit) => sum + count(credit), referrer?.importedReferrals ?? 0);
+        const standings = referrer ? [withoutReferrals(referrer, waitlist.spotsPerReferral)] : [];
         const counters = new CounterChanges(waitlist);
         for (const { rankKey: to } of standings)
           if (referrer?.status === 'waiting') counters.move(referrer.rankKey, to, referrer.referred);
@@ -475,7 +476,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
       this.recent.insert(id, recentReferrals),
       ...usedLinks.map((link) => this.links.use(link, at)),
       this.deliveries.scrub(id, gone),
-      this.mails.drop(id, [...endedLinks, ...gone]),
+      this.mails.drop(id, gone),
+      this.mails.drop(id, endedLinks, ['verification']),
       this.links.end(id, [...endedLinks, ...gone]),
       this.mails.insert(id, mails),
       this.queues.update(waitlist),
@@ -508,16 +510,17 @@ function weightOf(command: Command | Lone): number {
   return 1 + Math.floor(Buffer.byteLength(JSON.stringify([metadata, answers])) / WEIGHTY_TEXT_BYTES);
 }
 
-/** The events with their bodies. A record that an earlier event shows and that was erased since then is named only. */
+/** The events with their bodies. Of a record that was erased since, only the erasure is told. */
 function bodiesOf({ at, waitlist, events }: Decision, waiters: readonly Waiter[]): NewEvent[] {
   const byUuid = new Map(waiters.map((waiter) => [waiter.uuid, waiter]));
-  return events.map(({ number, event, uuid, newcomer, referredUuid }) => {
+  return events.flatMap(({ number, event, uuid, newcomer, referredUuid }) => {
     const waiter = newcomer ?? byUuid.get(uuid) ?? null;
-    return { number, event, waiterUuid: uuid, body: eventBody({ event, uuid, waiter, referredUuid }, waitlist), at };
+    if (waiter === null && event !== 'erased_signup') return [];
+    return [{ number, event, waiterUuid: uuid, body: eventBody({ event, uuid, waiter, referredUuid }, waitlist), at }];
   });
 }
 
-function withoutReferrals(referrer: StoredWaiter, amount: number, spotsPerReferral: number): StoredWaiter {
-  const changed = { ...referrer, creditedReferrals: referrer.creditedReferrals - amount };
+function withoutReferrals(referrer: StoredWaiter, spotsPerReferral: number): StoredWaiter {
+  const changed = { ...referrer, creditedReferrals: 0 };
   return { ...changed, rankKey: rankKey(changed, spotsPerReferral) };
 }

@@ -51,19 +51,21 @@ export class RecentReferralStore {
     });
   }
 
-  /** Reads no more than `max` rows of a source, however many a flood has left. */
+  /** The database counts no more than `max` rows of a source, however many a flood has left. */
   count(waitlistId: number, sources: readonly ReferralSource[]): Query<RecentReferrals> {
     const since = toSqlTime(new Date(Date.now() - WINDOW_MS));
     const { dialect } = this.database;
     const counts = sources.map(({ token, network, max }) =>
-      select<object, [string, number]>(
-        network === null
-          ? `SELECT 1 FROM recent_referral ${dialect.byIndex('recent_referral_referrer')}
-             WHERE waitlist_id = ? AND referrer_token = ? AND created_at > ? LIMIT ?`
-          : `SELECT 1 FROM recent_referral ${dialect.byIndex('recent_referral_network')}
-             WHERE waitlist_id = ? AND referrer_token = ? AND network = ? AND created_at > ? LIMIT ?`,
+      select<{ count: number }, [string, number]>(
+        `SELECT COUNT(*) AS count FROM (${
+          network === null
+            ? `SELECT 1 FROM recent_referral ${dialect.byIndex('recent_referral_referrer')}
+               WHERE waitlist_id = ? AND referrer_token = ? AND created_at > ? LIMIT ?`
+            : `SELECT 1 FROM recent_referral ${dialect.byIndex('recent_referral_network')}
+               WHERE waitlist_id = ? AND referrer_token = ? AND network = ? AND created_at > ? LIMIT ?`
+        }) AS counted`,
         [waitlistId, token, ...(network === null ? [] : [network]), since, max],
-        (rows) => [sourceKey(token, network), rows.length],
+        ([row]) => [sourceKey(token, network), Number(row?.count)],
       ),
     );
     return mapped(together(counts), (found) => new Map(found));

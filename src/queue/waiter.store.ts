@@ -30,7 +30,7 @@ export interface Correction {
 }
 
 /** The record that has an email or a phone. */
-export type TakenContact = Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid' | 'verified' | 'status'>;
+export type TakenContact = Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid' | 'verified' | 'status' | 'credit'>;
 
 /** A record and its folded mailbox. */
 export interface MailboxHolder {
@@ -119,17 +119,18 @@ export class WaiterStore {
   findTaken(waitlistId: number, contacts: readonly ContactKeys[]): Query<TakenContact[]> {
     return this.byContacts(contacts, (column, keys, hint) =>
       select<
-        Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid'> & Record<'verified' | 'status', number>,
+        Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid'> & Record<'verified' | 'status' | 'credit', number>,
         TakenContact[]
       >(
-        `SELECT email_key AS emailKey, phone_key AS phoneKey, uuid, verified, status FROM waiter ${hint}
+        `SELECT email_key AS emailKey, phone_key AS phoneKey, uuid, verified, status, credit FROM waiter ${hint}
          WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
         [waitlistId, ...keys],
         (rows) =>
-          rows.map(({ verified, status, ...record }) => ({
+          rows.map(({ verified, status, credit, ...record }) => ({
             ...record,
             verified: verified === 1,
             status: STATUSES[status] as Status,
+            credit: CREDITS[credit] as Credit,
           })),
       ),
     );
@@ -263,18 +264,19 @@ export class WaiterStore {
     return mapped(together([records, tombstones]), ([records, tombstones]) => ({ records, tombstones }));
   }
 
-  /** Refuses the credit of all referrals by the record that has this token. */
+  /** Refuses the credit of all referrals by the record that has this token, and of those that it was imported with. */
   refuseReferrals(waitlistId: number, token: string): Query<unknown> {
     const refusable = [CREDIT_CODES.credited, CREDIT_CODES.awaiting_verification, CREDIT_CODES.withheld];
-    return together(
-      REFERRED_TABLES.map((table) =>
+    return together([
+      ...REFERRED_TABLES.map((table) =>
         write(
           `UPDATE ${table} ${this.database.dialect.byIndex(`${table}_referrer`)} SET credit = ${CREDIT_CODES.refused}
            WHERE waitlist_id = ? AND referred_by_token = ? AND credit IN (${refusable.join(', ')})`,
           [waitlistId, token],
         ),
       ),
-    );
+      write('UPDATE waiter SET imported_referrals = 0 WHERE waitlist_id = ? AND referral_token = ?', [waitlistId, token]),
+    ]);
   }
 
   /** Derives the rank key of each record with credit anew. */

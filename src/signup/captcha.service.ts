@@ -44,9 +44,11 @@ type Outcome = (typeof OUTCOMES)[number];
 
 /** The answer of a provider; both speak the same protocol. */
 interface Verdict {
-  readonly success?: unknown;
+  readonly success: boolean;
   readonly 'error-codes'?: readonly unknown[];
 }
+
+const REFUSAL: Verdict = { success: false };
 
 /** Asks the providers of captchas whether a token is valid. They are told nothing else of the person. */
 @Injectable()
@@ -63,7 +65,7 @@ export class CaptchaService {
     this.verifyUrl = captchaVerifyUrl;
     this.checks = new Counter({
       name: 'waitlist_captcha_checks_total',
-      help: 'Captcha tokens by outcome: `passed`, `refused`, `unavailable` (no answer of the provider in time, or the secret is wrong).',
+      help: 'Captcha tokens by outcome: `passed`, `refused`, `unavailable` (no verdict of the provider in time, or the secret is wrong).',
       labelNames: ['outcome'],
       registers: [registry],
     });
@@ -89,22 +91,24 @@ export class CaptchaService {
     // Turnstile has one secret for each site key, hCaptcha one for all.
     const fields = { secret, response: token, ...(provider === 'hcaptcha' && { sitekey }) };
     const verdict = await post(this.verifyUrl ?? VERIFY_URLS[provider], new URLSearchParams(fields));
-    if (verdict?.success === true) return 'passed';
-    const isOfToken = verdict?.success === false && !verdict['error-codes']?.some((code) => NOT_OF_THE_TOKEN.has(code));
+    if (verdict?.success) return 'passed';
+    const isOfToken = verdict && !verdict['error-codes']?.some((code) => NOT_OF_THE_TOKEN.has(code));
     return isOfToken ? 'refused' : 'unavailable';
   }
 }
 
-/** Null without a readable answer in time. */
+/** Null if the provider gives no verdict in time. */
 async function post(url: string, body: URLSearchParams): Promise<Verdict | null> {
   try {
     const signal = AbortSignal.timeout(CAPTCHA_MS);
     const response = await fetch(url, { method: 'POST', body, redirect: 'error', signal });
     if (response.status >= 500 || response.status === 429) return null;
-    const verdict = (await response.json()) as Verdict | null;
-    return Array.isArray(verdict?.['error-codes'] ?? []) ? verdict : null;
+    const verdict = (await response.json().catch(() => null)) as Verdict | null;
+    if (typeof verdict?.success === 'boolean' && Array.isArray(verdict['error-codes'] ?? [])) return verdict;
+    // Any other 4xx refuses the token, so that no token makes the provider look unavailable.
+    return response.ok ? null : REFUSAL;
   } catch {
-    // Connection, TLS, redirect, deadline or syntax: whatever it is, the token was not judged.
+    // Connection, TLS, redirect or deadline: the token was not judged.
     return null;
   }
 }

@@ -25,7 +25,7 @@ export class ReferralController {
   @ApiOperation({
     summary: 'Refuse all referrals of a Waiter',
     description:
-      'Refuses the credit of everybody whom this Waiter referred, whatever their status, erased people included. The Waiter moves back by what they earned it. Later referrals are judged as any other. A single referral is refused by `PATCH /api/v1/signup/{uuid}`.',
+      'Refuses the credit of everybody whom this Waiter referred, whatever their status, erased people included, and the referrals that an import counted for it. The Waiter moves back by what they earned it. Later referrals are judged as any other. A single referral is refused by `PATCH /api/v1/signup/{uuid}`.',
   })
   @ApiOkResponse({ description: 'The number of referrals that changed.', type: RefusedReferralsDto })
   @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)

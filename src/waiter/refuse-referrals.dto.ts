@@ -16,7 +16,8 @@ export class RefuseReferralsDto {
 export class RefusedReferralsDto {
   @ApiProperty({
     ...COUNT_SCHEMA,
-    description: 'Number of Waiters whose credit was refused by this request.',
+    description:
+      'Number of referrals whose credit this request refused, those of erased people and of an import included.',
     example: 3,
   })
   refused!: number;

@@ -12,7 +12,7 @@ import {
 } from '../queue/waitlist.entity.js';
 import { DEFAULTS, type GivenSettings, type Waitlist } from './waitlist.service.js';
 
-const HOUR_REFERRALS = { minimum: 1, maximum: 1_000_000, nullable: true } as const;
+const HOUR_REFERRALS = { minimum: 1, maximum: 10_000, nullable: true } as const;
 const RULE_OFF = 'Null turns the rule off.';
 const DISPOSABLE = {
   nullable: true,

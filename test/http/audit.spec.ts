@@ -67,6 +67,18 @@ describe('the audit log', () => {
     expect(await eventsOf(waitlist, { waitlist_id: waitlist.id, after_id: all[2]!.id })).toEqual(all.slice(3));
   });
 
+  it('names a decision about a credit, unless it comes with a correction', async () => {
+    const waitlist = await service.world.waitlist();
+    const { referral_link } = await service.world.signup(waitlist);
+    const { uuid } = await service.world.signup(waitlist, { referral_link });
+    const bodies = [{ credit: 'refused' }, { credit: 'credited' }, { credit: 'refused', first_name: 'Ada' }];
+    for (const body of bodies) await service.api.patch(`/api/v1/signup/${uuid}`, body, { token: waitlist.owner.token });
+
+    const actions = (await eventsOf(waitlist, { uuid })).map(({ action }) => action);
+
+    expect(actions).toEqual(['waiter_corrected', 'credit_approved', 'credit_refused']);
+  });
+
   it("shows an owner nothing of another owner's", async () => {
     const waitlist = await service.world.waitlist();
     const stranger = await service.world.waitlist();

@@ -93,6 +93,7 @@ describe('a signup on a waitlist with a captcha', () => {
       await join(waitlist, { ...known, captcha_token: ' ' }),
       await join(waitlist, { ...known, captcha_token: 'bad' }),
       await join(waitlist, { ...known, captcha_token: 'odd-' }),
+      await join(waitlist, { ...known, captcha_token: 'unreadable-' }),
       await api.post('/api/v1/waiter', { ...known, waitlist_id: waitlist.id }),
     ];
 

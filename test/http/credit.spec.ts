@@ -77,7 +77,7 @@ describe('the credit of a referral', () => {
   });
 
   describe('of all referrals by one record', () => {
-    it('is refused at once: whatever their status, and those of erased people; what an import brought stays', async () => {
+    it('is refused at once: whatever their status, those of erased people, and those that an import counted', async () => {
       const waitlist = await service.world.waitlist(SETTINGS);
       const csv = 'email,referral_token,amount_referred\nada@example.com,ada-token,3\nbob@example.com,bob-token,0\n';
       const headers = { 'content-type': 'text/csv' };
@@ -94,13 +94,13 @@ describe('the credit of a referral', () => {
       const erasure = { waitlist_id: waitlist.id, signups: [{ uuid: erased.uuid }] };
       await service.api.call('DELETE', '/api/v1/signup', erasure, { token });
 
-      expect((await refuseAll(waitlist, ada)).body).toEqual({ refused: 4 });
+      expect((await refuseAll(waitlist, ada)).body).toEqual({ refused: 8 });
 
       const people = [credited, offboarded, withheld, refused, pending];
       const credits = await Promise.all(people.map(async (person) => (await get(waitlist, person)).credit));
       expect(credits).toEqual(Array(5).fill('refused'));
       const [imported] = await service.world.list(waitlist, { email: 'ada@example.com' });
-      expect(imported).toMatchObject({ amount_referred: 3 });
+      expect(imported).toMatchObject({ amount_referred: 0 });
       expect((await refuseAll(waitlist, ada)).body).toEqual({ refused: 0 });
       expect(await verify(waitlist)).toEqual([]);
     });
@@ -230,6 +230,22 @@ describe('the credit of a referral', () => {
       // An attempt under way, which takes 10 s at most, ends before.
       const { createdAt, nextAttemptAt } = left.at(-1)!;
       expect(nextAttemptAt!.getTime() - createdAt.getTime()).toBeGreaterThan(10_000);
+    });
+
+    it('hear of a pending referrer at the click, and of the credit so far in its count', async () => {
+      const waitlist = await withWebhook({ verification: 'required', ...SETTINGS });
+      const ada = await service.world.signup(waitlist);
+      const eve = await refer(waitlist, ada);
+
+      await patch(waitlist, eve, { verified: true });
+      await patch(waitlist, ada, { verified: true });
+
+      expect((await deliveries(waitlist)).map(({ body }) => body)).toMatchObject([
+        { event: 'new_signup', signup: { uuid: eve.uuid } },
+        { event: 'verified_signup', signup: { uuid: eve.uuid } },
+        { event: 'new_signup', signup: { uuid: ada.uuid, amount_referred: 1 } },
+        { event: 'verified_signup', signup: { uuid: ada.uuid } },
+      ]);
     });
 
     it('hear nothing of what happened before they were, and of no other list', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseHTML } from 'linkedom';
 import { DataSource } from 'typeorm';
 import { MailDispatcher } from '../../src/mail/mail-dispatcher.service.js';
+import { CONNECTIONS_MAX } from '../../src/mail/mail.transport.js';
 import { MailEntity } from '../../src/outbox/mail.entity.js';
 import { MailStore } from '../../src/outbox/mail.store.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -17,6 +18,8 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'tex
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
+/** Another process, or this one, may try a mail again after its lease. */
+const LEASE_ENDED_MS = 3 * MINUTE_MS;
 const HOSTILE = '{{to}} {{{html}}} {{#each this}} <b>&"\'<script>alert(1)</script>';
 
 let service: Service;
@@ -232,6 +235,38 @@ describe('a link', () => {
     expect(await waiterOf(waitlist, friend)).toMatchObject({ verified: true, credit: 'credited' });
   });
 
+  it('is needed for a corrected email later, if the waitlist asks for no verification now', async () => {
+    const waitlist = await service.world.waitlist();
+    const ada = await service.world.signup(waitlist);
+    await patch(waitlist, ada, { verified: true });
+    const email = newEmail();
+
+    expect((await patch(waitlist, ada, { email })).body).toMatchObject({ email, verified: false });
+    await change(waitlist, { verification: 'optional' });
+    await resend(waitlist.id, email);
+
+    expect((await click(await linkOf(email))).status).toBe(303);
+    expect(countMailsTo(email)).toBe(1);
+  });
+
+  it('is mailed again to those who wait for it after verification was turned off', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'optional' });
+    const referrer = await service.world.signup(waitlist);
+    const friend = await service.world.signup(waitlist, { referral_link: referrer.referral_link });
+    await change(waitlist, { verification: 'required' });
+    const pending = await service.world.signup(waitlist);
+    for (const { email } of [friend, pending]) await mailsTo(email);
+
+    await change(waitlist, { verification: 'off' });
+
+    for (const { email } of [friend, pending]) {
+      await service.world.signup(waitlist, { email });
+      await click(await linkOf(email, 2));
+    }
+    expect(await waiterOf(waitlist, friend)).toMatchObject({ credit: 'credited', verified: true });
+    expect(await waiterOf(waitlist, pending)).toMatchObject({ status: 'waiting', verified: true });
+  });
+
   it('ends with the erasure of its person, to whom no mail goes any more', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const ada = await service.world.signup(waitlist);
@@ -350,8 +385,11 @@ describe('asking for another mail', () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
 
     expect((await resend(9_007_199_254_740_991, newEmail())).body.error_code).toBe('WAITLIST_NOT_FOUND');
-    for (const email of [undefined, null, 'nobody'])
-      expect((await resend(waitlist.id, email as string)).status).toBe(400);
+    for (const email of [undefined, null, '', ' ', 'nobody']) {
+      const { status, body } = await resend(waitlist.id, email as string);
+      const rule = email === 'nobody' ? 'format' : 'required';
+      expect([status, body.errors]).toMatchObject([400, [{ field: 'email', rule }]]);
+    }
   });
 
   it('is 429 beyond five an hour from one address, known email or not, but not from an exempt server', async () => {
@@ -393,8 +431,9 @@ describe('one mailbox', () => {
       await service.world.signup(waitlist, { email: `${name}+${index}@example.com` });
     }
     await allAreSent();
-    return mail.tried.filter((address) => address.startsWith(name)).length;
+    return triedOf(name);
   }
+  const triedOf = (name: string): number => mail.tried.filter((address) => address.startsWith(name)).length;
 
   it('gets at most 5 mails an hour and 10 a day, over all lists and tags; the answers stay the same', async () => {
     const name = randomUUID();
@@ -402,6 +441,24 @@ describe('one mailbox', () => {
     expect(await ahead(HOUR_MS + MINUTE_MS, () => flood(name, 6))).toBe(10);
     expect(await ahead(2 * HOUR_MS + 2 * MINUTE_MS, () => flood(name, 1))).toBe(10);
     expect(await ahead(25 * HOUR_MS, () => flood(name, 1))).toBe(11);
+  });
+
+  it('gets the mails that were put off, too: each is counted once, at its first attempt', async () => {
+    const name = randomUUID();
+    const refuse = (refusal: number | undefined) => {
+      for (let index = 0; index < 5; index += 1) mail.refuse(`${name}+${index}@example.com`, refusal);
+    };
+    refuse(451);
+    await flood(name, 5);
+    await until(() => triedOf(name) === 5);
+    refuse(undefined);
+
+    await ahead(HOUR_MS + MINUTE_MS, async () => {
+      await flood(name, 6);
+      await until(() => triedOf(name) === 15);
+      await allAreSent();
+    });
+    expect(triedOf(name)).toBe(15);
   });
 });
 
@@ -435,11 +492,13 @@ describe('offboarding', () => {
     const silent = await service.world.waitlist();
     const ada = await service.world.signup(waitlist);
     const bob = await service.world.signup(silent);
-    for (let index = 0; index < 6; index += 1) await resend(waitlist.id, ada.email);
-    await mailsTo(ada.email, 5);
+    for (let count = 1; count <= 5; count += 1) {
+      await mailsTo(ada.email, count);
+      await resend(waitlist.id, ada.email);
+    }
 
-    await offboard(waitlist, ada);
     await offboard(silent, bob);
+    await offboard(waitlist, ada);
 
     const { subject, text, html } = (await mailsTo(ada.email, 6)).at(-1)!;
     expect(subject).toBe('It’s your turn: Launch');
@@ -448,8 +507,43 @@ describe('offboarding', () => {
     expect(parseHTML(html!).document.querySelector('a')!.getAttribute('href')).toBe(
       'https://app.example/start?a=1&b=2',
     );
-    await allAreSent();
     expect(countMailsTo(bob.email)).toBe(0);
+  });
+
+  it('tells people at their corrected email', async () => {
+    const waitlist = await service.world.waitlist({ mail_on_offboarding: true });
+    const ada = await service.world.signup(waitlist);
+    mail.refuse(ada.email, 451);
+    await offboard(waitlist, ada);
+    service.app.get(MailDispatcher).wake();
+    await until(() => mail.tried.includes(ada.email));
+    const email = newEmail();
+
+    await patch(waitlist, ada, { email });
+
+    const [{ subject }] = await ahead(LEASE_ENDED_MS, () => mailsTo(email));
+    expect(subject).toContain('It’s your turn');
+  });
+
+  it('of many people delays no verification', async () => {
+    const waitlist = await service.world.waitlist({ mail_on_offboarding: true });
+    const slow = await service.world.signups(waitlist, CONNECTIONS_MAX);
+    const others = await service.world.signups(waitlist, 2 * CONNECTIONS_MAX);
+    const tried = (people: readonly Person[]) => people.filter(({ email }) => mail.tried.includes(email)).length;
+    const offboardNext = (offboard_next: number) =>
+      service.api.patch('/api/v1/waiter', { api_key: waitlist.api_key, offboard_request: true, offboard_next }, waitlist.owner); // prettier-ignore
+    for (const { email } of slow) mail.refuse(email, 'silence');
+    await offboardNext(slow.length);
+    service.app.get(MailDispatcher).wake();
+    await until(() => tried(slow) === slow.length);
+    await offboardNext(others.length);
+    const ada = await service.world.signup(await service.world.waitlist({ verification: 'required' }));
+
+    for (const { email } of slow) mail.refuse(email, undefined);
+    await until(() => mail.tried.includes(ada.email));
+
+    expect(tried(others)).toBeLessThan(CONNECTIONS_MAX);
+    await until(() => tried(others) === others.length);
   });
 });
 
@@ -525,19 +619,24 @@ describe('a mail server', () => {
     await mailsTo(slow, 1);
   });
 
-  it('that is away gets the mails when it is back, and no signup waits for it', async () => {
+  it('that is away gets one mail to each person when it is back, and no signup waits for it', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     await mail.stop();
-    const ada = await service.world.signup(waitlist);
+    const email = newEmail();
     const attempts = async () => /waitlist_mail_attempts_total\{outcome="retried"\} (\d+)/.exec((await service.api.get('/metrics')).text)![1]; // prettier-ignore
-    const before = await attempts();
-    service.app.get(MailDispatcher).wake();
-    await until(async () => (await attempts()) !== before);
+    for (let asked = 0; asked < 3; asked += 1) {
+      const before = await attempts();
+      await service.world.signup(waitlist, { email });
+      service.app.get(MailDispatcher).wake();
+      await until(async () => (await attempts()) !== before);
+    }
 
     await mail.listen();
 
-    const [{ link }] = await ahead(10 * SECOND_MS, () => mailsTo(ada.email));
-    expect((await click(link!)).status).toBe(303);
+    const link = await ahead(10 * SECOND_MS, () => linkOf(email));
+    await ahead(10 * MINUTE_MS, allAreSent);
+    expect(countMailsTo(email)).toBe(1);
+    expect((await click(link)).status).toBe(303);
   });
 
   it('is shown in the metrics, without an address', async () => {

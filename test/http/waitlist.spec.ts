@@ -491,7 +491,7 @@ describe('settings of trust', () => {
   const SECRET = 'the-secret-of-the-captcha';
 
   it('are stored as they were sent, and shown to the owner alone', async () => {
-    const rules = { disposable_domains: null, same_mailbox: false, referrals_per_hour: 1, referrals_per_network_per_hour: 1_000_000, minimum_seconds: 3_600 }; // prettier-ignore
+    const rules = { disposable_domains: null, same_mailbox: false, referrals_per_hour: 1, referrals_per_network_per_hour: 10_000, minimum_seconds: 3_600 }; // prettier-ignore
     const settings = { fraud: rules, mail_subject: 'Straße 😀', mail_text: 'One\n\ttwo' };
 
     const { body: created } = await create(settings);
@@ -549,7 +549,7 @@ describe('settings of trust', () => {
     [{ fraud: { referrals_per_day: 1 } }, 'fraud.referrals_per_day', 'known'],
     [{ fraud: { disposable_domains: 'yes' } }, 'fraud.disposable_domains', 'type'],
     [{ fraud: { referrals_per_hour: 0 } }, 'fraud.referrals_per_hour', 'minimum'],
-    [{ fraud: { referrals_per_network_per_hour: 1_000_001 } }, 'fraud.referrals_per_network_per_hour', 'maximum'],
+    [{ fraud: { referrals_per_network_per_hour: 10_001 } }, 'fraud.referrals_per_network_per_hour', 'maximum'],
     [{ fraud: { minimum_seconds: 1.5 } }, 'fraud.minimum_seconds', 'type'],
     [{ fraud: { minimum_seconds: 3_601 } }, 'fraud.minimum_seconds', 'maximum'],
     [{ captcha: 'turnstile' }, 'captcha', 'type'],

@@ -224,6 +224,30 @@ describe('a webhook', () => {
     expect(receiver.events).toEqual(['ada offboarded_signup']);
   });
 
+  it('gets contact data with every event but an erasure, also of people who are offboarded and erased at once', async () => {
+    const receiver = await startReceiver();
+    const hook = await hookTo(receiver.url, { events: ['offboarded_signup', 'erased_signup'] });
+    const { waitlist } = hook;
+    const people = await Promise.all(Array.from({ length: 20 }, () => service.world.signup(waitlist)));
+    const ids = await Promise.all(people.map((person) => service.world.idOf(waitlist, person)));
+
+    await Promise.all(
+      people.flatMap(({ uuid }, index) => [
+        service.world.offboard(waitlist, [ids[index] as number]),
+        service.api.call(
+          'DELETE',
+          '/api/v1/signup',
+          { waitlist_id: waitlist.id, signups: [{ uuid }] },
+          asOwner(waitlist),
+        ),
+      ]),
+    );
+    const { received } = receiver;
+    await until(() => received.filter(({ event }) => event === 'erased_signup').length === people.length);
+
+    for (const { event, signup } of received) expect('email' in signup).toBe(event === 'offboarded_signup');
+  });
+
   it('gets a failed message again with the same id and body, five seconds later at first, until it fails', async () => {
     const receiver = await startReceiver();
     receiver.answer = answerWith(500, { 'retry-after': '36000' });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -190,11 +191,14 @@ describe('the CLI', () => {
     const path = `/api/v1/waitlist/${await makeWaitlist('Replay')}/webhook`;
     const { id } = (await call('POST', path, { body: { url: 'https://[2001:4860:4860::8888]/hook' }, token })).body as { id: number }; // prettier-ignore
     await call('POST', `${path}/${id}/test`, { token });
+    const { body: deliveries } = await call('GET', `${path}/${id}/delivery`, { token });
+    const [delivery] = deliveries as { id: string }[];
     const replay = (...more: string[]) => succeed(['webhook', 'replay', String(id), ...more]);
 
     expect(await replay()).toBe(`Webhook ${id}: 1 deliveries are sent again.\n`);
     expect(parseRows(await replay('--since', '2999-01-01T00:00:00Z', '--json'))).toEqual([{ webhook_id: id, replayed: 0 }]); // prettier-ignore
     expect(await fail(['webhook', 'replay', String(id), '--since', 'yesterday'])).toMatch(/^since must be an ISO 8601 time/); // prettier-ignore
+    expect(parseRows(await replay('--delivery', delivery!.id, randomUUID(), '--json'))).toEqual([{ webhook_id: id, replayed: 1 }]); // prettier-ignore
     expect(await fail(['webhook', 'replay', '999999'])).toBe('There is no such webhook.\n');
     const [event] = parseRows(await succeed(['audit', '--owner', 'twice@example.com', '--limit', '1', '--json']));
     expect(event).toMatchObject({ action: 'deliveries_replayed', request_id: null });

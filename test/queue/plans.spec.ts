@@ -425,8 +425,8 @@ async function plan(dataSource: DataSource, { sql, parameters }: Statement): Pro
 
 /** SQLite counts no rows, but names the columns of a search. If they leave it open, only a LIMIT may end it. */
 function isNarrow(step: string, { sql, parameters }: Statement): boolean {
-  // A derived table of one row.
-  if (/^ALL <derived\d+> /.test(step) && / LIMIT 1\) n /.test(sql)) return true;
+  // A derived table, with as many rows as its LIMIT says.
+  if (/^(ALL <derived\d+> |SCAN counted$)/.test(step) && / LIMIT (1\) n |\?\) AS counted$)/.test(sql)) return true;
   // Constant rows are values in the statement.
   if (/^(ALL|index|SCAN(?! (\d+ )?CONSTANT ROW)) /.test(step)) return false;
   // A LIMIT ends a statement early only if the index has its order.

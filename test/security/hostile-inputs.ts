@@ -620,7 +620,7 @@ const SETTING_FAULTS: Fields = {
   uses_leaderboard: wrongType('boolean'),
   fraud: wrongType('object'),
   'fraud.disposable_domains': wrongType('boolean', 'null'),
-  'fraud.referrals_per_hour': { ...wrongType('number', 'null'), 'out of range': [-1, 0, 1_000_001] },
+  'fraud.referrals_per_hour': { ...wrongType('number', 'null'), 'out of range': [-1, 0, 10_001] },
   'fraud.referals_per_hour': { unknown: [1] },
   captcha: { 'wrong type': ['true', 1, true, ['text']] },
   'captcha.provider': { ...wrongType('text'), 'no provider': ['recaptcha', 'https://example.com'] },

@@ -16,6 +16,8 @@ const GOOD = 'good-';
 
 /** Each token that begins with it is bad for a reason that the protocol does not know yet. */
 const ODD = 'odd-';
+/** Each token that begins with it is answered with an error of the caller, without JSON. */
+const UNREADABLE = 'unreadable-';
 const PATH = '/siteverify';
 const ACCEPTED = '{"success":true,"error-codes":[]}';
 
@@ -58,6 +60,7 @@ export class CaptchaProviderStandIn {
     if (this.mood === 'broken') return void response.writeHead(500).end(ACCEPTED);
     if (this.mood === 'garbled') return void response.end('<html>Sorry');
     if (this.mood === 'elsewhere') return void response.writeHead(302, { location: '/elsewhere' }).end();
+    if (fields.response?.startsWith(UNREADABLE)) return void response.writeHead(400).end('<html>Bad Request');
     const errors = this.mood === 'failed' ? ['internal-error'] : this.errorsOf(fields);
     const verdict = { success: errors.length === 0, 'error-codes': errors, challenge_ts: '2026-11-21T09:30:00Z' };
     response.setHeader('content-type', 'application/json').end(JSON.stringify(verdict));

@@ -133,22 +133,28 @@ test('a withheld referral is shown with its reasons; approved it moves the refer
   await panel.getByRole('button', { name: 'Approve' }).click();
   await page.getByRole('dialog', { name: 'Approve this referral?' }).getByRole('button', { name: 'Approve' }).click();
   await panel.getByText('It counts.').waitFor();
+  for (const event of ['Referral approved', 'Referral refused']) await panel.getByText(event).waitFor();
   assert.equal(await placeOf(id, 'referrer@example.com'), 1);
   await page.context().close();
 });
 
-test('all referrals of one person are refused at once, and the places move back', async () => {
+test('all referrals of one person are refused at once, pending ones too, and the places move back', async () => {
   const id = await waitlistWithReferrer();
+  const [{ referral_link } = {}] = await stage.list(id, { search: 'referrer@' });
+  await stage.configure(id, { verification: 'required' });
+  await join(id, 'late@example.com', String(referral_link));
   const page = await open(`/${id}/people?search=referrer`);
   await page.getByRole('row', { name: 'referrer@example.com' }).click();
   const panel = page.getByRole('dialog').first();
   await panel.getByText('1 referral × 3 places = 3 places forward').waitFor();
+  await panel.getByText('Referred, pending').waitFor();
+  await panel.getByText('late@example.com · Awaits verification').waitFor();
   await panel.getByRole('button', { name: 'Refuse all referrals' }).click();
   const dialog = page.getByRole('dialog', { name: 'Refuse all referrals of this person?' });
   await dialog.getByText('referrer@example.com moves back by up to 3 places.').waitFor();
   await checkPage(page, 'desk-trust-refuse-all', { fullPage: false });
   await dialog.getByRole('button', { name: 'Refuse all' }).click();
-  await page.getByText('3 referrals refused').waitFor();
+  await page.getByText('4 referrals refused').waitFor();
   await panel.getByText('Number 10', { exact: true }).waitFor();
   assert.equal(await placeOf(id, 'referrer@example.com'), 10);
   await page.context().close();
@@ -192,6 +198,9 @@ test('the secret of a captcha is stored, kept when it is left empty, and never s
   await save(page);
   await page.getByText('Leave it empty to keep the stored one.').waitFor();
   assert.equal(await secret.inputValue(), '');
+  await page.getByLabel('Site key').fill('another-site-key');
+  await page.getByText('It is stored encrypted, and never shown again.').waitFor();
+  await page.getByLabel('Site key').fill('the-site-key');
   await page.getByLabel('Accept the signup as if the test was passed').check();
   await save(page);
   await checkPage(page, 'desk-trust-captcha');

@@ -10,6 +10,15 @@ interface HeaderProps {
   readonly showsTitle?: boolean;
 }
 
+/** The name of the waitlist, above the content of a private page. */
+export function PageName({ waitlist }: Pick<HeaderProps, 'waitlist'>) {
+  return (
+    <p class="waitlist-name">
+      <bdi>{waitlist.title ?? waitlist.waitlist_name}</bdi>
+    </p>
+  );
+}
+
 /** What stands above the form. */
 export function Header({ waitlist, texts: { text }, heading: Heading = 'h1', showsTitle = true }: HeaderProps) {
   const introduction = text(waitlist.is_closed ? 'closed' : 'introduction');

@@ -1,13 +1,12 @@
 /** @jsxImportSource preact */
+import { PageName } from './header.js';
 import { StatusView, type StatusProps } from './status.js';
 
 /** The page of a person who joined. The widget shows only the status: it stands in a page that has a name. */
 export function PrivatePage({ waitlist, status, leaders, texts, resend }: Omit<StatusProps, 'heading'>) {
   return (
     <>
-      <p class="waitlist-name">
-        <bdi>{waitlist.title ?? waitlist.waitlist_name}</bdi>
-      </p>
+      <PageName waitlist={waitlist} />
       <StatusView waitlist={waitlist} status={status} leaders={leaders} texts={texts} resend={resend} />
       {status.status === 'waiting' && <p class="waitlist-note waitlist-bookmark">{texts.text('bookmark')}</p>}
     </>

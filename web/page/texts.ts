@@ -41,7 +41,7 @@ export const TEXTS = {
   invalid: 'Please check this.',
   question_changed: 'The questions have changed. Please answer them again.',
   not_found: 'We found no signup with these details.',
-  too_many_requests: 'There were too many requests. Please wait a minute and try again.',
+  too_many_requests: 'There were too many requests. Please try again later.',
   unavailable: 'The waitlist can’t be reached right now. Please try again in a moment.',
   retry: 'Try again',
 

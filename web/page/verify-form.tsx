@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+import { PageName } from './header.js';
 import type { PublicWaitlist } from './model.js';
 import type { Texts } from './texts.js';
 
@@ -12,9 +13,7 @@ interface VerifyFormProps {
 export function VerifyForm({ waitlist, action, texts: { text } }: VerifyFormProps) {
   return (
     <>
-      <p class="waitlist-name">
-        <bdi>{waitlist.title ?? waitlist.waitlist_name}</bdi>
-      </p>
+      <PageName waitlist={waitlist} />
       <form class="waitlist-form" method="post" action={action}>
         <h1 class="waitlist-title">{text('verify')}</h1>
         <p class="waitlist-introduction">{text('verify_text')}</p>

@@ -30,6 +30,8 @@ export const AUDIT_ACTIONS = [
   'waiters_offboarded',
   'waiters_imported',
   'waiter_corrected',
+  'credit_approved',
+  'credit_refused',
   'waiters_erased',
   'referrals_refused',
   'webhook_created',

@@ -106,10 +106,13 @@ export function PersonName(options: FieldOptions) {
   return Text({ maxLength: 100, ...options });
 }
 
-/** An address, or blank text, which counts as none. */
+/** An address. Blank text counts as none. */
 export function Email(options: FieldOptions) {
-  const addressFault = (value: string) =>
-    value.trim() === '' || emailKey(value) !== null ? null : invalidEmail(value);
+  const isNeeded = !options.optional && !options.nullable && !options.unless;
+  const addressFault = (value: string) => {
+    if (value.trim() === '') return isNeeded ? broken('required', 'is required') : null;
+    return emailKey(value) === null ? invalidEmail(value) : null;
+  };
   return applyDecorators(text({ ...EMAIL_SCHEMA, ...options }, plusOfSpaces), Holds('address', addressFault));
 }
 

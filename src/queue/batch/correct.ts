@@ -1,7 +1,9 @@
+import type { AuditAction } from '../../platform/audit/audit-log.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { correct } from '../admission/correct.js';
+import { needsClick } from '../needs-click.js';
 import { spotsAfter } from '../rank-key.js';
-import type { StoredWaiter } from '../waiter.js';
+import type { PersonChanges, StoredWaiter } from '../waiter.js';
 import { changeCredit, confirm } from './credit.js';
 import type { Changed, Correct } from './facts.js';
 import { hold, mailLink, moveTo, set, type State, type Taken } from './state.js';
@@ -32,8 +34,15 @@ export function correctOne(state: State, command: Correct): Changed {
   for (const holders of mailboxes.values()) holders.delete(uuid);
   hold(mailboxes, after.mailboxKey ?? after.emailKey, uuid);
   const changed = { uuids: [uuid] };
-  state.written.push({ write, action: 'waiter_corrected', ...changed });
+  state.written.push({ write, action: actionOf(changes), ...changed });
   return changed;
+}
+
+/** A decision about the credit has its own action, unless other fields change with it. */
+function actionOf({ credit, ...others }: PersonChanges): AuditAction {
+  const isDecision = Object.values(others).every((value: unknown) => value === undefined);
+  if (credit === undefined || !isDecision) return 'waiter_corrected';
+  return credit === 'credited' ? 'credit_approved' : 'credit_refused';
 }
 
 function contactTaken(field: 'email' | 'phone'): Problem {
@@ -47,18 +56,13 @@ function notReferred(): Problem {
   return Problem.ruleBroken([{ field: 'credit', rule: 'known', message }]);
 }
 
-/** Links to the old email end. Where people verify their emails, the new one is to be verified; place and credit stay. */
+/** Links to the old email end. The new one is not verified; place and credit stay. */
 function changeEmail(state: State, id: number, isVerified: boolean): void {
-  const record = state.records.get(id) as StoredWaiter;
+  const record = { ...(state.records.get(id) as StoredWaiter), verified: isVerified };
   state.endedLinks.push(record.uuid);
-  if (record.emailKey === null || isVerified || !mustVerify(state, record)) return;
-  if (record.verified) set(state, id, { verified: false });
-  mailLink(state, record, null);
-}
-
-/** Whoever is pending stays so until a click, also if the waitlist asks for no verification any more. */
-export function mustVerify({ waitlist }: State, { status }: Pick<Taken, 'status'>): boolean {
-  return waitlist.verification !== 'off' || status === 'pending';
+  if (isVerified) return;
+  set(state, id, { verified: false });
+  if (needsClick(state.waitlist, record)) mailLink(state, record, null);
 }
 
 /** Grants a record more spots, or takes some back. */
@@ -71,7 +75,7 @@ function advance(state: State, id: number, spots: number): void {
 /** A credit that is approved before the verification counts with it. */
 function decideCredit(state: State, id: number, decided: 'credited' | 'refused'): void {
   const record = state.records.get(id) as StoredWaiter;
-  const mustWait = decided === 'credited' && !record.verified && mustVerify(state, record);
+  const mustWait = decided === 'credited' && needsClick(state.waitlist, { ...record, credit: decided });
   if (mustWait && record.credit === 'credited') return;
   changeCredit(state, record, mustWait ? 'awaiting_verification' : decided);
 }

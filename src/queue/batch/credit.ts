@@ -41,7 +41,9 @@ export function judge(
 /** Gives the referrer of a record its credit. An erased referrer gets none. */
 export function credit(state: State, { uuid, referredByToken }: StoredWaiter): void {
   const referrer = count(state, referredByToken, 1);
-  if (referrer) emit(state, 'referral_credited', referrer.uuid, { referredUuid: uuid });
+  // Nobody has heard of a pending one: its `new_signup` will show the count.
+  if (referrer && referrer.status !== 'pending')
+    emit(state, 'referral_credited', referrer.uuid, { referredUuid: uuid });
 }
 
 /** Changes the credit of a record, and with it the count of its referrer. */

@@ -2,11 +2,11 @@ import { v7 as uuidV7 } from 'uuid';
 import { admit } from '../admission/admit.js';
 import { countRecord } from '../counters.js';
 import { daysOf } from '../day-counts.js';
+import { needsClick } from '../needs-click.js';
 import { rankKey } from '../rank-key.js';
 import { newReferralToken } from '../referral-link.js';
 import type { Found, Newcomer, Status, Waiter } from '../waiter.js';
 import type { LeanWaitlist } from '../waitlist.table.js';
-import { mustVerify } from './correct.js';
 import { credit, judge, type Referral } from './credit.js';
 import type { Duplicate, Join } from './facts.js';
 import { emit, hold, mailLink, type State } from './state.js';
@@ -19,7 +19,7 @@ export function join(state: State, { applicant }: Join): Found | Duplicate {
   const { network } = applicant.trust;
   const known = takenEmails.get(emailKey) ?? takenPhones.get(phoneKey);
   if (known) {
-    if (!known.verified && mustVerify(state, known)) mailLink(state, known, network);
+    if (needsClick(waitlist, known)) mailLink(state, known, network);
     return { keys, isNew: false, revealsRecord: refusal !== null };
   }
   if (refusal) throw refusal;

@@ -219,7 +219,7 @@ def _is_kindness(case):
         name in body for name in ("id", "created_at", "secret", "secret_available")
     ):
         return True
-    if _id_of(case) not in (*SIGNUPS, "resendVerification"):
+    if _id_of(case) not in SIGNUPS:
         return False
     # Blank contact data is none.
     if any(isinstance(body.get(name), str) and body[name].strip() == "" for name in ("email", "phone")):

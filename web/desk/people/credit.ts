@@ -32,15 +32,15 @@ export function reasonsOf({ credit_reasons }: Pick<Person, 'credit_reasons'>): s
   return credit_reasons.map((reason) => REASONS[reason]).join('; ');
 }
 
-/** Whether somebody came by a referral that does not count, or not yet. */
+/** Whether a person was referred and the referral does not count, or not yet. */
 export function isUncredited(credit: Credit): boolean {
-  return credit === 'withheld' || credit === 'refused' || credit === 'awaiting_verification';
+  return credit !== 'none' && credit !== 'credited';
 }
 
 /** Whether an owner can approve the referral of a person, or refuse it. */
 export function choicesFor({ credit }: Pick<Person, 'credit'>) {
   return {
     canApprove: credit === 'withheld' || credit === 'refused',
-    canRefuse: credit === 'withheld' || credit === 'credited' || credit === 'awaiting_verification',
+    canRefuse: credit !== 'none' && credit !== 'refused',
   };
 }

@@ -78,16 +78,18 @@ export function nextPeopleQuery(waitlistId: number, limit: number) {
   });
 }
 
-/** Those whom the person with this token referred: the first few of each state, and how many there are. */
+/** Those whom the person with this token referred: for each status that any of them has, the first few. */
 export function referredPeopleQuery(waitlistId: number, token: string, limit: number) {
   return queryOptions({
     queryKey: [...keyOf(waitlistId), 'referred people', token, limit],
     queryFn: async ({ signal }) => {
-      const [waiting, offboarded] = await Promise.all([
-        fetchPeople(waitlistId, { referral_token: token, order: 'joined', limit }, signal),
-        fetchPeople(waitlistId, { referral_token: token, status: 'offboarded', limit }, signal),
-      ]);
-      return { waiting, offboarded };
+      const filter = { referral_token: token, order: 'joined', limit } as const;
+      const fetchGroup = async (status: Person['status']) => ({
+        status,
+        ...(await fetchPeople(waitlistId, { ...filter, status }, signal)),
+      });
+      const groups = await Promise.all((['waiting', 'offboarded', 'pending'] as const).map(fetchGroup));
+      return groups.filter(({ people }) => people.length > 0);
     },
   });
 }

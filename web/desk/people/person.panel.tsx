@@ -277,11 +277,17 @@ function Metadata({ metadata }: { metadata: Person['metadata'] }) {
   );
 }
 
+const REFERRED: Readonly<Record<Person['status'], string>> = {
+  waiting: 'Referred, in line',
+  offboarded: 'Referred, let in',
+  pending: 'Referred, pending',
+};
+
 /** Who referred a person, and whom the person referred. */
 function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefuseAll: () => void }) {
   const { waitlist_id: waitlistId, referral_token: token, referrer, referred_by_waiter_token: by } = person;
   const referred = useQuery(referredPeopleQuery(waitlistId, token, REFERRED_SHOWN));
-  const groups = referred.data ? [referred.data.waiting, referred.data.offboarded] : [];
+  const groups = referred.data ?? [];
   return (
     <PlainSection isDense title="Referrals">
       <Text size="sm">
@@ -302,42 +308,41 @@ function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefuseAll: 
         )}
       </Text>
       {referred.isError && <ProblemAlert error={referred.error} onRetry={() => void referred.refetch()} />}
-      {referred.data && groups.every(({ people }) => people.length === 0) && <Text size="sm">No referrals yet.</Text>}
-      {groups.map(({ people, total }, index) =>
-        people.length === 0 ? null : (
-          <Stack gap={4} key={index}>
-            <Text size="sm" c="dimmed">
-              {index === 0 ? 'Referred, in line' : 'Referred, let in'}: {count(total ?? people.length)}
+      {referred.data && groups.length === 0 && <Text size="sm">No referrals yet.</Text>}
+      {groups.map(({ status, people, total, nextAfterId }) => (
+        <Stack gap={4} key={status}>
+          <Text size="sm" c="dimmed">
+            {REFERRED[status]}
+            {total !== null && `: ${count(total)}`}
+          </Text>
+          {people.map((other) => (
+            <Text size="sm" key={other.uuid}>
+              <PersonLink person={other} name={contactOf(other)} />
+              {isUncredited(other.credit) && (
+                <Text span inherit c="dimmed">
+                  {` · ${CREDITS[other.credit]}`}
+                </Text>
+              )}
             </Text>
-            {people.map((other) => (
-              <Text size="sm" key={other.uuid}>
-                <PersonLink person={other} name={contactOf(other)} />
-                {isUncredited(other.credit) && (
-                  <Text span inherit c="dimmed">
-                    {` · ${CREDITS[other.credit]}`}
-                  </Text>
-                )}
-              </Text>
-            ))}
-            {(total ?? 0) > people.length && (
-              <Anchor
-                size="sm"
-                renderRoot={(props) => (
-                  <Link
-                    {...props}
-                    to="/$waitlistId/people"
-                    params={{ waitlistId }}
-                    search={{ referral_token: token, ...(index === 1 && { status: 'offboarded' as const }) }}
-                  />
-                )}
-              >
-                Show all {count(total ?? 0)}
-              </Anchor>
-            )}
-          </Stack>
-        ),
-      )}
-      {groups.some(({ people }) => people.length > 0) && (
+          ))}
+          {nextAfterId !== null && (
+            <Anchor
+              size="sm"
+              renderRoot={(props) => (
+                <Link
+                  {...props}
+                  to="/$waitlistId/people"
+                  params={{ waitlistId }}
+                  search={{ referral_token: token, ...(status !== 'waiting' && { status }) }}
+                />
+              )}
+            >
+              Show all {total !== null && count(total)}
+            </Anchor>
+          )}
+        </Stack>
+      ))}
+      {groups.length > 0 && (
         <Group>
           <Button size="compact-sm" variant="subtle" color="red" onClick={onRefuseAll}>
             Refuse all referrals
@@ -428,8 +433,10 @@ function PersonLink({ person, name }: { person: Pick<Person, 'uuid' | 'waitlist_
 const ACTIONS: Readonly<Partial<Record<HistoryEvent['action'], string>>> = {
   waiters_offboarded: 'Let in',
   waiter_corrected: 'Edited or moved',
+  credit_approved: 'Referral approved',
+  credit_refused: 'Referral refused',
   waiters_imported: 'Imported',
-  referrals_refused: 'Referrals refused',
+  referrals_refused: 'All referrals refused',
 };
 
 /** What happened to a person, latest first, from the audit log. */

@@ -58,7 +58,7 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
     <Stack>
       <Group align="flex-end" gap="xs">
         <Button
-          size="compact-sm"
+          size="xs"
           variant="default"
           disabled={chosen.length === 0}
           onClick={() => replay.mutate({ delivery_ids: [...chosen] })}
@@ -73,19 +73,14 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
           onChange={({ currentTarget }) => setSince(currentTarget.value)}
         />
         <Button
-          size="compact-sm"
+          size="xs"
           variant="default"
           disabled={since === ''}
           onClick={() => replay.mutate({ since: new Date(since).toISOString() })}
         >
           Send all since then again
         </Button>
-        <Button
-          size="compact-sm"
-          variant="subtle"
-          loading={deliveries.isRefetching}
-          onClick={() => void deliveries.refetch()}
-        >
+        <Button size="xs" variant="subtle" loading={deliveries.isRefetching} onClick={() => void deliveries.refetch()}>
           Refresh
         </Button>
       </Group>
@@ -123,7 +118,7 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
                   </Badge>
                 </Table.Td>
                 <Table.Td>{count(attempts)}</Table.Td>
-                <Table.Td>{last_status ?? (attempts > 0 ? 'None' : '–')}</Table.Td>
+                <Table.Td>{last_status ?? (attempts > 0 ? 'No answer' : '–')}</Table.Td>
                 <Table.Td>
                   <RelativeTime time={created_at} />
                 </Table.Td>

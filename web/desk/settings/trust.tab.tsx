@@ -4,7 +4,6 @@ import type { Waitlist } from '../queries';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
 
 type Captcha = NonNullable<Waitlist['captcha']>;
-type FraudRules = Waitlist['fraud'];
 type NumberRule = 'referrals_per_hour' | 'referrals_per_network_per_hour' | 'minimum_seconds';
 
 interface TrustValues extends Record<string, unknown> {
@@ -12,7 +11,7 @@ interface TrustValues extends Record<string, unknown> {
   mail_subject: string;
   mail_text: string;
   mail_on_offboarding: boolean;
-  fraud: { [Rule in keyof FraudRules]: FraudRules[Rule] };
+  fraud: Waitlist['fraud'];
   captcha: {
     provider: Captcha['provider'] | 'none';
     site_key: string;
@@ -52,19 +51,19 @@ const NUMBER_RULES: readonly {
   {
     rule: 'referrals_per_hour',
     label: 'Referrals of one person within an hour',
-    description: 'More of them wait for your approval.',
+    description: 'Any beyond that wait for your approval.',
     first: 60,
   },
   {
     rule: 'referrals_per_network_per_hour',
     label: 'Referrals of one person from one network within an hour',
-    description: 'More of them wait for your approval.',
+    description: 'Any beyond that wait for your approval.',
     first: 20,
   },
   {
     rule: 'minimum_seconds',
     label: 'Seconds to fill in the form',
-    description: 'A referral that is faster than a human waits for your approval.',
+    description: 'A referral that is sent faster waits for your approval.',
     first: 2,
   },
 ];
@@ -74,6 +73,8 @@ export function TrustTab({ waitlist }: { waitlist: Waitlist }) {
   const settings = useSettingsForm(waitlist, valuesOf, changesOf);
   const { form } = settings;
   const { captcha, fraud } = form.values;
+  const { provider, site_key } = settings.saved.captcha;
+  const isSecretStored = captcha.provider === provider && captcha.site_key === site_key;
   return (
     <SettingsTab settings={settings}>
       <PlainSection title="Verified addresses" description="A mail asks new people to confirm their address.">
@@ -122,7 +123,7 @@ export function TrustTab({ waitlist }: { waitlist: Waitlist }) {
           onChange={({ currentTarget }) => form.setFieldValue('fraud.same_mailbox', currentTarget.checked || null)}
         />
         {NUMBER_RULES.map(({ rule, label, description, first }) => (
-          <Group key={rule} align="flex-start" wrap="nowrap">
+          <Group key={rule} align="flex-start" gap="sm" wrap="nowrap">
             <Switch
               mt={4}
               aria-label={`Rule: ${label}`}
@@ -157,11 +158,11 @@ export function TrustTab({ waitlist }: { waitlist: Waitlist }) {
             />
             <PasswordInput
               label="Secret"
-              required={waitlist.captcha === null}
+              required={!isSecretStored}
               description={
-                waitlist.captcha === null
-                  ? 'From the same page of the provider. It is stored encrypted, and never shown again.'
-                  : 'Leave it empty to keep the stored one.'
+                isSecretStored
+                  ? 'Leave it empty to keep the stored one.'
+                  : 'From the same page of the provider. It is stored encrypted, and never shown again.'
               }
               autoComplete="off"
               {...form.getInputProps('captcha.secret')}
@@ -185,7 +186,7 @@ function valuesOf(waitlist: Waitlist): TrustValues {
     mail_subject: waitlist.mail_subject ?? '',
     mail_text: waitlist.mail_text ?? '',
     mail_on_offboarding: waitlist.mail_on_offboarding,
-    fraud: { ...waitlist.fraud },
+    fraud: waitlist.fraud,
     captcha: {
       provider: waitlist.captcha?.provider ?? 'none',
       site_key: waitlist.captcha?.site_key ?? '',

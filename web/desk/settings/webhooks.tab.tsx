@@ -51,8 +51,8 @@ export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
     <Stack gap="xl">
       <Group justify="space-between" align="flex-start">
         <Text size="sm" c="dimmed" maw="70ch">
-          Each event is posted to these addresses, with a signature of Standard Webhooks. If a receiver is away, the
-          service tries again for about a day.
+          Each event is posted to these addresses, signed as Standard Webhooks specifies. If a receiver does not answer,
+          the service tries again for about a day.
         </Text>
         <Button onClick={() => setAdding({ isOpen: true, secret: null })}>Add a webhook</Button>
       </Group>
@@ -97,6 +97,7 @@ function OneWebhook({
   const [dialog, setDialog] = useState<Dialog>(null);
   const [showsDeliveries, setShowsDeliveries] = useState(false);
   const params = { path: { waitlist_id: waitlistId, webhook_id: webhook.id } };
+  /** Reads the deliveries anew too: their key begins with this one. */
   const refresh = () => queries.invalidateQueries(webhooksQuery(waitlistId));
   const turn = useMutation({
     mutationFn: (isActive: boolean) =>
@@ -113,7 +114,7 @@ function OneWebhook({
     onSuccess: async () => {
       notifications.show({ message: 'A test event is on its way' });
       setShowsDeliveries(true);
-      await queries.invalidateQueries({ queryKey: webhooksQuery(waitlistId).queryKey });
+      await refresh();
     },
   });
   const failure = turn.error ?? test.error;

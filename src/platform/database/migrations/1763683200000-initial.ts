@@ -286,8 +286,8 @@ export const initial = migrationsOf(1763683200000, [
       attempted_at ${is.time} NULL,
       created_at ${is.time} NOT NULL`,
   ),
-  // Mails that are due.
-  index('mail_due', 'mail', 'status, next_attempt_at'),
+  // Mails of one kind that are due.
+  index('mail_due', 'mail', 'status, kind, next_attempt_at'),
   // The mails to a person.
   index('mail_waiter', 'mail', 'waitlist_id, waiter_uuid, created_at'),
   // The last mails to a mailbox.

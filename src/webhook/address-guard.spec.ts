@@ -81,11 +81,18 @@ const FORBIDDEN = [
   '[fec0::1]',
   '[ff02::1]',
 ];
+const ROOTS = ['.', '%E3%80%82', '.:8443'];
 const PUBLIC = ['8.8.8.8', '8.8.8.8.', '0x08080808', '134744072', '172.32.0.1', '192.0.1.1', '[2606:4700::1111]'];
 
 describe('the guard of webhook addresses', () => {
   it.each(FORBIDDEN)('refuses %s', async (host) => {
     expect(await guardOf('').isPermitted(new URL(`https://${host}/hook`))).toBe(false);
+  });
+
+  it.each(ROOTS)('refuses the root of the DNS (%s), with networks of the operator too', async (host) => {
+    for (const networks of ['', '127.0.0.0/8'])
+      for (const scheme of ['http', 'https'])
+        expect(await guardOf(networks).isPermitted(new URL(`${scheme}://${host}/hook`))).toBe(false);
   });
 
   it.each(PUBLIC)('accepts %s by https, and not by http', async (host) => {

@@ -59,6 +59,8 @@ export class AddressGuard {
   /** `hostname` is that of a URL, whose parser has turned each notation of an IPv4 address into the usual one. */
   private async addressesOf(hostname: string, signal: AbortSignal): Promise<string[]> {
     const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+    // The root of the DNS, which has no address.
+    if (host === '') throw new ForbiddenAddressError();
     if (isIP(host) !== 0) return [host];
     if (LOCALHOST.test(host)) return LOOPBACK;
     const answers = await Promise.allSettled([dns.resolve4(host), dns.resolve6(host)]);

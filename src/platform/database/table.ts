@@ -1,6 +1,12 @@
 import type { DataSource, ValueTransformer } from 'typeorm';
-import { fromSqlTime, placeholders, toSqlTime } from './dialect.js';
+import { fromSqlTime, isEmbedded, placeholders, toSqlTime } from './dialect.js';
 import { type Query, write } from './session.js';
+
+/**
+ * Longer texts go to a server as bytes, which the driver writes in hexadecimal. It escapes text character by character: 16 MB of
+ * quotation marks would block the process for a second, and one offboarding can store as much.
+ */
+const QUOTED_TEXT_MAX = 1_024;
 
 type Value = string | number | boolean | Date | null;
 export type Row = Readonly<Record<string, Value>>;
@@ -20,10 +26,12 @@ interface MappedColumn {
 export class Table<Entity extends object> {
   private readonly name: string;
   private readonly columns: readonly MappedColumn[];
+  private readonly isEmbedded: boolean;
 
   constructor(dataSource: DataSource, entity: new () => Entity) {
     const metadata = dataSource.getMetadata(entity);
     this.name = metadata.tableName;
+    this.isEmbedded = isEmbedded(dataSource);
     this.columns = metadata.columns
       .filter(({ isSelect }) => isSelect)
       .map(({ propertyName, databaseName, type, isInsert, isGenerated, transformer }) => ({
@@ -52,7 +60,7 @@ export class Table<Entity extends object> {
       `INSERT INTO ${this.name} (${inserted.map(({ column }) => column).join(', ')})
        VALUES ${entities.map(() => row).join(', ')}`,
       entities.flatMap((entity) =>
-        inserted.map((column) => toSql((entity as Record<string, unknown>)[column.property], column)),
+        inserted.map((column) => this.bind((entity as Record<string, unknown>)[column.property], column)),
       ),
     );
   }
@@ -78,8 +86,14 @@ export class Table<Entity extends object> {
   private assignments(values: Readonly<Partial<Entity>>): { readonly column: string; readonly value: unknown }[] {
     return this.columns.flatMap((column) => {
       const value = values[column.property as keyof Entity];
-      return value === undefined ? [] : [{ column: column.column, value: toSql(value, column) }];
+      return value === undefined ? [] : [{ column: column.column, value: this.bind(value, column) }];
     });
+  }
+
+  private bind(value: unknown, column: MappedColumn): unknown {
+    const bound = toSql(value, column);
+    const isLong = typeof bound === 'string' && bound.length > QUOTED_TEXT_MAX;
+    return isLong && !this.isEmbedded ? Buffer.from(bound) : bound;
   }
 }
 

@@ -8,7 +8,7 @@ const HONEST: Signals = {
   networkReferralsLastHour: 0,
   secondsToFill: null,
   isHoneypotFilled: false,
-  captchaMissed: false,
+  isCaptchaUnjudged: false,
 };
 const OFF: FraudRules = {
   disposable_domains: null,
@@ -24,7 +24,7 @@ const EVERYTHING: Signals = {
   networkReferralsLastHour: 1_000_000,
   secondsToFill: 0,
   isHoneypotFilled: true,
-  captchaMissed: true,
+  isCaptchaUnjudged: true,
 };
 
 const reasons = (signals: Partial<Signals>, rules: Partial<FraudRules> = {}) =>
@@ -38,7 +38,7 @@ describe('the credit of a referral is withheld', () => {
     [{ networkReferralsLastHour: 20 }, 'network_rate'],
     [{ secondsToFill: 1.999 }, 'too_fast'],
     [{ isHoneypotFilled: true }, 'honeypot'],
-    [{ captchaMissed: true }, 'captcha'],
+    [{ isCaptchaUnjudged: true }, 'captcha'],
   ])('for %j: %s', (signals, reason) => {
     expect(reasons(signals)).toEqual([reason]);
   });

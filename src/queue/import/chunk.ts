@@ -13,7 +13,7 @@ import { CounterChanges, countRecord } from '../counters.js';
 import { DayChanges, daysOf } from '../day-counts.js';
 import { rankKey } from '../rank-key.js';
 import { newReferralToken } from '../referral-link.js';
-import { mailboxKey } from '../../fraud/mailbox.js';
+import { foldedMailbox } from '../../fraud/mailbox.js';
 import type { Credit, StoredWaiter } from '../waiter.js';
 import type { LeanWaitlist } from '../waitlist.table.js';
 
@@ -169,7 +169,6 @@ export function decide(
   const takenUuids = new Set(uuids);
   const records = newcomers.map(({ seq, facts, uuid: given, ownToken }, index) => {
     const { referredByToken, credit } = referrals[index] ?? UNREFERRED;
-    const mailbox = facts.emailKey && mailboxKey(facts.emailKey);
     const creditedReferrals = facts.importedReferrals + (waiting.get(ownToken) ?? 0) + (changes.get(ownToken) ?? 0);
     const uuid = given === null || takenUuids.has(given) ? uuidV7() : given;
     takenUuids.add(uuid);
@@ -182,7 +181,7 @@ export function decide(
       referredByToken,
       referred: referredByToken !== null,
       credit,
-      mailboxKey: mailbox === facts.emailKey ? null : mailbox,
+      mailboxKey: foldedMailbox(facts.emailKey),
       creditedReferrals,
     };
     return { ...record, rankKey: rankKey(record, waitlist.spotsPerReferral) };

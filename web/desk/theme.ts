@@ -43,6 +43,8 @@ export const colorVariables: CSSVariablesResolver = () => ({
   },
   dark: {
     ...RED,
+    // Mantine's own is nearly white, so that a button that deletes would look like any other.
+    '--mantine-color-red-light-color': 'var(--mantine-color-red-3)',
     '--mantine-color-red-light': 'color-mix(in srgb, var(--mantine-color-red-8) 20%, var(--mantine-color-body))',
     '--mantine-color-orange-light': 'color-mix(in srgb, var(--mantine-color-orange-8) 20%, var(--mantine-color-body))',
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',

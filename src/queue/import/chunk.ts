@@ -102,7 +102,7 @@ export interface ChunkDecision {
   readonly waitlist: LeanWaitlist;
   readonly records: readonly Omit<StoredWaiter, 'id'>[];
   /** Referrers with their new counts and rank keys. */
-  readonly credited: readonly StoredWaiter[];
+  readonly changedReferrers: readonly StoredWaiter[];
   readonly counters: CounterChanges;
   readonly days: DayChanges;
   /** Records whose referrer neither the file nor the waitlist knows. */
@@ -191,13 +191,13 @@ export function decide(
     countRecord(waitlist, record, 1);
     days.count(daysOf(record), 1);
   }
-  const credited = Array.from(changes).flatMap(([token, amount]) => {
+  const changedReferrers = Array.from(changes).flatMap(([token, amount]) => {
     const waiter = stored.get(token);
     return waiter && amount !== 0 ? [withReferrals(waiter, amount, waitlist.spotsPerReferral)] : [];
   });
-  for (const { referralToken, status, referred, rankKey: to } of credited)
+  for (const { referralToken, status, referred, rankKey: to } of changedReferrers)
     if (status === 'waiting') counters.move(stored.get(referralToken)?.rankKey as number, to, referred);
-  return { waitlist, records, credited, counters, days, unresolved };
+  return { waitlist, records, changedReferrers, counters, days, unresolved };
 }
 
 /** A stored record with more referrals, or fewer, and the rank key that follows. */

@@ -16,7 +16,7 @@ type Replay = components['schemas']['ReplayDeliveries'];
 
 const COLORS: Readonly<Record<Delivery['status'], string>> = { pending: 'blue', delivered: 'teal', failed: 'red' };
 
-/** The latest deliveries of a webhook, and sending some of them again. */
+/** The deliveries of a webhook, newest first, with buttons to send them again. */
 export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webhookId: number }) {
   const queries = useQueryClient();
   const deliveries = useInfiniteQuery(deliveriesQuery(waitlistId, webhookId));
@@ -90,7 +90,7 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
           <Table.Thead>
             <Table.Tr>
               <Table.Td />
-              {['Event', 'Status', 'Attempts', 'Last answer', 'Happened', 'Next attempt'].map((name) => (
+              {['Event', 'Status', 'Attempts', 'Last response', 'Time', 'Next attempt'].map((name) => (
                 <Table.Th key={name} scope="col">
                   {name}
                 </Table.Th>
@@ -118,7 +118,7 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
                   </Badge>
                 </Table.Td>
                 <Table.Td>{count(attempts)}</Table.Td>
-                <Table.Td>{last_status ?? (attempts > 0 ? 'No answer' : '–')}</Table.Td>
+                <Table.Td>{last_status ?? (attempts > 0 ? 'No response' : '–')}</Table.Td>
                 <Table.Td>
                   <RelativeTime time={created_at} />
                 </Table.Td>

@@ -18,16 +18,16 @@ export class DeliveryEntity {
   @Column({ type: 'bigint' })
   number!: number;
 
-  /** The record that the body shows, whose events are sent in their order; null for a test. */
+  /** The record that the payload shows, whose events are sent in their order; null for a test. */
   @Column({ name: 'waiter_uuid', type: 'varchar', nullable: true })
   waiterUuid!: string | null;
 
   @Column({ type: 'varchar' })
   event!: EventName | 'test';
 
-  /** JSON, as it is sent; null once it was deleted, because it is old or its person was erased. */
-  @Column({ type: 'varchar', nullable: true })
-  body!: string | null;
+  /** Null once the payload was deleted, because it is old or its person was erased. */
+  @Column({ name: 'payload_id', type: 'varchar', nullable: true })
+  payloadId!: string | null;
 
   @Column({ type: 'varchar' })
   status!: 'pending' | 'delivered' | 'failed';
@@ -46,7 +46,7 @@ export class DeliveryEntity {
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;
 
-  /** When the body is deleted; once it is, when the row is. */
+  /** When the payload is deleted; once it is, when the row is. */
   @Column({ name: 'expires_at', type: 'datetime', precision: 3 })
   expiresAt!: Date;
 }

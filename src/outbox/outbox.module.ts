@@ -5,6 +5,7 @@ import { DeliveryStore } from './delivery.store.js';
 import { MailEntity } from './mail.entity.js';
 import { MailStore } from './mail.store.js';
 import { OutboxSignal } from './outbox.signal.js';
+import { PayloadEntity } from './payload.entity.js';
 import { VerificationLinkEntity } from './verification-link.entity.js';
 import { VerificationLinkStore } from './verification-link.store.js';
 import { WebhookEntity } from './webhook.entity.js';
@@ -13,7 +14,9 @@ const PROVIDERS = [DeliveryStore, MailStore, VerificationLinkStore, OutboxSignal
 
 /** What a transaction leaves to be sent: events for webhooks, and mails. */
 @Module({
-  imports: [TypeOrmModule.forFeature([WebhookEntity, DeliveryEntity, MailEntity, VerificationLinkEntity])],
+  imports: [
+    TypeOrmModule.forFeature([WebhookEntity, DeliveryEntity, PayloadEntity, MailEntity, VerificationLinkEntity]),
+  ],
   providers: PROVIDERS,
   exports: PROVIDERS,
 })

@@ -42,7 +42,10 @@ import type { LeanWaitlist, WholeWaitlist } from './waitlist.table.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
 const BATCH_MAX = 500;
-/** Text of this size weighs as much as a record: the longest statement then stays near 8 MiB, half of MariaDB's packet. */
+/**
+ * Text of this size weighs as much as a record: the longest statement then stays near 8 MiB, half of MariaDB's packet. The
+ * payloads of events are split into short statements.
+ */
 const WEIGHTY_TEXT_BYTES = 8 * 1024;
 /** Weight of the commands of one waitlist that may wait: some seconds of work, within a client's patience. */
 const WAITING_MAX = 10_000;

@@ -1,6 +1,7 @@
+import { hostname } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import { readConfig } from '../platform/config/config.js';
-import { AddressGuard } from './address-guard.js';
+import { AddressGuard, ForbiddenAddressError } from './address-guard.js';
 
 const guardOf = (networks: string) =>
   new AddressGuard(
@@ -80,11 +81,18 @@ const FORBIDDEN = [
   '[fec0::1]',
   '[ff02::1]',
 ];
+const ROOTS = ['.', '%E3%80%82', '.:8443'];
 const PUBLIC = ['8.8.8.8', '8.8.8.8.', '0x08080808', '134744072', '172.32.0.1', '192.0.1.1', '[2606:4700::1111]'];
 
 describe('the guard of webhook addresses', () => {
   it.each(FORBIDDEN)('refuses %s', async (host) => {
     expect(await guardOf('').isPermitted(new URL(`https://${host}/hook`))).toBe(false);
+  });
+
+  it.each(ROOTS)('refuses the root of the DNS (%s), with networks of the operator too', async (host) => {
+    for (const networks of ['', '127.0.0.0/8'])
+      for (const scheme of ['http', 'https'])
+        expect(await guardOf(networks).isPermitted(new URL(`${scheme}://${host}/hook`))).toBe(false);
   });
 
   it.each(PUBLIC)('accepts %s by https, and not by http', async (host) => {
@@ -102,6 +110,14 @@ describe('the guard of webhook addresses', () => {
         expect([host, await guard.isPermitted(new URL(`${scheme}://${host}/`))]).toEqual([host, true]);
     for (const host of ['10.2.0.1', '192.168.0.1', '169.254.169.254', '[fe80::1]', '8.8.8.8'])
       expect([host, await guard.isPermitted(new URL(`http://${host}/`))]).toEqual([host, false]);
+  });
+
+  it('asks for names that the DNS does not have only where own networks are allowed', async () => {
+    const url = new URL(`http://${hostname()}/`);
+    const signal = AbortSignal.timeout(4_000);
+
+    expect(await guardOf('0.0.0.0/0,::/0').resolve(url, signal)).not.toEqual([]);
+    await expect(guardOf('').resolve(url, signal)).rejects.not.toBeInstanceOf(ForbiddenAddressError);
   });
 
   it('refuses a name of which one address is forbidden', async () => {

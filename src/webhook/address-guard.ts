@@ -1,6 +1,7 @@
 import dns from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
+import { Mutex } from 'async-mutex';
 import ipaddr from 'ipaddr.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { isWithin } from '../platform/limits/address.js';
@@ -25,9 +26,14 @@ export class ForbiddenAddressError extends Error {}
 @Injectable()
 export class AddressGuard {
   private readonly isAllowed: (address: string) => boolean;
+  /** Names of the hosts file, or those that a search domain completes, are names of own networks. */
+  private readonly hasOwnNames: boolean;
+  /** A lookup occupies one of a few threads until the DNS answers, and other work needs them. */
+  private readonly lookups = new Mutex();
 
   constructor(@Inject(CONFIG) { webhookAllowedNetworks }: Config) {
     this.isAllowed = isWithin(webhookAllowedNetworks);
+    this.hasOwnNames = webhookAllowedNetworks.length > 0;
   }
 
   /** Whether a webhook may have this URL. An `https` name that the DNS does not find now is checked when it is called. */
@@ -45,9 +51,31 @@ export class AddressGuard {
    * @throws ForbiddenAddressError if one of them must not be called; an error of the DNS; the reason of the signal
    */
   async resolve({ protocol, hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
-    const addresses = await unlessAborted(addressesOf(hostname), signal);
+    const addresses = await unlessAborted(this.addressesOf(hostname, signal), signal);
     if (!addresses.every((address) => this.isReachable(protocol, address))) throw new ForbiddenAddressError();
     return addresses;
+  }
+
+  /** `hostname` is that of a URL, whose parser has turned each notation of an IPv4 address into the usual one. */
+  private async addressesOf(hostname: string, signal: AbortSignal): Promise<string[]> {
+    const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+    // The root of the DNS, which has no address.
+    if (host === '') throw new ForbiddenAddressError();
+    if (isIP(host) !== 0) return [host];
+    if (LOCALHOST.test(host)) return LOOPBACK;
+    const answers = await Promise.allSettled([dns.resolve4(host), dns.resolve6(host)]);
+    const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (found.length > 0) return found;
+    for (const answer of answers)
+      if (
+        answer.status === 'rejected' &&
+        (!this.hasOwnNames || !NOT_IN_DNS.includes((answer.reason as { code: string }).code))
+      )
+        throw answer.reason;
+    return this.lookups.runExclusive(async () => {
+      signal.throwIfAborted();
+      return (await dns.lookup(host, { all: true })).map(({ address }) => address);
+    });
   }
 
   private isReachable(protocol: string, address: string): boolean {
@@ -59,22 +87,6 @@ export class AddressGuard {
 export function isGlobalUnicast(address: string): boolean {
   const parsed = ipaddr.parse(address);
   return parsed.range() === 'unicast' && (parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_IPV6));
-}
-
-/** `hostname` is that of a URL, whose parser has turned each notation of an IPv4 address into the usual one. */
-async function addressesOf(hostname: string): Promise<string[]> {
-  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  if (isIP(host) !== 0) return [host];
-  if (LOCALHOST.test(host)) return LOOPBACK;
-  // Not `lookup` alone: it occupies one of a few threads until the DNS answers, and other work needs them.
-  const answers = await Promise.allSettled([dns.resolve4(host), dns.resolve6(host)]);
-  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  if (found.length > 0) return found;
-  for (const answer of answers)
-    if (answer.status === 'rejected' && !NOT_IN_DNS.includes((answer.reason as { code: string }).code))
-      throw answer.reason;
-  // A name of the hosts file, or one that a search domain completes.
-  return (await dns.lookup(host, { all: true })).map(({ address }) => address);
 }
 
 /** The result of `work`, or the signal's reason once it aborts. */

@@ -20,7 +20,10 @@ export interface Pending {
 
 /** A delivery that is due. */
 export interface Candidate extends Pick<DeliveryEntity, 'id' | 'waiterUuid' | 'number' | 'attempts'> {
-  /** The first pending delivery to the same webhook about the same record: its own, unless it must wait. */
+  /**
+   * The first pending delivery to the same webhook about the same record: its own, unless it must wait. Null for a test, and
+   * if it was committed only while the statement ran.
+   */
   readonly first: { readonly number: number; readonly nextAttemptAt: Date } | null;
 }
 
@@ -113,7 +116,8 @@ export class DispatchStore {
   readBodies(ids: readonly string[]): Query<ReadonlyMap<string, string>> {
     if (ids.length === 0) return known(new Map());
     return select<{ id: string; body: string }, ReadonlyMap<string, string>>(
-      `SELECT id, body FROM delivery WHERE id IN (${placeholders(ids.length)})`,
+      `SELECT d.id, p.body FROM delivery d JOIN payload p ON p.id = d.payload_id
+       WHERE d.id IN (${placeholders(ids.length)})`,
       ids,
       (rows) => new Map(rows.map(({ id, body }) => [id, body])),
     );

@@ -17,11 +17,15 @@ import { WebhookService } from './webhook.service.js';
 const POLL_MS = 1_000;
 /** Longer than an attempt, and than its result may wait for the database. */
 const LEASE_MS = 30_000;
-/** Attempts under way to one webhook. One whose last attempt failed has fewer, so that hanging receivers hold few. */
+/** An attempt that takes longer holds its slot as one that fails does. */
+const SLOW_MS = 2_000;
+/** A webhook counts as failing for so long after an attempt that failed or was slow: one fast answer proves little. */
+const FAILING_MS = 60_000;
+/** Attempts under way to one webhook. One that fails or is slow has fewer, so that such receivers hold few. */
 const PER_WEBHOOK = { healthy: 8, failing: 2 };
 /** Attempts under way in all. Failing webhooks have a part of their own, which leaves the rest to the others. */
 const IN_ALL = { healthy: 256, failing: 128 };
-/** While commands wait for a transaction, signups come first: this process claims so few deliveries, after a pause. */
+/** While commands wait for a transaction, signups come first: a pass over the webhooks claims so few of each, after a pause. */
 const BUSY = { perWebhook: 4, pauseMs: 100 };
 /** Results stored in one transaction. */
 const SETTLED_MAX = 100;
@@ -39,8 +43,13 @@ interface Attempt {
 interface Ended extends Attempt {
   /** The status of the answer; null without one. */
   readonly status: number | null;
+  readonly durationMs: number;
   /** This process stopped it. */
   readonly isStopped: boolean;
+}
+
+interface Tried extends Ended {
+  readonly verdict: Verdict;
 }
 
 /**
@@ -59,8 +68,8 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   private readonly underWay = new Map<number, number>();
   private readonly attempts = new Set<Promise<void>>();
   private readonly ended: Ended[] = [];
-  /** Webhooks whose last attempt failed. */
-  private readonly failing = new Set<number>();
+  /** Until when webhooks count as failing, in milliseconds since 1970. */
+  private readonly failingUntil = new Map<number, number>();
   private readonly stopped = new AbortController();
 
   constructor(
@@ -108,9 +117,11 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   }
 
   private async claimAll(): Promise<void> {
-    for (const id of [...this.due]) {
-      const isBusy = this.queue.waiting > 0;
-      if (isBusy) await pause(BUSY.pauseMs);
+    const isBusy = this.queue.waiting > 0;
+    const claimable = [...this.due].filter((id) => this.freeSlots(id, isBusy) > 0);
+    if (isBusy && claimable.length > 0) await pause(BUSY.pauseMs);
+    for (const id of claimable) {
+      // Those before may have taken the last ones.
       const slots = this.freeSlots(id, isBusy);
       if (this.claiming.isStopped) return;
       // One that cannot be claimed must not block the next ones.
@@ -120,12 +131,16 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
 
   /** How many more attempts may be under way. */
   private freeSlots(id: number, isBusy: boolean): number {
-    const state = this.failing.has(id) ? 'failing' : 'healthy';
+    const state = this.isFailing(id) ? 'failing' : 'healthy';
     const own = this.underWay.get(id) ?? 0;
-    const all = [...this.underWay].filter(([other]) => state === 'healthy' || this.failing.has(other));
+    const all = [...this.underWay].filter(([other]) => state === 'healthy' || this.isFailing(other));
     const total = all.reduce((sum, [, count]) => sum + count, 0);
     const bound = isBusy ? Math.min(BUSY.perWebhook, PER_WEBHOOK[state]) : PER_WEBHOOK[state];
     return Math.max(0, Math.min(bound - own, IN_ALL[state] - total));
+  }
+
+  private isFailing(id: number): boolean {
+    return (this.failingUntil.get(id) ?? 0) > Date.now();
   }
 
   /** Claims at most `slots` due deliveries of a webhook, and begins to send them. */
@@ -148,13 +163,13 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
         this.deliveries.putOff(ids, leasedUntil),
         this.putOffWaiting(candidates, now, leasedUntil),
       ]);
-      const deliveries = taken.map((candidate) => ({
-        ...candidate,
-        waitlistId: webhook.waitlistId,
-        webhookId: id,
-        leasedUntil,
-        body: bodies.get(candidate.id) ?? '',
-      }));
+      const deliveries = taken.flatMap((candidate) => {
+        const body = bodies.get(candidate.id);
+        // Without it, the payload is old, and the delivery is about to fail.
+        return body === undefined
+          ? []
+          : [{ ...candidate, waitlistId: webhook.waitlistId, webhookId: id, leasedUntil, body }];
+      });
       return { webhook, secrets, deliveries, hasMore: ready.length > slots || candidates.length === CANDIDATES_MAX };
     });
     if (!claimed) return;
@@ -167,7 +182,9 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   private putOffWaiting(candidates: readonly Candidate[], now: Date, leasedUntil: Date): Query<unknown> {
     const waiting = new Map<number, string[]>();
     for (const candidate of candidates.filter(mustWait)) {
-      const { nextAttemptAt } = candidate.first!;
+      // Without a first one it stays due: the next claim sees the earlier ones.
+      if (!candidate.first) continue;
+      const { nextAttemptAt } = candidate.first;
       const untilMs = (nextAttemptAt > now ? nextAttemptAt : leasedUntil).getTime();
       waiting.set(untilMs, [...(waiting.get(untilMs) ?? []), candidate.id]);
     }
@@ -187,9 +204,10 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     const { webhook, delivery } = attempt;
     this.underWay.set(webhook.id, (this.underWay.get(webhook.id) ?? 0) + 1);
     const { id, body } = delivery;
+    const startMs = performance.now();
     const sending = this.sender.send({ id, body, url: webhook.url, secrets }, this.stopped.signal).then((status) => {
       const isStopped = status === null && this.stopped.signal.aborted;
-      this.ended.push({ ...attempt, status, isStopped });
+      this.ended.push({ ...attempt, status, isStopped, durationMs: performance.now() - startMs });
       this.attempts.delete(sending);
       this.settling.wake();
     });
@@ -227,7 +245,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
         ...(isLast ? [this.deliveries.releaseNext(delivery, now)] : []),
       ];
     });
-    const health = tried.map(({ webhook, verdict }) => this.noteHealth(webhook, verdict, now));
+    const health = tried.map((attempt) => this.noteHealth(attempt, now));
     await this.database.pipelinedTransaction((transaction) => transaction.commit([...released, ...settled, ...health]));
     for (const { webhook, verdict } of tried) {
       this.metrics.ended(verdict);
@@ -237,19 +255,21 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     }
   }
 
-  private noteHealth(webhook: WebhookEntity, { status }: Verdict, now: Date): Query<unknown> {
+  private noteHealth({ webhook, verdict, durationMs }: Tried, now: Date): Query<unknown> {
     const { id, failingSince } = webhook;
-    const wasFailing = this.failing.has(id) || failingSince !== null;
-    if (status === 'delivered') {
-      this.failing.delete(id);
-      return wasFailing ? this.deliveries.setFailing(id, null) : known(undefined);
-    }
-    this.failing.add(id);
+    const isDelivered = verdict.status === 'delivered';
+    const wasFailing = this.failingUntil.has(id) || failingSince !== null;
+    if (!isDelivered || durationMs > SLOW_MS) this.failingUntil.set(id, now.getTime() + FAILING_MS);
+    else if (!this.isFailing(id)) this.failingUntil.delete(id);
+    if (isDelivered) return wasFailing ? this.deliveries.setFailing(id, null) : known(undefined);
     return failingSince === null ? this.deliveries.setFailing(id, now) : known(undefined);
   }
 }
 
-/** Whether an earlier delivery about the same record is pending. */
-function mustWait({ number, first }: Candidate): boolean {
-  return first !== null && first.number < number;
+/**
+ * Whether an earlier delivery about the same record is pending, or may be: the lock reads rows that were committed after the
+ * moment which the search for the first one sees.
+ */
+function mustWait({ waiterUuid, number, first }: Candidate): boolean {
+  return waiterUuid !== null && first?.number !== number;
 }

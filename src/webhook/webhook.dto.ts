@@ -11,7 +11,7 @@ import {
   UUID_SCHEMA,
 } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
-import type { DeliverySummary, NewWebhook, ReplaySelection, WebhookChanges } from './webhook.js';
+import type { NewWebhook, ReplaySelection, WebhookChanges } from './webhook.js';
 import type { DeliveryPageRequest, Webhook, WebhookWithSecret } from './webhook.service.js';
 
 export const DELIVERIES_MAX = 100;
@@ -169,7 +169,7 @@ export class DeliveryDto {
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
 
-  static from({ id, event, status, attempts, lastStatus, nextAttemptAt, createdAt }: DeliverySummary): DeliveryDto {
+  static from({ id, event, status, attempts, lastStatus, nextAttemptAt, createdAt }: DeliveryEntity): DeliveryDto {
     return {
       id,
       event,

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import type { DeliveryEntity } from '../outbox/delivery.entity.js';
-import { bodyExpiry } from '../outbox/delivery.store.js';
+import { payloadExpiry } from '../outbox/delivery.store.js';
+import type { PayloadEntity } from '../outbox/payload.entity.js';
 import { MailStore } from '../outbox/mail.store.js';
 import type { WebhookEntity } from '../outbox/webhook.entity.js';
 import { AuditLog, FROM_CLI } from '../platform/audit/audit-log.js';
@@ -13,14 +14,7 @@ import { Problem } from '../platform/problems/problem.js';
 import { SealedColumns } from '../platform/secrets/sealed-columns.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { AddressGuard } from './address-guard.js';
-import {
-  type DeliverySummary,
-  newSecret,
-  type NewWebhook,
-  type ReplaySelection,
-  type WebhookChanges,
-  type WebhookName,
-} from './webhook.js';
+import { newSecret, type NewWebhook, type ReplaySelection, type WebhookChanges, type WebhookName } from './webhook.js';
 import { WebhookStore } from './webhook.store.js';
 
 /** Webhooks of one waitlist. A signup stores a row for each, in its own transaction. */
@@ -49,7 +43,7 @@ export interface DeliveryPageRequest {
 }
 
 export interface DeliveryPage {
-  readonly deliveries: readonly DeliverySummary[];
+  readonly deliveries: readonly DeliveryEntity[];
   /** Where the next page starts; null on the last one. */
   readonly nextAfterId: string | null;
 }
@@ -146,31 +140,31 @@ export class WebhookService {
   }
 
   /** Returns the delivery of a test message. @throws Problem `WEBHOOK_OFF` */
-  async test(name: WebhookName, write: OwnerWrite): Promise<DeliverySummary> {
+  async test(name: WebhookName, write: OwnerWrite): Promise<DeliveryEntity> {
     const now = new Date();
+    const shown = { waitlistId: name.waitlistId, waiterUuid: null, expiresAt: payloadExpiry(now) };
+    const payload: PayloadEntity = { ...shown, id: uuidV7(), body: JSON.stringify({ event: 'test', signup: {} }) };
     const delivery: DeliveryEntity = {
+      ...shown,
       id: uuidV7(),
       webhookId: name.id,
-      waitlistId: name.waitlistId,
       number: 0,
-      waiterUuid: null,
       event: 'test',
-      body: JSON.stringify({ event: 'test', signup: {} }),
+      payloadId: payload.id,
       status: 'pending',
       attempts: 0,
       lastStatus: null,
       nextAttemptAt: now,
       createdAt: now,
-      expiresAt: bodyExpiry(now),
     };
     const work = async () => {
       requireOn(await this.getOwned(write.accountId, name));
       const record = { action: 'webhook_tested', secretAnswer: delivery } as const;
-      await this.change(name, this.webhooks.insertDelivery(delivery), record, write);
+      await this.change(name, this.webhooks.insertDelivery(delivery, payload), record, write);
       return delivery;
     };
-    const tested = await this.writes.once<DeliverySummary>(write, work, ({ secretAnswer }) => {
-      const stored = secretAnswer as DeliverySummary;
+    const tested = await this.writes.once<DeliveryEntity>(write, work, ({ secretAnswer }) => {
+      const stored = secretAnswer as DeliveryEntity;
       return { ...stored, nextAttemptAt: new Date(stored.nextAttemptAt ?? now), createdAt: new Date(stored.createdAt) };
     });
     this.onDue(name.id);

@@ -1,22 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { DeliveryEntity } from '../outbox/delivery.entity.js';
+import { PayloadEntity } from '../outbox/payload.entity.js';
 import { WebhookEntity } from '../outbox/webhook.entity.js';
 import { Database } from '../platform/database/database.js';
 import { placeholders, toSqlTime } from '../platform/database/dialect.js';
 import { mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
-import type { DeliverySummary, ReplaySelection, WebhookName } from './webhook.js';
+import type { ReplaySelection, WebhookName } from './webhook.js';
 
 /** Webhooks and their deliveries, as their owner sees them. */
 @Injectable()
 export class WebhookStore {
   private readonly webhooks: Table<WebhookEntity>;
   private readonly deliveries: Table<DeliveryEntity>;
+  private readonly payloads: Table<PayloadEntity>;
 
   constructor(private readonly database: Database) {
     this.webhooks = database.table(WebhookEntity);
     this.deliveries = database.table(DeliveryEntity);
+    this.payloads = database.table(PayloadEntity);
   }
 
   /** The webhooks of an owner's waitlist, oldest first; null without such a waitlist. */
@@ -73,28 +76,28 @@ export class WebhookStore {
     return write('DELETE FROM webhook WHERE id = ?', [id]);
   }
 
-  insertDelivery(delivery: DeliveryEntity): Query<void> {
-    return this.deliveries.insert([delivery]);
+  insertDelivery(delivery: DeliveryEntity, payload: PayloadEntity): Query<unknown> {
+    return together([this.payloads.insert([payload]), this.deliveries.insert([delivery])]);
   }
 
   /** At most `limit` deliveries, newest first. */
-  listDeliveries(id: number, afterId: string | null, limit: number): Query<DeliverySummary[]> {
-    return select<Row, DeliverySummary[]>(
-      `SELECT ${this.deliveries.select('d', ['body'])} FROM delivery d
+  listDeliveries(id: number, afterId: string | null, limit: number): Query<DeliveryEntity[]> {
+    return select<Row, DeliveryEntity[]>(
+      `SELECT ${this.deliveries.select('d')} FROM delivery d
        WHERE d.webhook_id = ? ${afterId === null ? '' : 'AND d.id < ?'} ORDER BY d.id DESC LIMIT ?`,
       [id, ...(afterId === null ? [] : [afterId]), limit],
       (rows) => rows.map((row) => this.deliveries.read(row)),
     );
   }
 
-  /** The ids of at most `limit` deliveries after `afterId` whose body is left, in order. */
+  /** The ids of at most `limit` deliveries after `afterId` whose payload is left, in order. */
   findReplayable(id: number, selection: ReplaySelection, afterId: string, limit: number): Query<string[]> {
     const [condition, values] =
       'ids' in selection
         ? [`d.id IN (${placeholders(selection.ids.length)})`, selection.ids]
         : ['d.id >= ?', [firstIdSince(selection.since)]];
     return select<{ id: string }, string[]>(
-      `SELECT d.id FROM delivery d WHERE d.webhook_id = ? AND ${condition} AND d.id > ? AND d.body IS NOT NULL
+      `SELECT d.id FROM delivery d WHERE d.webhook_id = ? AND ${condition} AND d.id > ? AND d.payload_id IS NOT NULL
        ORDER BY d.id LIMIT ?`,
       [id, ...values, afterId, limit],
       (rows) => rows.map((row) => row.id),
@@ -105,7 +108,7 @@ export class WebhookStore {
   replay(ids: readonly string[], now: Date): Query<unknown> {
     if (ids.length === 0) return together([]);
     return write(
-      `UPDATE delivery SET status = 'pending', next_attempt_at = ? WHERE id IN (${placeholders(ids.length)}) AND body IS NOT NULL`,
+      `UPDATE delivery SET status = 'pending', next_attempt_at = ? WHERE id IN (${placeholders(ids.length)}) AND payload_id IS NOT NULL`,
       [toSqlTime(now), ...ids],
     );
   }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { DeliveryEntity } from '../outbox/delivery.entity.js';
 import type { WebhookEntity } from '../outbox/webhook.entity.js';
 
 /** Standard Webhooks asks for 24 to 64 bytes. */
@@ -13,9 +12,6 @@ export interface WebhookName {
 
 export type NewWebhook = Pick<WebhookEntity, 'url' | 'events' | 'isActive'>;
 export type WebhookChanges = Partial<NewWebhook>;
-
-/** A delivery without its body. */
-export type DeliverySummary = Omit<DeliveryEntity, 'body'>;
 
 /** All deliveries from a moment on, or those with these ids. */
 export type ReplaySelection = { readonly since: Date } | { readonly ids: readonly string[] };

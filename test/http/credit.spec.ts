@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
 import { DeliveryEntity } from '../../src/outbox/delivery.entity.js';
+import { PayloadEntity } from '../../src/outbox/payload.entity.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
 import { queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
@@ -174,7 +175,12 @@ describe('the credit of a referral', () => {
   describe('and webhooks', () => {
     async function deliveries({ id }: OwnedWaitlist) {
       const rows = await service.app.get(DataSource).getRepository(DeliveryEntity).find({ where: { waitlistId: id }, order: { number: 'ASC' } }); // prettier-ignore
-      return rows.map(({ body, ...row }) => ({ ...row, body: body === null ? null : JSON.parse(body) }));
+      const payloads = await service.app
+        .get(DataSource)
+        .getRepository(PayloadEntity)
+        .find({ where: { waitlistId: id } });
+      const bodies = new Map(payloads.map((payload) => [payload.id, JSON.parse(payload.body)]));
+      return rows.map(({ payloadId, ...row }) => ({ ...row, body: bodies.get(payloadId!) ?? null }));
     }
     async function withWebhook(settings: object = SETTINGS): Promise<OwnedWaitlist> {
       const waitlist = await service.world.waitlist({ ...settings, questions: [{ question_value: 'Why?', optional: true }] }); // prettier-ignore
@@ -221,6 +227,9 @@ describe('the credit of a referral', () => {
       ]);
       const left = await deliveries(waitlist);
       expect(left.map(({ body }) => body)).toEqual([null, null, null, { event: 'erased_signup', signup: { uuid: ada.uuid } }]); // prettier-ignore
+      // An attempt under way, which takes 10 s at most, ends before.
+      const { createdAt, nextAttemptAt } = left.at(-1)!;
+      expect(nextAttemptAt!.getTime() - createdAt.getTime()).toBeGreaterThan(10_000);
     });
 
     it('hear of a pending referrer at the click, and of the credit so far in its count', async () => {

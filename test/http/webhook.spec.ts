@@ -72,6 +72,9 @@ describe('a webhook', () => {
     return (await service.api.get(pathOf(hook, '/delivery'), asOwner(hook.waitlist))).body as DeliveryDto[];
   }
 
+  const payloadsOf = async ({ id }: OwnedWaitlist) =>
+    service.app.get(Database).dataSource.query<object[]>(`SELECT id FROM payload WHERE waitlist_id = ${id}`);
+
   const sql = (text: string, values: readonly unknown[]) => service.app.get(Database).one(write(text, values));
 
   /** Stores events as a transaction of the queue does. The oldest comes first. */
@@ -328,6 +331,24 @@ describe('a webhook', () => {
     await sql('UPDATE webhook SET is_active = 0 WHERE id = ?', [slow.id]);
   });
 
+  it('that answers slowly holds few slots afterwards, as one that fails', async () => {
+    const [slow, other] = [await startReceiver(), await startReceiver()];
+    slow.answer = (...call) => void setTimeout(() => answerWith(200)(...call), 2_100);
+    const [slowHook, otherHook] = [await hookTo(slow.url), await hookTo(other.url)];
+    await emit(slowHook, ['ada', 'new_signup']);
+    await attempted(slowHook, 1);
+
+    slow.answer = () => undefined;
+    await emit(slowHook, ...Array.from({ length: 8 }, (_, index) => [`p${index}`, 'new_signup'] as const));
+    await until(() => slow.received.length === 3);
+    // A later pass over the webhooks.
+    await emit(otherHook, ['bob', 'new_signup']);
+    await attempted(otherHook, 1);
+
+    expect(slow.received).toHaveLength(3);
+    await sql('UPDATE webhook SET is_active = 0 WHERE id = ?', [slowHook.id]);
+  });
+
   it('is not followed to where it redirects', async () => {
     const [receiver, target] = [await startReceiver(), await startReceiver()];
     receiver.answer = answerWith(307, { location: target.url });
@@ -491,21 +512,43 @@ describe('a webhook', () => {
     await emit(hook, ['ada', 'new_signup']);
     await attempted(hook, 1);
     const sweep = async () => {
-      await sql('UPDATE delivery SET expires_at = ? WHERE webhook_id = ?', [toSqlTime(new Date(Date.now() - 1)), hook.id]); // prettier-ignore
+      const past = toSqlTime(new Date(Date.now() - 1));
+      await sql('UPDATE delivery SET expires_at = ? WHERE webhook_id = ?', [past, hook.id]);
+      await sql('UPDATE payload SET expires_at = ? WHERE waitlist_id = ?', [past, hook.waitlist.id]);
       await service.app.get(Sweeper).sweepAll();
     };
 
     await sweep();
-    const [row] = await service.app.get(Database).dataSource.query<[{ body: null; kept: string }]>(`SELECT body, CAST(expires_at AS CHAR) AS kept FROM delivery WHERE webhook_id = ${hook.id}`); // prettier-ignore
+    const [row] = await service.app.get(Database).dataSource.query<[{ kept: string }]>(`SELECT CAST(expires_at AS CHAR) AS kept FROM delivery WHERE webhook_id = ${hook.id}`); // prettier-ignore
     const replayed = await post(hook, '/replay', { since: '2026-01-01T00:00:00Z' });
 
-    expect(row.body).toBeNull();
+    expect(await payloadsOf(hook.waitlist)).toEqual([]);
     expect(new Date(`${row.kept.replace(' ', 'T')}Z`).getTime()).toBeGreaterThan(Date.now() + 22 * DAY_MS);
     expect(await deliveries(hook)).toMatchObject([{ status: 'failed', next_attempt_at: null }]);
     expect(replayed.body).toEqual({ replayed: 0 });
 
     await sweep();
     expect(await deliveries(hook)).toEqual([]);
+  });
+
+  it('of ten tells each of a batch of offboardings with large records, whose payloads are stored once', async () => {
+    const waitlist = await service.world.waitlist();
+    const people = await Promise.all(Array.from({ length: 300 }, () => service.world.signup(waitlist)));
+    await sql('UPDATE waiter SET metadata = ? WHERE waitlist_id = ?', [JSON.stringify({ a: 'x'.repeat(16_000) }), waitlist.id]); // prettier-ignore
+    for (let count = 0; count < WEBHOOKS_MAX; count += 1) await hookTo(PUBLIC_URL, {}, waitlist);
+    // They keep what they would send.
+    await sql("UPDATE webhook SET sealed_secret = 'lostlost.AAAA' WHERE waitlist_id = ?", [waitlist.id]);
+
+    const { status } = await service.api.patch(
+      '/api/v1/waiter',
+      { api_key: waitlist.api_key, offboard_request: true, offboard_next: people.length },
+      asOwner(waitlist),
+    );
+
+    const [row] = await service.app.get(Database).dataSource.query<[{ amount: unknown }]>(`SELECT COUNT(*) AS amount FROM delivery WHERE waitlist_id = ${waitlist.id}`); // prettier-ignore
+    expect([status, Number(row.amount)]).toEqual([200, people.length * WEBHOOKS_MAX]);
+    expect(await payloadsOf(waitlist)).toHaveLength(people.length);
+    await sql('UPDATE webhook SET is_active = 0 WHERE waitlist_id = ?', [waitlist.id]);
   });
 
   it('whose secret no instance can decrypt waits, says so, and goes on with a new secret', async () => {

@@ -60,6 +60,8 @@ describe('a process that sends events', () => {
     );
     const subscriber = { id: webhook.id, events: [] };
     await observer.app.get(Database).one(observer.app.get(DeliveryStore).insert(webhook.waitlistId, [subscriber], events)); // prettier-ignore
+    // An erasure's event is due later.
+    await endLeases();
   }
 
   const statuses = async () =>

@@ -48,6 +48,7 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   waiter_credit: 3,
   /** What was left to be sent to one person. */
   delivery_waiter: 2,
+  payload_waiter: 2,
   webhook_active: 1,
   /** The due deliveries of a webhook: a LIMIT ends each search. */
   delivery_due: 2,

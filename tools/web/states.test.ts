@@ -79,6 +79,8 @@ function shows(states: readonly State[]): void {
       await state.act?.(page);
       const shown = state.shows === null ? page.getByText('Loading', { exact: true }) : page.getByText(state.shows);
       await shown.first().waitFor({ state: state.shows === null ? 'attached' : 'visible' });
+      // The code of a page may still be on its way, without a heading.
+      await page.locator('h1').first().waitFor({ state: 'attached' });
       await checkPage(page);
     });
 }
@@ -237,7 +239,14 @@ describe('signed in, hinders nobody:', () => {
         },
         shows: 'It is safe to try again',
       },
-      { name: 'a person on their way', path: openPerson, answers: () => ({ [`GET signup/${uuid}`]: 'nothing' }), shows: null }, // prettier-ignore
+      {
+        name: 'a person on their way',
+        path: openPerson,
+        answers: () => ({ [`GET signup/${uuid}`]: 'nothing' }),
+        // It has its name a moment after it opens.
+        act: () => page.getByRole('dialog', { name: 'Person' }).waitFor(),
+        shows: null,
+      },
       { name: 'a person who is refused', path: openPerson, answers: () => ({ [`GET signup/${uuid}`]: LIMITED }), shows: LIMITED_TEXT }, // prettier-ignore
       {
         name: 'a person who is not found',

@@ -16,6 +16,7 @@ const LOOK_MS = 5_000;
 const LONG_TABLES = [
   ['recent_referral', 'id'],
   ['delivery', 'id'],
+  ['payload', 'id'],
   ['mail', 'id'],
   ['verification_link', 'token_hash'],
 ] as const;

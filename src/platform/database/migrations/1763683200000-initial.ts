@@ -241,7 +241,7 @@ export const initial = migrationsOf(1763683200000, [
       number ${is.id} NOT NULL,
       waiter_uuid ${is.code(36)} NULL,
       event ${is.code(20)} NOT NULL,
-      body ${is.json} NULL,
+      payload_id ${is.code(36)} NULL,
       status ${is.code(9)} NOT NULL,
       attempts INT NOT NULL DEFAULT 0,
       last_status INT NULL,
@@ -255,8 +255,21 @@ export const initial = migrationsOf(1763683200000, [
   index('delivery_webhook', 'delivery', 'webhook_id, id'),
   // The first pending delivery about a person; all that tell of a person.
   index('delivery_waiter', 'delivery', 'waitlist_id, waiter_uuid, webhook_id, status, number'),
-  // Deleting old bodies and old deliveries.
+  // Failing and deleting old deliveries.
   index('delivery_expiry', 'delivery', 'expires_at'),
+  table(
+    'payload',
+    (is) => `
+      id ${is.code(36)} NOT NULL PRIMARY KEY,
+      waitlist_id ${is.id} NOT NULL,
+      waiter_uuid ${is.code(36)} NULL,
+      body ${is.json} NOT NULL,
+      expires_at ${is.time} NOT NULL`,
+  ),
+  // All that tell of a person.
+  index('payload_waiter', 'payload', 'waitlist_id, waiter_uuid'),
+  // Deleting old payloads.
+  index('payload_expiry', 'payload', 'expires_at'),
   table(
     'mail',
     (is) => `

@@ -1,4 +1,4 @@
-/** Google's measure of the hosted page, as a phone and as a laptop. */
+/** Google's measure of the hosted page, as a phone and as a laptop. It runs after the other tests, alone. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -224,7 +224,7 @@ describe('a webhook', () => {
     expect(receiver.events).toEqual(['ada offboarded_signup']);
   });
 
-  it('gets contact data with every event but an erasure, also of people who are offboarded and erased at once', async () => {
+  it('gets contact data with each offboarding, also of people who are erased at the same time', async () => {
     const receiver = await startReceiver();
     const hook = await hookTo(receiver.url, { events: ['offboarded_signup', 'erased_signup'] });
     const { waitlist } = hook;
@@ -242,10 +242,10 @@ describe('a webhook', () => {
         ),
       ]),
     );
-    const { received } = receiver;
-    await until(() => received.filter(({ event }) => event === 'erased_signup').length === people.length);
+    const isOver = ({ event, status }: DeliveryDto) => event === 'erased_signup' || status !== 'pending';
+    await until(async () => (await deliveries(hook)).every(isOver));
 
-    for (const { event, signup } of received) expect('email' in signup).toBe(event === 'offboarded_signup');
+    for (const { signup } of receiver.received) expect(signup).toHaveProperty('email');
   });
 
   it('gets a failed message again with the same id and body, five seconds later at first, until it fails', async () => {

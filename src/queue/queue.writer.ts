@@ -406,7 +406,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
       this.audit.findDone(writeIds),
       this.waiters.findTaken(waitlistId, contacts),
       this.waiters.findReferrers(waitlistId, [...new Set(tokens)]),
-      this.deliveries.subscribers(waitlistId),
+      this.deliveries.findSubscribers(waitlistId),
       this.links.find(waitlistId, hashes),
       this.waiters.findByLinks(waitlistId, hashes),
     ]);

@@ -63,8 +63,8 @@ export class AccountKeyService implements BeforeApplicationShutdown {
     return this.writes.once(
       write,
       () => this.insert(settings, secret, write),
-      ({ secretAnswer }) => {
-        const { accountKey, secret } = secretAnswer as CreatedAccountKey;
+      ({ wholeAnswer }) => {
+        const { accountKey, secret } = wholeAnswer as CreatedAccountKey;
         const { createdAt, expiresAt } = accountKey;
         const times = { createdAt: new Date(createdAt), expiresAt: expiresAt && new Date(expiresAt) };
         return { accountKey: { ...accountKey, ...times }, secret };
@@ -113,10 +113,10 @@ export class AccountKeyService implements BeforeApplicationShutdown {
           this.keys.insert({ ...settings, accountId, keyHash, prefix, createdAt: new Date(), lastUsedAt: null }),
         );
       }
-      const secretAnswer: CreatedAccountKey = { accountKey: await this.keys.findByHash(manager, keyHash), secret };
-      const event = { action: 'account_key_created', waitlistId: null, secretAnswer } as const;
+      const wholeAnswer: CreatedAccountKey = { accountKey: await this.keys.findByHash(manager, keyHash), secret };
+      const event = { action: 'account_key_created', waitlistId: null, wholeAnswer } as const;
       if (isNew) await session.one(this.writes.record(write, event));
-      return secretAnswer;
+      return wholeAnswer;
     });
   }
 

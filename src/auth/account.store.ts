@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
-import { type AuditAction, AuditLog, FROM_CLI, type Origin } from '../platform/audit/audit-log.js';
+import { type AuditAction, AuditLog, NO_REQUEST, type Origin } from '../platform/audit/audit-log.js';
 import { Database } from '../platform/database/database.js';
 import { AccountEntity } from './account.entity.js';
 import { AccountKeyEntity } from './account-key.entity.js';
@@ -37,7 +37,7 @@ export class AccountStore {
       if (known) return known;
       await manager.insert(AccountEntity, { ...account });
       const inserted = await manager.findOneByOrFail(AccountEntity, { uuid });
-      await session.one(this.audit.record({ accountId: inserted.id, action: 'account_created', ...FROM_CLI }));
+      await session.one(this.audit.record({ accountId: inserted.id, action: 'account_created', ...NO_REQUEST }));
       return inserted;
     });
   }
@@ -65,7 +65,7 @@ export class AccountStore {
     action: AuditAction,
     change: Partial<Pick<AccountEntity, 'passwordHash' | 'disabledAt'>>,
   ): Promise<void> {
-    const event = { id: uuidV7(), accountId: id, action, ...FROM_CLI };
+    const event = { id: uuidV7(), accountId: id, action, ...NO_REQUEST };
     const tokenVersion = () => 'token_version + 1';
     await this.database.transaction(async (manager, session) => {
       // A repeat after a lost answer to COMMIT finds the event of the first run.

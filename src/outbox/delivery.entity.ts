@@ -14,18 +14,18 @@ export class DeliveryEntity {
   @Column({ name: 'waitlist_id', type: 'bigint' })
   waitlistId!: number;
 
-  /** The order of the events of a waitlist. */
+  /** Rises with each event of the waitlist. 0 for a test. */
   @Column({ type: 'bigint' })
   number!: number;
 
-  /** The record that the payload shows, whose events are sent in their order; null for a test. */
+  /** The record of the event. Events of one record are sent in order. Null for a test. */
   @Column({ name: 'waiter_uuid', type: 'varchar', nullable: true })
   waiterUuid!: string | null;
 
   @Column({ type: 'varchar' })
   event!: EventName | 'test';
 
-  /** Null once the payload was deleted, because it is old or its person was erased. */
+  /** Null after the payload was deleted: it was old, or its person was erased. */
   @Column({ name: 'payload_id', type: 'varchar', nullable: true })
   payloadId!: string | null;
 
@@ -39,14 +39,14 @@ export class DeliveryEntity {
   @Column({ name: 'last_status', type: 'int', nullable: true })
   lastStatus!: number | null;
 
-  /** Of a pending delivery; while an attempt is under way, when it is repeated if its process dies. */
+  /** Null unless pending. During an attempt it is the end of the lease: the delivery is due again if its process died. */
   @Column({ name: 'next_attempt_at', type: 'datetime', precision: 3, nullable: true })
   nextAttemptAt!: Date | null;
 
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;
 
-  /** When the payload is deleted; once it is, when the row is. */
+  /** When the payload is deleted; then, when the row is deleted. */
   @Column({ name: 'expires_at', type: 'datetime', precision: 3 })
   expiresAt!: Date;
 }

@@ -23,13 +23,13 @@ const AFTER_ATTEMPTS_MS = 15_000;
 const PAYLOAD_KEPT_MS = 7 * 24 * 3_600_000;
 const ROW_KEPT_MS = 30 * 24 * 3_600_000;
 const SWEEP_CHUNK = 200;
-/** What is not delivered by then fails, which bounds the backlog. */
-const WITHOUT_PAYLOAD = `payload_id = NULL, next_attempt_at = NULL, status = CASE status WHEN 'pending' THEN 'failed' ELSE status END`;
+/** Takes its payload from a delivery. A pending one fails with it, so the backlog is never older than a week. */
+const DROP_PAYLOAD = `payload_id = NULL, next_attempt_at = NULL, status = CASE status WHEN 'pending' THEN 'failed' ELSE status END`;
 
-/** An active webhook; `events` is empty for all. */
+/** An active webhook. No `events` means all. */
 export type Subscriber = Pick<WebhookEntity, 'id' | 'events'>;
 
-/** An event, for the webhooks that want it. */
+/** An event to store for its subscribers. */
 export interface NewEvent {
   readonly number: number;
   readonly event: EventName;
@@ -38,7 +38,7 @@ export interface NewEvent {
   readonly at: Date;
 }
 
-/** Queries for the transactions whose work webhooks are told of. */
+/** Stores deliveries, in the transactions that cause events. */
 @Injectable()
 export class DeliveryStore {
   private readonly deliveries: Table<DeliveryEntity>;
@@ -63,7 +63,7 @@ export class DeliveryStore {
   }
 
   /** The active webhooks of a waitlist. */
-  subscribers(waitlistId: number): Query<Subscriber[]> {
+  findSubscribers(waitlistId: number): Query<Subscriber[]> {
     return select<Row, Subscriber[]>(
       'SELECT id, events FROM webhook WHERE waitlist_id = ? AND is_active = 1 ORDER BY id',
       [waitlistId],
@@ -82,23 +82,11 @@ export class DeliveryStore {
     for (const { event, body, number, waiterUuid, at } of events) {
       const wanting = subscribers.filter(({ events: wanted }) => wanted.length === 0 || wanted.includes(event));
       if (wanting.length === 0) continue;
-      const shown = { waitlistId, waiterUuid, expiresAt: payloadExpiry(at) };
-      const payloadId = uuidV7();
-      payloads.push({ ...shown, id: payloadId, body: JSON.stringify(body) });
+      const payload = newPayload({ waitlistId, waiterUuid, body, at });
+      payloads.push(payload);
+      const nextAttemptAt = event === 'erased_signup' ? new Date(at.getTime() + AFTER_ATTEMPTS_MS) : at;
       for (const { id: webhookId } of wanting)
-        deliveries.push({
-          ...shown,
-          id: uuidV7(),
-          webhookId,
-          number,
-          event,
-          payloadId,
-          status: 'pending',
-          attempts: 0,
-          lastStatus: null,
-          nextAttemptAt: event === 'erased_signup' ? new Date(at.getTime() + AFTER_ATTEMPTS_MS) : at,
-          createdAt: at,
-        });
+        deliveries.push(newDelivery(payload, { webhookId, number, event, createdAt: at, nextAttemptAt }));
     }
     return together([
       ...chunksOf(payloads, PAYLOADS_MAX).map((some) => this.payloads.insert(some)),
@@ -106,12 +94,12 @@ export class DeliveryStore {
     ]);
   }
 
-  /** Deletes what deliveries tell of erased people. Those that are pending fail. */
+  /** Deletes the payloads about erased people. Pending deliveries fail. */
   scrub(waitlistId: number, uuids: readonly string[]): Query<unknown> {
     return together(
       chunksOf(uuids, ROWS_MAX).flatMap((some) => [
         write(
-          `UPDATE delivery ${this.database.dialect.byIndex('delivery_waiter')} SET ${WITHOUT_PAYLOAD}
+          `UPDATE delivery ${this.database.dialect.byIndex('delivery_waiter')} SET ${DROP_PAYLOAD}
            WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(some.length)})`,
           [waitlistId, ...some],
         ),
@@ -123,18 +111,47 @@ export class DeliveryStore {
     );
   }
 
-  /** Takes their payloads from old deliveries, and deletes those that have lost theirs before. */
+  /** Deliveries expire twice: first they lose their payload and get a later expiry, then the row is deleted. */
   expire(ids: readonly string[]): Query<unknown> {
-    const those = `id IN (${placeholders(ids.length)})`;
+    const condition = `id IN (${placeholders(ids.length)})`;
     const rowExpiry = toSqlTime(new Date(Date.now() + ROW_KEPT_MS - PAYLOAD_KEPT_MS));
     return together([
-      write(`DELETE FROM delivery WHERE payload_id IS NULL AND ${those}`, ids),
-      write(`UPDATE delivery SET ${WITHOUT_PAYLOAD}, expires_at = ? WHERE ${those}`, [rowExpiry, ...ids]),
+      write(`DELETE FROM delivery WHERE payload_id IS NULL AND ${condition}`, ids),
+      write(`UPDATE delivery SET ${DROP_PAYLOAD}, expires_at = ? WHERE ${condition}`, [rowExpiry, ...ids]),
     ]);
   }
 }
 
-/** When the payload of an event of this moment is deleted. */
-export function payloadExpiry(at: Date): Date {
-  return new Date(at.getTime() + PAYLOAD_KEPT_MS);
+interface NewPayload extends Pick<PayloadEntity, 'waitlistId' | 'waiterUuid'> {
+  readonly body: object;
+  readonly at: Date;
+}
+
+/** The payload of an event of the moment `at`. */
+export function newPayload({ waitlistId, waiterUuid, body, at }: NewPayload): PayloadEntity {
+  const expiresAt = new Date(at.getTime() + PAYLOAD_KEPT_MS);
+  return { id: uuidV7(), waitlistId, waiterUuid, body: JSON.stringify(body), expiresAt };
+}
+
+type NewDelivery = Pick<DeliveryEntity, 'webhookId' | 'number' | 'event' | 'createdAt' | 'nextAttemptAt'>;
+
+/** A pending delivery of a payload to a webhook. */
+export function newDelivery(payload: PayloadEntity, delivery: NewDelivery): DeliveryEntity {
+  const { id: payloadId, waitlistId, waiterUuid, expiresAt } = payload;
+  const { webhookId, number, event, createdAt, nextAttemptAt } = delivery;
+  return {
+    id: uuidV7(),
+    webhookId,
+    waitlistId,
+    number,
+    waiterUuid,
+    event,
+    payloadId,
+    status: 'pending',
+    attempts: 0,
+    lastStatus: null,
+    nextAttemptAt,
+    createdAt,
+    expiresAt,
+  };
 }

@@ -12,7 +12,7 @@ import { WebhookEntity } from './webhook.entity.js';
 
 const PROVIDERS = [DeliveryStore, MailStore, VerificationLinkStore, OutboxSignal];
 
-/** What a transaction leaves to be sent: events for webhooks, and mails. */
+/** The rows that a transaction leaves for the dispatchers: deliveries, mails and verification links. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([WebhookEntity, DeliveryEntity, PayloadEntity, MailEntity, VerificationLinkEntity]),

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What the deliveries of one event send: stored once, however many webhooks want it. */
+/** The body of an event's messages: stored once, however many webhooks want it. */
 @Entity('payload')
 export class PayloadEntity {
   /** A UUID v7. */
@@ -10,7 +10,7 @@ export class PayloadEntity {
   @Column({ name: 'waitlist_id', type: 'bigint' })
   waitlistId!: number;
 
-  /** The record that it shows; null for a test. */
+  /** The record of the event; null for a test. */
   @Column({ name: 'waiter_uuid', type: 'varchar', nullable: true })
   waiterUuid!: string | null;
 

@@ -1,6 +1,6 @@
 /** Between the attempts to send something: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h. */
 const DELAYS_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
-/** A part of the delay, so that what failed together does not come again together. */
+/** A delay varies by this share in both directions, so that sends that failed together are not repeated together. */
 const JITTER = 0.2;
 
 /** The delay after a number of failed attempts; null after the last one. `random` is from 0 to 1. */

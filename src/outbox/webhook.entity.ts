@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** In the order in which events of one moment are sent. */
+/** The events that a webhook can subscribe to, in the order of a record's life. */
 export const EVENTS = [
   'new_signup',
   'verified_signup',
@@ -10,7 +10,7 @@ export const EVENTS = [
 ] as const;
 export type EventName = (typeof EVENTS)[number];
 
-/** An address of the owner's that is told of events. */
+/** A URL of an owner, to which the events of a waitlist are posted. */
 @Entity('webhook')
 export class WebhookEntity {
   @PrimaryGeneratedColumn({ type: 'bigint' })
@@ -22,18 +22,18 @@ export class WebhookEntity {
   @Column({ type: 'varchar' })
   url!: string;
 
-  /** The events that it is told of; empty for all. */
+  /** The events that are sent; all if empty. */
   @Column({ type: 'simple-json' })
   events!: readonly EventName[];
 
   @Column({ name: 'is_active', type: 'boolean' })
   isActive!: boolean;
 
-  /** Encrypted. */
+  /** The secret, encrypted by `Secrets`. */
   @Column({ name: 'sealed_secret', type: 'varchar' })
   sealedSecret!: string;
 
-  /** The secret before, which signs along until `oldSecretUntil`. */
+  /** The previous secret. Messages are signed with both until `oldSecretUntil`. */
   @Column({ name: 'sealed_old_secret', type: 'varchar', nullable: true })
   sealedOldSecret!: string | null;
 

@@ -119,8 +119,8 @@ export class WaitlistService {
     return this.writes.once(
       write,
       () => this.insert(settings, apiKey, write, brought),
-      ({ secretAnswer }) => {
-        const { waitlist, apiKey } = secretAnswer as Created;
+      ({ wholeAnswer }) => {
+        const { waitlist, apiKey } = wholeAnswer as Created;
         return { waitlist: { ...waitlist, createdAt: new Date(waitlist.createdAt) }, apiKey };
       },
     );
@@ -202,12 +202,12 @@ export class WaitlistService {
       await this.database.transaction(async (manager, session) => {
         if (!(await this.writes.isNew(session, write))) return;
         if (!(await this.waitlists.replaceApiKey(manager, write.accountId, id, hashKey(apiKey)))) throwNotFound();
-        const secretAnswer = { apiKey };
-        await session.one(this.writes.record(write, { action: 'api_key_replaced', waitlistId: id, secretAnswer }));
+        const wholeAnswer = { apiKey };
+        await session.one(this.writes.record(write, { action: 'api_key_replaced', waitlistId: id, wholeAnswer }));
       });
       return apiKey;
     };
-    return this.writes.once(write, work, ({ secretAnswer }) => (secretAnswer as { apiKey: string }).apiKey);
+    return this.writes.once(write, work, ({ wholeAnswer }) => (wholeAnswer as { apiKey: string }).apiKey);
   }
 
   /** The caller's waitlist with this key; null for an unknown key and for another owner's alike. */
@@ -257,12 +257,12 @@ export class WaitlistService {
         (await this.writes.isNew(session, write)) && (await this.insertRow(manager, session, row, write, brought));
       const waitlist =
         (await session.one(this.waitlists.findOwnedByKey(write.accountId, apiKeyHash))) ?? throwNotFound();
-      const secretAnswer: Created = { waitlist, apiKey };
-      if (!isNew) return secretAnswer;
+      const wholeAnswer: Created = { waitlist, apiKey };
+      if (!isNew) return wholeAnswer;
       await this.requireNamesUnused(session, waitlist);
-      const event = { action: 'waitlist_created', waitlistId: waitlist.id, secretAnswer } as const;
+      const event = { action: 'waitlist_created', waitlistId: waitlist.id, wholeAnswer } as const;
       await session.one(this.writes.record(write, event));
-      return secretAnswer;
+      return wholeAnswer;
     });
   }
 

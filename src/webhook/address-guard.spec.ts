@@ -120,7 +120,7 @@ describe('the guard of webhook addresses', () => {
     await expect(guardOf('').resolve(url, signal)).rejects.not.toBeInstanceOf(ForbiddenAddressError);
   });
 
-  it('refuses a name of which one address is forbidden', async () => {
+  it('refuses a name if any of its addresses is forbidden', async () => {
     // It has an address of IPv4 and one of IPv6.
     expect(await guardOf('127.0.0.0/8').isPermitted(new URL('http://localhost/'))).toBe(false);
   });

@@ -6,9 +6,9 @@ import ipaddr from 'ipaddr.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { isWithin } from '../platform/limits/address.js';
 
-/** A name that the DNS has not found by then is checked when it is called. */
+/** How long saving a URL waits for the DNS. A name not found by then is checked at each call. */
 const CHECK_MS = 2_000;
-/** The part of IPv6 that is assigned to hosts of the internet. */
+/** The block from which IANA assigns global unicast addresses. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 /** RFC 6761: never asked of the DNS. */
 const LOCALHOST = /^(?:.+\.)?localhost$/;
@@ -28,7 +28,7 @@ export class AddressGuard {
   private readonly isAllowed: (address: string) => boolean;
   /** Names of the hosts file, or those that a search domain completes, are names of own networks. */
   private readonly hasOwnNames: boolean;
-  /** A lookup occupies one of a few threads until the DNS answers, and other work needs them. */
+  /** One `lookup` at a time: each holds one of Node's few threads until the DNS answers. */
   private readonly lookups = new Mutex();
 
   constructor(@Inject(CONFIG) { webhookAllowedNetworks }: Config) {

@@ -5,15 +5,15 @@ import { Database } from '../platform/database/database.js';
 import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
 import { known, type Query, select, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
-import type { Verdict } from './retry-schedule.js';
+import type { NextState } from './retry-schedule.js';
 
-/** Deliveries that a claim looks at: those whose record waits for an earlier one are put off, and others tried. */
+/** Due deliveries that one claim reads. */
 export const CANDIDATES_MAX = 100;
 /** The backlog is counted up to this number. */
-const COUNTED_MAX = 100_000;
+export const COUNTED_MAX = 100_000;
 
 /** A webhook with pending deliveries. */
-export interface Pending {
+export interface PendingWebhook {
   readonly id: number;
   readonly nextAttemptAt: Date;
 }
@@ -21,13 +21,13 @@ export interface Pending {
 /** A delivery that is due. */
 export interface Candidate extends Pick<DeliveryEntity, 'id' | 'waiterUuid' | 'number' | 'attempts'> {
   /**
-   * The first pending delivery to the same webhook about the same record: its own, unless it must wait. Null for a test, and
-   * if it was committed only while the statement ran.
+   * The earliest pending delivery to this webhook about the same record: this one, unless it must wait. Null for a test, and
+   * if this one was committed only while the statement ran.
    */
   readonly first: { readonly number: number; readonly nextAttemptAt: Date } | null;
 }
 
-/** A delivery with a lease: no other process sends it until then. */
+/** A delivery that only this process may send until `leasedUntil`. */
 export interface Claimed extends Candidate {
   readonly waitlistId: number;
   readonly webhookId: number;
@@ -36,9 +36,8 @@ export interface Claimed extends Candidate {
 }
 
 /**
- * Deliveries as the dispatchers of all processes share them. A pending one has the time of its next attempt. Whoever claims
- * it moves that time to the end of a lease, so that it is due again if the process dies; the same value later tells whether
- * the lease still holds.
+ * The deliveries, shared by the dispatchers of all processes. `next_attempt_at` of a pending delivery is its schedule. A claim
+ * sets it to the end of a lease, so the delivery is due again if the process dies. A result counts only while it is unchanged.
  */
 @Injectable()
 export class DispatchStore {
@@ -52,8 +51,8 @@ export class DispatchStore {
    * The active webhooks that have pending deliveries, each with the time of the next attempt. It reads one entry of the index
    * for each active webhook, however long the backlog is: MySQL uses the order of an index that ORDER BY names in full.
    */
-  findPending(): Query<Pending[]> {
-    return select<{ id: number; next_attempt_at: Date | string | null }, Pending[]>(
+  findPending(): Query<PendingWebhook[]> {
+    return select<{ id: number; next_attempt_at: Date | string | null }, PendingWebhook[]>(
       `SELECT h.id, (
          SELECT d.next_attempt_at FROM delivery d ${this.byDue} WHERE d.webhook_id = h.id AND d.status = 'pending'
          ORDER BY d.webhook_id, d.status, d.next_attempt_at LIMIT 1
@@ -103,7 +102,7 @@ export class DispatchStore {
     );
   }
 
-  /** Moves the next attempt of deliveries. */
+  /** Sets the next attempt of deliveries. */
   putOff(ids: readonly string[], until: Date): Query<unknown> {
     if (ids.length === 0) return known(undefined);
     return write(`UPDATE delivery SET next_attempt_at = ? WHERE id IN (${placeholders(ids.length)})`, [
@@ -124,14 +123,14 @@ export class DispatchStore {
   }
 
   /** Stores the end of an attempt, unless the delivery was replayed, scrubbed or claimed by another process meanwhile. */
-  settle({ id, leasedUntil }: Claimed, verdict: Verdict, lastStatus: number | null): Query<void> {
+  settle({ id, leasedUntil }: Claimed, next: NextState, lastStatus: number | null): Query<void> {
     return write(
       `UPDATE delivery SET status = ?, attempts = attempts + 1, last_status = ?, next_attempt_at = ?
        WHERE id = ? AND next_attempt_at = ?`,
       [
-        verdict.status,
+        next.status,
         lastStatus,
-        verdict.status === 'pending' ? toSqlTime(verdict.nextAttemptAt) : null,
+        next.status === 'pending' ? toSqlTime(next.nextAttemptAt) : null,
         id,
         toSqlTime(leasedUntil),
       ],

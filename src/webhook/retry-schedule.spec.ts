@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { judge } from './retry-schedule.js';
+import { nextState } from './retry-schedule.js';
 
 const NOW = new Date('2026-11-23T00:00:00Z');
 
 /** The seconds until the next attempt. */
 function delayAfter(attempts: number, random: number) {
-  const verdict = judge(500, attempts, NOW, random);
+  const verdict = nextState(500, attempts, NOW, random);
   return verdict.status === 'pending' ? (verdict.nextAttemptAt.getTime() - NOW.getTime()) / 1000 : verdict.status;
 }
 
@@ -39,6 +39,6 @@ describe('the schedule of retries', () => {
     [410, 'pending'],
     [null, 'pending'],
   ])('takes %s as %s', (status, expected) => {
-    expect(judge(status, 1, NOW).status).toBe(expected);
+    expect(nextState(status, 1, NOW).status).toBe(expected);
   });
 });

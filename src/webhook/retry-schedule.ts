@@ -1,14 +1,14 @@
 import { retryDelayMs } from '../outbox/retry-delay.js';
 
-/** What follows from an attempt. */
-export type Verdict =
+/** The state of a delivery after an attempt. */
+export type NextState =
   { readonly status: 'delivered' | 'failed' } | { readonly status: 'pending'; readonly nextAttemptAt: Date };
 
 /**
- * `status` is that of the answer, null without one; `attempts` counts this one; `random` is from 0 to 1. Whatever the answer
- * says beside a 2xx status is one failure like any other.
+ * The state of a delivery after an attempt. `status` is that of the response, null without one. Every status but 2xx counts the
+ * same. `attempts` includes this one; `random` is from 0 to 1.
  */
-export function judge(status: number | null, attempts: number, now: Date, random = Math.random()): Verdict {
+export function nextState(status: number | null, attempts: number, now: Date, random = Math.random()): NextState {
   if (status !== null && status >= 200 && status < 300) return { status: 'delivered' };
   const delayMs = retryDelayMs(attempts, random);
   if (delayMs === null) return { status: 'failed' };

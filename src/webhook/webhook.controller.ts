@@ -20,7 +20,7 @@ import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import {
   CreateWebhookDto,
-  DELIVERIES_MAX,
+  PAGE_SIZE_MAX,
   DeliveryDto,
   ListDeliveriesDto,
   ReplayDeliveriesDto,
@@ -31,8 +31,8 @@ import {
 } from './webhook.dto.js';
 import { WebhookService, WEBHOOKS_MAX } from './webhook.service.js';
 
-const OWNED = ['MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND'] as const;
-const FOUND = [...OWNED, 'WEBHOOK_NOT_FOUND'] as const;
+const WAITLIST_PROBLEMS = ['MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND'] as const;
+const WEBHOOK_PROBLEMS = [...WAITLIST_PROBLEMS, 'WEBHOOK_NOT_FOUND'] as const;
 const WEBHOOK_ID = ['webhook_id', undefined, 'The id of the webhook.'] as const;
 
 /** The operations that take the id of a new webhook. */
@@ -65,7 +65,7 @@ export class WebhookController {
     description: `Returns the webhook with its secret, which is shown only once. From now on, the events of the waitlist are posted to the URL as JSON, signed as [Standard Webhooks](https://www.standardwebhooks.com) says: \`{"event": "new_signup", "signup": {…}}\`, with the contact data and the answers of the person. The URL is 422 (\`public_address\`) if it does not lead to a public address. A waitlist has at most ${WEBHOOKS_MAX} webhooks.`,
   })
   @ApiCreatedResponse({ description: 'The new webhook, with its secret.', type: WebhookWithSecretDto, links: LINKS })
-  @ApiProblems(...OWNED, 'TOO_MANY_WEBHOOKS', ...REPEAT_PROBLEMS, 'WAITLIST_RULE_BROKEN')
+  @ApiProblems(...WAITLIST_PROBLEMS, 'TOO_MANY_WEBHOOKS', ...REPEAT_PROBLEMS, 'WAITLIST_RULE_BROKEN')
   async createWebhook(
     @Write() write: OwnerWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,
@@ -81,7 +81,7 @@ export class WebhookController {
     description: 'All webhooks of the waitlist.',
     schema: { type: 'array', maxItems: WEBHOOKS_MAX, items: { $ref: getSchemaPath(WebhookDto) } },
   })
-  @ApiProblems(...OWNED)
+  @ApiProblems(...WAITLIST_PROBLEMS)
   async listWebhooks(
     @CurrentCaller() { account }: Caller,
     @IdParam('waitlist_id', 1) waitlistId: number,
@@ -95,10 +95,10 @@ export class WebhookController {
   @ApiOperation({
     summary: 'Change a webhook',
     description:
-      'Omitted fields keep their value. A new URL is held to the same rule as that of a new webhook. Deliveries that are pending go to the new URL.',
+      'Omitted fields keep their value. A new URL must meet the same rule as in a new webhook. Pending deliveries go to the new URL.',
   })
   @ApiOkResponse({ description: 'The changed webhook.', type: WebhookDto })
-  @ApiProblems(...FOUND, ...REPEAT_PROBLEMS, 'WAITLIST_RULE_BROKEN')
+  @ApiProblems(...WEBHOOK_PROBLEMS, ...REPEAT_PROBLEMS, 'WAITLIST_RULE_BROKEN')
   async updateWebhook(
     @Write() write: OwnerWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,
@@ -114,10 +114,10 @@ export class WebhookController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete a webhook',
-    description: 'Nothing is sent to it any more, not even what is pending.',
+    description: 'Nothing more is sent to it. Pending deliveries are not sent.',
   })
   @ApiNoContentResponse({ description: 'Deleted.' })
-  @ApiProblems(...FOUND, ...REPEAT_PROBLEMS)
+  @ApiProblems(...WEBHOOK_PROBLEMS, ...REPEAT_PROBLEMS)
   async deleteWebhook(
     @Write() write: OwnerWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,
@@ -132,10 +132,10 @@ export class WebhookController {
   @ApiOperation({
     summary: 'Replace the secret of a webhook',
     description:
-      'Returns a new secret, which is shown only once. For 24 hours the old one signs along, so that a receiver can change over without losing a message.',
+      'Returns a new secret, which is shown only once. For 24 hours, messages are signed with both secrets, so that a receiver can change to the new one without losing a message.',
   })
   @ApiOkResponse({ description: 'The webhook, with its new secret.', type: WebhookWithSecretDto })
-  @ApiProblems(...FOUND, ...REPEAT_PROBLEMS)
+  @ApiProblems(...WEBHOOK_PROBLEMS, ...REPEAT_PROBLEMS)
   async replaceWebhookSecret(
     @Write() write: OwnerWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,
@@ -150,10 +150,10 @@ export class WebhookController {
   @ApiOperation({
     summary: 'Send a test message',
     description:
-      'Sends `{"event": "test", "signup": {}}` in the background, as any event. The list of deliveries shows what came of it.',
+      'Sends `{"event": "test", "signup": {}}` in the background, as any event. The list of deliveries shows the result.',
   })
   @ApiAcceptedResponse({ description: 'The delivery of the test message.', type: DeliveryDto })
-  @ApiProblems(...FOUND, 'WEBHOOK_OFF', ...REPEAT_PROBLEMS)
+  @ApiProblems(...WEBHOOK_PROBLEMS, 'WEBHOOK_OFF', ...REPEAT_PROBLEMS)
   async testWebhook(
     @Write() write: OwnerWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,
@@ -170,10 +170,10 @@ export class WebhookController {
   })
   @ApiOkResponse({
     description: 'A page of deliveries.',
-    schema: { type: 'array', maxItems: DELIVERIES_MAX, items: { $ref: getSchemaPath(DeliveryDto) } },
+    schema: { type: 'array', maxItems: PAGE_SIZE_MAX, items: { $ref: getSchemaPath(DeliveryDto) } },
     headers: { Link: { $ref: '#/components/headers/Link' } },
   })
-  @ApiProblems(...FOUND)
+  @ApiProblems(...WEBHOOK_PROBLEMS)
   async listDeliveries(
     @CurrentCaller() { account }: Caller,
     @IdParam('waitlist_id', 1) waitlistId: number,
@@ -181,7 +181,7 @@ export class WebhookController {
     @Query() query: ListDeliveriesDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeliveryDto[]> {
-    const page = await this.webhooks.deliveries(account.id, { waitlistId, id }, ListDeliveriesDto.toPage(query));
+    const page = await this.webhooks.listDeliveries(account.id, { waitlistId, id }, ListDeliveriesDto.toPage(query));
     this.pageHeaders.set(reply, query, page);
     return page.deliveries.map((delivery) => DeliveryDto.from(delivery));
   }
@@ -194,10 +194,10 @@ export class WebhookController {
   @ApiOperation({
     summary: 'Send deliveries again',
     description:
-      'Gives deliveries another attempt at once, whatever their status: all since a moment, or those named. An attempt has the same `webhook-id` and body as before, with the time of now and the current secret. Payloads are kept for 7 days.',
+      'Gives deliveries another attempt at once, whatever their status: all since a time, or those listed. Each keeps its `webhook-id` and body, and is signed now with the current secret. Payloads are kept for 7 days.',
   })
   @ApiAcceptedResponse({ description: 'How many deliveries are sent again.', type: ReplayedDto })
-  @ApiProblems(...FOUND, 'WEBHOOK_OFF', ...REPEAT_PROBLEMS)
+  @ApiProblems(...WEBHOOK_PROBLEMS, 'WEBHOOK_OFF', ...REPEAT_PROBLEMS)
   async replayDeliveries(
     @Write() write: OwnerWrite,
     @IdParam('waitlist_id', 1) waitlistId: number,

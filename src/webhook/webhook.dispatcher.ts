@@ -8,30 +8,30 @@ import { known, type Query, together } from '../platform/database/session.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { QueueWriter } from '../queue/queue.writer.js';
 import { type Candidate, CANDIDATES_MAX, type Claimed, DispatchStore } from './dispatch.store.js';
-import { judge, type Verdict } from './retry-schedule.js';
+import { nextState, type NextState } from './retry-schedule.js';
 import { WebhookMetrics } from './webhook.metrics.js';
 import { WebhookSender } from './webhook.sender.js';
 import { WebhookService } from './webhook.service.js';
 
 /** How often each process looks for retries that are due, and for deliveries of processes that died. */
 const POLL_MS = 1_000;
-/** Longer than an attempt, and than its result may wait for the database. */
+/** Longer than an attempt plus the time in which its result is stored. */
 const LEASE_MS = 30_000;
 /** An attempt that takes longer holds its slot as one that fails does. */
 const SLOW_MS = 2_000;
-/** A webhook counts as failing for so long after an attempt that failed or was slow: one fast answer proves little. */
+/** How long a webhook counts as failing after an attempt that failed or was slow: one fast response proves little. */
 const FAILING_MS = 60_000;
-/** Attempts under way to one webhook. One that fails or is slow has fewer, so that such receivers hold few. */
+/** Attempts under way per webhook. A failing one gets fewer, so that receivers that fail or are slow hold few slots. */
 const PER_WEBHOOK = { healthy: 8, failing: 2 };
-/** Attempts under way in all. Failing webhooks have a part of their own, which leaves the rest to the others. */
-const IN_ALL = { healthy: 256, failing: 128 };
-/** While commands wait for a transaction, signups come first: a pass over the webhooks claims so few of each, after a pause. */
+/** Attempts under way per process. Failing webhooks together use at most the second number; the rest is for the others. */
+const PER_PROCESS = { healthy: 256, failing: 128 };
+/** While commands wait for a transaction, signups go first: each pass waits, and leaves a webhook at most this many attempts. */
 const BUSY = { perWebhook: 4, pauseMs: 100 };
 /** Results stored in one transaction. */
 const SETTLED_MAX = 100;
-/** An endpoint that has failed for so long is turned off. */
+/** A webhook that has failed for longer than this is turned off. */
 const FAILING_MAX_MS = 5 * 24 * 3_600_000;
-/** A process that stops waits so long for answers. It then gives the rest back, to be sent by another process. */
+/** Time that attempts under way get when the process stops. Then they are given back for another process. */
 const GRACE_MS = 3_000;
 
 interface Attempt {
@@ -41,7 +41,7 @@ interface Attempt {
 
 /** An attempt that has ended. */
 interface Ended extends Attempt {
-  /** The status of the answer; null without one. */
+  /** The status of the response; null without one. */
   readonly status: number | null;
   readonly durationMs: number;
   /** This process stopped it. */
@@ -49,7 +49,7 @@ interface Ended extends Attempt {
 }
 
 interface Tried extends Ended {
-  readonly verdict: Verdict;
+  readonly next: NextState;
 }
 
 /**
@@ -83,7 +83,6 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     signal: OutboxSignal,
   ) {
     signal.onDeliveries = (ids) => this.wake(ids);
-    webhooks.onDue = (id) => this.wake([id]);
   }
 
   /** Starts to send. `onFailure` gets every error except an unavailable database. */
@@ -129,14 +128,14 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     }
   }
 
-  /** How many more attempts may be under way. */
+  /** How many more attempts to this webhook may begin now. */
   private freeSlots(id: number, isBusy: boolean): number {
     const state = this.isFailing(id) ? 'failing' : 'healthy';
     const own = this.underWay.get(id) ?? 0;
     const all = [...this.underWay].filter(([other]) => state === 'healthy' || this.isFailing(other));
     const total = all.reduce((sum, [, count]) => sum + count, 0);
     const bound = isBusy ? Math.min(BUSY.perWebhook, PER_WEBHOOK[state]) : PER_WEBHOOK[state];
-    return Math.max(0, Math.min(bound - own, IN_ALL[state] - total));
+    return Math.max(0, Math.min(bound - own, PER_PROCESS[state] - total));
   }
 
   private isFailing(id: number): boolean {
@@ -178,7 +177,10 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     for (const delivery of deliveries) this.begin({ webhook, delivery }, secrets);
   }
 
-  /** Deliveries that must wait for an earlier one about the same record are looked at again when that one may be. */
+  /**
+   * Puts off deliveries that wait for an earlier one about the same record: until its next attempt, or while it is being sent,
+   * until its lease ends.
+   */
   private putOffWaiting(candidates: readonly Candidate[], now: Date, leasedUntil: Date): Query<unknown> {
     const waiting = new Map<number, string[]>();
     for (const candidate of candidates.filter(mustWait)) {
@@ -214,7 +216,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     this.attempts.add(sending);
   }
 
-  /** If the database is away, the results wait, and their slots with them. */
+  /** While the database is unavailable, the results wait and keep their slots. */
   private async settleAll(): Promise<void> {
     while (this.ended.length > 0) {
       const some = this.ended.slice(0, SETTLED_MAX);
@@ -225,7 +227,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
         if (count > 0) this.underWay.set(webhook.id, count);
         else this.underWay.delete(webhook.id);
       }
-      // A record may have a next delivery.
+      // The next delivery about the same record may be due now.
       this.wake(some.map(({ webhook }) => webhook.id));
     }
   }
@@ -234,30 +236,31 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     const now = new Date();
     const tried = ended
       .filter(({ isStopped }) => !isStopped)
-      .map((attempt) => ({ ...attempt, verdict: judge(attempt.status, attempt.delivery.attempts + 1, now) }));
+      .map((attempt) => ({ ...attempt, next: nextState(attempt.status, attempt.delivery.attempts + 1, now) }));
     const released = ended
       .filter(({ isStopped }) => isStopped)
       .map(({ delivery }) => this.deliveries.release(delivery, now));
-    const settled = tried.flatMap(({ delivery, status, verdict }) => {
-      const isLast = verdict.status !== 'pending' && delivery.waiterUuid !== null;
+    const settled = tried.flatMap(({ delivery, status, next }) => {
+      const isLast = next.status !== 'pending' && delivery.waiterUuid !== null;
       return [
-        this.deliveries.settle(delivery, verdict, status),
+        this.deliveries.settle(delivery, next, status),
         ...(isLast ? [this.deliveries.releaseNext(delivery, now)] : []),
       ];
     });
-    const health = tried.map((attempt) => this.noteHealth(attempt, now));
+    const health = tried.map((attempt) => this.healthChange(attempt, now));
     await this.database.pipelinedTransaction((transaction) => transaction.commit([...released, ...settled, ...health]));
-    for (const { webhook, verdict } of tried) {
-      this.metrics.ended(verdict);
-      if (verdict.status === 'delivered') continue;
+    for (const { webhook, next } of tried) {
+      this.metrics.ended(next);
+      if (next.status === 'delivered') continue;
       const failingMs = webhook.failingSince === null ? 0 : now.getTime() - webhook.failingSince.getTime();
       if (failingMs > FAILING_MAX_MS) await this.webhooks.turnOff(webhook);
     }
   }
 
-  private noteHealth({ webhook, verdict, durationMs }: Tried, now: Date): Query<unknown> {
+  /** Updates `failingUntil` of this process at once. Returns the query that updates `failing_since`, for all processes. */
+  private healthChange({ webhook, next, durationMs }: Tried, now: Date): Query<unknown> {
     const { id, failingSince } = webhook;
-    const isDelivered = verdict.status === 'delivered';
+    const isDelivered = next.status === 'delivered';
     const wasFailing = this.failingUntil.has(id) || failingSince !== null;
     if (!isDelivered || durationMs > SLOW_MS) this.failingUntil.set(id, now.getTime() + FAILING_MS);
     else if (!this.isFailing(id)) this.failingUntil.delete(id);

@@ -14,14 +14,13 @@ import { KnownFieldsOnly } from '../platform/contract/request.js';
 import type { NewWebhook, ReplaySelection, WebhookChanges } from './webhook.js';
 import type { DeliveryPageRequest, Webhook, WebhookWithSecret } from './webhook.service.js';
 
-export const DELIVERIES_MAX = 100;
-const DELIVERIES = 50;
-/** Deliveries that one call names. */
-const REPLAYED_MAX = 1_000;
+export const PAGE_SIZE_MAX = 100;
+const PAGE_SIZE_DEFAULT = 50;
+const REPLAY_IDS_MAX = 1_000;
 const URL_FIELD = {
   maxLength: 2048,
   description:
-    'Where events are posted: an `https` URL whose host is a public address, in whatever notation. The operator can name networks of their own, which `http` may reach too.',
+    'The URL that events are posted to. It must be `https` and lead to public addresses only. The operator can allow other networks, by `http` too.',
   example: 'https://example.com/hooks/waitlist',
 } as const;
 const EVENTS_FIELD = {
@@ -31,8 +30,8 @@ const EVENTS_FIELD = {
   description: 'The events that are sent; all of them if the list is empty.',
   example: ['new_signup', 'offboarded_signup'],
 } as const;
-const IS_ACTIVE = { description: 'Whether events are sent. What happens while a webhook is off is not sent later.' };
-/** The fields of a response that cannot be set. */
+const IS_ACTIVE = { description: 'Whether events are sent. Events that happen while it is off are never sent.' };
+/** Response fields that a client may send back; ignored. */
 const SENT_BACK = ['id', 'created_at', 'secret', 'secret_available'] as const;
 
 @KnownFieldsOnly(...SENT_BACK)
@@ -122,8 +121,14 @@ export class ListDeliveriesDto {
   @Uuid({ optional: true, description: 'Lists the deliveries older than the one with this `id`.' })
   after_id?: string;
 
-  @WholeNumber({ default: DELIVERIES, minimum: 1, maximum: DELIVERIES_MAX, lenient: true, description: 'Page size.' })
-  limit = DELIVERIES;
+  @WholeNumber({
+    default: PAGE_SIZE_DEFAULT,
+    minimum: 1,
+    maximum: PAGE_SIZE_MAX,
+    lenient: true,
+    description: 'Page size.',
+  })
+  limit = PAGE_SIZE_DEFAULT;
 
   static toPage({ after_id, limit }: ListDeliveriesDto): DeliveryPageRequest {
     return { afterId: after_id?.toLowerCase() ?? null, limit };
@@ -186,7 +191,7 @@ export class DeliveryDto {
 export class ReplayDeliveriesDto {
   @Time({
     unless: ['delivery_ids'],
-    description: 'Replays all deliveries from this moment on: ISO 8601 with a zone.',
+    description: 'Replays all deliveries since this time: ISO 8601 with a zone.',
     example: '2026-11-21T09:30:00Z',
   })
   since?: string;
@@ -195,7 +200,7 @@ export class ReplayDeliveriesDto {
   @TextList({
     optional: true,
     minItems: 1,
-    maxItems: REPLAYED_MAX,
+    maxItems: REPLAY_IDS_MAX,
     items: { maxLength: 36, pattern: UUID_PATTERN },
     description: 'Replays these deliveries; unknown ones are left out.',
   })

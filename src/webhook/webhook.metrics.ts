@@ -4,8 +4,10 @@ import { Database } from '../platform/database/database.js';
 import { databaseGauge } from '../platform/database/database-gauge.js';
 import { mapped } from '../platform/database/session.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
-import { DispatchStore } from './dispatch.store.js';
-import type { Verdict } from './retry-schedule.js';
+import { COUNTED_MAX, DispatchStore } from './dispatch.store.js';
+import type { NextState } from './retry-schedule.js';
+
+const OUTCOMES = ['delivered', 'retried', 'failed'] as const;
 
 /** Metrics of the deliveries to webhooks. The gauges are the same in all processes. */
 @Injectable()
@@ -19,9 +21,10 @@ export class WebhookMetrics {
       labelNames: ['outcome'],
       registers: [registry],
     });
+    for (const outcome of OUTCOMES) this.attempts.inc({ outcome }, 0);
     databaseGauge(registry, database, {
       name: 'waitlist_webhook_pending_deliveries',
-      help: 'Deliveries that wait for an attempt; counted up to 100,000.',
+      help: `Deliveries that wait for an attempt, counted up to ${COUNTED_MAX}.`,
       read: () => deliveries.countPending(),
     });
     databaseGauge(registry, database, {
@@ -35,7 +38,7 @@ export class WebhookMetrics {
     });
   }
 
-  ended({ status }: Verdict): void {
+  ended({ status }: NextState): void {
     this.attempts.inc({ outcome: status === 'pending' ? 'retried' : status });
   }
 }

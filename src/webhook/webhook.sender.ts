@@ -6,9 +6,9 @@ import { Injectable } from '@nestjs/common';
 import { Webhook as Signer } from 'standardwebhooks';
 import { AddressGuard } from './address-guard.js';
 
-/** From the first question to the DNS to the status of the answer. */
+/** From the name lookup to the status of the response. */
 const DEADLINE_MS = 10_000;
-/** Of an answer, which is not used: enough for the connection to be used again. */
+/** A response body is read and ignored up to this size, so that the connection can be reused; a longer one closes it. */
 const ANSWER_BYTES_MAX = 64 * 1024;
 /** Idle connections to a receiver are kept for a burst of events. */
 const AGENT = { keepAlive: true, maxFreeSockets: 2, timeout: 15_000 };
@@ -19,7 +19,7 @@ export interface Message {
   readonly url: string;
   /** Sent byte for byte, as it is signed. */
   readonly body: string;
-  /** `whsec_…`: each signs. */
+  /** `whsec_…`. The message gets one signature per secret. */
   readonly secrets: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export class WebhookSender {
 
   constructor(private readonly addresses: AddressGuard) {}
 
-  /** The status of the answer. Never throws: null if anything keeps an answer away. */
+  /** The status of the response. Never throws: null if any failure leaves the attempt without a response. */
   async send(message: Message, stop: AbortSignal): Promise<number | null> {
     const signal = AbortSignal.any([stop, AbortSignal.timeout(DEADLINE_MS)]);
     try {
@@ -45,23 +45,20 @@ export class WebhookSender {
     for (const agent of Object.values(this.agents)) agent.destroy();
   }
 
-  private async exchange({ id, url, body, secrets }: Message, signal: AbortSignal): Promise<number | null> {
-    const target = new URL(url);
+  private async exchange(message: Message, signal: AbortSignal): Promise<number | null> {
+    const target = new URL(message.url);
     const addresses = await this.addresses.resolve(target, signal);
-    const now = new Date();
-    const headers = {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      'user-agent': 'Waitlist-Service',
-      'webhook-id': id,
-      'webhook-timestamp': Math.floor(now.getTime() / 1000),
-      'webhook-signature': secrets.map((secret) => new Signer(secret).sign(id, now, body)).join(' '),
-    };
     const isTls = target.protocol === 'https:';
     const send = isTls ? httpsRequest : httpRequest;
     const agent = this.agents[isTls ? 'https:' : 'http:'];
-    const options = { method: 'POST', headers, agent, signal, lookup: pinnedTo(addresses) };
-    const attempt = () =>
+    const options = {
+      method: 'POST',
+      headers: headersOf(message, new Date()),
+      agent,
+      signal,
+      lookup: pinnedTo(addresses),
+    };
+    const exchangeOnce = () =>
       new Promise<number | null>((resolve, reject) => {
         let isAnswered = false;
         const sent = send(target, options, (answer) => {
@@ -70,14 +67,25 @@ export class WebhookSender {
           resolve(answer.statusCode ?? null);
         });
         sent.on('error', (error) => {
-          // The receiver may have closed a kept connection just before.
-          if (sent.reusedSocket && !isAnswered && !signal.aborted) attempt().then(resolve, reject);
+          // Again on another connection: the receiver may have closed this idle one just before.
+          if (sent.reusedSocket && !isAnswered && !signal.aborted) exchangeOnce().then(resolve, reject);
           else reject(error);
         });
-        sent.end(body);
+        sent.end(message.body);
       });
-    return attempt();
+    return exchangeOnce();
   }
+}
+
+function headersOf({ id, body, secrets }: Message, now: Date) {
+  return {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'user-agent': 'Waitlist-Service',
+    'webhook-id': id,
+    'webhook-timestamp': Math.floor(now.getTime() / 1000),
+    'webhook-signature': secrets.map((secret) => new Signer(secret).sign(id, now, body)).join(' '),
+  };
 }
 
 /** Answers with the checked addresses whatever the DNS says by now. Node.js asks for one or for all. */

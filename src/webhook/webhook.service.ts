@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuidV7 } from 'uuid';
 import type { DeliveryEntity } from '../outbox/delivery.entity.js';
-import { payloadExpiry } from '../outbox/delivery.store.js';
-import type { PayloadEntity } from '../outbox/payload.entity.js';
+import { newDelivery, newPayload } from '../outbox/delivery.store.js';
 import { MailStore } from '../outbox/mail.store.js';
+import { OutboxSignal } from '../outbox/outbox.signal.js';
 import type { WebhookEntity } from '../outbox/webhook.entity.js';
-import { AuditLog, FROM_CLI } from '../platform/audit/audit-log.js';
+import { AuditLog, NO_REQUEST } from '../platform/audit/audit-log.js';
 import { Database } from '../platform/database/database.js';
 import { known, type Query } from '../platform/database/session.js';
 import { type OwnerWrite, operatorWrite } from '../platform/idempotency/owner-write.js';
@@ -14,7 +13,7 @@ import { Problem } from '../platform/problems/problem.js';
 import { SealedColumns } from '../platform/secrets/sealed-columns.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { AddressGuard } from './address-guard.js';
-import { newSecret, type NewWebhook, type ReplaySelection, type WebhookChanges, type WebhookName } from './webhook.js';
+import { newSecret, type NewWebhook, type ReplaySelection, type WebhookChanges, type WebhookRef } from './webhook.js';
 import { WebhookStore } from './webhook.store.js';
 
 /** Webhooks of one waitlist. A signup stores a row for each, in its own transaction. */
@@ -23,7 +22,8 @@ export const WEBHOOKS_MAX = 10;
 const OLD_SECRET_MS = 24 * 3_600_000;
 /** Deliveries replayed in one transaction: some ten milliseconds, so that no attempt waits long to be stored. */
 const REPLAY_CHUNK = 1_000;
-const NO_ID = '';
+/** Sorts before every UUID. */
+const BEFORE_ALL = '';
 
 /** A webhook as its owner sees it. */
 export interface Webhook extends Pick<WebhookEntity, 'id' | 'url' | 'events' | 'isActive' | 'createdAt'> {
@@ -48,12 +48,12 @@ export interface DeliveryPage {
   readonly nextAfterId: string | null;
 }
 
-/** Owners' operations on the webhooks of their waitlists. All of them throw `WAITLIST_NOT_FOUND`, `WEBHOOK_NOT_FOUND`. */
+/**
+ * Owners' operations on the webhooks of their waitlists. Those on a waitlist throw `WAITLIST_NOT_FOUND`; those on a webhook also
+ * throw `WEBHOOK_NOT_FOUND`.
+ */
 @Injectable()
 export class WebhookService {
-  /** Called when deliveries of a webhook became due. */
-  onDue: (webhookId: number) => void = () => undefined;
-
   constructor(
     private readonly database: Database,
     private readonly webhooks: WebhookStore,
@@ -62,6 +62,7 @@ export class WebhookService {
     private readonly secrets: Secrets,
     private readonly addresses: AddressGuard,
     private readonly mails: MailStore,
+    private readonly signal: OutboxSignal,
     sealed: SealedColumns,
   ) {
     sealed.add({ table: 'webhook', id: 'id', column: 'sealed_secret' });
@@ -72,28 +73,30 @@ export class WebhookService {
   async create(waitlistId: number, settings: NewWebhook, write: OwnerWrite): Promise<WebhookWithSecret> {
     const secret = newSecret();
     const sealedSecret = this.secrets.seal(secret);
+    const createdOf = (own: readonly WebhookEntity[]): WebhookWithSecret => {
+      const created = own.find((webhook) => webhook.sealedSecret === sealedSecret);
+      return { webhook: this.view(created ?? throwNotFound()), secret };
+    };
     const work = async () => {
       await this.requirePermitted(settings.url);
       return this.database.pipelinedTransaction(async (transaction) => {
         const isNew = await this.writes.isNew(transaction, write);
         const own = found(await transaction.one(this.webhooks.lockOwned(write.accountId, waitlistId)));
-        if (isNew) {
-          if (own.length >= WEBHOOKS_MAX) throw new Problem('TOO_MANY_WEBHOOKS');
-          const unused = { sealedOldSecret: null, oldSecretUntil: null, failingSince: null };
-          const row = { ...settings, ...unused, waitlistId, sealedSecret, createdAt: new Date() };
-          await transaction.one(this.webhooks.insert(row));
-        }
-        const all = found(await transaction.one(this.webhooks.listOwned(write.accountId, waitlistId)));
-        const created = all.find((webhook) => webhook.sealedSecret === sealedSecret);
-        const secretAnswer: WebhookWithSecret = { webhook: this.view(created ?? throwNotFound()), secret };
-        if (isNew)
-          await transaction.commit([
-            this.writes.record(write, { action: 'webhook_created', waitlistId, secretAnswer }),
-          ]);
-        return secretAnswer;
+        // A retry after the answer to COMMIT was lost.
+        if (!isNew) return createdOf(own);
+        if (own.length >= WEBHOOKS_MAX) throw new Problem('TOO_MANY_WEBHOOKS');
+        const unused = { sealedOldSecret: null, oldSecretUntil: null, failingSince: null };
+        const row = { ...settings, ...unused, waitlistId, sealedSecret, createdAt: new Date() };
+        const [, all] = await transaction.all([
+          this.webhooks.insert(row),
+          this.webhooks.listOwned(write.accountId, waitlistId),
+        ]);
+        const wholeAnswer = createdOf(found(all));
+        await transaction.commit([this.writes.record(write, { action: 'webhook_created', waitlistId, wholeAnswer })]);
+        return wholeAnswer;
       });
     };
-    return this.writes.once(write, work, ({ secretAnswer }) => restored(secretAnswer));
+    return this.writes.once(write, work, ({ wholeAnswer }) => restored(wholeAnswer));
   }
 
   /** Oldest first. */
@@ -103,141 +106,130 @@ export class WebhookService {
   }
 
   /** @throws Problem `WAITLIST_RULE_BROKEN` for a forbidden address */
-  async update(name: WebhookName, changes: WebhookChanges, write: OwnerWrite): Promise<Webhook> {
+  async update(ref: WebhookRef, changes: WebhookChanges, write: OwnerWrite): Promise<Webhook> {
     const { url, isActive } = changes;
-    // What failed before tells nothing of another receiver, or of the same one after its owner has seen to it.
-    const isOther = url !== undefined || isActive === true;
+    // A new URL, or turning it on, starts a new record of failures.
+    const isReset = url !== undefined || isActive === true;
     const isChange = Object.values<unknown>(changes).some((value) => value !== undefined);
-    const changed: Partial<WebhookEntity> = { ...changes, ...(isOther && { failingSince: null }) };
-    const update = isChange ? this.webhooks.update(name, changed) : known(undefined);
+    const changed: Partial<WebhookEntity> = { ...changes, ...(isReset && { failingSince: null }) };
+    const update = isChange ? this.webhooks.update(ref, changed) : known(undefined);
     const work = async () => {
-      await this.getOwned(write.accountId, name);
+      await this.getOwned(write.accountId, ref);
       if (url !== undefined) await this.requirePermitted(url);
-      await this.change(name, update, { action: 'webhook_updated' }, write);
+      await this.change(ref, update, { action: 'webhook_updated' }, write);
     };
     await this.writes.once(write, work, () => undefined);
-    if (isActive) this.onDue(name.id);
-    return this.view(await this.getOwned(write.accountId, name));
+    if (isActive) this.signal.onDeliveries([ref.id]);
+    return this.view(await this.getOwned(write.accountId, ref));
   }
 
-  async delete(name: WebhookName, write: OwnerWrite): Promise<void> {
-    const work = () => this.change(name, this.webhooks.delete(name), { action: 'webhook_deleted' }, write);
+  /** Its pending deliveries are never sent. */
+  async delete(ref: WebhookRef, write: OwnerWrite): Promise<void> {
+    const work = () => this.change(ref, this.webhooks.delete(ref), { action: 'webhook_deleted' }, write);
     await this.writes.once(write, work, () => undefined);
   }
 
-  /** The old secret signs along for a day. */
-  async replaceSecret(name: WebhookName, write: OwnerWrite): Promise<WebhookWithSecret> {
+  /** Returns a new secret. Messages are signed with both secrets for a day. */
+  async replaceSecret(ref: WebhookRef, write: OwnerWrite): Promise<WebhookWithSecret> {
     const secret = newSecret();
     const sealedSecret = this.secrets.seal(secret);
     const work = async () => {
-      const webhook = { ...this.view(await this.getOwned(write.accountId, name)), secretAvailable: true };
-      const replacement = this.webhooks.replaceSecret(name, sealedSecret, new Date(Date.now() + OLD_SECRET_MS));
-      const secretAnswer: WebhookWithSecret = { webhook, secret };
-      await this.change(name, replacement, { action: 'webhook_secret_replaced', secretAnswer }, write);
-      return secretAnswer;
+      const webhook = { ...this.view(await this.getOwned(write.accountId, ref)), secretAvailable: true };
+      const replacement = this.webhooks.replaceSecret(ref, sealedSecret, new Date(Date.now() + OLD_SECRET_MS));
+      const wholeAnswer: WebhookWithSecret = { webhook, secret };
+      await this.change(ref, replacement, { action: 'webhook_secret_replaced', wholeAnswer }, write);
+      return wholeAnswer;
     };
-    return this.writes.once(write, work, ({ secretAnswer }) => restored(secretAnswer));
+    return this.writes.once(write, work, ({ wholeAnswer }) => restored(wholeAnswer));
   }
 
   /** Returns the delivery of a test message. @throws Problem `WEBHOOK_OFF` */
-  async test(name: WebhookName, write: OwnerWrite): Promise<DeliveryEntity> {
-    const now = new Date();
-    const shown = { waitlistId: name.waitlistId, waiterUuid: null, expiresAt: payloadExpiry(now) };
-    const payload: PayloadEntity = { ...shown, id: uuidV7(), body: JSON.stringify({ event: 'test', signup: {} }) };
-    const delivery: DeliveryEntity = {
-      ...shown,
-      id: uuidV7(),
-      webhookId: name.id,
-      number: 0,
-      event: 'test',
-      payloadId: payload.id,
-      status: 'pending',
-      attempts: 0,
-      lastStatus: null,
-      nextAttemptAt: now,
-      createdAt: now,
-    };
+  async test(ref: WebhookRef, write: OwnerWrite): Promise<DeliveryEntity> {
+    const { waitlistId, id: webhookId } = ref;
+    const at = new Date();
+    const payload = newPayload({ waitlistId, waiterUuid: null, body: { event: 'test', signup: {} }, at });
+    const delivery = newDelivery(payload, { webhookId, number: 0, event: 'test', createdAt: at, nextAttemptAt: at });
     const work = async () => {
-      requireOn(await this.getOwned(write.accountId, name));
-      const record = { action: 'webhook_tested', secretAnswer: delivery } as const;
-      await this.change(name, this.webhooks.insertDelivery(delivery, payload), record, write);
+      requireOn(await this.getOwned(write.accountId, ref));
+      const record = { action: 'webhook_tested', wholeAnswer: delivery } as const;
+      await this.change(ref, this.webhooks.insertDelivery(delivery, payload), record, write);
       return delivery;
     };
-    const tested = await this.writes.once<DeliveryEntity>(write, work, ({ secretAnswer }) => {
-      const stored = secretAnswer as DeliveryEntity;
-      return { ...stored, nextAttemptAt: new Date(stored.nextAttemptAt ?? now), createdAt: new Date(stored.createdAt) };
+    const tested = await this.writes.once<DeliveryEntity>(write, work, ({ wholeAnswer }) => {
+      const stored = wholeAnswer as DeliveryEntity;
+      return { ...stored, nextAttemptAt: new Date(stored.nextAttemptAt ?? at), createdAt: new Date(stored.createdAt) };
     });
-    this.onDue(name.id);
+    this.signal.onDeliveries([ref.id]);
     return tested;
   }
 
   /** A page of deliveries, newest first. */
-  async deliveries(
+  async listDeliveries(
     accountId: number,
-    name: WebhookName,
+    ref: WebhookRef,
     { afterId, limit }: DeliveryPageRequest,
   ): Promise<DeliveryPage> {
-    await this.getOwned(accountId, name);
+    await this.getOwned(accountId, ref);
     // One delivery beyond the page shows that there is a next page.
-    const listed = await this.database.one(this.webhooks.listDeliveries(name.id, afterId, limit + 1));
+    const listed = await this.database.one(this.webhooks.listDeliveries(ref.id, afterId, limit + 1));
     const deliveries = listed.slice(0, limit);
     return { deliveries, nextAfterId: listed.length > limit ? (deliveries.at(-1)?.id ?? null) : null };
   }
 
   /** Gives deliveries another attempt and returns how many. @throws Problem `WEBHOOK_OFF` */
-  async replay(name: WebhookName, selection: ReplaySelection, write: OwnerWrite): Promise<number> {
+  async replay(ref: WebhookRef, selection: ReplaySelection, write: OwnerWrite): Promise<number> {
     const work = async () => {
-      requireOn(await this.getOwned(write.accountId, name));
-      return this.replayAll(name, selection, write);
+      requireOn(await this.getOwned(write.accountId, ref));
+      return this.replayAll(ref, selection, write);
     };
     const replayed = await this.writes.once(write, work, ({ counts }) => counts.replayed as number);
-    this.onDue(name.id);
+    this.signal.onDeliveries([ref.id]);
     return replayed;
   }
 
-  /** The same for any owner's webhook, by the operator. */
+  /** Replays for the operator, whoever owns the webhook. */
   async replayByOperator(id: number, selection: ReplaySelection): Promise<number> {
     const { accountId, waitlistId } = (await this.database.one(this.webhooks.findOwner(id))) ?? throwNotFound();
     return this.replay({ waitlistId, id }, selection, operatorWrite(accountId));
   }
 
   /** Turns off a webhook that fails, and tells its owner by the audit log and a mail. */
-  async turnOff({ id, waitlistId }: WebhookName): Promise<void> {
+  async turnOff({ id, waitlistId }: WebhookRef): Promise<void> {
     await this.database.transaction(async (manager, session) => {
       const owner = await session.one(this.webhooks.findOwner(id));
       if (!owner || !(await this.webhooks.turnOff(manager, id))) return;
       const { accountId } = owner;
       await session.all([
-        this.audit.record({ ...FROM_CLI, accountId, action: 'webhook_turned_off', waitlistId }),
+        this.audit.record({ ...NO_REQUEST, accountId, action: 'webhook_turned_off', waitlistId }),
         this.mails.insertWebhookDisabled(waitlistId, id, new Date()),
       ]);
     });
   }
 
   /** In chunks: a million deliveries in one transaction would hold up their dispatchers. */
-  private async replayAll(name: WebhookName, selection: ReplaySelection, write: OwnerWrite): Promise<number> {
+  private async replayAll(ref: WebhookRef, selection: ReplaySelection, write: OwnerWrite): Promise<number> {
     let replayed = 0;
-    let afterId = NO_ID;
+    let afterId = BEFORE_ALL;
     for (let isLast = false; !isLast;) {
-      const ids = await this.database.one(this.webhooks.findReplayable(name.id, selection, afterId, REPLAY_CHUNK));
+      const ids = await this.database.one(this.webhooks.findReplayable(ref.id, selection, afterId, REPLAY_CHUNK));
       replayed += ids.length;
       afterId = ids.at(-1) ?? afterId;
       isLast = ids.length < REPLAY_CHUNK;
       const replay = this.webhooks.replay(ids, new Date());
-      if (isLast) await this.change(name, replay, { action: 'deliveries_replayed', counts: { replayed } }, write);
+      if (isLast) await this.change(ref, replay, { action: 'deliveries_replayed', counts: { replayed } }, write);
       else await this.database.pipelinedTransaction((transaction) => transaction.commit([replay]));
     }
     return replayed;
   }
 
-  /** Carries out a change with its audit event, unless an attempt before did. */
+  /** Commits a change with its audit event. Does nothing in a retry after the answer to COMMIT was lost. */
   private async change(
-    name: WebhookName,
+    ref: WebhookRef,
     change: Query<unknown>,
     record: Omit<WriteRecord, 'waitlistId'>,
     write: OwnerWrite,
   ): Promise<void> {
-    const { waitlistId, id } = name;
+    const { waitlistId, id } = ref;
     await this.database.pipelinedTransaction(async (transaction) => {
       if (!(await this.writes.isNew(transaction, write))) return;
       const own = found(await transaction.one(this.webhooks.lockOwned(write.accountId, waitlistId)));
@@ -246,7 +238,7 @@ export class WebhookService {
     });
   }
 
-  private async getOwned(accountId: number, { waitlistId, id }: WebhookName): Promise<WebhookEntity> {
+  private async getOwned(accountId: number, { waitlistId, id }: WebhookRef): Promise<WebhookEntity> {
     const own = found(await this.database.one(this.webhooks.listOwned(accountId, waitlistId)));
     return own.find((webhook) => webhook.id === id) ?? throwNotFound();
   }
@@ -264,8 +256,8 @@ export class WebhookService {
   }
 }
 
-function restored(secretAnswer: unknown): WebhookWithSecret {
-  const { webhook, secret } = secretAnswer as WebhookWithSecret;
+function restored(wholeAnswer: unknown): WebhookWithSecret {
+  const { webhook, secret } = wholeAnswer as WebhookWithSecret;
   return { webhook: { ...webhook, createdAt: new Date(webhook.createdAt) }, secret };
 }
 

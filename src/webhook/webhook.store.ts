@@ -7,7 +7,7 @@ import { Database } from '../platform/database/database.js';
 import { placeholders, toSqlTime } from '../platform/database/dialect.js';
 import { mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
-import type { ReplaySelection, WebhookName } from './webhook.js';
+import type { ReplaySelection, WebhookRef } from './webhook.js';
 
 /** Webhooks and their deliveries, as their owner sees them. */
 @Injectable()
@@ -32,11 +32,11 @@ export class WebhookStore {
     );
   }
 
-  /** The same, after locking the waitlist: its webhooks are created one after the other. */
+  /** The same, after locking the waitlist, so that two creations cannot exceed the maximum together. */
   lockOwned(accountId: number, waitlistId: number): Query<WebhookEntity[] | null> {
     const find = { sql: 'SELECT id FROM waitlist WHERE id = ?', values: [waitlistId] };
     const lock = { statements: this.database.dialect.lock('waitlist', 'id', find), read: () => undefined };
-    // A statement of its own: that of the lock would see the webhooks as they were before it waited.
+    // A second statement: the one that waited for the lock would return the webhooks as they were before the wait.
     return mapped(together([lock, this.listOwned(accountId, waitlistId)]), ([, webhooks]) => webhooks);
   }
 
@@ -53,12 +53,12 @@ export class WebhookStore {
     return this.webhooks.insert([webhook]);
   }
 
-  update({ id }: WebhookName, changes: Partial<WebhookEntity>): Query<void> {
+  update({ id }: WebhookRef, changes: Partial<WebhookEntity>): Query<void> {
     return this.webhooks.update({ id }, changes);
   }
 
   /** The current secret becomes the old one. */
-  replaceSecret({ id }: WebhookName, sealedSecret: string, oldSecretUntil: Date): Query<void> {
+  replaceSecret({ id }: WebhookRef, sealedSecret: string, oldSecretUntil: Date): Query<void> {
     return write(
       'UPDATE webhook SET sealed_old_secret = sealed_secret, old_secret_until = ?, sealed_secret = ? WHERE id = ?',
       [toSqlTime(oldSecretUntil), sealedSecret, id],
@@ -71,8 +71,8 @@ export class WebhookStore {
     return affected === 1;
   }
 
-  /** Its deliveries stay until they are old. No statement finds them without their webhook. */
-  delete({ id }: WebhookName): Query<void> {
+  /** Its deliveries stay until they expire. No statement finds them without their webhook. */
+  delete({ id }: WebhookRef): Query<void> {
     return write('DELETE FROM webhook WHERE id = ?', [id]);
   }
 

@@ -77,7 +77,7 @@ describe('a process that sends events', () => {
     await observer.app.get(Database).one(write('UPDATE delivery SET next_attempt_at = ? WHERE next_attempt_at > ?', [now, now])); // prettier-ignore
   }
 
-  it('and is killed in the middle loses none: each arrives, again only with the same id, in the order of its record', async () => {
+  it('that is killed loses no event: each arrives, repeats have the same id, and events of a record keep their order', async () => {
     await emit(RECORDS);
     for (let kill = 1; kill <= KILLS; kill += 1) {
       const enough = (kill * RECORDS * EVENTS.length) / (KILLS + 2);
@@ -106,7 +106,7 @@ describe('a process that sends events', () => {
     }
   });
 
-  it('and is stopped while a receiver hangs gives its deliveries back at once, not counted as attempts', async () => {
+  it('that stops while a receiver hangs gives its deliveries back at once, without counting an attempt', async () => {
     receiver.answer = () => undefined;
     await emit(1);
     const process = await start();

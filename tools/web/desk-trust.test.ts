@@ -163,7 +163,7 @@ test('all referrals of one person are refused at once, pending ones too, and the
 test('the rules are turned off and changed, and a fault stands beside its rule', async () => {
   const id = await stage.waitlist();
   const page = await open(`/${id}/settings/trust`);
-  await page.getByRole('switch', { name: 'Hold back referrals with throwaway addresses' }).press('Space');
+  await page.getByRole('switch', { name: 'Withhold referrals from throwaway addresses' }).press('Space');
   await page.getByRole('switch', { name: 'Rule: Seconds to fill in the form' }).press('Space');
   const rate = page.getByLabel('Referrals of one person within an hour', { exact: true });
   await rate.fill('0');

@@ -14,7 +14,7 @@ interface Provider {
 const TURNSTILE = ['https://challenges.cloudflare.com'];
 const HCAPTCHA = ['https://hcaptcha.com', 'https://*.hcaptcha.com'];
 
-/** Each is also the name of the global object that its script defines. */
+/** Each key is also the name of the global object that its script defines. */
 export const CAPTCHA_PROVIDERS: Readonly<Record<Captcha['provider'], Provider>> = {
   turnstile: {
     script: 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit',

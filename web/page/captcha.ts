@@ -13,17 +13,18 @@ type Provider = Captcha['provider'];
 const globals = window as unknown as Partial<Record<Provider, Api>> & Record<`waitlist_${Provider}`, () => void>;
 
 export interface ShownCaptcha {
-  /** A token is good for one request. */
+  /** Asks for a new token: each is valid for one request. */
   renew(): void;
   remove(): void;
 }
 
-/** Narrower than this, the providers have a compact form. */
+/** In CSS pixels. Below it, only the compact form of the captcha fits. */
 const WIDTH_MIN = 304;
 
 /**
  * Draws the captcha of the form in `root`, and keeps its token in the form. If it cannot be drawn, the form says so. Null for
- * a form without a captcha. A provider's script need not look into the shadow root of `host`: the captcha is a child of it.
+ * a form without a captcha. `host` is the element of the widget. The captcha becomes its slotted child, because the providers'
+ * scripts do not find elements in a shadow root.
  */
 export function showCaptcha(root: ParentNode, host: HTMLElement | null = null): ShownCaptcha | null {
   const field = root.querySelector<HTMLElement>('.waitlist-captcha');
@@ -33,30 +34,15 @@ export function showCaptcha(root: ParentNode, host: HTMLElement | null = null): 
   const container = host ? host.appendChild(slotted()) : field;
   let drawn: { readonly api: Api; readonly id: string } | null = null;
   let isRemoved = false;
-  const update = (token: string, isAway = false) => {
+  const update = (token: string, isUnavailable = false) => {
     input.value = token;
-    fault.hidden = !isAway;
-    // Without it, Turnstile treats the error as unhandled.
-    return true;
+    fault.hidden = !isUnavailable;
   };
   const draw = (api: Api) => {
     if (isRemoved) return;
-    const language = field.closest<HTMLElement>('[lang]')?.lang;
-    const id = api.render(container, {
-      sitekey: field.dataset.sitekey,
-      theme: isDark(field) ? 'dark' : 'light',
-      size: field.clientWidth < WIDTH_MIN ? 'compact' : 'normal',
-      // Turnstile knows the language by the first name, hCaptcha by the second.
-      language,
-      hl: language,
-      'response-field': false,
-      callback: (token: string) => update(token),
-      'expired-callback': () => update(''),
-      'error-callback': () => update('', true),
-    });
-    drawn = { api, id };
+    drawn = { api, id: api.render(container, optionsOf(field, update)) };
   };
-  // A browser that goes back in its history restores what the form held; the widget uses the elements of its last form again.
+  // Browsers restore field values on Back, and the widget reuses the elements of its last form.
   field.hidden = false;
   update('');
   load(field.dataset.provider as Provider)
@@ -74,6 +60,26 @@ export function showCaptcha(root: ParentNode, host: HTMLElement | null = null): 
       isRemoved = true;
       drawn?.api.remove(drawn.id);
       if (host) container.remove();
+    },
+  };
+}
+
+function optionsOf(field: HTMLElement, update: (token: string, isUnavailable?: boolean) => void): object {
+  const language = field.closest<HTMLElement>('[lang]')?.lang;
+  return {
+    sitekey: field.dataset.sitekey,
+    theme: isDark(field) ? 'dark' : 'light',
+    size: field.clientWidth < WIDTH_MIN ? 'compact' : 'normal',
+    // Turnstile takes the language under the first name, hCaptcha under the second.
+    language,
+    hl: language,
+    'response-field': false,
+    callback: (token: string) => update(token),
+    'expired-callback': () => update(''),
+    'error-callback': () => {
+      update('', true);
+      // Without it, Turnstile treats the error as unhandled.
+      return true;
     },
   };
 }
@@ -108,7 +114,7 @@ function loadScript(provider: Provider): Promise<Api> {
   });
 }
 
-/** By the scheme that the browser uses there, whichever of the page, the owner and the reader chose it. */
+/** Whether the text is light there, and so the background dark. Covers every way to choose a color scheme. */
 function isDark(field: HTMLElement): boolean {
   const [red = '0'] = getComputedStyle(field).color.match(/\d+/) ?? [];
   return Number(red) > 127;

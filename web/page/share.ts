@@ -5,7 +5,7 @@ export function enableSharing(root: ParentNode): void {
   if (!sharing || !input) return;
   input.addEventListener('focus', () => input.select());
 
-  const copy = sharing.querySelector<HTMLButtonElement>('.waitlist-copy');
+  const copy = sharing.querySelector<HTMLButtonElement>('.waitlist-secondary');
   if (copy) {
     const label = copy.textContent;
     copy.hidden = false;

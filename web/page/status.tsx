@@ -20,7 +20,7 @@ export interface StatusProps {
   /** Empty where the leaderboard is off, or nobody is on it. */
   readonly leaders: readonly Leader[];
   readonly texts: Texts;
-  /** Omitted where nothing is known of an email. */
+  /** Omitted if there is no email to send to, or the widget does not know it. */
   readonly resend?: Resend | undefined;
   /** Within another page, `h2`. */
   readonly heading?: 'h1' | 'h2';
@@ -31,16 +31,16 @@ export function StatusView({ waitlist, status, leaders, texts, resend, heading: 
   if (status.status === 'offboarded') return <YourTurn waitlist={waitlist} texts={texts} heading={Heading} />;
   if (status.status === 'pending') return <CheckMail texts={texts} resend={resend} heading={Heading} />;
   const { text } = texts;
-  // Imported people have an email only if it is required.
+  // A status does not tell whether the person has an email. If the waitlist requires one, they do.
   const hasEmail = waitlist.required_contact.email === 'required';
-  const asks = waitlist.uses_signup_verification && hasEmail && !status.verified;
+  const showsResend = waitlist.uses_signup_verification && hasEmail && !status.verified;
   return (
     <div class="waitlist-status">
       <p class="waitlist-joined">{waitlist.success_title ?? text('joined')}</p>
       <Heading class="waitlist-place">{text('place', { place: status.priority + 1 })}</Heading>
       <p class="waitlist-ahead">{ahead(status.priority, texts)}</p>
       {waitlist.uses_signup_verification && status.verified && <p class="waitlist-verified">{text('verified')}</p>}
-      {asks && resend && <ResendForm {...resend} hint={text('unverified')} texts={texts} />}
+      {showsResend && resend && <ResendForm {...resend} hint={text('unverified')} texts={texts} />}
       <Sharing waitlist={waitlist} status={status} texts={texts} />
       {leaders.length > 0 && <Leaderboard leaders={leaders} texts={texts} />}
     </div>
@@ -62,7 +62,7 @@ function YourTurn({ waitlist, texts: { text }, heading: Heading = 'h1' }: Omit<S
   );
 }
 
-/** A person whose place waits for a click in a mail. */
+/** Shown until a pending person clicks the link in the mail. */
 function CheckMail({ texts, resend, heading: Heading = 'h1' }: Pick<StatusProps, 'texts' | 'resend' | 'heading'>) {
   const { text } = texts;
   return (
@@ -78,7 +78,7 @@ function ResendForm({ hint, texts: { text }, ...form }: Resend & { hint: string 
   return (
     <form class="waitlist-resend" method="post" action={form.action} onSubmit={form.onSubmit}>
       <p class="waitlist-note">{hint}</p>
-      <button class="waitlist-copy" type="submit" aria-disabled={form.isBusy}>
+      <button class="waitlist-secondary" type="submit" aria-disabled={form.isBusy}>
         {text('resend')}
       </button>
       <p class="waitlist-note" role="status">
@@ -100,7 +100,7 @@ function Sharing({ waitlist, status, texts: { text } }: Pick<StatusProps, 'waitl
       <label for="waitlist-link">{text('referral_link')}</label>
       <div class="waitlist-link">
         <input id="waitlist-link" class="waitlist-input" value={link} readOnly dir="ltr" />
-        <button class="waitlist-copy" type="button" data-copied={text('copied')} hidden>
+        <button class="waitlist-secondary" type="button" data-copied={text('copied')} hidden>
           {text('copy')}
         </button>
       </div>

@@ -66,8 +66,8 @@ export interface Sender {
   readonly ip: string;
 }
 
-/** A command of the CLI has neither a request nor an address. */
-export const FROM_CLI: Origin = { requestId: null, addressHash: null };
+/** The origin of work without a request: a command of the CLI, or the service itself. */
+export const NO_REQUEST: Origin = { requestId: null, addressHash: null };
 
 export interface AuditEvent extends Origin {
   /** UUID v7; generated if omitted. */

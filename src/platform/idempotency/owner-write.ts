@@ -1,5 +1,5 @@
 import { v7 as uuidV7 } from 'uuid';
-import { FROM_CLI, type Origin } from '../audit/audit-log.js';
+import { NO_REQUEST, type Origin } from '../audit/audit-log.js';
 
 /** Identifies a write and its repeats by the caller's `Idempotency-Key`. */
 export interface RepeatKey {
@@ -22,5 +22,5 @@ export interface OwnerWrite extends Origin {
 
 /** A write of a CLI command, or of the first start, for an account. */
 export function operatorWrite(accountId: number): OwnerWrite {
-  return { ...FROM_CLI, id: uuidV7(), accountId, key: null, markReplayed: () => undefined };
+  return { ...NO_REQUEST, id: uuidV7(), accountId, key: null, markReplayed: () => undefined };
 }

@@ -24,16 +24,16 @@ export interface WriteRecord {
   readonly uuids?: readonly string[];
   /** The numbers of the answer that change with time. */
   readonly counts?: Readonly<Record<string, number>>;
-  /** The answer, if it holds a new secret. */
-  readonly secretAnswer?: object;
+  /** The answer, if it cannot be made again from the records. It is stored encrypted: it may hold a new secret. */
+  readonly wholeAnswer?: object;
 }
 
 /** The stored part of a write, from which a repeat is answered. */
 export interface DoneWrite {
   readonly uuids: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
-  /** Null for an answer without a secret. */
-  readonly secretAnswer: unknown;
+  /** Null for an answer that is made from the records. */
+  readonly wholeAnswer: unknown;
 }
 
 /**
@@ -102,7 +102,7 @@ export class OwnerWrites {
   }
 
   /** Stores the audit event and the key. Send it in the transaction of the work. */
-  record(write: OwnerWrite, { counts = {}, secretAnswer, ...event }: WriteRecord): Query<unknown> {
+  record(write: OwnerWrite, { counts = {}, wholeAnswer, ...event }: WriteRecord): Query<unknown> {
     const { id, accountId, key, requestId, addressHash } = write;
     return together([
       this.audit.record({ id, accountId, requestId, addressHash, ...event }),
@@ -113,7 +113,7 @@ export class OwnerWrites {
               ...key,
               commandId: id,
               counts,
-              sealedAnswer: secretAnswer ? this.secrets.seal(JSON.stringify(secretAnswer)) : null,
+              sealedAnswer: wholeAnswer ? this.secrets.seal(JSON.stringify(wholeAnswer)) : null,
               createdAt: new Date(),
             },
           ]),
@@ -137,7 +137,7 @@ export class OwnerWrites {
     if (answer === null) throw new Problem('SECRET_UNAVAILABLE');
     const done = await this.database.one(this.audit.findDone([commandId]));
     if (commandId !== write.id) write.markReplayed();
-    return { counts, uuids: done.get(commandId) ?? [], secretAnswer: JSON.parse(answer) as unknown };
+    return { counts, uuids: done.get(commandId) ?? [], wholeAnswer: JSON.parse(answer) as unknown };
   }
 }
 

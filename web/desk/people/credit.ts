@@ -2,7 +2,8 @@ import type { Person } from './people.queries';
 
 export type Credit = Person['credit'];
 
-export const CREDITS: Readonly<Record<Credit, string>> = {
+/** In lists and filters. */
+export const CREDIT_LABELS: Readonly<Record<Credit, string>> = {
   none: 'Not referred',
   credited: 'Counts',
   awaiting_verification: 'Awaits verification',
@@ -17,10 +18,11 @@ const REASONS: Readonly<Record<Person['credit_reasons'][number], string>> = {
   network_rate: 'too many from one network',
   too_fast: 'a form sent too fast',
   honeypot: 'a hidden field filled in',
-  captcha: 'an unchecked captcha',
+  captcha: 'a captcha that its provider did not judge',
 };
 
-export const SENTENCES: Readonly<Record<Exclude<Credit, 'none'>, string>> = {
+/** In the panel of a person. */
+export const CREDIT_SENTENCES: Readonly<Record<Exclude<Credit, 'none'>, string>> = {
   credited: 'It counts.',
   awaiting_verification: 'It counts once this person has confirmed the address.',
   withheld: 'It does not count until you approve it.',

@@ -14,7 +14,7 @@ import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useMem
 import { count, position } from '../parts/format';
 import { RelativeTime } from '../parts/relative-time';
 import type { PeopleSearch } from '../router';
-import { CREDITS, isUncredited, reasonsOf } from './credit';
+import { CREDIT_LABELS, isUncredited, reasonsOf } from './credit';
 import { contactOf, nameOf, type Person } from './people.queries';
 import classes from './people-table.module.css';
 
@@ -93,7 +93,7 @@ function columnsOf({ waitlistId, search }: View) {
                 color={person.credit === 'withheld' ? 'orange' : 'gray'}
                 miw="max-content"
               >
-                {CREDITS[person.credit]}
+                {CREDIT_LABELS[person.credit]}
               </Badge>
             )}
             <Text className={classes.text} size="sm" c="dimmed" title={reasonsOf(person) || undefined}>

@@ -11,7 +11,7 @@ import { PageHeading } from '../parts/page-heading';
 import { ProblemAlert } from '../parts/problem-alert';
 import { waitlistQuery } from '../queries';
 import { CREDIT_FILTERS, peopleRoute, type PeopleSearch } from '../router';
-import { choicesFor, CREDITS } from './credit';
+import { choicesFor, CREDIT_LABELS } from './credit';
 import { DecideDialog } from './decide-dialog';
 import { LetInDialog, LetInResult, LetNextInDialog } from './let-in';
 import { LET_IN_MAX, peopleQuery, type Person } from './people.queries';
@@ -325,7 +325,7 @@ function ReferralFilter({
       data={[
         { value: '', label: 'Everybody' },
         { value: ANYONE, label: 'Referred' },
-        ...CREDIT_FILTERS.map((name) => ({ value: name, label: CREDITS[name] })),
+        ...CREDIT_FILTERS.map((name) => ({ value: name, label: CREDIT_LABELS[name] })),
       ]}
     />
   );

@@ -15,7 +15,7 @@ import { Problem } from '../problem';
 import { auditQuery, waitlistQuery } from '../queries';
 import { personRoute } from '../router';
 import { CorrectForm } from './correct-form';
-import { choicesFor, CREDITS, isUncredited, reasonsOf, SENTENCES } from './credit';
+import { choicesFor, CREDIT_LABELS, isUncredited, reasonsOf, CREDIT_SENTENCES } from './credit';
 import { DecideDialog } from './decide-dialog';
 import { EraseDialog } from './erase-dialog';
 import { LetInDialog, LetInResult } from './let-in';
@@ -320,7 +320,7 @@ function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefuseAll: 
               <PersonLink person={other} name={contactOf(other)} />
               {isUncredited(other.credit) && (
                 <Text span inherit c="dimmed">
-                  {` · ${CREDITS[other.credit]}`}
+                  {` · ${CREDIT_LABELS[other.credit]}`}
                 </Text>
               )}
             </Text>
@@ -367,7 +367,7 @@ function CreditOfReferral({
   return (
     <PlainSection isDense title="Credit of the referral">
       <Text size="sm">
-        {SENTENCES[credit]}
+        {CREDIT_SENTENCES[credit]}
         {person.credit_reasons.length > 0 && ` Reasons: ${reasonsOf(person)}.`}
       </Text>
       <Group gap="xs">

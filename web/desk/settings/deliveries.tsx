@@ -16,13 +16,12 @@ type Replay = components['schemas']['ReplayDeliveries'];
 
 const COLORS: Readonly<Record<Delivery['status'], string>> = { pending: 'blue', delivered: 'teal', failed: 'red' };
 
-/** The latest deliveries of a webhook, and sending some of them again. */
+/** The deliveries of a webhook, newest first, with buttons to send them again. */
 export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webhookId: number }) {
   const queries = useQueryClient();
   const deliveries = useInfiniteQuery(deliveriesQuery(waitlistId, webhookId));
   const list = deliveries.data?.pages.flat() ?? [];
   const [chosen, setChosen] = useState<readonly string[]>([]);
-  const [since, setSince] = useState('');
   const replay = useMutation({
     mutationFn: (body: Replay) =>
       bodyOf(
@@ -57,29 +56,7 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
   return (
     <Stack>
       <Group align="flex-end" gap="xs">
-        <Button
-          size="xs"
-          variant="default"
-          disabled={chosen.length === 0}
-          onClick={() => replay.mutate({ delivery_ids: [...chosen] })}
-        >
-          Send {chosen.length === 0 ? 'selected' : count(chosen.length)} again
-        </Button>
-        <TextInput
-          size="xs"
-          type="datetime-local"
-          label="Or all since"
-          value={since}
-          onChange={({ currentTarget }) => setSince(currentTarget.value)}
-        />
-        <Button
-          size="xs"
-          variant="default"
-          disabled={since === ''}
-          onClick={() => replay.mutate({ since: new Date(since).toISOString() })}
-        >
-          Send all since then again
-        </Button>
+        <ReplayButtons chosen={chosen} onReplay={replay.mutate} />
         <Button size="xs" variant="subtle" loading={deliveries.isRefetching} onClick={() => void deliveries.refetch()}>
           Refresh
         </Button>
@@ -90,7 +67,7 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
           <Table.Thead>
             <Table.Tr>
               <Table.Td />
-              {['Event', 'Status', 'Attempts', 'Last answer', 'Happened', 'Next attempt'].map((name) => (
+              {['Event', 'Status', 'Attempts', 'Last response', 'Time', 'Next attempt'].map((name) => (
                 <Table.Th key={name} scope="col">
                   {name}
                 </Table.Th>
@@ -98,32 +75,15 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {list.map(({ id, event, status, attempts, last_status, created_at, next_attempt_at }) => (
-              <Table.Tr key={id}>
-                <Table.Td>
-                  <Checkbox
-                    aria-label={`Select ${event} ${id}`}
-                    checked={chosen.includes(id)}
-                    onChange={({ currentTarget: { checked } }) =>
-                      setChosen((ids) => (checked ? [...ids, id] : ids.filter((other) => other !== id)))
-                    }
-                  />
-                </Table.Td>
-                <Table.Th scope="row" fw={500}>
-                  {event}
-                </Table.Th>
-                <Table.Td>
-                  <Badge variant="light" color={COLORS[status]} miw="max-content">
-                    {status}
-                  </Badge>
-                </Table.Td>
-                <Table.Td>{count(attempts)}</Table.Td>
-                <Table.Td>{last_status ?? (attempts > 0 ? 'No answer' : '–')}</Table.Td>
-                <Table.Td>
-                  <RelativeTime time={created_at} />
-                </Table.Td>
-                <Table.Td>{next_attempt_at === null ? '–' : <RelativeTime time={next_attempt_at} />}</Table.Td>
-              </Table.Tr>
+            {list.map((delivery) => (
+              <DeliveryRow
+                key={delivery.id}
+                delivery={delivery}
+                isChosen={chosen.includes(delivery.id)}
+                onChoose={(isChosen) =>
+                  setChosen((ids) => (isChosen ? [...ids, delivery.id] : ids.filter((id) => id !== delivery.id)))
+                }
+              />
             ))}
           </Table.Tbody>
         </Table>
@@ -141,5 +101,72 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
         </Group>
       )}
     </Stack>
+  );
+}
+
+function ReplayButtons({ chosen, onReplay }: { chosen: readonly string[]; onReplay: (replay: Replay) => void }) {
+  const [since, setSince] = useState('');
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        disabled={chosen.length === 0}
+        onClick={() => onReplay({ delivery_ids: [...chosen] })}
+      >
+        Send {chosen.length === 0 ? 'selected' : count(chosen.length)} again
+      </Button>
+      <TextInput
+        size="xs"
+        type="datetime-local"
+        label="Or all since"
+        value={since}
+        onChange={({ currentTarget }) => setSince(currentTarget.value)}
+      />
+      <Button
+        size="xs"
+        variant="default"
+        disabled={since === ''}
+        onClick={() => onReplay({ since: new Date(since).toISOString() })}
+      >
+        Send all since then again
+      </Button>
+    </>
+  );
+}
+
+function DeliveryRow({
+  delivery: { id, event, status, attempts, last_status, created_at, next_attempt_at },
+  isChosen,
+  onChoose,
+}: {
+  delivery: Delivery;
+  isChosen: boolean;
+  onChoose: (isChosen: boolean) => void;
+}) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Checkbox
+          aria-label={`Select ${event} ${id}`}
+          checked={isChosen}
+          onChange={({ currentTarget }) => onChoose(currentTarget.checked)}
+        />
+      </Table.Td>
+      <Table.Th scope="row" fw={500}>
+        {event}
+      </Table.Th>
+      <Table.Td>
+        <Badge variant="light" color={COLORS[status]} miw="max-content">
+          {status}
+        </Badge>
+      </Table.Td>
+      <Table.Td>{count(attempts)}</Table.Td>
+      <Table.Td>{last_status ?? (attempts > 0 ? 'No response' : '–')}</Table.Td>
+      <Table.Td>
+        <RelativeTime time={created_at} />
+      </Table.Td>
+      <Table.Td>{next_attempt_at === null ? '–' : <RelativeTime time={next_attempt_at} />}</Table.Td>
+    </Table.Tr>
   );
 }

@@ -1,4 +1,5 @@
 import { Group, NumberInput, PasswordInput, Radio, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
@@ -21,6 +22,8 @@ interface TrustValues extends Record<string, unknown> {
   };
 }
 
+type TrustForm = UseFormReturnType<TrustValues>;
+
 const VERIFICATION = [
   { value: 'off', label: 'Off', description: 'Nobody gets a verification mail.' },
   {
@@ -41,142 +44,158 @@ const PROVIDERS = [
   { value: 'hcaptcha', label: 'hCaptcha' },
 ];
 
-/** Each rule with the number that it starts with when it is turned on: the default of the service. */
+/** The rules with a number. `initial` is the service's default, used when a rule is turned on. */
 const NUMBER_RULES: readonly {
   readonly rule: NumberRule;
   readonly label: string;
   readonly description: string;
-  readonly first: number;
+  readonly initial: number;
 }[] = [
   {
     rule: 'referrals_per_hour',
     label: 'Referrals of one person within an hour',
-    description: 'Any beyond that wait for your approval.',
-    first: 60,
+    description: 'Referrals above this number are withheld.',
+    initial: 60,
   },
   {
     rule: 'referrals_per_network_per_hour',
     label: 'Referrals of one person from one network within an hour',
-    description: 'Any beyond that wait for your approval.',
-    first: 20,
+    description: 'Referrals above this number are withheld.',
+    initial: 20,
   },
   {
     rule: 'minimum_seconds',
     label: 'Seconds to fill in the form',
-    description: 'A referral that is sent faster waits for your approval.',
-    first: 2,
+    description: 'Referrals by a form that is sent faster are withheld.',
+    initial: 2,
   },
 ];
 
 /** Whether people confirm their addresses, and which referrals wait for the owner's approval. */
 export function TrustTab({ waitlist }: { waitlist: Waitlist }) {
   const settings = useSettingsForm(waitlist, valuesOf, changesOf);
-  const { form } = settings;
-  const { captcha, fraud } = form.values;
-  const { provider, site_key } = settings.saved.captcha;
-  const isSecretStored = captcha.provider === provider && captcha.site_key === site_key;
+  const { form, saved } = settings;
   return (
     <SettingsTab settings={settings}>
-      <PlainSection title="Verified addresses" description="A mail asks new people to confirm their address.">
-        <Radio.Group label="Verification" errorProps={{ mt: 'xs' }} {...form.getInputProps('verification')}>
-          <Stack gap="xs" mt="xs">
-            {VERIFICATION.map((choice) => (
-              <Radio key={choice.value} {...choice} />
-            ))}
-          </Stack>
-        </Radio.Group>
-        <TextInput
-          label="Subject of the verification mail"
-          description="Empty for the service’s own."
-          maxLength={200}
-          {...form.getInputProps('mail_subject')}
-        />
-        <Textarea
-          label="Text of the verification mail"
-          description="Stands above the link. Empty for the service’s own."
-          autosize
-          minRows={3}
-          maxRows={12}
-          maxLength={5_000}
-          {...form.getInputProps('mail_text')}
-        />
-        <Switch
-          label="Send a mail to people when they are let in"
-          {...form.getInputProps('mail_on_offboarding', { type: 'checkbox' })}
-        />
-      </PlainSection>
-      <PlainSection
-        title="Suspicious referrals"
-        description="A suspicious person joins as any other, but the referral earns nothing until you approve it. Find these people under People, with the filter “Withheld”."
-      >
-        <Switch
-          label="Hold back referrals with throwaway addresses"
-          checked={fraud.disposable_domains === true}
-          onChange={({ currentTarget }) =>
-            form.setFieldValue('fraud.disposable_domains', currentTarget.checked || null)
-          }
-        />
-        <Switch
-          label="Hold back referrals with another spelling of an address on the list"
-          description="a.da+1@gmail.com is ada@gmail.com."
-          checked={fraud.same_mailbox === true}
-          onChange={({ currentTarget }) => form.setFieldValue('fraud.same_mailbox', currentTarget.checked || null)}
-        />
-        {NUMBER_RULES.map(({ rule, label, description, first }) => (
-          <Group key={rule} align="flex-start" gap="sm" wrap="nowrap">
-            <Switch
-              mt={4}
-              aria-label={`Rule: ${label}`}
-              checked={fraud[rule] !== null}
-              onChange={({ currentTarget }) =>
-                form.setFieldValue(`fraud.${rule}`, currentTarget.checked ? first : null)
-              }
-            />
-            <NumberInput
-              flex={1}
-              label={label}
-              description={description}
-              clampBehavior="none"
-              allowDecimal={false}
-              allowNegative={false}
-              disabled={fraud[rule] === null}
-              {...form.getInputProps(`fraud.${rule}`)}
-              value={fraud[rule] ?? ''}
-            />
-          </Group>
-        ))}
-      </PlainSection>
-      <PlainSection title="Captcha" description="A test on the signup form that programs fail.">
-        <Select label="Provider" data={PROVIDERS} allowDeselect={false} {...form.getInputProps('captcha.provider')} />
-        {captcha.provider !== 'none' && (
-          <>
-            <TextInput
-              label="Site key"
-              description="Public: pages show it."
-              required
-              {...form.getInputProps('captcha.site_key')}
-            />
-            <PasswordInput
-              label="Secret"
-              required={!isSecretStored}
-              description={
-                isSecretStored
-                  ? 'Leave it empty to keep the stored one.'
-                  : 'From the same page of the provider. It is stored encrypted, and never shown again.'
-              }
-              autoComplete="off"
-              {...form.getInputProps('captcha.secret')}
-            />
-            <Radio.Group label="If the provider does not answer" {...form.getInputProps('captcha.when_unavailable')}>
-              <Stack gap="xs" mt="xs">
-                <Radio value="withhold" label="Hold back the referral until you approve it" />
-                <Radio value="accept" label="Accept the signup as if the test was passed" />
-              </Stack>
-            </Radio.Group>
-          </>
-        )}
-      </PlainSection>
+      <VerificationSection form={form} />
+      <ReferralSection form={form} />
+      <CaptchaSection form={form} saved={saved.captcha} />
     </SettingsTab>
+  );
+}
+
+function VerificationSection({ form }: { form: TrustForm }) {
+  return (
+    <PlainSection title="Verified addresses" description="A mail asks new people to confirm their address.">
+      <Radio.Group label="Verification" errorProps={{ mt: 'xs' }} {...form.getInputProps('verification')}>
+        <Stack gap="xs" mt="xs">
+          {VERIFICATION.map((choice) => (
+            <Radio key={choice.value} {...choice} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      <TextInput
+        label="Subject of the verification mail"
+        description="Leave empty for the default."
+        maxLength={200}
+        {...form.getInputProps('mail_subject')}
+      />
+      <Textarea
+        label="Text of the verification mail"
+        description="Shown above the link. Leave empty for the default."
+        autosize
+        minRows={3}
+        maxRows={12}
+        maxLength={5_000}
+        {...form.getInputProps('mail_text')}
+      />
+      <Switch
+        label="Send a mail to people when they are let in"
+        {...form.getInputProps('mail_on_offboarding', { type: 'checkbox' })}
+      />
+    </PlainSection>
+  );
+}
+
+function ReferralSection({ form }: { form: TrustForm }) {
+  const { fraud } = form.values;
+  return (
+    <PlainSection
+      title="Suspicious referrals"
+      description="A suspicious person joins as any other, but the referral earns nothing until you approve it. Find these people under People, with the filter “Withheld”."
+    >
+      <Switch
+        label="Withhold referrals from throwaway addresses"
+        checked={fraud.disposable_domains === true}
+        onChange={({ currentTarget }) => form.setFieldValue('fraud.disposable_domains', currentTarget.checked || null)}
+      />
+      <Switch
+        label="Withhold referrals whose mailbox is already on the waitlist"
+        description="a.da+1@gmail.com is the mailbox ada@gmail.com."
+        checked={fraud.same_mailbox === true}
+        onChange={({ currentTarget }) => form.setFieldValue('fraud.same_mailbox', currentTarget.checked || null)}
+      />
+      {NUMBER_RULES.map(({ rule, label, description, initial }) => (
+        <Group key={rule} align="flex-start" gap="sm" wrap="nowrap">
+          <Switch
+            mt={4}
+            aria-label={`Rule: ${label}`}
+            checked={fraud[rule] !== null}
+            onChange={({ currentTarget }) =>
+              form.setFieldValue(`fraud.${rule}`, currentTarget.checked ? initial : null)
+            }
+          />
+          <NumberInput
+            flex={1}
+            label={label}
+            description={description}
+            clampBehavior="none"
+            allowDecimal={false}
+            allowNegative={false}
+            disabled={fraud[rule] === null}
+            {...form.getInputProps(`fraud.${rule}`)}
+            value={fraud[rule] ?? ''}
+          />
+        </Group>
+      ))}
+    </PlainSection>
+  );
+}
+
+function CaptchaSection({ form, saved }: { form: TrustForm; saved: TrustValues['captcha'] }) {
+  const { captcha } = form.values;
+  const isSecretStored = captcha.provider === saved.provider && captcha.site_key === saved.site_key;
+  return (
+    <PlainSection title="Captcha" description="A test on the signup form that programs fail.">
+      <Select label="Provider" data={PROVIDERS} allowDeselect={false} {...form.getInputProps('captcha.provider')} />
+      {captcha.provider !== 'none' && (
+        <>
+          <TextInput
+            label="Site key"
+            description="Public: pages show it."
+            required
+            {...form.getInputProps('captcha.site_key')}
+          />
+          <PasswordInput
+            label="Secret"
+            required={!isSecretStored}
+            description={
+              isSecretStored
+                ? 'Leave it empty to keep the stored one.'
+                : 'From the same page of the provider. It is stored encrypted, and never shown again.'
+            }
+            autoComplete="off"
+            {...form.getInputProps('captcha.secret')}
+          />
+          <Radio.Group label="If the provider does not answer" {...form.getInputProps('captcha.when_unavailable')}>
+            <Stack gap="xs" mt="xs">
+              <Radio value="withhold" label="Withhold the referral until you approve it" />
+              <Radio value="accept" label="Accept the signup as if the test was passed" />
+            </Stack>
+          </Radio.Group>
+        </>
+      )}
+    </PlainSection>
   );
 }
 

@@ -39,14 +39,25 @@ const EVENTS: Readonly<Record<EventName, string>> = {
   erased_signup: 'Somebody was erased',
 };
 
-type Dialog = 'edit' | 'secret' | 'delete' | null;
+/** The dialog that adds a webhook (no secret yet) or shows a new secret. The secret stays while the dialog closes. */
+interface SecretDialogState {
+  readonly isOpen: boolean;
+  readonly secret: string | null;
+}
 
-/** Addresses that hear of what happens to the people of a waitlist. */
+type Action = 'edit' | 'secret' | 'delete';
+
+interface WebhookProps {
+  readonly waitlistId: number;
+  readonly webhook: Webhook;
+}
+
+/** The webhooks of a waitlist. */
 export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
   const webhooks = useQuery(webhooksQuery(waitlist.id));
-  const [{ isOpen, secret }, setAdding] = useState<{ isOpen: boolean; secret: string | null }>({ isOpen: false, secret: null }); // prettier-ignore
-  const showSecret = (shown: string) => setAdding({ isOpen: true, secret: shown });
-  const close = () => setAdding((shown) => ({ ...shown, isOpen: false }));
+  const [dialog, setDialog] = useState<SecretDialogState>({ isOpen: false, secret: null });
+  const showSecret = (secret: string) => setDialog({ isOpen: true, secret });
+  const close = () => setDialog((shown) => ({ ...shown, isOpen: false }));
   return (
     <Stack gap="xl">
       <Group justify="space-between" align="flex-start">
@@ -54,7 +65,7 @@ export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
           Each event is posted to these addresses, signed as Standard Webhooks specifies. If a receiver does not answer,
           the service tries again for about a day.
         </Text>
-        <Button onClick={() => setAdding({ isOpen: true, secret: null })}>Add a webhook</Button>
+        <Button onClick={() => setDialog({ isOpen: true, secret: null })}>Add a webhook</Button>
       </Group>
       {webhooks.isPending && (
         <Delayed>
@@ -68,13 +79,13 @@ export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
         </Text>
       )}
       {webhooks.data?.map((webhook) => (
-        <OneWebhook key={webhook.id} waitlistId={waitlist.id} webhook={webhook} onSecret={showSecret} />
+        <WebhookSection key={webhook.id} waitlistId={waitlist.id} webhook={webhook} onSecret={showSecret} />
       ))}
       <SecretDialog
-        isOpen={isOpen}
-        title={secret === null ? 'Add a webhook' : 'Save the secret of the webhook'}
+        isOpen={dialog.isOpen}
+        title={dialog.secret === null ? 'Add a webhook' : 'Save the secret of the webhook'}
         label="Secret"
-        secret={secret}
+        secret={dialog.secret}
         form={<AddForm waitlistId={waitlist.id} onAdded={showSecret} onCancel={close} />}
         onClose={close}
       >
@@ -84,21 +95,11 @@ export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
   );
 }
 
-function OneWebhook({
-  waitlistId,
-  webhook,
-  onSecret,
-}: {
-  waitlistId: number;
-  webhook: Webhook;
-  onSecret: (secret: string) => void;
-}) {
-  const queries = useQueryClient();
-  const [dialog, setDialog] = useState<Dialog>(null);
+function WebhookSection({ waitlistId, webhook, onSecret }: WebhookProps & { onSecret: (secret: string) => void }) {
+  const refresh = useRefresh(waitlistId);
+  const [action, setAction] = useState<Action | null>(null);
   const [showsDeliveries, setShowsDeliveries] = useState(false);
-  const params = { path: { waitlist_id: waitlistId, webhook_id: webhook.id } };
-  /** Reads the deliveries anew too: their key begins with this one. */
-  const refresh = () => queries.invalidateQueries(webhooksQuery(waitlistId));
+  const params = paramsOf(waitlistId, webhook);
   const turn = useMutation({
     mutationFn: (isActive: boolean) =>
       bodyOf(api.PATCH('/api/v1/waitlist/{waitlist_id}/webhook/{webhook_id}', { params, body: { is_active: isActive } })), // prettier-ignore
@@ -150,10 +151,10 @@ function OneWebhook({
           <Button size="compact-sm" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
             Send a test
           </Button>
-          <Button size="compact-sm" variant="default" onClick={() => setDialog('edit')}>
+          <Button size="compact-sm" variant="default" onClick={() => setAction('edit')}>
             Edit
           </Button>
-          <Button size="compact-sm" variant="default" onClick={() => setDialog('secret')}>
+          <Button size="compact-sm" variant="default" onClick={() => setAction('secret')}>
             Replace the secret
           </Button>
           <Button
@@ -164,23 +165,45 @@ function OneWebhook({
           >
             {showsDeliveries ? 'Hide deliveries' : 'Show deliveries'}
           </Button>
-          <Button size="compact-sm" variant="subtle" color="red" onClick={() => setDialog('delete')}>
+          <Button size="compact-sm" variant="subtle" color="red" onClick={() => setAction('delete')}>
             Delete
           </Button>
         </Group>
         {showsDeliveries && <Deliveries waitlistId={waitlistId} webhookId={webhook.id} />}
       </Stack>
+      <WebhookDialogs
+        waitlistId={waitlistId}
+        webhook={webhook}
+        action={action}
+        onSecret={onSecret}
+        onClose={() => setAction(null)}
+      />
+    </Section>
+  );
+}
+
+function WebhookDialogs({
+  waitlistId,
+  webhook,
+  action,
+  onSecret,
+  onClose,
+}: WebhookProps & { action: Action | null; onSecret: (secret: string) => void; onClose: () => void }) {
+  const refresh = useRefresh(waitlistId);
+  const params = paramsOf(waitlistId, webhook);
+  return (
+    <>
       <Modal
-        opened={dialog === 'edit'}
-        onClose={() => setDialog(null)}
+        opened={action === 'edit'}
+        onClose={onClose}
         title="Edit the webhook"
         centered
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
-        <EditForm waitlistId={waitlistId} webhook={webhook} onDone={() => setDialog(null)} />
+        <EditForm waitlistId={waitlistId} webhook={webhook} onDone={onClose} />
       </Modal>
       <ConfirmDialog
-        isOpen={dialog === 'secret'}
+        isOpen={action === 'secret'}
         title="Replace the secret?"
         act="Replace the secret"
         onConfirm={async (key) => {
@@ -192,12 +215,12 @@ function OneWebhook({
           await refresh();
           onSecret(secret);
         }}
-        onClose={() => setDialog(null)}
+        onClose={onClose}
       >
         <Text size="sm">For 24 hours, events are signed with both secrets; after that, with the new one alone.</Text>
       </ConfirmDialog>
       <ConfirmDialog
-        isOpen={dialog === 'delete'}
+        isOpen={action === 'delete'}
         title="Delete this webhook?"
         act="Delete the webhook"
         onConfirm={async (key) => {
@@ -208,17 +231,27 @@ function OneWebhook({
           );
           await refresh();
         }}
-        onClose={() => setDialog(null)}
+        onClose={onClose}
       >
         <Text size="sm">
-          <Code>{webhook.url}</Code> gets no more events. Those that wait are deleted.
+          <Code>{webhook.url}</Code> gets no more events, not even those that wait.
         </Text>
       </ConfirmDialog>
-    </Section>
+    </>
   );
 }
 
-/** A type, because `showFaults` takes any record. */
+/** Reads the webhooks of a waitlist again, and their deliveries, whose query keys begin with the same parts. */
+function useRefresh(waitlistId: number): () => Promise<void> {
+  const queries = useQueryClient();
+  return () => queries.invalidateQueries(webhooksQuery(waitlistId));
+}
+
+function paramsOf(waitlistId: number, { id }: Webhook) {
+  return { path: { waitlist_id: waitlistId, webhook_id: id } };
+}
+
+/** An alias, because an interface is not assignable to the `Record` that `showFaults` takes. */
 type Values = { url: string; events: EventName[] };
 
 function useWebhookForm(initialValues: Values, send: (values: Values) => Promise<unknown>) {
@@ -234,13 +267,13 @@ function useWebhookForm(initialValues: Values, send: (values: Values) => Promise
 
 type WebhookForm = ReturnType<typeof useWebhookForm>;
 
-function Fields({
+function WebhookFields({
   act,
-  hook: { form, refusal, save },
+  formState: { form, refusal, save },
   onCancel,
 }: {
   act: string;
-  hook: WebhookForm;
+  formState: WebhookForm;
   onCancel: () => void;
 }) {
   // prettier-ignore
@@ -278,8 +311,8 @@ function AddForm({
   onAdded: (secret: string) => void;
   onCancel: () => void;
 }) {
-  const queries = useQueryClient();
-  const hook = useWebhookForm({ url: '', events: [] }, async (values) => {
+  const refresh = useRefresh(waitlistId);
+  const formState = useWebhookForm({ url: '', events: [] }, async (values) => {
     const { secret } = await bodyOf(
       api.POST('/api/v1/waitlist/{waitlist_id}/webhook', {
         params: { path: { waitlist_id: waitlistId }, header: { 'Idempotency-Key': nanoid() } },
@@ -287,18 +320,18 @@ function AddForm({
       }),
     );
     onAdded(secret);
-    await queries.invalidateQueries(webhooksQuery(waitlistId));
+    await refresh();
   });
-  return <Fields act="Add the webhook" hook={hook} onCancel={onCancel} />;
+  return <WebhookFields act="Add the webhook" formState={formState} onCancel={onCancel} />;
 }
 
-function EditForm({ waitlistId, webhook, onDone }: { waitlistId: number; webhook: Webhook; onDone: () => void }) {
-  const queries = useQueryClient();
-  const hook = useWebhookForm({ url: webhook.url, events: [...webhook.events] }, async (values) => {
-    const params = { path: { waitlist_id: waitlistId, webhook_id: webhook.id } };
+function EditForm({ waitlistId, webhook, onDone }: WebhookProps & { onDone: () => void }) {
+  const refresh = useRefresh(waitlistId);
+  const formState = useWebhookForm({ url: webhook.url, events: [...webhook.events] }, async (values) => {
+    const params = paramsOf(waitlistId, webhook);
     await bodyOf(api.PATCH('/api/v1/waitlist/{waitlist_id}/webhook/{webhook_id}', { params, body: values }));
-    await queries.invalidateQueries(webhooksQuery(waitlistId));
+    await refresh();
     onDone();
   });
-  return <Fields act="Save" hook={hook} onCancel={onDone} />;
+  return <WebhookFields act="Save" formState={formState} onCancel={onDone} />;
 }

@@ -41,7 +41,7 @@ import { type MailboxHolder, WaiterStore } from './waiter.store.js';
 import type { LeanWaitlist, WholeWaitlist } from './waitlist.table.js';
 
 /** Records changed in one transaction: more would hold the lock, and each caller, for longer than a commit takes. */
-const BATCH_MAX = 500;
+export const BATCH_MAX = 500;
 /**
  * Text of this size weighs as much as a record: the longest statement then stays near 8 MiB, half of MariaDB's packet. The
  * payloads of events are split into short statements.
@@ -51,6 +51,8 @@ const WEIGHTY_TEXT_BYTES = 8 * 1024;
 const WAITING_MAX = 10_000;
 /** Reorderings that may wait for the one that runs. Each takes seconds at a hundred thousand referrers. */
 const REORDERINGS_WAITING_MAX = 64;
+/** For an offboarding of more records than a batch has: its events can have 16 MB of payloads, and 10,000 deliveries. */
+const OFFBOARDING_MAX_MS = 20_000;
 /** A reordering can move millions of records. */
 const REORDERING_MAX_MS = 10 * 60_000;
 /** One referrer can have hundreds of thousands of referrals. */
@@ -357,7 +359,10 @@ export class QueueWriter implements BeforeApplicationShutdown {
           await this.store(session, decision, subscribers);
           return decision;
         },
-        { onRetry: (reason) => this.metrics.retries.inc({ reason }) },
+        {
+          deadlineMs: commands.some(isLongOffboarding) ? OFFBOARDING_MAX_MS : undefined,
+          onRetry: (reason) => this.metrics.retries.inc({ reason }),
+        },
       );
       this.metrics.committed(commands.length, performance.now() - start, decision);
       if (decision.erased.length > 0) this.writeAheadLog.empty();
@@ -491,6 +496,11 @@ export class QueueWriter implements BeforeApplicationShutdown {
     const [, waiters] = await session.all([together(changes), this.waiters.findByUuids(id, uuids)]);
     await session.commit([this.deliveries.insert(id, subscribers, bodiesOf(decision, waiters))]);
   }
+}
+
+/** It is alone, because its weight exceeds that of a full batch. */
+function isLongOffboarding(command: Command): boolean {
+  return command.kind === 'offboard' && weightOf(command) > BATCH_MAX;
 }
 
 /** How many records a command changes; large text adds to it, because a batch must fit in one packet of the database. */

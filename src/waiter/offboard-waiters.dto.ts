@@ -1,6 +1,7 @@
 import { AnyText, Confirmation, Id, NestedList, NotWith, WholeNumber } from '../platform/contract/fields.js';
 import { Problem } from '../platform/problems/problem.js';
 import type { Selection } from '../queue/batch/facts.js';
+import { BATCH_MAX } from '../queue/queue.writer.js';
 import { API_KEY, API_KEY_EXAMPLE, WAITLIST_ID } from './named-waitlist.dto.js';
 
 export const OFFBOARD_MAX = 1_000;
@@ -10,6 +11,15 @@ export const OFFBOARD_BODY_MAX_BYTES = 1024 * 1024;
 export class WaiterIdDto {
   @Id({ description: 'The `id` from List Waiters.', example: 1 })
   id!: number;
+}
+
+/** Whether the writer gives an offboarding more time than a request has for its answer. The body is not validated yet. */
+export function isLongOffboarding(
+  body?: Partial<Record<'waiters' | 'signups' | 'offboard_next', unknown>> | null,
+): boolean {
+  const named = body?.waiters ?? body?.signups;
+  const count = Array.isArray(named) ? named.length : body?.offboard_next;
+  return typeof count === 'number' && count > BATCH_MAX;
 }
 
 export class OffboardWaitersDto {

@@ -24,7 +24,7 @@ import { WaitlistService } from '../waitlist/waitlist.service.js';
 import { DetailedWaiterDto } from './detailed-waiter.dto.js';
 import { ListSignupsDto, SIGNUPS_PAGE_SIZE_MAX } from './list-signups.dto.js';
 import { EraseSignupsDto, OffboardSignupsDto } from './named-signups.dto.js';
-import { OFFBOARD_BODY_MAX_BYTES, OFFBOARD_MAX } from './offboard-waiters.dto.js';
+import { isLongOffboarding, OFFBOARD_BODY_MAX_BYTES, OFFBOARD_MAX } from './offboard-waiters.dto.js';
 import { UpdateWaiterDto } from './update-waiter.dto.js';
 import { type FoundWaiter, WaiterService } from './waiter.service.js';
 
@@ -124,7 +124,7 @@ export class OwnerSignupController {
 
   @Patch()
   @Repeatable()
-  @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES })
+  @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES, isLongWork: isLongOffboarding })
   @ApiOperation({
     summary: 'Offboard Waiters by uuid',
     description:

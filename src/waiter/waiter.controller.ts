@@ -24,7 +24,12 @@ import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
 import { ListWaitersDto, PAGE_SIZE_MAX } from './list-waiters.dto.js';
 import { API_KEY_EXAMPLE } from './named-waitlist.dto.js';
-import { OFFBOARD_BODY_MAX_BYTES, OFFBOARD_MAX, OffboardWaitersDto } from './offboard-waiters.dto.js';
+import {
+  isLongOffboarding,
+  OFFBOARD_BODY_MAX_BYTES,
+  OFFBOARD_MAX,
+  OffboardWaitersDto,
+} from './offboard-waiters.dto.js';
 import { WaiterDto } from './waiter.dto.js';
 import { WaiterService } from './waiter.service.js';
 
@@ -81,7 +86,7 @@ export class WaiterController {
 
   @Patch()
   @Repeatable()
-  @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES })
+  @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES, isLongWork: isLongOffboarding })
   @ApiOperation({
     summary: 'Offboard Waiters',
     description:

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -205,6 +206,21 @@ describe('a service whose database is locked by another program', () => {
 
     expect(renaming.status).toBe(503);
     expect((await reordering).body.spots_to_move_upon_referral).toBe(7);
+  });
+
+  it('completes an offboarding of many people', async () => {
+    const { api } = service;
+    const { id, owner } = waitlist;
+    const signups = Array.from({ length: 501 }, () => ({ uuid: randomUUID() }));
+    const next = (offboard_next: number) =>
+      api.patch('/api/v1/waiter', { waitlist_id: id, offboard_request: true, offboard_next }, owner);
+    other.exec('BEGIN IMMEDIATE');
+    const many = [next(501), api.patch('/api/v1/signup', { waitlist_id: id, offboard_request: true, signups }, owner)];
+    const few = await next(1);
+    other.exec('ROLLBACK');
+
+    expect(few.status).toBe(503);
+    expect((await Promise.all(many)).map(({ status }) => status)).toEqual([200, 200]);
   });
 });
 

@@ -1,12 +1,12 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 
 /**
- * The domains of throwaway mailboxes, kept by a community: https://github.com/disposable-email-domains. Its list leaves out
- * forwarding services such as SimpleLogin, addy.io, DuckDuckGo and Firefox Relay, behind which people keep a mailbox.
+ * The domains of throwaway mailboxes, kept by a community: https://github.com/disposable-email-domains. The list
+ * omits forwarding services such as SimpleLogin, addy.io, DuckDuckGo and Firefox Relay: their users have a lasting mailbox.
  */
 const DOMAINS: ReadonlySet<string> = disposableEmailBlocklistSet();
 
-/** Whether the domain of an address, or a domain above it, gives away throwaway mailboxes. */
+/** Whether the domain of an address, or a parent domain, is on the list of throwaway mailboxes. */
 export function isDisposable(emailKey: string): boolean {
   const labels = emailKey.slice(emailKey.lastIndexOf('@') + 1).split('.');
   return labels.some((_, index) => DOMAINS.has(labels.slice(index).join('.')));

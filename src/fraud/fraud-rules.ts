@@ -10,13 +10,13 @@ export const CREDIT_REASONS = [
 ] as const;
 export type CreditReason = (typeof CREDIT_REASONS)[number];
 
-/** The rules of a waitlist, by the names of their fields in the API. Null turns one off. */
+/** The rules of a waitlist, by the names of their fields in the API. Null turns a rule off, as false does. */
 export interface FraudRules {
   readonly disposable_domains: boolean | null;
   readonly same_mailbox: boolean | null;
-  /** Referrals of one referrer. */
+  /** Referrals of one referrer, credited or not, after which further ones are withheld. */
   readonly referrals_per_hour: number | null;
-  /** Referrals of one referrer from one network. */
+  /** The same from one network. */
   readonly referrals_per_network_per_hour: number | null;
   /** From opening the form to sending it. */
   readonly minimum_seconds: number | null;
@@ -30,18 +30,20 @@ export const FRAUD_DEFAULTS: FraudRules = {
   minimum_seconds: 2,
 };
 
-/** What a request to join tells by itself. */
+/** The signals that a signup carries itself. */
 export interface SignupSignals {
+  /** The domain of the email offers throwaway mailboxes. */
   readonly isDisposable: boolean;
   /** From opening the form to sending it; null if that is unknown. */
   readonly secondsToFill: number | null;
   readonly isHoneypotFilled: boolean;
-  /** There is a token of the captcha, but its provider did not judge it, and the owner withholds credit then. */
-  readonly captchaMissed: boolean;
+  /** The provider did not judge the captcha token, and the owner withholds credit then. */
+  readonly isCaptchaUnjudged: boolean;
 }
 
-/** What a request tells together with the records of its waitlist. The counts leave the request itself out. */
+/** The signals of a signup and of the records of its waitlist. The counts do not include this signup. */
 export interface Signals extends SignupSignals {
+  /** Another record of the waitlist has the same mailbox. */
   readonly isMailboxTaken: boolean;
   /** Referrals of the same referrer, credited or not. */
   readonly referralsLastHour: number;
@@ -62,10 +64,10 @@ const TESTS: Readonly<Record<CreditReason, Test>> = {
   too_fast: ({ secondsToFill }, { minimum_seconds: minimum }) =>
     secondsToFill !== null && minimum !== null && secondsToFill < minimum,
   honeypot: ({ isHoneypotFilled }) => isHoneypotFilled,
-  captcha: ({ captchaMissed }) => captchaMissed,
+  captcha: ({ isCaptchaUnjudged }) => isCaptchaUnjudged,
 };
 
-/** All reasons to withhold the credit of a referral, in the order of {@link CREDIT_REASONS}; none for an honest one. */
+/** All reasons to withhold the credit of a referral, in the order of {@link CREDIT_REASONS}; empty if no rule applies. */
 export function reasonsFor(signals: Signals, rules: FraudRules): CreditReason[] {
   return CREDIT_REASONS.filter((reason) => TESTS[reason](signals, rules));
 }

@@ -1,14 +1,16 @@
-/** How a provider turns addresses into mailboxes, by the domains that it gives its users. */
+/** A mail provider: its domains, and how it turns an address into a mailbox. */
 interface Provider {
   readonly domains: RegExp;
-  /** The domain that all of them are one with; undefined if each has mailboxes of its own. */
-  readonly domain?: string;
+  /** All domains share their mailboxes, under this one; undefined if `ada` is another mailbox at each domain. */
+  readonly canonicalDomain?: string;
   readonly fold: (local: string) => string;
 }
 
+/** The local part without `+tag`. */
 const withoutTag = (local: string) => local.replace(/\+.*/s, '');
-/** Each user has the subdomain of their name there: `anything@ada.fastmail.com` reaches `ada@fastmail.com`. */
+/** The domains of Fastmail. */
 const FASTMAIL = String.raw`fastmail\.(?:com|fm|cn|co\.uk|com\.au|de|es|fr|im|in|jp|mx|net|nl|org|se|to|tw|uk|us)|sent\.com`;
+/** Each user has the subdomain of their name there: `anything@ada.fastmail.com` reaches `ada@fastmail.com`. */
 const FASTMAIL_SUBDOMAIN = new RegExp(String.raw`^.+@([^.]+)\.(${FASTMAIL})$`);
 
 /**
@@ -27,18 +29,18 @@ const FASTMAIL_SUBDOMAIN = new RegExp(String.raw`^.+@([^.]+)\.(${FASTMAIL})$`);
 const PROVIDERS: readonly Provider[] = [
   {
     domains: /^(?:gmail|googlemail)\.com$/,
-    domain: 'gmail.com',
+    canonicalDomain: 'gmail.com',
     fold: (local) => withoutTag(local).replaceAll('.', ''),
   },
   {
     domains: /^(?:(?:outlook|hotmail|live)\.(?:com?\.)?[a-z]{2,3}|(?:msn|windowslive|passport)\.com)$/,
     fold: withoutTag,
   },
-  { domains: /^(?:icloud|me|mac)\.com$/, domain: 'icloud.com', fold: withoutTag },
+  { domains: /^(?:icloud|me|mac)\.com$/, canonicalDomain: 'icloud.com', fold: withoutTag },
   { domains: new RegExp(`^(?:${FASTMAIL})$`), fold: withoutTag },
   {
     domains: /^(?:proton\.me|protonmail\.(?:com|ch)|pm\.me)$/,
-    domain: 'proton.me',
+    canonicalDomain: 'proton.me',
     fold: (local) => withoutTag(local).replaceAll(/[._-]/g, ''),
   },
   {
@@ -51,13 +53,24 @@ const PROVIDERS: readonly Provider[] = [
 export function mailboxKey(emailKey: string): string {
   const [local, domain] = parts(emailKey.replace(FASTMAIL_SUBDOMAIN, '$1@$2'));
   const provider = PROVIDERS.find(({ domains }) => domains.test(domain));
-  // An address such as +@gmail.com reaches nobody.
+  // Nothing is left of +x@gmail.com. Unfolded, such addresses are at least not all one mailbox.
   const mailbox = provider?.fold(local) || local;
-  return `${mailbox}@${provider?.domain ?? domain}`;
+  return `${mailbox}@${provider?.canonicalDomain ?? domain}`;
 }
 
-/** The mailbox for the bound on mails: a tag does not count at any provider, because many fold it. */
-export function mailingKey(emailKey: string): string {
+/** The value of `mailbox_key`: the mailbox of an email, or null where it equals the normal form of the email. */
+export function foldedMailbox(emailKey: string | null): string | null {
+  const mailbox = emailKey && mailboxKey(emailKey);
+  return mailbox === emailKey ? null : mailbox;
+}
+
+/** The mailbox of a record or a request; null without an email. */
+export function mailboxOf(stored: { readonly emailKey: string | null; readonly mailboxKey: string | null }) {
+  return stored.mailboxKey ?? stored.emailKey;
+}
+
+/** The mailbox as the bounds on mails count it: without a tag at any provider, because many ignore tags. */
+export function mailBoundKey(emailKey: string): string {
   const [local, domain] = parts(mailboxKey(emailKey));
   return `${withoutTag(local) || local}@${domain}`;
 }

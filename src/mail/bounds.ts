@@ -1,9 +1,11 @@
 import type { MailEntity } from '../outbox/mail.entity.js';
 
-/** Mails that strangers can cause, so that nobody is flooded: verifications to one mailbox, over all waitlists. */
+/**
+ * Verification mails to one mailbox, over all waitlists. Strangers cause them, so without a bound anyone could flood a mailbox.
+ */
 const MAILBOX_HOUR_MAX = 5;
 const MAILBOX_DAY_MAX = 10;
-/** Verifications that one network causes: enough for an office, too few to reach a list of addresses. */
+/** Verification mails that one network causes: enough for an office, too few to reach a list of addresses. */
 const NETWORK_HOUR_MAX = 300;
 
 /** How many mails were first tried lately. */
@@ -12,10 +14,10 @@ export interface Tried {
   readonly day: number;
 }
 
-/** A bound that a mail is beyond. */
+/** A bound that a mail exceeds. */
 export type Bound = 'mailbox_hour' | 'mailbox_day' | 'network_hour';
 
-/** Holds mails to the bounds at their first attempts, one after the other; `tried` has what was tried before, by hash. */
+/** Checks the first attempts of mails against the bounds, one after the other. `tried` has the earlier mails by hash. */
 export class MailBounds {
   private readonly mailboxes: Map<string, Tried>;
   private readonly networks: Map<string, Tried>;
@@ -28,23 +30,23 @@ export class MailBounds {
     this.networks = new Map(tried.networks);
   }
 
-  /** The bound that the mail is beyond. Null if there is none; then the mail counts as tried. */
+  /** Counts a mail and returns null, or returns the bound that it exceeds. */
   take({ mailboxHash, networkHash }: Pick<MailEntity, 'mailboxHash' | 'networkHash'>): Bound | null {
-    const mailbox = of(this.mailboxes, mailboxHash);
-    const network = of(this.networks, networkHash);
+    const mailbox = triedOf(this.mailboxes, mailboxHash);
+    const network = triedOf(this.networks, networkHash);
     if (mailbox.hour >= MAILBOX_HOUR_MAX) return 'mailbox_hour';
     if (mailbox.day >= MAILBOX_DAY_MAX) return 'mailbox_day';
     if (network.hour >= NETWORK_HOUR_MAX) return 'network_hour';
-    add(this.mailboxes, mailboxHash, mailbox);
-    add(this.networks, networkHash, network);
+    countTried(this.mailboxes, mailboxHash, mailbox);
+    countTried(this.networks, networkHash, network);
     return null;
   }
 }
 
-function of(tried: ReadonlyMap<string, Tried>, hash: string | null): Tried {
+function triedOf(tried: ReadonlyMap<string, Tried>, hash: string | null): Tried {
   return (hash === null ? undefined : tried.get(hash)) ?? { hour: 0, day: 0 };
 }
 
-function add(tried: Map<string, Tried>, hash: string | null, { hour, day }: Tried): void {
+function countTried(tried: Map<string, Tried>, hash: string | null, { hour, day }: Tried): void {
   if (hash !== null) tried.set(hash, { hour: hour + 1, day: day + 1 });
 }

@@ -1,24 +1,27 @@
 import { directionOf, textsOf } from '../../web/page/texts.js';
+import { nonBlank } from '../queue/admission/contact.js';
 import type { WholeWaitlist } from '../queue/waitlist.table.js';
 import type { Content } from './templates.js';
 
-/** As far as the mails name it. */
+/** The settings that mails show. */
 type Waitlist = Pick<WholeWaitlist, 'name' | 'display' | 'mailSubject' | 'mailText'>;
 
-/** Asks for a click. Holds nothing of the signup: a stranger may have typed the address, and a name beside it. */
+/**
+ * Asks for a click. Contains nothing from the signup: a stranger may have typed it, and a name could carry an advertisement.
+ */
 export function verificationMail(waitlist: Waitlist, url: string): Content {
   const name = nameOf(waitlist);
   return compose(waitlist, {
-    subject: waitlist.mailSubject ?? `Confirm your email for ${name}`,
+    subject: nonBlank(waitlist.mailSubject) ?? `Confirm your email for ${name}`,
     paragraphs: paragraphsOf(
-      waitlist.mailText ?? 'Please confirm your email address. Your signup counts from then on.',
+      nonBlank(waitlist.mailText) ?? 'Please confirm your email address. Your signup counts from then on.',
     ),
     button: { label: 'Confirm email', url },
     note: 'The link works for 72 hours. If you did not sign up, ignore this mail.',
   });
 }
 
-/** Tells a person who was offboarded. */
+/** Tells an offboarded person that it is their turn. */
 export function yourTurnMail(waitlist: Waitlist): Content {
   const { lang = 'en', texts = {}, your_turn_url: url = null } = waitlist.display;
   const { text } = textsOf({ lang, texts });
@@ -37,19 +40,16 @@ export function webhookDisabledMail(waitlist: Waitlist, url: string, deskUrl: st
     paragraphs: [
       ['This webhook was turned off. Its deliveries failed for five days:'],
       [url],
-      ['What happens from now on is not sent to it. Fix the receiver, then turn the webhook on again.'],
+      ['Events from now on are not sent to it. Fix the receiver, then turn the webhook on again.'],
     ],
     button: { label: 'Open the desk', url: deskUrl },
     note: '',
   });
 }
 
-function compose(
-  { name, display }: Waitlist,
-  content: Pick<Content, 'subject' | 'paragraphs' | 'button' | 'note'>,
-): Content {
-  const { lang = 'en' } = display;
-  return { ...content, lang, direction: directionOf(lang), name: display.title ?? name };
+function compose(waitlist: Waitlist, content: Pick<Content, 'subject' | 'paragraphs' | 'button' | 'note'>): Content {
+  const { lang = 'en' } = waitlist.display;
+  return { ...content, lang, direction: directionOf(lang), name: nameOf(waitlist) };
 }
 
 function nameOf({ name, display }: Waitlist): string {

@@ -4,6 +4,7 @@ import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/diale
 import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
 import { MailEntity } from '../outbox/mail.entity.js';
+import { LARGE } from '../queue/waiter.js';
 import { WaiterEntity } from '../queue/waiter.entity.js';
 import { type WholeWaitlist, WaitlistTable } from '../queue/waitlist.table.js';
 import type { Tried } from './bounds.js';
@@ -28,12 +29,14 @@ export interface WebhookOwner {
 @Injectable()
 export class DueMailStore {
   private readonly mails: Table<MailEntity>;
+  private readonly waiters: Table<WaiterEntity>;
 
   constructor(
     private readonly database: Database,
     private readonly waitlists: WaitlistTable,
   ) {
     this.mails = database.table(MailEntity);
+    this.waiters = database.table(WaiterEntity);
   }
 
   hasDue(now: Date): Query<boolean> {
@@ -46,8 +49,8 @@ export class DueMailStore {
   }
 
   /**
-   * Lets one process after the other claim mails, so that their bounds hold whatever process sends. A write of one row, so
-   * that a cluster with several writing nodes notices two claims too.
+   * Makes the claims of all processes run one after the other, so that the bounds are exact. It writes a row: a cluster with
+   * several writing nodes detects conflicting writes, not conflicting locks.
    */
   takeTurn(): Query<void> {
     return write(
@@ -55,7 +58,10 @@ export class DueMailStore {
     );
   }
 
-  /** The mails to send first: of each kind, those that have been due for longest. Locks them against an erasure, which drops them. */
+  /**
+   * Locks the mails to send first: of each kind, those that have been due longest. An erasure, which drops mails, waits for the
+   * claim.
+   */
   findDue(now: Date, limit: number): Query<MailEntity[]> {
     const found = KINDS.map((kind) =>
       select<Row, MailEntity[]>(
@@ -73,20 +79,9 @@ export class DueMailStore {
   findRecipients(uuids: readonly string[]): Query<ReadonlyMap<string, Recipient>> {
     if (uuids.length === 0) return known(new Map());
     return select<Row, ReadonlyMap<string, Recipient>>(
-      `SELECT uuid, email, email_key, verified FROM waiter WHERE uuid IN (${placeholders(uuids.length)})`,
+      `SELECT ${this.waiters.select('w', LARGE)} FROM waiter w WHERE w.uuid IN (${placeholders(uuids.length)})`,
       uuids,
-      (rows) =>
-        new Map(
-          rows.map(({ uuid, email, email_key, verified }) => [
-            uuid as string,
-            {
-              uuid: uuid as string,
-              email: email as string | null,
-              emailKey: email_key as string | null,
-              verified: verified === 1,
-            },
-          ]),
-        ),
+      (rows) => new Map(rows.map((row) => this.waiters.read(row)).map((waiter) => [waiter.uuid, waiter])),
     );
   }
 
@@ -132,7 +127,7 @@ export class DueMailStore {
     return this.mails.update({ id }, change);
   }
 
-  /** Drops the other verification mails that wait for the same person: the link of this one is as good. */
+  /** Drops the other pending verification mails to the same person: the link of this one is as good. */
   dropOthers({ id, waitlistId, waiterUuid }: MailEntity): Query<void> {
     return write(
       `UPDATE mail ${this.database.dialect.byIndex('mail_waiter')} SET status = 'dropped', next_attempt_at = NULL
@@ -141,7 +136,7 @@ export class DueMailStore {
     );
   }
 
-  /** Stores what became of an attempt, unless the mail was dropped or claimed anew meanwhile. */
+  /** Stores the result of an attempt, unless the mail was dropped or claimed again meanwhile. */
   settle({ id, attempts }: MailEntity, change: Partial<MailEntity>): Query<void> {
     return this.mails.update({ id, attempts, status: 'pending' }, change);
   }
@@ -155,7 +150,7 @@ export class DueMailStore {
     );
   }
 
-  /** For how many seconds the mail that waits longest has been due; 0 if none is due. */
+  /** Seconds since the oldest due mail became due; 0 if none is due. */
   measureDelay(now: Date): Query<number> {
     const delays = KINDS.map((kind) =>
       select<{ due: Date | string | null }, number>(

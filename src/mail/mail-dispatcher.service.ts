@@ -3,7 +3,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/comm
 import { BackgroundTask } from '../platform/background-task.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
-import type { Query } from '../platform/database/session.js';
+import type { Query, Session } from '../platform/database/session.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 import { safeError } from '../platform/problems/problem.filter.js';
 import { hashKey } from '../platform/secrets/random-key.js';
@@ -12,6 +12,7 @@ import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { retryDelayMs } from '../outbox/retry-delay.js';
 import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
+import { PENDING_KEPT_MS } from '../queue/maintenance/pending-sweeper.js';
 import type { WholeWaitlist } from '../queue/waitlist.table.js';
 import { type Bound, MailBounds } from './bounds.js';
 import { verificationMail, webhookDisabledMail, yourTurnMail } from './composer.js';
@@ -21,28 +22,25 @@ import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailTransport } from './mail.transport
 import { type Content, render } from './templates.js';
 
 /** How often each process looks for mails that are due. */
-const LOOK_MS = 1_000;
-/** A process that stops gives its mails this time. */
+const POLL_MS = 1_000;
+/** Time that mails under way get when the process stops. */
 const STOP_MS = 5_000;
-/** A mail of a process that died is tried by another after this time. */
+/** After this time, another process sends the mails of a process that died. */
 const LEASE_MS = 2 * ATTEMPT_MAX_MS;
 const TOKEN_BYTES = 32;
 /** For how long a link in a mail works. */
 const LINK_MS = 72 * 3_600_000;
-const DAY_MS = 24 * 3_600_000;
-/** The last mail to somebody pending is remembered for as long as they may still click. */
-const KEPT_DAYS = 30;
 /** Rows deleted in one transaction. */
 const SWEPT_AT_ONCE = 1_000;
 
-/** What the dispatcher tells the operator. A line names no person. */
+/** The operator's log. No line names a person. */
 export interface Log {
   warn(fields: object, text: string): void;
   error(fields: object, text: string): void;
 }
 
-/** A mail with its texts, and the link in it, which is stored before the mail leaves. */
-interface Letter {
+/** A mail ready to send. Its link is stored before it leaves. */
+interface ComposedMail {
   readonly to: string;
   readonly content: Content;
   readonly link: VerificationLinkEntity | null;
@@ -51,11 +49,11 @@ interface Letter {
 /** A mail that this process alone sends, until its lease ends. */
 interface Claimed {
   readonly mail: MailEntity;
-  readonly letter: Letter;
+  readonly composed: ComposedMail;
 }
 
-/** What a mail is about; undefined where it is gone. */
-interface About {
+/** The rows that a mail is about; undefined if deleted. */
+interface MailContext {
   readonly recipient: Recipient | undefined;
   readonly waitlist: WholeWaitlist | undefined;
   readonly owner: WebhookOwner | undefined;
@@ -69,14 +67,14 @@ interface Claim {
 }
 
 /**
- * Sends the mails of the outbox, on every replica. A claim is one transaction: it holds the mails that are due to their
- * bounds, gives each a new link, and leases them to this process. A mail is sent at least once: if a process
- * dies after the server took a mail, it goes out again when its lease has ended. The first attempt of a verification drops the
- * others that wait for the same person, so that nobody gets several after an outage.
+ * Sends the mails of the outbox, on every replica. A claim is one transaction: it checks the due mails against their
+ * bounds, gives each verification a new link, and leases the mails to this process. A mail is sent at least once: if a
+ * process dies after the server took a mail, it goes out again when its lease has ended. The first attempt of a verification
+ * drops the others to the same person, so that nobody gets several after an outage.
  */
 @Injectable()
 export class MailDispatcher implements BeforeApplicationShutdown {
-  private readonly task = new BackgroundTask(() => this.dispatch(), LOOK_MS);
+  private readonly task = new BackgroundTask(() => this.dispatch(), POLL_MS);
   private readonly sending = new Set<Promise<void>>();
   private log: Log = { warn: () => undefined, error: () => undefined };
 
@@ -92,7 +90,8 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   ) {
     if (transport.isConfigured) signal.onMails = () => this.wake();
     const rows = { chunk: SWEPT_AT_ONCE } as const;
-    sweeper.add({ ...rows, table: 'mail', id: 'id', time: 'created_at', before: () => new Date(Date.now() - KEPT_DAYS * DAY_MS) }); // prettier-ignore
+    // PendingSweeper reads here when a record got its last mail.
+    sweeper.add({ ...rows, table: 'mail', id: 'id', time: 'created_at', before: () => new Date(Date.now() - PENDING_KEPT_MS) }); // prettier-ignore
     sweeper.add({ ...rows, table: 'verification_link', id: 'token_hash', time: 'expires_at', before: () => new Date() }); // prettier-ignore
   }
 
@@ -112,7 +111,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     this.task.wake();
   }
 
-  /** Claims no more mails, and resolves when those under way have been tried. Later ones are tried again. */
+  /** Claims no more mails and waits for those under way, at most {@link STOP_MS}. Another process repeats the rest. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.task.stop();
     const timer = setTimeout(() => void this.transport.close(), STOP_MS);
@@ -121,7 +120,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     await this.transport.close();
   }
 
-  /** Claims as many mails as there are connections. One that is slow does not delay the next claim. */
+  /** Claims as many mails as there are free connections. A slow mail does not delay the next claim. */
   private async dispatch(): Promise<void> {
     for (;;) {
       const free = CONNECTIONS_MAX - this.sending.size;
@@ -140,6 +139,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
           });
         this.sending.add(sending);
       }
+      // Nothing else was due.
       if (due < free) return;
     }
   }
@@ -149,47 +149,49 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       const now = new Date();
       const [, due] = await session.all([this.mails.takeTurn(), this.mails.findDue(now, limit)]);
       if (due.length === 0) return { due: 0, claimed: [], dropped: [] };
-      const [recipients, waitlists, owners, mailboxes, networks] = await session.all([
-        this.mails.findRecipients(distinct(due.map(({ waiterUuid }) => waiterUuid))),
-        this.mails.findWaitlists(distinct(due.map(({ waitlistId }) => waitlistId))),
-        this.mails.findWebhookOwners(distinct(due.map(({ webhookId }) => webhookId))),
-        this.mails.countTried('mailbox_hash', distinct(due.map(({ mailboxHash }) => mailboxHash)), now),
-        this.mails.countTried('network_hash', distinct(due.map(({ networkHash }) => networkHash)), now),
-      ]);
-      const bounds = new MailBounds({ mailboxes, networks });
+      const { contextOf, bounds } = await this.readContext(session, due, now);
       const claimed: Claimed[] = [];
       const dropped: { mail: MailEntity; bound: Bound }[] = [];
       const changes: Query<unknown>[] = [];
       for (const mail of due.filter((one) => !due.some((other) => isInPlaceOf(other, one)))) {
         const isFirst = mail.attempts === 0;
-        const letter = this.compose(mail, now, {
-          recipient: recipients.get(mail.waiterUuid ?? ''),
-          waitlist: waitlists.get(mail.waitlistId),
-          owner: owners.get(mail.webhookId ?? 0),
-        });
-        const bound = letter && isFirst ? bounds.take(mail) : null;
-        if (letter === null || bound !== null) {
+        const composed = this.compose(mail, now, contextOf(mail));
+        const bound = composed && isFirst ? bounds.take(mail) : null;
+        if (bound !== null) dropped.push({ mail, bound });
+        if (composed === null || bound !== null) {
           changes.push(this.mails.change(mail.id, { status: 'dropped', nextAttemptAt: null }));
-          if (bound !== null) dropped.push({ mail, bound });
           continue;
         }
-        const lease = {
-          attempts: mail.attempts + 1,
-          attemptedAt: mail.attemptedAt ?? now,
-          nextAttemptAt: new Date(now.getTime() + LEASE_MS),
-        };
+        const lease = leaseOf(mail, now);
         changes.push(this.mails.change(mail.id, lease));
-        if (letter.link) changes.push(this.links.insert(letter.link));
-        if (letter.link && isFirst) changes.push(this.mails.dropOthers(mail));
-        claimed.push({ mail: { ...mail, ...lease }, letter });
+        if (composed.link) changes.push(this.links.insert(composed.link));
+        if (composed.link && isFirst) changes.push(this.mails.dropOthers(mail));
+        claimed.push({ mail: { ...mail, ...lease }, composed });
       }
       await session.commit(changes);
       return { due: due.length, claimed, dropped };
     });
   }
 
-  /** Null if nobody needs the mail any more: its waitlist, person or webhook is gone, or the email is verified. */
-  private compose(mail: MailEntity, now: Date, { recipient, waitlist, owner }: About): Letter | null {
+  /** The rows that the mails are about, and the earlier mails that the bounds count. */
+  private async readContext(session: Session, due: readonly MailEntity[], now: Date) {
+    const [recipients, waitlists, owners, mailboxes, networks] = await session.all([
+      this.mails.findRecipients(distinct(due.map(({ waiterUuid }) => waiterUuid))),
+      this.mails.findWaitlists(distinct(due.map(({ waitlistId }) => waitlistId))),
+      this.mails.findWebhookOwners(distinct(due.map(({ webhookId }) => webhookId))),
+      this.mails.countTried('mailbox_hash', distinct(due.map(({ mailboxHash }) => mailboxHash)), now),
+      this.mails.countTried('network_hash', distinct(due.map(({ networkHash }) => networkHash)), now),
+    ]);
+    const contextOf = ({ waiterUuid, waitlistId, webhookId }: MailEntity): MailContext => ({
+      recipient: recipients.get(waiterUuid ?? ''),
+      waitlist: waitlists.get(waitlistId),
+      owner: owners.get(webhookId ?? 0),
+    });
+    return { contextOf, bounds: new MailBounds({ mailboxes, networks }) };
+  }
+
+  /** Null if nobody needs the mail any more: its waitlist, person or webhook is deleted, or the email is verified. */
+  private compose(mail: MailEntity, now: Date, { recipient, waitlist, owner }: MailContext): ComposedMail | null {
     if (!waitlist) return null;
     if (mail.kind === 'webhook_disabled') {
       const desk = `${this.config.publicBaseUrl}/desk`;
@@ -213,7 +215,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     return { to: email, content: verificationMail(waitlist, url), link };
   }
 
-  private async send({ mail, letter: { to, content } }: Claimed): Promise<void> {
+  private async send({ mail, composed: { to, content } }: Claimed): Promise<void> {
     const { subject } = content;
     const receipt = await this.transport.send({ id: mail.id, to, subject, ...(await render(content)) });
     if (receipt.outcome === 'sent') {
@@ -221,7 +223,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       await this.database.one(this.mails.settle(mail, { status: 'sent', nextAttemptAt: null }));
       return;
     }
-    const delayMs = receipt.outcome === 'put_off' ? retryDelayMs(mail.attempts) : null;
+    const delayMs = receipt.outcome === 'deferred' ? retryDelayMs(mail.attempts) : null;
     const outcome = delayMs === null ? 'failed' : 'retried';
     this.metrics.count(outcome);
     const { kind, waitlistId, attempts } = mail;
@@ -234,7 +236,16 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   }
 }
 
-/** Of a person's verifications, a claim takes the newest; the others wait for the next one, in case a bound drops it. */
+/** Begins an attempt: it counts, and another process may repeat it after the lease. */
+function leaseOf({ attempts, attemptedAt }: MailEntity, now: Date) {
+  return {
+    attempts: attempts + 1,
+    attemptedAt: attemptedAt ?? now,
+    nextAttemptAt: new Date(now.getTime() + LEASE_MS),
+  };
+}
+
+/** A claim takes the newest verification mail to a person. The others wait for the next claim, in case a bound drops it. */
 function isInPlaceOf(newer: MailEntity, { kind, waiterUuid, id }: MailEntity): boolean {
   return kind === 'verification' && newer.kind === kind && newer.waiterUuid === waiterUuid && newer.id > id;
 }

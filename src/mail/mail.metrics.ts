@@ -28,7 +28,7 @@ export class MailMetrics {
     });
     databaseGauge(registry, database, {
       name: 'waitlist_mail_delay_seconds',
-      help: 'How long the mail that waits longest has been due.',
+      help: 'Seconds since the oldest due mail became due.',
       read: () => mails.measureDelay(new Date()),
     });
   }

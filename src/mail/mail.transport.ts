@@ -2,13 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { NodemailerError } from 'nodemailer';
 import { type Config, CONFIG } from '../platform/config/config.js';
 
-/** More than the mails an hour to one mailbox, so that a slow one leaves connections to the others. */
+/** More than `MAILBOX_HOUR_MAX` (bounds.ts), so that the mails to one slow mailbox leave connections free. */
 export const CONNECTIONS_MAX = 10;
-/** A server that is silent for this long is away. */
+/** A server that is silent for this long is unavailable. */
 const SILENCE_MS = 10_000;
-/** Of a server that is never silent for so long: an attempt has some ten replies. */
+/** Limit on a whole attempt: a server could send each of some ten replies just before `SILENCE_MS` ends. */
 export const ATTEMPT_MAX_MS = 60_000;
-/** RFC 3834: no automatic answers. */
+/** RFC 3834: asks for no out-of-office replies. */
 const HEADERS = { 'Auto-Submitted': 'auto-generated' };
 
 export interface Message {
@@ -22,8 +22,8 @@ export interface Message {
 
 export type Receipt =
   | { readonly outcome: 'sent' }
-  /** `refused`: the server will not take this mail for this recipient. `put_off`: another attempt may succeed. */
-  | { readonly outcome: 'refused' | 'put_off'; readonly reason: Reason };
+  /** `rejected`: the server will not take this mail for this recipient. `deferred`: another attempt may succeed. */
+  | { readonly outcome: 'rejected' | 'deferred'; readonly reason: Reason };
 
 /** What a log may hold of a failure: the server's own text can name the recipient. */
 interface Reason {
@@ -43,7 +43,7 @@ export class MailTransport {
     return this.config.mail !== null;
   }
 
-  /** Never throws. */
+  /** Resolves whatever the server does. Throws without an `SMTP_URL`: check `isConfigured`. */
   async send({ id, to, ...composed }: Message): Promise<Receipt> {
     const { mail } = this.config;
     if (!mail) throw new Error('There is no SMTP_URL');
@@ -53,7 +53,7 @@ export class MailTransport {
       await pool.sendMail({
         ...composed,
         from,
-        // Not as a text, which could be read as several addresses.
+        // An object, because a text could be parsed as several addresses.
         to: { name: '', address: to },
         messageId: `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
         headers: HEADERS,
@@ -62,8 +62,8 @@ export class MailTransport {
       return { outcome: 'sent' };
     } catch (error) {
       const { permanent, code, command, responseCode } = error as NodemailerError;
-      const isRefused = permanent === true && (command === 'RCPT TO' || command === 'DATA');
-      return { outcome: isRefused ? 'refused' : 'put_off', reason: { code, command, status: responseCode } };
+      const isRejected = permanent === true && (command === 'RCPT TO' || command === 'DATA');
+      return { outcome: isRejected ? 'rejected' : 'deferred', reason: { code, command, status: responseCode } };
     }
   }
 
@@ -73,14 +73,14 @@ export class MailTransport {
   }
 }
 
-/** A service that sends no mail does not load the library. */
+/** Imports the library only here, so that a service that sends no mail does not load it. */
 async function createPool(server: NonNullable<Config['mail']>['server']) {
   const { createTransport } = await import('nodemailer');
   return createTransport({
     ...server,
     pool: true,
     maxConnections: CONNECTIONS_MAX,
-    // Of a kept connection that the server closed. All else is tried again by the dispatcher.
+    // Once, for an idle connection that the server has closed. The dispatcher repeats everything else.
     maxRequeues: 1,
     dnsTimeout: SILENCE_MS,
     connectionTimeout: SILENCE_MS,

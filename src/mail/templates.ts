@@ -2,10 +2,10 @@
 export interface Content {
   readonly lang: string;
   readonly direction: 'ltr' | 'rtl';
-  /** The list that the mail is about. */
+  /** The name of the waitlist, at the top. */
   readonly name: string;
   readonly subject: string;
-  /** Each a list of lines. */
+  /** Each paragraph is a list of lines. */
   readonly paragraphs: readonly (readonly string[])[];
   readonly button: { readonly label: string; readonly url: string } | null;
   /** Below the button; empty leaves it out. */
@@ -70,12 +70,13 @@ const TEXT = `{{name}}
 
 let compiled: ReturnType<typeof compile> | undefined;
 
+/** The mail as HTML and as plain text. */
 export async function render(content: Content): Promise<Rendered> {
   const { html, text } = await (compiled ??= compile());
   return { html: html(content), text: text(content) };
 }
 
-/** A service that sends no mail does not load the library. */
+/** Imports the library only here, so that a service that sends no mail does not load it. */
 async function compile() {
   const { default: handlebars } = await import('handlebars');
   return {

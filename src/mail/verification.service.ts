@@ -18,9 +18,12 @@ import { QueueWriter } from '../queue/queue.writer.js';
 import type { WaitlistName } from '../waitlist/waitlist-name.js';
 import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
 
-/** Requests of one network address, whoever is meant: a person needs one or two. */
+/** Requests of one address, for any email. A person needs one or two. */
 const RESENDS_MAX = 5;
 const RESEND_WINDOW_SECONDS = 3_600;
+
+/** For {@link MissLimit}: a token is secret, so a link that works reveals nothing. */
+const REVEALS_NOTHING = { revealsRecord: false } as const;
 
 type LookedUp = Awaited<ReturnType<QueueReader['find']>>;
 
@@ -47,7 +50,8 @@ export class VerificationService {
   }
 
   /**
-   * Mails a new link to the person with this email, if they are not verified. Does the same for anybody else, without a mail.
+   * Mails a new link to the person with this email, if they are not verified. For any other email it sends
+   * nothing and answers the same.
    * @throws Problem `WAITLIST_NOT_FOUND`, `RATE_LIMITED`
    */
   async resend(name: WaitlistName, email: string, address: string): Promise<void> {
@@ -57,19 +61,22 @@ export class VerificationService {
     await this.mailTo(await this.reader.find(waitlistId, keys), address);
   }
 
-  /** The same for a person whose private page it is. @throws Problem `WAITLIST_NOT_FOUND`, `RATE_LIMITED` */
+  /** The same for the person of a private page. @throws Problem `WAITLIST_NOT_FOUND`, `RATE_LIMITED` */
   async resendTo(waitlistId: number, uuid: string, address: string): Promise<void> {
     await this.limitResends(address);
     await this.mailTo(await this.reader.findByUuid(waitlistId, uuid), address);
   }
 
-  /** Changes nothing: a scanner of mails follows links too. @throws Problem `LINK_NOT_FOUND`, `TOO_MANY_MISSES` */
+  /**
+   * Throws unless the link works. Changes nothing, because mail scanners open links too.
+   * @throws Problem `LINK_NOT_FOUND`, `TOO_MANY_MISSES`
+   */
   async requireLink(waitlistId: number, token: string, address: string): Promise<void> {
     await this.misses.limit(address, this.findLink(waitlistId, hashKey(token)));
   }
 
   /**
-   * Verifies the email that the link was sent to. A second time too, which changes nothing. Returns the uuid.
+   * Verifies the email that the link was sent to, and returns the uuid of the record. A second call changes nothing.
    * @throws Problem `LINK_NOT_FOUND`, `TOO_MANY_MISSES`
    */
   async verify(waitlistId: number, token: string, address: string): Promise<string> {
@@ -77,15 +84,18 @@ export class VerificationService {
     return uuid;
   }
 
-  private async findLink(waitlistId: number, tokenHash: string): Promise<{ revealsRecord: false }> {
+  private async findLink(waitlistId: number, tokenHash: string): Promise<typeof REVEALS_NOTHING> {
     const [link] = await this.database.one(this.links.find(waitlistId, [tokenHash]));
     if (!link || link.expiresAt <= new Date()) throw new Problem('LINK_NOT_FOUND');
-    return { revealsRecord: false };
+    return REVEALS_NOTHING;
   }
 
-  private async use(waitlistId: number, tokenHash: string): Promise<{ uuid: string; revealsRecord: false }> {
+  private async use(
+    waitlistId: number,
+    tokenHash: string,
+  ): Promise<typeof REVEALS_NOTHING & { readonly uuid: string }> {
     const { uuids } = await this.writer.verify(waitlistId, tokenHash);
-    return { uuid: uuids[0] as string, revealsRecord: false };
+    return { uuid: uuids[0] as string, ...REVEALS_NOTHING };
   }
 
   /** @throws Problem `RATE_LIMITED` */

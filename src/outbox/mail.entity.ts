@@ -24,7 +24,7 @@ export class MailEntity {
   @Column({ name: 'mailbox_hash', type: 'varchar', nullable: true })
   mailboxHash!: string | null;
 
-  /** Keyed hash of the network that caused it; null if no bound counts it. */
+  /** Keyed hash of the network whose request caused the mail; null if no bound counts it. */
   @Column({ name: 'network_hash', type: 'varchar', nullable: true })
   networkHash!: string | null;
 
@@ -34,6 +34,7 @@ export class MailEntity {
   @Column({ type: 'int' })
   attempts!: number;
 
+  /** Null unless pending. During an attempt it is the end of the lease. */
   @Column({ name: 'next_attempt_at', type: 'datetime', precision: 3, nullable: true })
   nextAttemptAt!: Date | null;
 

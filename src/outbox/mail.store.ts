@@ -5,7 +5,7 @@ import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.
 import { type Query, select, together, write } from '../platform/database/session.js';
 import type { Table } from '../platform/database/table.js';
 import { Secrets } from '../platform/secrets/secrets.js';
-import { mailingKey } from '../fraud/mailbox.js';
+import { mailBoundKey } from '../fraud/mailbox.js';
 import { MailEntity } from './mail.entity.js';
 
 /** Rows in one statement: SQLite takes 32,766 parameters. */
@@ -17,12 +17,12 @@ export interface NewMail {
   readonly waiterUuid: string;
   /** The normal form of the record's email. */
   readonly emailKey: string;
-  /** A keyed hash of the network that caused it; null if no bound counts it. */
+  /** Keyed hash of the network whose request caused the mail; null if no bound counts it. */
   readonly network: string | null;
   readonly at: Date;
 }
 
-/** Queries for the transactions that cause mails. */
+/** Stores mails, in the transactions that cause them. */
 @Injectable()
 export class MailStore {
   private readonly mails: Table<MailEntity>;
@@ -38,14 +38,14 @@ export class MailStore {
     const rows = mails.map(({ waiterUuid, kind, emailKey, network, at }) => ({
       ...newMail(waitlistId, kind, at),
       waiterUuid,
-      // Strangers cause verifications; offboarding is the owner's.
-      mailboxHash: kind === 'verification' ? this.secrets.hash('mailbox', mailingKey(emailKey)) : null,
+      // Only verification mails are bounded, because strangers can cause them. The owner causes the others.
+      mailboxHash: kind === 'verification' ? this.secrets.hash('mailbox', mailBoundKey(emailKey)) : null,
       networkHash: kind === 'verification' ? network : null,
     }));
     return together(chunksOf(rows, ROWS_MAX).map((some) => this.mails.insert(some)));
   }
 
-  /** Those of the people who got a mail since then, or are to get one. */
+  /** The uuids for which a mail was created at `since` or later, sent or not. */
   findMailedSince(waitlistId: number, uuids: readonly string[], since: Date): Query<ReadonlySet<string>> {
     return select<{ waiter_uuid: string }, ReadonlySet<string>>(
       `SELECT DISTINCT waiter_uuid FROM mail
@@ -61,8 +61,8 @@ export class MailStore {
   }
 
   /**
-   * Drops the mails of these kinds that are not sent yet. Call it before the links of these people are deleted: a mail under
-   * way adds one.
+   * Drops the pending mails of these kinds. Do this before you delete the links of these people: it waits for a claim, which
+   * may still insert a link.
    */
   drop(
     waitlistId: number,

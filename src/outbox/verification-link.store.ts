@@ -18,7 +18,7 @@ export class VerificationLinkStore {
     return this.links.insert([link]);
   }
 
-  /** Those of the links that the waitlist has. */
+  /** The links of the waitlist with these hashes. */
   find(waitlistId: number, tokenHashes: readonly string[]): Query<VerificationLinkEntity[]> {
     if (tokenHashes.length === 0) return known([]);
     return select<Row, VerificationLinkEntity[]>(
@@ -29,7 +29,7 @@ export class VerificationLinkStore {
     );
   }
 
-  /** Marks a link as used, and deletes the other links of its person. */
+  /** Marks a link as used, and deletes the other links of its record. */
   use({ waitlistId, tokenHash, waiterUuid }: VerificationLinkEntity, at: Date): Query<unknown> {
     return together([
       write('UPDATE verification_link SET used_at = ? WHERE token_hash = ?', [toSqlTime(at), tokenHash]),
@@ -42,10 +42,10 @@ export class VerificationLinkStore {
   }
 
   /**
-   * Deletes the links of people who were erased, or have another email now. Each in a statement of its own: for a list,
-   * MariaDB may read the whole table, and lock the links of other waitlists.
+   * Deletes all links of these records. One statement per record: given a list, MariaDB may scan the table and lock the links
+   * of other waitlists.
    */
-  end(waitlistId: number, uuids: readonly string[]): Query<unknown> {
+  deleteOf(waitlistId: number, uuids: readonly string[]): Query<unknown> {
     return together(
       uuids.map((uuid) =>
         write('DELETE FROM verification_link WHERE waitlist_id = ? AND waiter_uuid = ?', [waitlistId, uuid]),

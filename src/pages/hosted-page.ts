@@ -84,7 +84,7 @@ export class HostedPage {
     return this.form(waitlist, link, openedAt, sent);
   }
 
-  /** The page of a link that leads to nobody. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
+  /** The page of a verification link that is wrong, has expired or has ended. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
   async linkNotFound(waitlistId: number): Promise<Page> {
     return linkNotFoundPage(publicWaitlist(await this.waitlists.getPublic(waitlistId)));
   }
@@ -124,8 +124,7 @@ export class HostedPage {
     reply: FastifyReply,
     id: number,
   ): Promise<string> {
-    if (!isUuid(params.uuid)) throw new Problem('NO_WAITER_FOUND');
-    const uuid = params.uuid.toLowerCase();
+    const uuid = uuidOf(params.uuid);
     const found = await this.signups.find({ waitlist_id: id }, { email: null, phone: null, uuid }, ip);
     const waitlist = await this.waitlists.getForMembers(id);
     const shown = publicWaitlist(waitlist);
@@ -169,6 +168,12 @@ export function idOf(text: string): number {
   const id = parseId(text);
   if (id === null) throw new Problem('WAITLIST_NOT_FOUND');
   return id;
+}
+
+/** @throws Problem `NO_WAITER_FOUND` */
+export function uuidOf(text: string): string {
+  if (!isUuid(text)) throw new Problem('NO_WAITER_FOUND');
+  return text.toLowerCase();
 }
 
 /** The address of the page as it was opened. One that a signup would refuse keeps the likeliest token. */

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, RouteShorthandOptions } from 'fastify';
-import { isUuid } from '../platform/contract/formats.js';
-import { Problem } from '../platform/problems/problem.js';
 import { VerificationService } from '../mail/verification.service.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
-import { HostedPage, idOf } from './hosted-page.js';
+import { HostedPage, idOf, uuidOf } from './hosted-page.js';
 import { publicWaitlist } from './public-view.dto.js';
 import { verifyPage } from './views.js';
 
@@ -15,10 +13,10 @@ interface Params {
 }
 
 const PAGE = { rateLimited: 'public', isPage: true } as const;
-const SHOWN: RouteShorthandOptions = { exposeHeadRoute: true, config: PAGE };
-const POSTED: RouteShorthandOptions = { config: { ...PAGE, takesForms: true } };
+const GET_OPTIONS: RouteShorthandOptions = { exposeHeadRoute: true, config: PAGE };
+const POST_OPTIONS: RouteShorthandOptions = { config: { ...PAGE, takesForms: true } };
 
-/** The page of a link in a mail, and the buttons of people who wait for one. */
+/** The page of a verification link with its button, and the button that asks for another mail. */
 @Injectable()
 export class VerifyPage {
   constructor(
@@ -29,30 +27,29 @@ export class VerifyPage {
 
   serve(fastify: FastifyInstance): void {
     const link = '/waitlist/:waitlist_id/verify/:token';
-    fastify.get<{ Params: Params }>(link, SHOWN, async ({ params, ip }, reply) => {
+    fastify.get<{ Params: Params }>(link, GET_OPTIONS, async ({ params, ip }, reply) => {
       const id = idOf(params.waitlist_id);
       await this.verification.requireLink(id, params.token, ip);
       const waitlist = publicWaitlist(await this.waitlists.getForMembers(id));
       return this.page.render(reply, verifyPage({ waitlist, action: this.page.verifyPath(id, params.token) }));
     });
-    fastify.post<{ Params: Params }>(link, POSTED, async ({ params, ip }, reply) => {
+    fastify.post<{ Params: Params }>(link, POST_OPTIONS, async ({ params, ip }, reply) => {
       const id = idOf(params.waitlist_id);
-      return see(reply, this.page.statusPath(id, await this.verification.verify(id, params.token, ip)));
+      return seeOther(reply, this.page.statusPath(id, await this.verification.verify(id, params.token, ip)));
     });
     fastify.post<{ Params: Params }>(
       '/waitlist/:waitlist_id/status/:uuid/resend',
-      POSTED,
+      POST_OPTIONS,
       async ({ params, ip }, reply) => {
         const id = idOf(params.waitlist_id);
-        if (!isUuid(params.uuid)) throw new Problem('NO_WAITER_FOUND');
-        const uuid = params.uuid.toLowerCase();
+        const uuid = uuidOf(params.uuid);
         await this.verification.resendTo(id, uuid, ip);
-        return see(reply, `${this.page.statusPath(id, uuid)}?sent`);
+        return seeOther(reply, `${this.page.statusPath(id, uuid)}?sent`);
       },
     );
   }
 }
 
-function see(reply: FastifyReply, path: string): FastifyReply {
+function seeOther(reply: FastifyReply, path: string): FastifyReply {
   return reply.code(303).header('location', path).send();
 }

@@ -68,7 +68,7 @@ interface StatusPage {
   readonly frameOrigins: readonly string[];
   readonly status: Status;
   readonly leaders: readonly Leader[];
-  /** Where the button leads that sends the mail again. */
+  /** The form action of the button that sends another mail. */
   readonly resendAction: string;
   readonly isResent: boolean;
 }
@@ -92,7 +92,7 @@ function headingOf({ status, priority }: Status, { text }: Texts): string {
   return status === 'offboarded' ? text('your_turn') : text('place', { place: priority + 1 });
 }
 
-/** The private page of a link in a mail. */
+/** The page of a verification link. */
 export function verifyPage({ waitlist, action }: { waitlist: PublicWaitlist; action: string }): Page {
   const texts = textsOf(waitlist);
   return {
@@ -105,7 +105,7 @@ export function verifyPage({ waitlist, action }: { waitlist: PublicWaitlist; act
   };
 }
 
-/** The page of a link that does not work, or not any more. */
+/** The page of a verification link that is wrong, has expired or has ended. */
 export function linkNotFoundPage(waitlist: PublicWaitlist): Page {
   const texts = textsOf(waitlist);
   return {

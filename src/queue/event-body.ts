@@ -3,7 +3,7 @@ import { recordFields } from './record.dto.js';
 import type { Waiter } from './waiter.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
-/** An event with its record as it is after it; null for an erased one. */
+/** An event, and its record after the change; null if the record was erased. */
 interface ShownEvent {
   readonly event: EventName;
   readonly uuid: string;
@@ -11,7 +11,10 @@ interface ShownEvent {
   readonly referredUuid: string | null;
 }
 
-/** What a webhook is told: the public fields of the record, its contact data, metadata and answers. */
+/**
+ * The JSON that a webhook gets: the public fields of the record, its contact data, metadata and answers; of an erased record,
+ * the uuid alone.
+ */
 export function eventBody({ event, uuid, waiter, referredUuid }: ShownEvent, waitlist: LeanWaitlist): object {
   const signup = waiter ? signupOf(waiter, waitlist) : { uuid };
   return { event, signup, ...(referredUuid !== null && { referred_uuid: referredUuid }) };

@@ -2,8 +2,8 @@ import type { StoredWaiter } from './waiter.js';
 import type { LeanWaitlist } from './waitlist.table.js';
 
 /**
- * Whether a click on the link of a verification mail would change something for a record. Whoever waits for that goes on to
- * wait if the waitlist asks for no verification any more.
+ * Whether a record still needs a click on the link of a verification mail. A pending record, and a credit that waits, need it
+ * even after the owner has turned verification off.
  */
 export function needsClick(
   { verification }: Pick<LeanWaitlist, 'verification'>,

@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { mailboxKey } from '../fraud/mailbox.js';
+import { foldedMailbox, mailboxOf } from '../fraud/mailbox.js';
 import { DeliveryStore, type NewEvent, type Subscriber } from '../outbox/delivery.store.js';
 import { MailStore } from '../outbox/mail.store.js';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
@@ -117,7 +117,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly audit: AuditLog,
     private readonly writes: OwnerWrites,
     private readonly metrics: QueueMetrics,
-    private readonly log: WriteAheadLog,
+    private readonly writeAheadLog: WriteAheadLog,
   ) {
     metrics.countWaiting = () => this.waiting;
   }
@@ -172,15 +172,14 @@ export class QueueWriter implements BeforeApplicationShutdown {
     const { email = null, phone = null } = changes;
     const region = await this.reader.regionFor(waitlistId, phone);
     const keys = contactKeys({ email, phone }, region);
-    const mailbox = keys.emailKey && mailboxKey(keys.emailKey);
-    const folded = mailbox === keys.emailKey ? null : mailbox;
+    const mailboxKey = foldedMailbox(keys.emailKey);
     return (await this.submit(waitlistId, {
       kind: 'correct',
       uuid,
       changes,
       region,
       keys,
-      mailboxKey: folded,
+      mailboxKey,
       write,
     })) as Changed;
   }
@@ -349,20 +348,20 @@ export class QueueWriter implements BeforeApplicationShutdown {
   ): Promise<readonly Outcome<Result>[]> {
     const start = performance.now();
     try {
-      let told: readonly Subscriber[] = [];
+      let notified: readonly Subscriber[] = [];
       const { outcomes, ...decision } = await this.database.pipelinedTransaction(
         async (session) => {
           const { subscribers, ...facts } = await this.readFacts(session, waitlistId, commands);
           const decision = decide(facts, commands);
-          told = subscribers;
+          notified = subscribers;
           await this.store(session, decision, subscribers);
           return decision;
         },
         { onRetry: (reason) => this.metrics.retries.inc({ reason }) },
       );
       this.metrics.committed(commands.length, performance.now() - start, decision);
-      if (decision.erased.length > 0) this.log.empty();
-      if (decision.events.length > 0) this.signal.onDeliveries(told.map(({ id }) => id));
+      if (decision.erased.length > 0) this.writeAheadLog.empty();
+      if (decision.events.length > 0) this.signal.onDeliveries(notified.map(({ id }) => id));
       if (decision.mails.length > 0) this.signal.onMails();
       return outcomes;
     } catch (error) {
@@ -450,7 +449,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
       const { referrals_per_hour: max, referrals_per_network_per_hour: networkMax } = fraud;
       if (max !== null) add({ token, network: null, max });
       if (networkMax !== null && trust.network !== null) add({ token, network: trust.network, max: networkMax });
-      const mailbox = trust.mailboxKey ?? command.keys.emailKey;
+      const mailbox = mailboxOf({ ...command.keys, mailboxKey: trust.mailboxKey });
       if (fraud.same_mailbox && mailbox !== null) mailboxes.add(mailbox);
     }
     return [this.recent.count(id, [...sources.values()]), this.waiters.findMailboxes(id, [...mailboxes])];
@@ -458,8 +457,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
 
   /** Stores a decision; writes nothing, and so waits for no disk, if nothing changes. */
   private async store(session: Transaction, decision: Decision, subscribers: readonly Subscriber[]): Promise<void> {
-    const { at, waitlist, written, removals, erased, corrections, joined, credited, counters, days } = decision;
-    const { usedLinks, endedLinks, recentReferrals, mails, events } = decision;
+    const { at, waitlist, written, removals, erased, corrections, joined, changedReferrers, counters, days } = decision;
+    const { usedLinks, changedEmails, recentReferrals, mails, events } = decision;
     if (written.length + joined.length + usedLinks.length + mails.length === 0) return;
     const { id } = waitlist;
     const siblings = await session.one(this.buckets.findSiblings(id, counters));
@@ -470,15 +469,15 @@ export class QueueWriter implements BeforeApplicationShutdown {
       ...corrections.map((correction) => this.waiters.correct(id, correction)),
       ...written.map(({ write, ...record }) => this.writes.record(write, { waitlistId: id, ...record })),
       this.waiters.insert(joined),
-      this.waiters.updateStandings(id, credited),
+      this.waiters.updateStandings(id, changedReferrers),
       this.buckets.save(id, counters.changedBuckets(siblings)),
       this.days.add(id, days.changed()),
       this.recent.insert(id, recentReferrals),
       ...usedLinks.map((link) => this.links.use(link, at)),
       this.deliveries.scrub(id, gone),
       this.mails.drop(id, gone),
-      this.mails.drop(id, endedLinks, ['verification']),
-      this.links.end(id, [...endedLinks, ...gone]),
+      this.mails.drop(id, changedEmails, ['verification']),
+      this.links.deleteOf(id, [...changedEmails, ...gone]),
       this.mails.insert(id, mails),
       this.queues.update(waitlist),
     ];

@@ -4,9 +4,9 @@ import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.
 import { mapped, type Query, select, together, write } from '../platform/database/session.js';
 import { Sweeper } from '../platform/database/sweeper.js';
 
-/** The rates count the referrals of this time. */
+/** A rate counts the referrals of this long before now. */
 const WINDOW_MS = 3_600_000;
-/** Hashes of networks are kept for no longer. */
+/** Rows, and the hashes of networks in them, are kept for no longer. */
 const KEPT_MS = 30 * 24 * 3_600_000;
 const SWEEP_CHUNK = 1_000;
 /** Rows in one statement. */
@@ -24,18 +24,19 @@ export interface RecentReferral {
 export interface ReferralSource {
   readonly token: string;
   readonly network: string | null;
-  /** Where the count ends: more would change no decision. */
+  /** The count stops here: a higher one changes no decision. */
   readonly max: number;
 }
 
 /** How many referrals of the last hour came from each source, by {@link sourceKey}, up to its `max`. */
 export type RecentReferrals = ReadonlyMap<string, number>;
 
+/** The key of a source in {@link RecentReferrals}. */
 export function sourceKey(token: string, network: string | null): string {
   return network === null ? token : `${token}/${network}`;
 }
 
-/** The referrals of the last days, by which the rates are limited. */
+/** Recent referrals, which the rates of referrals count. */
 @Injectable()
 export class RecentReferralStore {
   constructor(

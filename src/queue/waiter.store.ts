@@ -275,7 +275,10 @@ export class WaiterStore {
           [waitlistId, token],
         ),
       ),
-      write('UPDATE waiter SET imported_referrals = 0 WHERE waitlist_id = ? AND referral_token = ?', [waitlistId, token]),
+      write('UPDATE waiter SET imported_referrals = 0 WHERE waitlist_id = ? AND referral_token = ?', [
+        waitlistId,
+        token,
+      ]),
     ]);
   }
 

@@ -31,8 +31,8 @@ export interface Applicant {
 /** Facts about a request to join that the rules against fraud need. */
 export interface Trust {
   readonly signals: SignupSignals;
-  /** Whether there is a token of the captcha that its provider accepts, or could not judge. */
-  readonly hasCaptcha: boolean;
+  /** The request has a captcha token that the provider did not refuse. */
+  readonly isCaptchaAccepted: boolean;
   /** The mailbox of the email, folded as its provider does; null where it equals the normal form of the email. */
   readonly mailboxKey: string | null;
   /** A keyed hash of the network; null if it is unknown, or exempt from the limits. */

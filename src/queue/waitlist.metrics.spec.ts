@@ -17,7 +17,7 @@ it('name a bounded number of waitlists, and count all others together', async ()
     metrics.committed({
       waitlist,
       joined: [{ status: 'waiting', referred: id % 2 === 0 } as Waiter],
-      confirmed: [],
+      entered: [],
       removals: [],
     });
   }

@@ -42,7 +42,7 @@ export class WaitlistMetrics {
     const active: Gauge<'waitlist_id'> = new Gauge({
       ...common,
       name: 'waitlist_active_signups',
-      help: 'Active records, by waitlist. Absent while the database is away.',
+      help: 'Active records, by waitlist. Absent while the database is unavailable.',
       collect: async () => {
         active.reset();
         const { byWaitlist, total } = await readActive(WAITLISTS_NAMED_MAX).catch(noneIfUnavailable);
@@ -60,13 +60,13 @@ export class WaitlistMetrics {
   committed({
     waitlist,
     joined,
-    confirmed,
+    entered,
     removals,
-  }: Pick<Decision, 'waitlist' | 'joined' | 'confirmed' | 'removals'>): void {
+  }: Pick<Decision, 'waitlist' | 'joined' | 'entered' | 'removals'>): void {
     const label = { waitlist_id: this.labelOf(waitlist.id) };
-    const entered = [...joined.filter(({ status }) => status === 'waiting'), ...confirmed];
-    this.signups.inc(label, entered.length);
-    this.referred.inc(label, entered.filter(({ referred }) => referred).length);
+    const newcomers = [...joined.filter(({ status }) => status === 'waiting'), ...entered];
+    this.signups.inc(label, newcomers.length);
+    this.referred.inc(label, newcomers.filter(({ referred }) => referred).length);
     this.offboarded.inc(label, removals.reduce((sum, { priorities }) => sum + priorities.size, 0)); // prettier-ignore
   }
 

@@ -6,12 +6,12 @@ import { Metrics } from '../platform/telemetry/metrics.js';
 import type { Captcha } from '../queue/waitlist.entity.js';
 import { type CaptchaAccess, WaitlistService } from '../waitlist/waitlist.service.js';
 
-/** A provider answers within a second. A person waits this long at most. */
+/** Longest wait for a provider, which usually answers within a second. */
 const CAPTCHA_MS = 5_000;
-/** Connections to a provider that hangs, and the signups that wait for one. */
+/** Checks at once, and signups that may wait for one. */
 const CHECKS = { runsMax: 500, waitingMax: 1_000 };
 
-/** Ours, and those that the widgets of the providers give their fields. */
+/** The field of the contract, and the fields of the providers' widgets. */
 const FIELDS = ['captcha_token', 'cf-turnstile-response', 'h-captcha-response'] as const;
 
 /** The token in a body. Widgets leave their field empty until the captcha is solved. */
@@ -30,10 +30,10 @@ const VERIFY_URLS: Readonly<Record<Captcha['provider'], string>> = {
   hcaptcha: 'https://api.hcaptcha.com/siteverify',
 };
 /**
- * Faults of the provider or of the owner's secret: they tell nothing about the token. All other codes count as a bad token,
- * so that no token makes the provider look unavailable.
+ * Error codes for a fault of the provider or of the owner's secret. All other codes, unknown ones too, count as a refused
+ * token, so that no token makes the provider look unavailable.
  */
-const NOT_OF_THE_TOKEN: ReadonlySet<unknown> = new Set([
+const PROVIDER_FAULTS: ReadonlySet<unknown> = new Set([
   'internal-error',
   'missing-input-secret',
   'invalid-input-secret',
@@ -42,15 +42,18 @@ const NOT_OF_THE_TOKEN: ReadonlySet<unknown> = new Set([
 const OUTCOMES = ['passed', 'refused', 'unavailable'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
+/** How a captcha token counts. `unjudged`: the provider gave no verdict, and the owner withholds credit then. */
+type CaptchaResult = 'passed' | 'unjudged' | 'refused';
+
 /** The answer of a provider; both speak the same protocol. */
-interface Verdict {
+interface ProviderAnswer {
   readonly success: boolean;
   readonly 'error-codes'?: readonly unknown[];
 }
 
-const REFUSAL: Verdict = { success: false };
+const REFUSAL: ProviderAnswer = { success: false };
 
-/** Asks the providers of captchas whether a token is valid. They are told nothing else of the person. */
+/** Asks the providers of captchas whether a token is valid. The provider learns nothing else about the person. */
 @Injectable()
 export class CaptchaService {
   private readonly verifyUrl: string | undefined;
@@ -73,38 +76,38 @@ export class CaptchaService {
   }
 
   /**
-   * What the captcha of a waitlist says of a token, which its provider accepts once: `missed` if nobody judged it and the
-   * owner withholds credit then, null if it is refused. Null too for a waitlist without a captcha.
+   * Asks the provider about a token, which it accepts only once. With `when_unavailable: accept`, a token without a verdict
+   * passes. Null for a waitlist without a captcha.
    * @throws Problem `QUEUE_FULL`
    */
-  async check(waitlistId: number, token: string): Promise<'passed' | 'missed' | null> {
+  async check(waitlistId: number, token: string): Promise<CaptchaResult | null> {
     const captcha = await this.waitlists.findCaptcha(waitlistId);
     if (!captcha) return null;
     const outcome = await this.enqueue(() => this.ask(captcha, token));
     this.checks.inc({ outcome });
-    if (outcome === 'refused') return null;
-    return outcome === 'unavailable' && captcha.when_unavailable === 'withhold' ? 'missed' : 'passed';
+    if (outcome !== 'unavailable') return outcome;
+    return captcha.when_unavailable === 'withhold' ? 'unjudged' : 'passed';
   }
 
   private async ask({ provider, site_key: sitekey, secret }: CaptchaAccess, token: string): Promise<Outcome> {
     if (secret === null) return 'unavailable';
     // Turnstile has one secret for each site key, hCaptcha one for all.
     const fields = { secret, response: token, ...(provider === 'hcaptcha' && { sitekey }) };
-    const verdict = await post(this.verifyUrl ?? VERIFY_URLS[provider], new URLSearchParams(fields));
-    if (verdict?.success) return 'passed';
-    const isOfToken = verdict && !verdict['error-codes']?.some((code) => NOT_OF_THE_TOKEN.has(code));
-    return isOfToken ? 'refused' : 'unavailable';
+    const answer = await post(this.verifyUrl ?? VERIFY_URLS[provider], new URLSearchParams(fields));
+    if (answer?.success) return 'passed';
+    const isTokenFault = answer && !answer['error-codes']?.some((code) => PROVIDER_FAULTS.has(code));
+    return isTokenFault ? 'refused' : 'unavailable';
   }
 }
 
 /** Null if the provider gives no verdict in time. */
-async function post(url: string, body: URLSearchParams): Promise<Verdict | null> {
+async function post(url: string, body: URLSearchParams): Promise<ProviderAnswer | null> {
   try {
     const signal = AbortSignal.timeout(CAPTCHA_MS);
     const response = await fetch(url, { method: 'POST', body, redirect: 'error', signal });
     if (response.status >= 500 || response.status === 429) return null;
-    const verdict = (await response.json().catch(() => null)) as Verdict | null;
-    if (typeof verdict?.success === 'boolean' && Array.isArray(verdict['error-codes'] ?? [])) return verdict;
+    const answer = (await response.json().catch(() => null)) as ProviderAnswer | null;
+    if (typeof answer?.success === 'boolean' && Array.isArray(answer['error-codes'] ?? [])) return answer;
     // Any other 4xx refuses the token, so that no token makes the provider look unavailable.
     return response.ok ? null : REFUSAL;
   } catch {

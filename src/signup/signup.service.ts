@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isDisposable } from '../fraud/disposable.js';
-import { mailboxKey } from '../fraud/mailbox.js';
+import { foldedMailbox } from '../fraud/mailbox.js';
 import { MissLimit } from '../platform/limits/miss-limit.js';
 import { Networks } from '../platform/limits/networks.js';
 import { Problem } from '../platform/problems/problem.js';
@@ -71,16 +71,15 @@ export class SignupService {
     const region = await this.reader.regionFor(waitlistId, person.phone);
     const captcha = captchaToken === null ? null : await this.captchas.check(waitlistId, captchaToken);
     const { emailKey } = contactKeys(person, region);
-    const mailbox = emailKey && mailboxKey(emailKey);
     const trust: Trust = {
       signals: {
         isDisposable: emailKey !== null && isDisposable(emailKey),
         secondsToFill: formOpenedAt && secondsSince(formOpenedAt),
         isHoneypotFilled,
-        captchaMissed: captcha === 'missed',
+        isCaptchaUnjudged: captcha === 'unjudged',
       },
-      hasCaptcha: captcha !== null,
-      mailboxKey: mailbox === emailKey ? null : mailbox,
+      isCaptchaAccepted: captcha === 'passed' || captcha === 'unjudged',
+      mailboxKey: foldedMailbox(emailKey),
       network: this.networks.hashOf(address),
     };
     return this.writer.join(waitlistId, {

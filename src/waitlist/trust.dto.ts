@@ -24,7 +24,7 @@ const SAME_MAILBOX = {
 } as const;
 const PER_HOUR = {
   ...HOUR_REFERRALS,
-  description: `Referrals of one referrer that are credited within an hour; more wait for approval. ${RULE_OFF}`,
+  description: `Referrals of one referrer within an hour, withheld ones included, after which further ones wait for approval. ${RULE_OFF}`,
 } as const;
 const PER_NETWORK = {
   ...HOUR_REFERRALS,

@@ -51,7 +51,7 @@ describe('the credit of a referral', () => {
     expect(await verify(waitlist)).toEqual([]);
   });
 
-  it('is taken back when the owner refuses it, and the line is as it was', async () => {
+  it('is taken back when the owner refuses it, and the queue is as before', async () => {
     const waitlist = await service.world.waitlist(SETTINGS);
     const [, , , ada] = (await service.world.signups(waitlist, 4)) as [Person, Person, Person, Person];
     const before = await queue(waitlist);
@@ -76,8 +76,8 @@ describe('the credit of a referral', () => {
     expect(await get(waitlist, ada)).toMatchObject({ credit: 'none', first_name: '' });
   });
 
-  describe('of all referrals by one record', () => {
-    it('is refused at once: whatever their status, those of erased people, and those that an import counted', async () => {
+  describe('refused for all referrals of a record', () => {
+    it('is taken back whatever their status, for erased people too, and for those that an import counted', async () => {
       const waitlist = await service.world.waitlist(SETTINGS);
       const csv = 'email,referral_token,amount_referred\nada@example.com,ada-token,3\nbob@example.com,bob-token,0\n';
       const headers = { 'content-type': 'text/csv' };
@@ -105,7 +105,7 @@ describe('the credit of a referral', () => {
       expect(await verify(waitlist)).toEqual([]);
     });
 
-    it('is refused once for an Idempotency-Key, whose repeat has the same answer', async () => {
+    it('is taken back once for an Idempotency-Key: the repeat has the same answer and spares later referrals', async () => {
       const waitlist = await service.world.waitlist(SETTINGS);
       const ada = await service.world.signup(waitlist);
       await refer(waitlist, ada);
@@ -120,15 +120,15 @@ describe('the credit of a referral', () => {
       expect((await get(waitlist, later)).credit).toBe('credited');
     });
 
-    it('is 0 for a token that nobody has', async () => {
+    it('changes nothing for an unknown token', async () => {
       const waitlist = await service.world.waitlist();
 
       expect((await refuseAll(waitlist, { referral_token: 'nobody-has-it' })).body).toEqual({ refused: 0 });
     });
   });
 
-  describe('in lists', () => {
-    it('narrows them, in the order of ids, and pages by after_id', async () => {
+  describe('in a listing', () => {
+    it('filters it, in the order of ids, in pages by after_id', async () => {
       const waitlist = await service.world.waitlist(SETTINGS);
       const ada = await service.world.signup(waitlist);
       const suspicious: Person[] = [];
@@ -150,7 +150,7 @@ describe('the credit of a referral', () => {
       expect(await service.world.list(waitlist, { credit: 'withheld', status: 'offboarded' })).toEqual([]);
     });
 
-    it('shows pending people only by their status, and counts them nowhere', async () => {
+    it('belongs to pending people only with status=pending, who count nowhere', async () => {
       const waitlist = await service.world.waitlist({ verification: 'required', ...SETTINGS });
       const { token } = waitlist.owner;
       const people = [await service.world.signup(waitlist), await service.world.signup(waitlist)] as const;
@@ -189,7 +189,7 @@ describe('the credit of a referral', () => {
       return waitlist;
     }
 
-    it('are told of a signup and of the credit that it gives, as they are after it', async () => {
+    it('get a signup and the credit that it gives, with the records as they are after it', async () => {
       const waitlist = await withWebhook();
       const [, ada] = (await service.world.signups(waitlist, 2)) as [Person, Person];
       const details = { first_name: 'Eve', metadata: { plan: 'a' }, answers: [{ question_value: 'Why?', answer_value: 'So' }] }; // prettier-ignore
@@ -206,7 +206,7 @@ describe('the credit of a referral', () => {
       expect(credit!.body).toMatchObject({ event: 'referral_credited', referred_uuid: eve.uuid, signup: { uuid: ada.uuid, email: ada.email, priority: 0, amount_referred: 1 } }); // prettier-ignore
     });
 
-    it('are told of a pending person at the click, of offboarding with the last place, and of an erasure by the uuid alone', async () => {
+    it('get no event of a pending person before the click, the last position with an offboarding, and only the uuid of an erased person', async () => {
       const waitlist = await withWebhook({ verification: 'required', ...SETTINGS });
       const { token } = waitlist.owner;
       const ada = await service.world.signup(waitlist);
@@ -232,7 +232,7 @@ describe('the credit of a referral', () => {
       expect(nextAttemptAt!.getTime() - createdAt.getTime()).toBeGreaterThan(10_000);
     });
 
-    it('hear of a pending referrer at the click, and of the credit so far in its count', async () => {
+    it('get no event of a pending referrer before the click, and then its count with the credit so far', async () => {
       const waitlist = await withWebhook({ verification: 'required', ...SETTINGS });
       const ada = await service.world.signup(waitlist);
       const eve = await refer(waitlist, ada);
@@ -248,7 +248,7 @@ describe('the credit of a referral', () => {
       ]);
     });
 
-    it('hear nothing of what happened before they were, and of no other list', async () => {
+    it('that do not exist yet get nothing: no delivery is stored, and no event number is used', async () => {
       const waitlist = await service.world.waitlist();
       await service.world.signup(waitlist);
 
@@ -257,22 +257,34 @@ describe('the credit of a referral', () => {
     });
   });
 
-  it('leaves no network behind after 30 days, and no pending person 30 days after their last mail', async () => {
-    const waitlist = await service.world.waitlist({ verification: 'required', ...SETTINGS });
-    const [old, mailedAgain, fresh] = (await service.world.signups(waitlist, 3)) as [Person, Person, Person];
-    await refer(waitlist, old, { email: fresh.email.replace('@', '+1@') });
+  describe('and the sweeper, which deletes after 30 days', () => {
+    const LONG_AGO = '2026-01-01 00:00:00.000';
     const sql = (text: string, values: unknown[]) => service.app.get(DataSource).query<{ n: number }[]>(text, values);
-    const longAgo = '2026-01-01 00:00:00.000';
-    await sql('UPDATE waiter SET created_at = ? WHERE waitlist_id = ? AND uuid IN (?, ?)', [longAgo, waitlist.id, old.uuid, mailedAgain.uuid]); // prettier-ignore
-    await sql('UPDATE mail SET created_at = ? WHERE waiter_uuid = ?', [longAgo, old.uuid]);
-    await sql('UPDATE recent_referral SET created_at = ? WHERE waitlist_id = ?', [longAgo, waitlist.id]);
 
-    await service.app.get(Sweeper).sweepAll();
+    it('the hashes of networks', async () => {
+      const waitlist = await service.world.waitlist(SETTINGS);
+      await refer(waitlist, await service.world.signup(waitlist));
+      const count = async () =>
+        Number((await sql('SELECT COUNT(*) AS n FROM recent_referral WHERE waitlist_id = ?', [waitlist.id]))[0]!.n);
+      expect(await count()).toBe(1);
+      await sql('UPDATE recent_referral SET created_at = ? WHERE waitlist_id = ?', [LONG_AGO, waitlist.id]);
 
-    const left = await service.world.list(waitlist, { status: 'pending' });
-    expect(left.map(({ uuid }) => uuid).slice(0, 2)).toEqual([mailedAgain.uuid, fresh.uuid]);
-    expect(left).toHaveLength(3);
-    expect(Number((await sql('SELECT COUNT(*) AS n FROM recent_referral WHERE waitlist_id = ?', [waitlist.id]))[0]!.n)).toBe(0); // prettier-ignore
-    expect(await verify(waitlist)).toEqual([]);
+      await service.app.get(Sweeper).sweepAll();
+
+      expect(await count()).toBe(0);
+    });
+
+    it('pending people, from their last mail on', async () => {
+      const waitlist = await service.world.waitlist({ verification: 'required', ...SETTINGS });
+      const [old, mailedAgain, fresh] = (await service.world.signups(waitlist, 3)) as [Person, Person, Person];
+      await sql('UPDATE waiter SET created_at = ? WHERE waitlist_id = ? AND uuid IN (?, ?)', [LONG_AGO, waitlist.id, old.uuid, mailedAgain.uuid]); // prettier-ignore
+      await sql('UPDATE mail SET created_at = ? WHERE waiter_uuid = ?', [LONG_AGO, old.uuid]);
+
+      await service.app.get(Sweeper).sweepAll();
+
+      const left = await service.world.list(waitlist, { status: 'pending' });
+      expect(left.map(({ uuid }) => uuid)).toEqual([mailedAgain.uuid, fresh.uuid]);
+      expect(await verify(waitlist)).toEqual([]);
+    });
   });
 });

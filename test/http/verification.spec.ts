@@ -44,10 +44,10 @@ afterAll(async () => {
 
 const newEmail = () => `${randomUUID()}@example.com`;
 let addresses = 0;
-/** A caller whom no other test has used up the limits of. */
+/** An address that no other test calls from, so its limits are unused. */
 const newAddress = () => `198.51.${Math.floor((addresses += 1) / 250)}.${addresses % 250}`;
 
-/** The mails to an address, once there are so many. */
+/** The mails to an address, once there are `count`. */
 async function mailsTo(email: string, count = 1): Promise<[Arrived, ...Arrived[]]> {
   service.app.get(MailDispatcher).wake();
   return mail.mailsTo(email, count);
@@ -72,7 +72,7 @@ const resend = (waitlist_id: number, email: string, from = newAddress()): Promis
   service.api.post('/api/v1/signup/resend_verification', { waitlist_id, email }, { from });
 const textOf = ({ text }: Answer, selector = 'main'): string =>
   parseHTML(text).document.querySelector(selector)?.textContent ?? '';
-const within = ({ headers }: Answer): string => String(headers.location).replace('/lists', '');
+const pathBelowBase = ({ headers }: Answer): string => String(headers.location).replace('/lists', '');
 
 async function waiterOf(waitlist: OwnedWaitlist, { uuid }: Person) {
   return (await service.api.get(`/api/v1/signup/${uuid}`, { token: waitlist.owner.token })).body;
@@ -95,7 +95,7 @@ describe('a waitlist that requires verification', () => {
     const second = await click(await linkOf(ada.email));
 
     expect([first.status, second.status]).toEqual([303, 303]);
-    expect(within(first)).toBe(`/waitlist/${waitlist.id}/status/${bob.uuid}`);
+    expect(pathBelowBase(first)).toBe(`/waitlist/${waitlist.id}/status/${bob.uuid}`);
     expect([await service.world.priorityOf(bob), await service.world.priorityOf(ada)]).toEqual([0, 1]);
     expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'waiting', verified: true });
   });
@@ -112,10 +112,10 @@ describe('a waitlist that requires verification', () => {
       headers: FORM,
       from: newAddress(),
     });
-    const again = await service.api.get(within(sent));
+    const again = await service.api.get(pathBelowBase(sent));
 
     expect(textOf(page, 'h1')).toBe('Check your mail');
-    expect([sent.status, within(sent)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}?sent`]);
+    expect([sent.status, pathBelowBase(sent)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}?sent`]);
     expect(textOf(again)).toContain('We sent it again.');
     await mailsTo(ada.email, 2);
   });
@@ -137,7 +137,7 @@ describe('a waitlist with optional verification', () => {
 });
 
 describe('a link', () => {
-  it('leads to a page with a button and changes nothing by itself, because scanners of mails follow it', async () => {
+  it('leads to a page with a button and changes nothing by itself, because mail scanners open it', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required', waitlist_name: HOSTILE });
     const ada = await service.world.signup(waitlist);
     const link = await linkOf(ada.email);
@@ -167,7 +167,7 @@ describe('a link', () => {
 
     const again = await click(link);
 
-    expect([again.status, within(again)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}`]);
+    expect([again.status, pathBelowBase(again)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}`]);
     expect((await service.api.get(link)).status).toBe(200);
     expect(await service.world.priorityOf(ada)).toBe(0);
   });
@@ -186,7 +186,7 @@ describe('a link', () => {
     expect([(await click(first)).status, (await click(third)).status]).toEqual([404, 404]);
   });
 
-  it('is 404 with a page if it is wrong, of another list, or older than 72 hours', async () => {
+  it('is 404 with a page if it is wrong or of another waitlist', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const other = await service.world.waitlist({ verification: 'required' });
     const ada = await service.world.signup(waitlist);
@@ -203,19 +203,36 @@ describe('a link', () => {
         expect([answer.status, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
       }
     }
+    expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'pending' });
+  });
+
+  it('works for 72 hours', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const ada = await service.world.signup(waitlist);
+    const link = await linkOf(ada.email);
+
     await ahead(71 * HOUR_MS, async () => expect((await service.api.get(link)).status).toBe(200));
     await ahead(73 * HOUR_MS, async () => {
       const answer = await click(link);
       expect([answer.status, textOf(answer, 'h1')]).toEqual([404, 'This link doesn’t work any more']);
       expect(textOf(answer, 'main a')).toBe('Sign up again');
     });
-    await change(waitlist, { lang: 'fr', texts: { link_not_found: 'Ce lien a expiré' } });
-    const own = await click(`${link}x`);
-    expect([textOf(own, 'h1'), parseHTML(own.text).document.documentElement.lang]).toEqual(['Ce lien a expiré', 'fr']);
-    // A list that is not public has no part in the page.
-    await change(waitlist, { is_public: false });
-    expect(textOf(await click(`${link}x`), 'h1')).toBe('This link doesn’t work any more');
     expect(await waiterOf(waitlist, ada)).toMatchObject({ status: 'pending' });
+  });
+
+  it('that is wrong shows the texts of a public waitlist, and none of a private one', async () => {
+    const waitlist = await service.world.waitlist({ lang: 'fr', texts: { link_not_found: 'Ce lien a expiré' } });
+    const wrong = `/waitlist/${waitlist.id}/verify/x`;
+
+    const shown = await click(wrong);
+    await change(waitlist, { is_public: false });
+    const hidden = await click(wrong);
+
+    expect([textOf(shown, 'h1'), parseHTML(shown.text).document.documentElement.lang]).toEqual([
+      'Ce lien a expiré',
+      'fr',
+    ]);
+    expect(textOf(hidden, 'h1')).toBe('This link doesn’t work any more');
   });
 
   it('ends with a corrected email, which gets a mail of its own; place and credit stay', async () => {
@@ -249,7 +266,7 @@ describe('a link', () => {
     expect(countMailsTo(email)).toBe(1);
   });
 
-  it('is mailed again to those who wait for it after verification was turned off', async () => {
+  it('is mailed again, even after verification was turned off, to people whose place or credit waits for it', async () => {
     const waitlist = await service.world.waitlist({ verification: 'optional' });
     const referrer = await service.world.signup(waitlist);
     const friend = await service.world.signup(waitlist, { referral_link: referrer.referral_link });
@@ -267,7 +284,7 @@ describe('a link', () => {
     expect(await waiterOf(waitlist, pending)).toMatchObject({ status: 'waiting', verified: true });
   });
 
-  it('ends with the erasure of its person, to whom no mail goes any more', async () => {
+  it('ends when its person is erased, and no pending mail is sent to them', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const ada = await service.world.signup(waitlist);
     const link = await linkOf(ada.email);
@@ -278,7 +295,7 @@ describe('a link', () => {
 
     const body = { waitlist_id: waitlist.id, signups: [{ uuid: ada.uuid }] };
     await service.api.call('DELETE', '/api/v1/signup', body, { token: waitlist.owner.token });
-    mail.refuse(ada.email, undefined);
+    mail.accept(ada.email);
 
     expect([(await service.api.get(link)).status, (await click(link)).status]).toEqual([404, 404]);
     await ahead(MINUTE_MS, allAreSent);
@@ -329,6 +346,16 @@ describe('a verification mail', () => {
     expect(document.querySelector('a')!.getAttribute('href')).toBe(`https://example.com/lists${link}`);
   });
 
+  it("has the service's own subject and text where the owner's are blank", async () => {
+    const settings = { verification: 'required', waitlist_name: 'Launch', mail_subject: '  ', mail_text: ' ' } as const;
+    const ada = await service.world.signup(await service.world.waitlist(settings));
+
+    const [{ subject, text }] = await mailsTo(ada.email);
+
+    expect(subject).toBe('Confirm your email for Launch');
+    expect(text).toContain('Please confirm your email address.');
+  });
+
   it('links to PUBLIC_BASE_URL, whatever host was asked for', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const email = newEmail();
@@ -352,7 +379,7 @@ describe('a verification mail', () => {
     expect(mail.tried.filter((address) => address.includes(email.slice(7, 43)))).toHaveLength(1);
   });
 
-  it('does not go out where nothing is to be verified', async () => {
+  it('is not sent if verification is off or the email is verified', async () => {
     const off = await service.world.waitlist();
     const on = await service.world.waitlist({ verification: 'required' });
     const [ada, bob] = [await service.world.signup(off), await service.world.signup(on)];
@@ -368,7 +395,7 @@ describe('a verification mail', () => {
 });
 
 describe('asking for another mail', () => {
-  it('is answered alike for everybody, and mails those who are not verified', async () => {
+  it('has the same answer for every email, and mails only those who are not verified', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const [ada, bob] = await service.world.signups(waitlist, 2);
     await click(await linkOf(bob!.email));
@@ -381,7 +408,7 @@ describe('asking for another mail', () => {
     expect(countMailsTo(bob!.email)).toBe(1);
   });
 
-  it('is refused for an unknown list or no email', async () => {
+  it('is refused for an unknown waitlist or without an email', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
 
     expect((await resend(9_007_199_254_740_991, newEmail())).body.error_code).toBe('WAITLIST_NOT_FOUND');
@@ -392,7 +419,7 @@ describe('asking for another mail', () => {
     }
   });
 
-  it('is 429 beyond five an hour from one address, known email or not, but not from an exempt server', async () => {
+  it('is refused beyond five an hour from one address, for known and unknown emails, but not from an exempt server', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const ada = await service.world.signup(waitlist);
     const ask = async (email: string, from: string) => (await resend(waitlist.id, email, from)).status;
@@ -410,8 +437,10 @@ describe('asking for another mail', () => {
     const page = await service.api.post(path, undefined, { raw: '', headers: FORM, from: '2001:db8::3' });
     expect([page.status, page.headers['content-type']]).toEqual([429, 'text/html; charset=utf-8']);
   });
+});
 
-  it('is done by signing up again, too', async () => {
+describe('signing up again', () => {
+  it('mails another link to a pending person', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const ada = await service.world.signup(waitlist);
     await mailsTo(ada.email);
@@ -435,7 +464,7 @@ describe('one mailbox', () => {
   }
   const triedOf = (name: string): number => mail.tried.filter((address) => address.startsWith(name)).length;
 
-  it('gets at most 5 mails an hour and 10 a day, over all lists and tags; the answers stay the same', async () => {
+  it('gets at most 5 mails an hour and 10 a day, over all waitlists and tags, and the answers stay the same', async () => {
     const name = randomUUID();
     expect(await flood(name, 7)).toBe(5);
     expect(await ahead(HOUR_MS + MINUTE_MS, () => flood(name, 6))).toBe(10);
@@ -443,15 +472,13 @@ describe('one mailbox', () => {
     expect(await ahead(25 * HOUR_MS, () => flood(name, 1))).toBe(11);
   });
 
-  it('gets the mails that were put off, too: each is counted once, at its first attempt', async () => {
+  it('also gets the deferred mails: each is counted once, at its first attempt', async () => {
     const name = randomUUID();
-    const refuse = (refusal: number | undefined) => {
-      for (let index = 0; index < 5; index += 1) mail.refuse(`${name}+${index}@example.com`, refusal);
-    };
-    refuse(451);
+    const emails = Array.from({ length: 5 }, (_, index) => `${name}+${index}@example.com`);
+    for (const email of emails) mail.refuse(email, 451);
     await flood(name, 5);
     await until(() => triedOf(name) === 5);
-    refuse(undefined);
+    for (const email of emails) mail.accept(email);
 
     await ahead(HOUR_MS + MINUTE_MS, async () => {
       await flood(name, 6);
@@ -463,7 +490,7 @@ describe('one mailbox', () => {
 });
 
 describe('one network', () => {
-  it('causes at most 300 mails an hour', async () => {
+  it('causes at most 300 mails an hour, unless it is exempt', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const name = randomUUID();
     const join = (index: number, from: string) =>
@@ -482,7 +509,7 @@ describe('offboarding', () => {
   const offboard = async (waitlist: OwnedWaitlist, person: Person) =>
     service.world.offboard(waitlist, [await service.world.idOf(waitlist, person)]);
 
-  it('tells people that it is their turn where the owner wants it, beyond the bound of their mailbox too', async () => {
+  it('mails people their turn if the owner wants it, even beyond the bound of their mailbox', async () => {
     const settings = { verification: 'optional', mail_on_offboarding: true, mail_text: 'Verify!' } as const;
     const waitlist = await service.world.waitlist({
       ...settings,
@@ -539,7 +566,7 @@ describe('offboarding', () => {
     await offboardNext(others.length);
     const ada = await service.world.signup(await service.world.waitlist({ verification: 'required' }));
 
-    for (const { email } of slow) mail.refuse(email, undefined);
+    for (const { email } of slow) mail.accept(email);
     await until(() => mail.tried.includes(ada.email));
 
     expect(tried(others)).toBeLessThan(CONNECTIONS_MAX);
@@ -565,7 +592,7 @@ describe('the owner of a webhook', () => {
 });
 
 describe('a mail server', () => {
-  it('that refuses a recipient for now is asked again, on the schedule of the webhooks', async () => {
+  it('that defers a recipient gets the mail again, on the schedule of the webhooks', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const email = newEmail();
     mail.refuse(email, 451);
@@ -585,19 +612,19 @@ describe('a mail server', () => {
     await ahead(3 * MINUTE_MS, allAreSent);
     expect(mail.tried.filter((address) => address === email)).toHaveLength(2);
 
-    mail.refuse(email, undefined);
+    mail.accept(email);
     const [{ link }] = await ahead(7 * MINUTE_MS, () => mailsTo(email));
     expect((await click(link!)).status).toBe(303);
   });
 
-  it('that refuses a recipient for good is not asked again', async () => {
+  it('that rejects a recipient is not asked again', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const email = newEmail();
     mail.refuse(email, 550);
     await service.world.signup(waitlist, { email });
     service.app.get(MailDispatcher).wake();
     await until(() => mail.tried.includes(email));
-    mail.refuse(email, undefined);
+    mail.accept(email);
 
     await ahead(HOUR_MS, allAreSent);
 
@@ -615,7 +642,7 @@ describe('a mail server', () => {
     for (const { email } of people) await mailsTo(email);
 
     expect(countMailsTo(slow)).toBe(0);
-    mail.refuse(slow, undefined);
+    mail.accept(slow);
     await mailsTo(slow, 1);
   });
 
@@ -639,11 +666,25 @@ describe('a mail server', () => {
     expect((await click(link)).status).toBe(303);
   });
 
-  it('is shown in the metrics, without an address', async () => {
-    const { text } = await service.api.get('/metrics');
+  it('has its attempts counted in the metrics, by outcome', async () => {
+    const counts = async () =>
+      Array.from(
+        (await service.api.get('/metrics')).text.matchAll(/waitlist_mail_attempts_total\{outcome="\w+"\} (\d+)/g),
+        ([, count]) => Number(count),
+      );
+    const before = await counts();
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const [deferred, rejected, flooded] = [newEmail(), newEmail(), randomUUID()];
+    mail.refuse(deferred, 451);
+    mail.refuse(rejected, 550);
 
-    for (const outcome of ['sent', 'retried', 'failed', 'dropped'])
-      expect(text).toMatch(new RegExp(`waitlist_mail_attempts_total\\{outcome="${outcome}"\\} [1-9]`));
+    for (const email of [deferred, rejected]) await service.world.signup(waitlist, { email });
+    for (let index = 0; index < 6; index += 1)
+      await service.world.signup(waitlist, { email: `${flooded}+${index}@example.com` });
+
+    expect(before).toHaveLength(4);
+    await until(async () => (await counts()).every((count, index) => count > before[index]!));
+    const { text } = await service.api.get('/metrics');
     expect(text).toMatch(/waitlist_mail_pending \d+/);
     expect(text).toMatch(/waitlist_mail_delay_seconds \d/);
   });

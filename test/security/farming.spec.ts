@@ -14,14 +14,14 @@ const NETWORK_CREDITS = 20;
 const REFERRER_CREDITS = 60;
 const SIGNUP = '/api/v1/signup';
 /** The fields of an answer that differ from person to person. */
-const OWN = ['uuid', 'email', 'created_at', 'priority', 'referral_token', 'referral_link'];
+const PERSONAL_FIELDS = ['uuid', 'email', 'created_at', 'priority', 'referral_token', 'referral_link'];
 
 let service: Service;
 let api: Api;
 let world: World;
 
 beforeAll(async () => {
-  // Whoever farms waits for no limit of rate here.
+  // The network of a server that signs people up.
   service = await startService({ environment: { RATE_LIMIT_EXEMPT: '192.0.2.0/24' } });
   ({ api, world } = service);
 });
@@ -42,6 +42,9 @@ async function farm(settings: object = {}, ahead = AHEAD): Promise<Farm> {
 const refer = ({ waitlist, farmer }: Farm, email: string, from: string, fields: object = {}): Promise<Answer> =>
   api.post(SIGNUP, { waitlist_id: waitlist.id, email, referral_link: farmer.referral_link, ...fields }, { from });
 
+const openedAt = (msAgo: number | undefined) =>
+  msAgo === undefined ? {} : { form_opened_at: new Date(Date.now() - msAgo).toISOString() };
+
 const times = <Result>(count: number, work: (index: number) => Promise<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
@@ -49,7 +52,7 @@ const shapeOf = ({ status, body, headers }: Answer) => ({
   status,
   type: headers['content-type'],
   fields: Object.keys(body as object),
-  shared: Object.fromEntries(Object.entries(body as object).filter(([name]) => !OWN.includes(name))),
+  shared: Object.fromEntries(Object.entries(body as object).filter(([name]) => !PERSONAL_FIELDS.includes(name))),
 });
 
 /** The owner's list to decide on. */
@@ -67,7 +70,7 @@ const decide = ({ waitlist }: Farm, uuid: string, credit: 'credited' | 'refused'
   api.patch(`${SIGNUP}/${uuid}`, { credit }, { token: waitlist.owner.token });
 
 describe('a farmer', () => {
-  it('gains nothing by addresses of their own mailbox, and every answer is 200 and like that to an honest referral', async () => {
+  it('gains nothing by addresses of their own mailbox, and every answer is the same as to an honest referral', async () => {
     const farmed = await farm();
     const { farmer } = farmed;
     const honest = shapeOf(await refer(farmed, 'grace@example.com', '198.51.100.1'));
@@ -85,7 +88,7 @@ describe('a farmer', () => {
     for (const { credit_reasons } of list) expect(credit_reasons).toContain('same_mailbox');
   });
 
-  it('earns 20 credits an hour by mailboxes of one network, and every answer is 200 and alike', async () => {
+  it('earns at most 20 credits an hour from one network, and every answer is the same', async () => {
     const farmed = await farm();
     const { farmer } = farmed;
 
@@ -102,7 +105,7 @@ describe('a farmer', () => {
     for (const { credit_reasons } of list) expect(credit_reasons).toContain('network_rate');
   });
 
-  it('earns 20 credits an hour by the addresses of one IPv6 site', async () => {
+  it('earns at most 20 credits an hour from one IPv6 site', async () => {
     const farmed = await farm();
 
     await times(30, (index) => refer(farmed, `${randomUUID()}@example.com`, `2001:db8:7:${index}::1`));
@@ -110,7 +113,7 @@ describe('a farmer', () => {
     expect(await world.priorityOf(farmed.farmer)).toBe(AHEAD - SPOTS * NETWORK_CREDITS);
   });
 
-  it('earns 60 credits an hour by networks without number', async () => {
+  it('earns at most 60 credits an hour from any number of networks', async () => {
     const farmed = await farm({ spots_to_move_upon_referral: 1 });
 
     await times(80, (index) => refer(farmed, `${randomUUID()}@example.com`, `10.1.${index}.1`));
@@ -122,23 +125,19 @@ describe('a farmer', () => {
 
   it.each([
     ['a throwaway mailbox', 'ada@inbox.mailinator.com', {}, 'disposable_domain'],
-    ['a form sent sooner than a person types', 'ada@example.com', { form_opened_at: 0, website: '' }, 'too_fast'],
-    ['a field that people do not see', 'ada@example.com', { form_opened_at: 5_000, website: 'x' }, 'honeypot'],
-  ])(
-    'gains nothing by %s',
-    async (_, email, { form_opened_at: openMs, ...fields }: { form_opened_at?: number }, reason) => {
-      const farmed = await farm({}, SPOTS);
-      const opened = openMs === undefined ? {} : { form_opened_at: new Date(Date.now() - openMs).toISOString() };
+    ['a form sent sooner than a person types', 'ada@example.com', { openedMsAgo: 0, website: '' }, 'too_fast'],
+    ['a field that people do not see', 'ada@example.com', { openedMsAgo: 5_000, website: 'x' }, 'honeypot'],
+  ])('gains nothing by %s', async (_, email, { openedMsAgo, ...fields }: { openedMsAgo?: number }, reason) => {
+    const farmed = await farm({}, SPOTS);
 
-      const answer = await refer(farmed, email, '203.0.113.1', { ...fields, ...opened });
+    const answer = await refer(farmed, email, '203.0.113.1', { ...fields, ...openedAt(openedMsAgo) });
 
-      expect(answer.status).toBe(200);
-      expect(await world.priorityOf(farmed.farmer)).toBe(SPOTS);
-      expect((await withheld(farmed)).map(({ uuid, credit_reasons }) => [uuid, credit_reasons])).toEqual([
-        [answer.body.uuid, [reason]],
-      ]);
-    },
-  );
+    expect(answer.status).toBe(200);
+    expect(await world.priorityOf(farmed.farmer)).toBe(SPOTS);
+    expect((await withheld(farmed)).map(({ uuid, credit_reasons }) => [uuid, credit_reasons])).toEqual([
+      [answer.body.uuid, [reason]],
+    ]);
+  });
 
   it.each([
     ['zero-width space', '\u200b'],
@@ -146,7 +145,7 @@ describe('a farmer', () => {
     ['zero-width joiner', '\u200d'],
     ['word joiner', '\u2060'],
     ['zero-width no-break space', '\ufeff'],
-  ])('cannot make another address of one by a %s', async (_, character) => {
+  ])('cannot disguise an address with a %s: it is refused', async (_, character) => {
     const farmed = await farm({}, SPOTS);
 
     const answer = await refer(farmed, `ada${character}@example.com`, '203.0.113.1');
@@ -154,7 +153,7 @@ describe('a farmer', () => {
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'email', rule: 'characters' }] } });
   });
 
-  it('loses what the owner refuses, and an honest person gets what the owner approves', async () => {
+  it('loses what the owner refuses, and keeps what the owner approves, until the owner refuses all', async () => {
     const farmed = await farm();
     const { waitlist, farmer } = farmed;
     await times(NETWORK_CREDITS + 2, () => refer(farmed, `${randomUUID()}@example.com`, '203.0.113.1'));
@@ -179,22 +178,21 @@ describe('a farmer', () => {
 
 describe('an honest referral is credited', () => {
   it.each([
-    ['from a form that was open for a while', { form_opened_at: -30_000, website: '' }],
-    ['from a form that was opened in the future, by a clock that is wrong', { form_opened_at: 60_000 }],
-    ['from a form that was opened days ago', { form_opened_at: -90_000_000 }],
+    ['from a form that was open for a while', { openedMsAgo: 30_000, website: '' }],
+    ['from a form that was opened in the future, by a clock that is wrong', { openedMsAgo: -60_000 }],
+    ['from a form that was opened days ago', { openedMsAgo: 90_000_000 }],
     ['from a program that means something else by `website`', { website: 'https://example.com' }],
     ['from a program that sends an object as `website`', { website: { url: 'https://example.com' } }],
-  ])('%s', async (_, fields: { form_opened_at?: number; website?: unknown }) => {
+  ])('%s', async (_, { openedMsAgo, ...fields }: { openedMsAgo?: number; website?: unknown }) => {
     const farmed = await farm({}, SPOTS);
-    const { form_opened_at: offsetMs, ...others } = fields;
-    const opened = offsetMs === undefined ? {} : { form_opened_at: new Date(Date.now() + offsetMs).toISOString() };
+    const form = { ...fields, ...openedAt(openedMsAgo) };
 
-    expect((await refer(farmed, 'grace@example.com', '203.0.113.1', { ...others, ...opened })).status).toBe(200);
+    expect((await refer(farmed, 'grace@example.com', '203.0.113.1', form)).status).toBe(200);
 
     expect(await world.priorityOf(farmed.farmer)).toBe(0);
   });
 
-  it("from a server that signs people up, however many come from its network, beyond the referrer's own rate", async () => {
+  it("from a server that signs people up, however many come from its network, up to the referrer's own rate", async () => {
     const farmed = await farm({ spots_to_move_upon_referral: 1 });
 
     await times(REFERRER_CREDITS, () => refer(farmed, `${randomUUID()}@example.com`, '192.0.2.7'));
@@ -202,7 +200,7 @@ describe('an honest referral is credited', () => {
     expect(await world.priorityOf(farmed.farmer)).toBe(AHEAD - REFERRER_CREDITS);
   });
 
-  it('whatever it breaks, where its owner has turned the rules off', async () => {
+  it('whatever rule it would break, if the owner has turned them off', async () => {
     const off = { disposable_domains: null, same_mailbox: null, referrals_per_hour: null, referrals_per_network_per_hour: null, minimum_seconds: null }; // prettier-ignore
     const farmed = await farm({ spots_to_move_upon_referral: 1, fraud: off });
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Applicant, Trust } from '../../src/queue/waiter.js';
 
 export const UNSUSPICIOUS: Trust = {
-  signals: { isDisposable: false, secondsToFill: null, isHoneypotFilled: false, captchaMissed: false },
-  hasCaptcha: false,
+  signals: { isDisposable: false, secondsToFill: null, isHoneypotFilled: false, isCaptchaUnjudged: false },
+  isCaptchaAccepted: false,
   mailboxKey: null,
   network: null,
 };

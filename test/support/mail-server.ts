@@ -68,15 +68,19 @@ export class MailServer {
     await closed;
   }
 
-  /** From now on. Undefined accepts the recipient again, and answers the attempts that wait. */
-  refuse(address: string, refusal: Refusal | undefined): void {
-    if (refusal !== undefined) this.refusals.set(address, refusal);
-    else this.refusals.delete(address);
+  /** Refuses the recipient from now on. */
+  refuse(address: string, refusal: Refusal): void {
+    this.refusals.set(address, refusal);
+  }
+
+  /** Accepts the recipient again, and answers the attempts that wait. */
+  accept(address: string): void {
+    this.refusals.delete(address);
     this.silent.get(address)?.();
     this.silent.delete(address);
   }
 
-  /** The mails to an address, once there are so many. */
+  /** The mails to an address, once there are `count`. */
   async mailsTo(address: string, count = 1): Promise<[Arrived, ...Arrived[]]> {
     const find = () => this.arrived.filter(({ to }) => to.some((recipient) => recipient.address === address));
     await until(() => find().length >= count);

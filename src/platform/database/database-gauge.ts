@@ -3,7 +3,7 @@ import { isUnavailable } from '../problems/problem.js';
 import type { Database } from './database.js';
 import type { Query } from './session.js';
 
-/** For the reads of a scrape: the metrics of the process itself must come while the database is away. */
+/** For the reads of a scrape: the metrics of the process itself must come while the database is unavailable. */
 export const SCRAPE_MS = 1_000;
 
 /** A gauge that is read from the database, so all processes show the same. */
@@ -14,7 +14,7 @@ export function databaseGauge(
 ): void {
   const gauge: Gauge = new Gauge({
     name,
-    help: `${help} Absent while the database is away.`,
+    help: `${help} Absent while the database is unavailable.`,
     registers: [registry],
     collect: async () => {
       gauge.remove();

@@ -36,7 +36,7 @@ export function admit(applicant: Applicant, rules: Rules): Admission {
   if (invalid.length > 0) throw Problem.invalid(invalid);
   const mailboxKey = keys.emailKey === null ? null : applicant.trust.mailboxKey;
   const broken = [...missingContact(contact, rules.requiredContact), ...faults];
-  if (rules.captcha && !applicant.trust.hasCaptcha) throw Problem.ruleBroken([CAPTCHA_MISSING, ...broken]);
+  if (rules.captcha && !applicant.trust.isCaptchaAccepted) throw Problem.ruleBroken([CAPTCHA_MISSING, ...broken]);
   return {
     keys,
     newcomer: { ...contact, ...keys, mailboxKey, metadata: applicant.metadata, answers },

@@ -13,7 +13,7 @@ export type Corrected = Partial<Keys & Pick<StoredWaiter, 'email' | 'phone' | 'f
  * normal forms of the changed contact data, in this region.
  * @throws Problem `INVALID_REQUEST` for contact data without a normal form, `WAITLIST_RULE_BROKEN`
  */
-export function correct(
+export function correctedColumns(
   record: ContactKeys,
   { email, phone, firstName, lastName, metadata }: PersonChanges,
   keys: Keys,

@@ -84,8 +84,12 @@ function decideWith(facts: Partial<Facts>, ...commands: readonly Command[]): Dec
 
 const results = ({ outcomes }: Decision): unknown[] =>
   outcomes.map((outcome) => ('result' in outcome ? outcome.result : outcome.error));
-const credits = ({ credited }: Decision) =>
-  credited.map(({ id, creditedReferrals, rankKey: key }) => [id, creditedReferrals, key - rankKey(record(id), 2)]);
+const credits = ({ changedReferrers }: Decision) =>
+  changedReferrers.map(({ id, creditedReferrals, rankKey: key }) => [
+    id,
+    creditedReferrals,
+    key - rankKey(record(id), 2),
+  ]);
 const removed = ({ removals }: Decision) => removals.map(({ priorities }) => [...priorities]);
 
 describe('a batch', () => {
@@ -179,7 +183,7 @@ describe('a batch', () => {
     expect(decision.corrections.map(({ id }) => id)).toEqual([1, 3]);
   });
 
-  it('moves a record once that is advanced and refers, from its stored place to its last', () => {
+  it('counts one move for a record that is both advanced and credited, from its stored position to its last', () => {
     const facts = { waitlist: { ...WAITLIST, spotsPerReferral: 100 }, named: [record(6)], referrers: [record(6)] };
     const decision = decideWith(
       facts,
@@ -212,7 +216,7 @@ describe('a batch', () => {
     const facts = { named: [record(6)], referrers: [record(6)] };
     const decision = decideWith(facts, join('a@example.com', { referrerTokens: ['T6'] }), erase('x', 6));
 
-    expect(decision).toMatchObject({ credited: [], joined: [{ referredByToken: null }] });
+    expect(decision).toMatchObject({ changedReferrers: [], joined: [{ referredByToken: null }] });
   });
 
   it.each([
@@ -309,12 +313,12 @@ describe('a batch', () => {
         [-2, 'pending', 10, 'none'],
       ]);
       expect(decision.waitlist).toMatchObject({ nextSeq: 10, nextPending: 2, active: 10, referredActive: 0 });
-      expect([decision.counters.families(), decision.days.changed(), decision.credited]).toEqual([[], [], []]);
+      expect([decision.counters.families(), decision.days.changed(), decision.changedReferrers]).toEqual([[], [], []]);
       expect(decision.mails.map(({ emailKey }) => emailKey)).toEqual(['a@example.com', 'b@example.com']);
       expect(decision.events).toEqual([]);
     });
 
-    it('gives the next places to those who click, counts them on the day of their signup, and credits their referrers', () => {
+    it('puts records in the queue in the order of their clicks, counts them on the day of their signup, and credits their referrers', () => {
       const referred = pending(5, { referred: true, referredByToken: 'T3', credit: 'awaiting_verification' });
       const facts = { waitlist, hasSubscribers: true, named: [referred, pending(6)], referrers: [record(3)], links: [link(6), link(5), link(5, 'other')] }; // prettier-ignore
       const decision = decideWith(facts, click('l5'), join('a@example.com'), click('l6'), click('l5'), click('other'));
@@ -363,7 +367,7 @@ describe('a batch', () => {
       const decision = decideWith({ waitlist, named: [referred], referrers: [record(3)] }, correct('x', 5, { email: 'new@example.com', credit: 'credited' })); // prettier-ignore
 
       expect(decision.corrections).toMatchObject([{ columns: { verified: false, credit: 'awaiting_verification' } }]);
-      expect([decision.endedLinks, credits(decision)]).toEqual([['u5'], []]);
+      expect([decision.changedEmails, credits(decision)]).toEqual([['u5'], []]);
       expect(decision.mails).toMatchObject([{ waiterUuid: 'u5', emailKey: 'new@example.com', network: null }]);
     });
 
@@ -381,7 +385,7 @@ describe('a batch', () => {
     const judged = ({ joined }: Decision) => joined.map(({ credit, creditReasons }) => [credit, ...creditReasons]);
     const facts = { referrers: [record(6)], hasSubscribers: true };
 
-    it('and withholds its credit for every reason that applies; the answer and the place are those of any other', () => {
+    it('and withholds its credit for every reason that applies, with the same answer and place as any other signup', () => {
       const signals = { ...UNSUSPICIOUS.signals, isDisposable: true, isHoneypotFilled: true };
       const decision = decideWith(facts, referral('a@example.com', { signals }));
 
@@ -391,7 +395,7 @@ describe('a batch', () => {
       expect(decision.events.map(({ event }) => event)).toEqual(['new_signup']);
     });
 
-    it('by the mailboxes of the list, those of the same batch included, those that it gives up excluded', () => {
+    it('against the mailboxes of the waitlist: those that join in the same batch count, those that it gives up do not', () => {
       const mailboxes = ['old@example.com', 'gone@example.com'].map((mailbox, index) => ({ uuid: `u${index + 1}`, mailbox })); // prettier-ignore
       const named = [record(2, { emailKey: 'gone@example.com' })];
       const decision = decideWith(
@@ -416,7 +420,7 @@ describe('a batch', () => {
       expect(decision.recentReferrals.map(({ token, network }) => [token, network])).toEqual([['T6', 'n'], ['T6', 'n'], ['T6', null], ['T6', null]]); // prettier-ignore
     });
 
-    it('anew at the word of the owner, who takes credit back exactly', () => {
+    it('again when the owner decides, and refusing takes back exactly what was credited', () => {
       const named = [1, 2].map((number) =>
         record(number, { referredByToken: 'T6', credit: 'credited', verified: false }),
       );
@@ -431,16 +435,16 @@ describe('a batch', () => {
       expect(credits(decision)).toEqual([[6, 1, -2]]);
       expect(decision.corrections.map(({ id, columns }) => [id, columns.credit])).toEqual([[1, 'refused'], [2, 'credited']]); // prettier-ignore
     });
-
-    it('not of a record that nobody referred', () => {
-      const decision = decideWith({ named: [record(1, { credit: 'none' })] }, correct('a', 1, { credit: 'refused', firstName: 'Eve' })); // prettier-ignore
-
-      expect(results(decision)).toMatchObject([{ code: 'WAITLIST_RULE_BROKEN', fields: [{ field: 'credit', rule: 'known' }] }]); // prettier-ignore
-      expect(decision).toMatchObject({ corrections: [], written: [] });
-    });
   });
 
-  it('tells webhooks of what happened in its order, and mails those whose turn it is', () => {
+  it('refuses a decision about the credit of a record that nobody referred', () => {
+    const decision = decideWith({ named: [record(1, { credit: 'none' })] }, correct('a', 1, { credit: 'refused', firstName: 'Eve' })); // prettier-ignore
+
+    expect(results(decision)).toMatchObject([{ code: 'WAITLIST_RULE_BROKEN', fields: [{ field: 'credit', rule: 'known' }] }]); // prettier-ignore
+    expect(decision).toMatchObject({ corrections: [], written: [] });
+  });
+
+  it('numbers its events in the order in which it carries out its commands, and mails the people that it offboards', () => {
     const named = [3, 4].map((number) => record(number, { emailKey: `${number}@example.com` }));
     const facts = { waitlist: { ...WAITLIST, mailOnOffboarding: true, nextEvent: 7 } as LeanWaitlist, named, referrers: [record(6)], hasSubscribers: true }; // prettier-ignore
     const decision = decideWith(facts, join('a@example.com', { referrerTokens: ['T6'] }), erase('x', 4), offboard('y', 3)); // prettier-ignore

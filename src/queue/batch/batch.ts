@@ -4,7 +4,7 @@
  */
 import type { Outcome } from '../../platform/limits/batcher.js';
 import type { StoredWaiter } from '../waiter.js';
-import { correctOne } from './correct.js';
+import { correct } from './correct.js';
 import { erase } from './erase.js';
 import type { Command, Decision, Facts, Result } from './facts.js';
 import { join } from './join.js';
@@ -13,29 +13,42 @@ import { countMoves, type State, stateOf } from './state.js';
 import { verify } from './verify.js';
 
 /**
- * Carries out the commands as if one after the other: first all offboardings, because they report positions as they were
- * before the batch; then all erasures, corrections, clicks on links and joins, so that a contact that is given up can be
- * taken. A command that fails changes nothing.
+ * Offboardings come first, because they report positions as they were before the batch; joins come last, because they may
+ * take a contact that another command gives up.
  */
+const ORDER = ['offboard', 'erase', 'correct', 'verify', 'join'] as const satisfies readonly Command['kind'][];
+
+/** Carries out the commands as if one after the other, by {@link ORDER}. A command that fails changes nothing. */
 export function decide(facts: Facts, commands: readonly Command[]): Decision {
   const state = stateOf(facts);
   const outcomes = new Map<Command, Outcome<Result>>();
   for (const kind of ORDER)
     for (const command of commands)
-      if (command.kind === kind)
-        outcomes.set(
-          command,
-          attempt(() => carryOut(state, command)),
-        );
+      if (command.kind === kind) {
+        const outcome = attempt(() => carryOut(state, command));
+        outcomes.set(command, outcome);
+      }
   countMoves(state);
   return {
-    ...state,
+    at: state.at,
     outcomes: commands.map((command) => outcomes.get(command) as Outcome<Result>),
-    credited: [...state.credited].map((id) => state.records.get(id) as StoredWaiter),
+    waitlist: state.waitlist,
+    written: state.written,
+    removals: state.removals,
+    erased: state.erased,
+    corrections: state.corrections,
+    joined: state.joined,
+    entered: state.entered,
+    changedReferrers: [...state.changedReferrerIds].map((id) => state.records.get(id) as StoredWaiter),
+    counters: state.counters,
+    days: state.days,
+    recentReferrals: state.recentReferrals,
+    usedLinks: state.usedLinks,
+    changedEmails: state.changedEmails,
+    mails: state.mails,
+    events: state.events,
   };
 }
-
-const ORDER = ['offboard', 'erase', 'correct', 'verify', 'join'] as const satisfies readonly Command['kind'][];
 
 function attempt(work: () => Result): Outcome<Result> {
   try {
@@ -51,5 +64,5 @@ function carryOut(state: State, command: Command): Result {
   const uuids = state.done.get(command.write.id);
   if (command.kind === 'offboard') return uuids ? { uuids, active: state.waitlist.active } : offboard(state, command);
   if (uuids) return { uuids };
-  return command.kind === 'erase' ? erase(state, command) : correctOne(state, command);
+  return command.kind === 'erase' ? erase(state, command) : correct(state, command);
 }

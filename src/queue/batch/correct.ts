@@ -1,38 +1,42 @@
 import type { AuditAction } from '../../platform/audit/audit-log.js';
 import { Problem } from '../../platform/problems/problem.js';
-import { correct } from '../admission/correct.js';
+import { mailboxOf } from '../../fraud/mailbox.js';
+import { correctedColumns } from '../admission/correct.js';
 import { needsClick } from '../needs-click.js';
 import { spotsAfter } from '../rank-key.js';
 import type { PersonChanges, StoredWaiter } from '../waiter.js';
-import { changeCredit, confirm } from './credit.js';
+import { changeCredit, markVerified } from './credit.js';
 import type { Changed, Correct } from './facts.js';
-import { hold, mailLink, moveTo, set, type State, type Taken } from './state.js';
+import { addHolder, mailLink, recordOf, rerank, setColumns, type State, type Taken } from './state.js';
 
-/** @throws Problem `NO_WAITER_FOUND`, `CONTACT_TAKEN`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
-export function correctOne(state: State, command: Correct): Changed {
+/**
+ * Corrects a record: its person, its spots, its credit, and whether it is verified.
+ * @throws Problem `NO_WAITER_FOUND`, `CONTACT_TAKEN`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`
+ */
+export function correct(state: State, command: Correct): Changed {
   const { uuid, changes, keys, mailboxKey, region, write } = command;
-  const { records, ids, takenEmails, takenPhones, mailboxes } = state;
-  const record = records.get(ids.get(uuid) ?? 0);
+  const { records, takenEmails, takenPhones, mailboxHolders } = state;
+  const record = recordOf(state, uuid);
   if (!record) throw new Problem('NO_WAITER_FOUND');
   const { id } = record;
-  const corrected = correct(record, changes, { ...keys, mailboxKey }, region);
+  const corrected = correctedColumns(record, changes, { ...keys, mailboxKey }, region);
   const { emailKey, phoneKey } = { ...record, ...corrected };
   // No two records share a key, so a taken key that is not the record's own belongs to another record.
   if (emailKey !== record.emailKey && takenEmails.has(emailKey)) throw contactTaken('email');
   if (phoneKey !== record.phoneKey && takenPhones.has(phoneKey)) throw contactTaken('phone');
   if (changes.credit !== undefined && record.credit === 'none') throw notReferred();
-  if (Object.keys(corrected).length > 0) set(state, id, corrected);
+  if (Object.keys(corrected).length > 0) setColumns(state, id, corrected);
   if (emailKey !== record.emailKey) changeEmail(state, id, changes.verified === true);
   if (changes.spotsToAdvance !== undefined) advance(state, id, changes.spotsToAdvance);
   if (changes.credit !== undefined) decideCredit(state, id, changes.credit);
-  if (changes.verified === true) confirm(state, id);
-  // It takes neither the place nor the credit that the verification gave.
-  if (changes.verified === false) set(state, id, { verified: false });
+  if (changes.verified === true) markVerified(state, id);
+  // Takes back neither the place nor the credit that the verification gave.
+  if (changes.verified === false) setColumns(state, id, { verified: false });
   const after = records.get(id) as StoredWaiter;
   replace(takenEmails, record.emailKey, after.emailKey, after);
   replace(takenPhones, record.phoneKey, after.phoneKey, after);
-  for (const holders of mailboxes.values()) holders.delete(uuid);
-  hold(mailboxes, after.mailboxKey ?? after.emailKey, uuid);
+  for (const holders of mailboxHolders.values()) holders.delete(uuid);
+  addHolder(mailboxHolders, mailboxOf(after), uuid);
   const changed = { uuids: [uuid] };
   state.written.push({ write, action: actionOf(changes), ...changed });
   return changed;
@@ -56,12 +60,12 @@ function notReferred(): Problem {
   return Problem.ruleBroken([{ field: 'credit', rule: 'known', message }]);
 }
 
-/** Links to the old email end. The new one is not verified; place and credit stay. */
+/** Ends the links to the old email. The new email is not verified, unless the owner says so; place and credit stay. */
 function changeEmail(state: State, id: number, isVerified: boolean): void {
   const record = { ...(state.records.get(id) as StoredWaiter), verified: isVerified };
-  state.endedLinks.push(record.uuid);
+  state.changedEmails.push(record.uuid);
   if (isVerified) return;
-  set(state, id, { verified: false });
+  setColumns(state, id, { verified: false });
   if (needsClick(state.waitlist, record)) mailLink(state, record, null);
 }
 
@@ -69,13 +73,15 @@ function changeEmail(state: State, id: number, isVerified: boolean): void {
 function advance(state: State, id: number, spots: number): void {
   const record = state.records.get(id) as StoredWaiter;
   const spotsAdvanced = spotsAfter(record.spotsAdvanced, spots);
-  set(state, id, { spotsAdvanced, rankKey: moveTo(state, { ...record, spotsAdvanced }) });
+  const rankKey = rerank(state, { ...record, spotsAdvanced });
+  setColumns(state, id, { spotsAdvanced, rankKey });
 }
 
-/** A credit that is approved before the verification counts with it. */
+/** Approves or refuses a credit. Before the record is verified, an approved credit only waits for that. */
 function decideCredit(state: State, id: number, decided: 'credited' | 'refused'): void {
   const record = state.records.get(id) as StoredWaiter;
   const mustWait = decided === 'credited' && needsClick(state.waitlist, { ...record, credit: decided });
+  // A credit that counts already stays, even if a corrected email is not verified yet.
   if (mustWait && record.credit === 'credited') return;
   changeCredit(state, record, mustWait ? 'awaiting_verification' : decided);
 }

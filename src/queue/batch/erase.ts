@@ -5,15 +5,15 @@ import { emit, idsOf, type State } from './state.js';
 
 /** Deletes records, whatever their status, each once. Their referrers keep the credit. */
 export function erase(state: State, { uuids, write }: Erase): Changed {
-  const { at, waitlist, records, ids, takenEmails, takenPhones, mailboxes, referrers, counters, days } = state;
-  const leaving = [...new Set(idsOf(ids, uuids))].flatMap((id) => records.get(id) ?? []);
+  const { at, waitlist, records, takenEmails, takenPhones, mailboxHolders, referrerIds, counters, days } = state;
+  const leaving = [...new Set(idsOf(state, uuids))].flatMap((id) => records.get(id) ?? []);
   for (const record of leaving) {
     state.erased.push(record);
     records.delete(record.id);
-    referrers.delete(record.referralToken);
+    referrerIds.delete(record.referralToken);
     takenEmails.delete(record.emailKey);
     takenPhones.delete(record.phoneKey);
-    for (const holders of mailboxes.values()) holders.delete(record.uuid);
+    for (const holders of mailboxHolders.values()) holders.delete(record.uuid);
     // A pending record counts nowhere, and nobody heard of it.
     if (record.status === 'pending') continue;
     countRecord(waitlist, record, -1);

@@ -77,7 +77,7 @@ export interface Facts {
   readonly waitlist: LeanWaitlist;
   /** The records that commands name by their ids or uuids, or by links. */
   readonly named: readonly Waiter[];
-  /** The first records of the queue, as many as the offboardings may need. */
+  /** The first records of the queue, enough for all offboardings by number. */
   readonly first: readonly Waiter[];
   /** The owners' commands that an earlier attempt carried out, each with the uuids of the records that it changed. */
   readonly done: ReadonlyMap<string, readonly string[]>;
@@ -85,16 +85,17 @@ export interface Facts {
   readonly taken: readonly TakenContact[];
   /** The records whose tokens the joins carry, and those that referred a named record whose credit may change. */
   readonly referrers: readonly StoredWaiter[];
+  /** The links that clicks name. */
   readonly links: readonly VerificationLinkEntity[];
   /** The records that have the folded mailbox of a join with a referrer. */
   readonly mailboxes: readonly MailboxHolder[];
   readonly recent: RecentReferrals;
-  /** Whether a webhook is to be told of events. */
+  /** Whether the waitlist has an active webhook. */
   readonly hasSubscribers: boolean;
 }
 
-/** An owner's command that a decision carries out. */
-export interface Written {
+/** An owner's command that was carried out, for the audit log. */
+export interface OwnerChange {
   readonly write: OwnerWrite;
   readonly action: AuditAction;
   readonly uuids: readonly string[];
@@ -102,7 +103,7 @@ export interface Written {
   readonly counts?: { readonly active: number };
 }
 
-/** An event to tell webhooks of. */
+/** An event for webhooks. */
 export interface QueueEvent {
   readonly number: number;
   readonly event: EventName;
@@ -119,23 +120,23 @@ export interface Decision {
   readonly at: Date;
   readonly outcomes: readonly Outcome<Result>[];
   readonly waitlist: LeanWaitlist;
-  readonly written: readonly Written[];
+  readonly written: readonly OwnerChange[];
   readonly removals: readonly Removal[];
   readonly erased: readonly StoredWaiter[];
   /** In this order, because one can take an email that an earlier one gave up. */
   readonly corrections: readonly Correction[];
   readonly joined: readonly Waiter[];
-  /** Pending records that took their places. */
-  readonly confirmed: readonly StoredWaiter[];
-  /** Referrers with their new counts and rank keys. */
-  readonly credited: readonly StoredWaiter[];
+  /** Pending records that entered the queue. */
+  readonly entered: readonly StoredWaiter[];
+  /** Referrers that gained or lost credit, with their new counts and rank keys. */
+  readonly changedReferrers: readonly StoredWaiter[];
   readonly counters: CounterChanges;
   readonly days: DayChanges;
   readonly recentReferrals: readonly RecentReferral[];
-  /** Their other links end. */
+  /** The links that were clicked. The other links of their records end. */
   readonly usedLinks: readonly VerificationLinkEntity[];
-  /** The people whose links end: they have another email now. */
-  readonly endedLinks: readonly string[];
+  /** The uuids of the records with another email: their links end. */
+  readonly changedEmails: readonly string[];
   readonly mails: readonly NewMail[];
   /** In the order of their numbers. */
   readonly events: readonly QueueEvent[];

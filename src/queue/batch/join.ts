@@ -1,50 +1,50 @@
 import { v7 as uuidV7 } from 'uuid';
+import { mailboxOf } from '../../fraud/mailbox.js';
 import { admit } from '../admission/admit.js';
-import { countRecord } from '../counters.js';
-import { daysOf } from '../day-counts.js';
 import { needsClick } from '../needs-click.js';
 import { rankKey } from '../rank-key.js';
 import { newReferralToken } from '../referral-link.js';
-import type { Found, Newcomer, Status, Waiter } from '../waiter.js';
+import type { Found, Newcomer, Status, StoredWaiter, Waiter } from '../waiter.js';
 import type { LeanWaitlist } from '../waitlist.table.js';
-import { credit, judge, type Referral } from './credit.js';
+import { giveCredit, judgeReferral, type Referral } from './credit.js';
 import type { Duplicate, Join } from './facts.js';
-import { emit, hold, mailLink, type State } from './state.js';
+import { addHolder, countEntry, mailLink, type State } from './state.js';
 
-/** @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_CLOSED` */
+/**
+ * Adds a record for an applicant, or finds the one that has the same email or phone.
+ * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_CLOSED`
+ */
 export function join(state: State, { applicant }: Join): Found | Duplicate {
-  const { waitlist, takenEmails, takenPhones, mailboxes, counters, days } = state;
+  const { waitlist, takenEmails, takenPhones } = state;
   const { keys, newcomer, refusal } = admit(applicant, waitlist);
   const { emailKey, phoneKey } = keys;
   const { network } = applicant.trust;
   const known = takenEmails.get(emailKey) ?? takenPhones.get(phoneKey);
   if (known) {
-    if (needsClick(waitlist, known)) mailLink(state, known, network);
+    if (needsClick(waitlist, known)) mailOnce(state, known, network);
     return { keys, isNew: false, revealsRecord: refusal !== null };
   }
   if (refusal) throw refusal;
-  const mailbox = newcomer.mailboxKey ?? emailKey;
-  const referral = judge(state, applicant.referrerTokens, mailbox, applicant.trust);
+  const mailbox = mailboxOf(newcomer);
+  const referral = judgeReferral(state, applicant.referrerTokens, mailbox, applicant.trust);
   const isPending = waitlist.verification === 'required' && emailKey !== null;
   const waiter = newWaiter(waitlist, newcomer, referral, isPending ? 'pending' : 'waiting');
   state.joined.push(waiter);
-  // It gets its mail here, so that a duplicate in the same batch causes no other.
-  const taken = { ...waiter, verified: true };
-  if (emailKey !== null) takenEmails.set(emailKey, taken);
-  if (phoneKey !== null) takenPhones.set(phoneKey, taken);
-  hold(mailboxes, mailbox, waiter.uuid);
-  if (waitlist.verification !== 'off') mailLink(state, waiter, network);
-  if (isPending) {
-    waitlist.nextPending += 1;
-    return { waiter, waitlist, keys, isNew: true, revealsRecord: false };
-  }
-  waitlist.nextSeq += 1;
-  countRecord(waitlist, waiter, 1);
-  counters.join(waiter);
-  days.count(daysOf(waiter), 1);
-  emit(state, 'new_signup', waiter.uuid, { newcomer: waiter });
-  if (waiter.credit === 'credited') credit(state, waiter);
+  if (emailKey !== null) takenEmails.set(emailKey, waiter);
+  if (phoneKey !== null) takenPhones.set(phoneKey, waiter);
+  addHolder(state.mailboxHolders, mailbox, waiter.uuid);
+  if (waitlist.verification !== 'off') mailOnce(state, waiter, network);
+  if (isPending) waitlist.nextPending += 1;
+  else countEntry(state, waiter, waiter);
+  if (waiter.credit === 'credited') giveCredit(state, waiter);
   return { waiter, waitlist, keys, isNew: true, revealsRecord: false };
+}
+
+/** A repeated signup in the same batch causes no other mail. */
+function mailOnce(state: State, record: Pick<StoredWaiter, 'uuid' | 'emailKey'>, network: string | null): void {
+  if (state.mailed.has(record.uuid)) return;
+  state.mailed.add(record.uuid);
+  mailLink(state, record, network);
 }
 
 type Queue = Pick<LeanWaitlist, 'id' | 'nextSeq' | 'nextPending' | 'active' | 'spotsPerReferral'>;

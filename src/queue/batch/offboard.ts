@@ -5,21 +5,19 @@ import type { Offboard, Offboarded, Selection } from './facts.js';
 import { emit, idsOf, type State } from './state.js';
 
 /**
- * A record's position at its removal is the one before the batch, less the records ahead of it that earlier commands
- * removed.
+ * Removes the active records of a selection from the queue. The stored position is the one before this command: the
+ * position before the batch, minus the records ahead that earlier commands of the batch removed.
  */
 export function offboard(state: State, { selection, write }: Offboard): Offboarded {
-  const { at, waitlist, records, priorities, removedPositions, counters, days, mails } = state;
+  const { at, waitlist, records, positionsBefore, vacatedPositions, counters, days, mails } = state;
   const leaving = select(state, selection);
-  const positions = leaving.map(({ id }) => priorities.get(id) as number);
-  const lastPositions = positions.map(
-    (position) => position - removedPositions.filter((other) => other < position).length,
-  );
-  removedPositions.push(...positions);
+  const before = leaving.map(({ id }) => positionsBefore.get(id) as number);
+  const positions = before.map((position) => position - vacatedPositions.filter((other) => other < position).length);
+  vacatedPositions.push(...before);
   if (leaving.length > 0)
     state.removals.push({
       at,
-      priorities: new Map(leaving.map(({ id }, index) => [id, lastPositions[index] as number])),
+      priorities: new Map(leaving.map(({ id }, index) => [id, positions[index] as number])),
     });
   for (const [index, record] of leaving.entries()) {
     const { uuid, emailKey } = record;
@@ -27,7 +25,7 @@ export function offboard(state: State, { selection, write }: Offboard): Offboard
       ...record,
       status: 'offboarded' as const,
       removedAt: at,
-      removedPriority: lastPositions[index] as number,
+      removedPriority: positions[index] as number,
     };
     records.set(record.id, removed);
     countRecord(waitlist, record, -1);
@@ -45,8 +43,9 @@ export function offboard(state: State, { selection, write }: Offboard): Offboard
 }
 
 /** The active records of a selection, each once. */
-function select({ records, ids, first }: State, selection: Selection): StoredWaiter[] {
-  const selected = 'ids' in selection ? selection.ids : 'uuids' in selection ? idsOf(ids, selection.uuids) : first;
+function select(state: State, selection: Selection): StoredWaiter[] {
+  const { records, first } = state;
+  const selected = 'ids' in selection ? selection.ids : 'uuids' in selection ? idsOf(state, selection.uuids) : first;
   const active = [...new Set(selected)]
     .flatMap((id) => records.get(id) ?? [])
     .filter(({ status }) => status === 'waiting');

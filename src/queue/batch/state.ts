@@ -1,15 +1,15 @@
 import type { VerificationLinkEntity } from '../../outbox/verification-link.entity.js';
 import type { NewMail } from '../../outbox/mail.store.js';
 import type { EventName } from '../../outbox/webhook.entity.js';
-import { CounterChanges } from '../counters.js';
-import { DayChanges } from '../day-counts.js';
+import { CounterChanges, countRecord } from '../counters.js';
+import { DayChanges, daysOf } from '../day-counts.js';
 import { rankKey } from '../rank-key.js';
 import type { RecentReferral } from '../recent-referral.store.js';
 import type { StoredWaiter, Waiter } from '../waiter.js';
 import type { Correction, MailboxHolder, Removal, TakenContact } from '../waiter.store.js';
-import type { Facts, QueueEvent, Written } from './facts.js';
+import type { Facts, OwnerChange, QueueEvent } from './facts.js';
 
-/** The record that has an email or a phone, as far as a repeated signup needs it. */
+/** The record that has an email or a phone, with the columns that decide whether a repeated signup gets a mail. */
 export type Taken = Omit<TakenContact, 'phoneKey'>;
 
 export type State = ReturnType<typeof stateOf>;
@@ -23,34 +23,37 @@ export function stateOf(facts: Facts) {
     waitlist: { ...waitlist },
     /** The records by id, as the commands leave them; without those that are erased. */
     records: new Map(known.map((record) => [record.id, record])),
-    ids: new Map(named.map(({ uuid, id }) => [uuid, id])),
-    first: first.map(({ id }) => id),
-    /** The positions before the batch. */
-    priorities: new Map([...named, ...first].map(({ id, priority }) => [id, priority])),
-    /** The positions before the batch of the records that it offboards. */
-    removedPositions: [] as number[],
-    /** The rank keys before the batch of the records that it moves, by id; of one that it puts in the queue, the first. */
-    oldRankKeys: new Map<number, number>(),
+    /** The rank keys under which `counters` know the moved records, by id: stored ones, or of a click, the first one. */
+    countedRankKeys: new Map<number, number>(),
+    // Indexes of the facts, as the commands leave them.
     done,
+    idsByUuid: new Map(named.map(({ uuid, id }) => [uuid, id])),
+    first: first.map(({ id }) => id),
+    positionsBefore: new Map([...named, ...first].map(({ id, priority }) => [id, priority])),
+    /** The positions before the batch of the records that it offboards. */
+    vacatedPositions: [] as number[],
     takenEmails: byKey('emailKey', taken),
     takenPhones: byKey('phoneKey', taken),
-    referrers: new Map(referrers.map(({ referralToken, id }) => [referralToken, id])),
-    links: new Map<string, VerificationLinkEntity>(links.map((link) => [link.tokenHash, link])),
-    mailboxes: holdersOf(mailboxes),
-    recent: new Map(recent),
+    referrerIds: new Map(referrers.map(({ referralToken, id }) => [referralToken, id])),
+    linksByHash: new Map<string, VerificationLinkEntity>(links.map((link) => [link.tokenHash, link])),
+    mailboxHolders: holdersOf(mailboxes),
+    referralCounts: new Map(recent),
     hasSubscribers,
-    credited: new Set<number>(),
+    /** The uuids of the records that joins have mailed. */
+    mailed: new Set<string>(),
+    // The decision so far.
     counters: new CounterChanges(waitlist),
     days: new DayChanges(),
-    written: [] as Written[],
+    written: [] as OwnerChange[],
     removals: [] as Removal[],
     erased: [] as StoredWaiter[],
     corrections: [] as Correction[],
     joined: [] as Waiter[],
-    confirmed: [] as StoredWaiter[],
+    entered: [] as StoredWaiter[],
+    changedReferrerIds: new Set<number>(),
     recentReferrals: [] as RecentReferral[],
     usedLinks: [] as VerificationLinkEntity[],
-    endedLinks: [] as string[],
+    changedEmails: [] as string[],
     mails: [] as NewMail[],
     events: [] as QueueEvent[],
   };
@@ -63,45 +66,67 @@ function byKey(key: 'emailKey' | 'phoneKey', taken: readonly TakenContact[]): Ma
 /** The uuids of the records by their folded mailbox. */
 function holdersOf(mailboxes: readonly MailboxHolder[]): Map<string, Set<string>> {
   const holders = new Map<string, Set<string>>();
-  for (const { mailbox, uuid } of mailboxes) hold(holders, mailbox, uuid);
+  for (const { mailbox, uuid } of mailboxes) addHolder(holders, mailbox, uuid);
   return holders;
 }
 
-/** Notes that a record has a mailbox. */
-export function hold(holders: Map<string, Set<string>>, mailbox: string | null, uuid: string): void {
+/** Adds a record to the holders of a mailbox. */
+export function addHolder(holders: Map<string, Set<string>>, mailbox: string | null, uuid: string): void {
   if (mailbox !== null) holders.set(mailbox, (holders.get(mailbox) ?? new Set()).add(uuid));
 }
 
-/** The records with these uuids. */
-export function idsOf(ids: ReadonlyMap<string, number>, uuids: readonly string[]): number[] {
-  return uuids.flatMap((uuid) => ids.get(uuid) ?? []);
+/** The record with this uuid; undefined if the waitlist has none, or the batch has erased it. */
+export function recordOf({ records, idsByUuid }: State, uuid: string): StoredWaiter | undefined {
+  const id = idsByUuid.get(uuid);
+  return id === undefined ? undefined : records.get(id);
 }
 
-/** Sets columns of a record. */
-export function set({ records, corrections }: State, id: number, columns: Correction['columns']): void {
+/** The ids of the records with these uuids. */
+export function idsOf({ idsByUuid }: State, uuids: readonly string[]): number[] {
+  return uuids.flatMap((uuid) => idsByUuid.get(uuid) ?? []);
+}
+
+/** Sets columns of a record, now in `records` and later in the database. Joins the last correction of the same record. */
+export function setColumns({ records, corrections }: State, id: number, columns: Correction['columns']): void {
   records.set(id, { ...(records.get(id) as StoredWaiter), ...columns });
   const last = corrections.at(-1);
   if (last?.id === id) corrections[corrections.length - 1] = { id, columns: { ...last.columns, ...columns } };
   else corrections.push({ id, columns });
 }
 
-/** Stores a record whose position may have changed in the facts, and returns its new rank key. */
-export function moveTo({ waitlist, records, oldRankKeys }: State, changed: StoredWaiter): number {
+/**
+ * Computes the rank key of a changed record, keeps the record in `records`, and notes its first key of the batch for
+ * {@link countMoves}. Returns the new key. The caller stores it, as a correction or as that of a changed referrer.
+ */
+export function rerank({ waitlist, records, countedRankKeys }: State, changed: StoredWaiter): number {
   const key = rankKey(changed, waitlist.spotsPerReferral);
-  if (!oldRankKeys.has(changed.id)) oldRankKeys.set(changed.id, changed.rankKey);
+  if (!countedRankKeys.has(changed.id)) countedRankKeys.set(changed.id, changed.rankKey);
   records.set(changed.id, { ...changed, rankKey: key });
   return key;
 }
 
-/** Call it last: offboardings and erasures count a record by the rank key that is stored. */
-export function countMoves({ records, oldRankKeys, counters }: State): void {
-  for (const [id, from] of oldRankKeys) {
+/**
+ * Counts each record with another rank key once, from its first key of the batch to its last. Call it after all commands:
+ * offboardings and erasures still count a record by its stored key.
+ */
+export function countMoves({ records, countedRankKeys, counters }: State): void {
+  for (const [id, from] of countedRankKeys) {
     const record = records.get(id);
     if (record?.status === 'waiting') counters.move(from, record.rankKey, record.referred);
   }
 }
 
-/** Tells the webhooks of an event. */
+/** Counts a record that takes the last place of the queue, and emits its `new_signup`. */
+export function countEntry(state: State, record: StoredWaiter, newcomer: Waiter | null): void {
+  const { waitlist, counters, days } = state;
+  waitlist.nextSeq += 1;
+  countRecord(waitlist, record, 1);
+  counters.join(record);
+  days.count(daysOf(record), 1);
+  emit(state, 'new_signup', record.uuid, { newcomer });
+}
+
+/** Adds an event with the next number, if the waitlist has an active webhook. */
 export function emit(
   { waitlist, hasSubscribers, events }: State,
   event: EventName,
@@ -113,7 +138,7 @@ export function emit(
   waitlist.nextEvent += 1;
 }
 
-/** Sends a person the mail that verifies their email. */
+/** Adds a verification mail for a record that has an email. */
 export function mailLink(
   { mails, at }: State,
   { uuid, emailKey }: Pick<StoredWaiter, 'uuid' | 'emailKey'>,

@@ -13,7 +13,7 @@ import { CounterChanges, countRecord } from '../counters.js';
 import { DayChanges, daysOf } from '../day-counts.js';
 import { rankKey } from '../rank-key.js';
 import { newReferralToken } from '../referral-link.js';
-import { mailboxKey } from '../../fraud/mailbox.js';
+import { foldedMailbox } from '../../fraud/mailbox.js';
 import type { Credit, StoredWaiter } from '../waiter.js';
 import type { LeanWaitlist } from '../waitlist.table.js';
 
@@ -102,7 +102,7 @@ export interface ChunkDecision {
   readonly waitlist: LeanWaitlist;
   readonly records: readonly Omit<StoredWaiter, 'id'>[];
   /** Referrers with their new counts and rank keys. */
-  readonly credited: readonly StoredWaiter[];
+  readonly changedReferrers: readonly StoredWaiter[];
   readonly counters: CounterChanges;
   readonly days: DayChanges;
   /** Records whose referrer neither the file nor the waitlist knows. */
@@ -169,7 +169,6 @@ export function decide(
   const takenUuids = new Set(uuids);
   const records = newcomers.map(({ seq, facts, uuid: given, ownToken }, index) => {
     const { referredByToken, credit } = referrals[index] ?? UNREFERRED;
-    const mailbox = facts.emailKey && mailboxKey(facts.emailKey);
     const creditedReferrals = facts.importedReferrals + (waiting.get(ownToken) ?? 0) + (changes.get(ownToken) ?? 0);
     const uuid = given === null || takenUuids.has(given) ? uuidV7() : given;
     takenUuids.add(uuid);
@@ -182,7 +181,7 @@ export function decide(
       referredByToken,
       referred: referredByToken !== null,
       credit,
-      mailboxKey: mailbox === facts.emailKey ? null : mailbox,
+      mailboxKey: foldedMailbox(facts.emailKey),
       creditedReferrals,
     };
     return { ...record, rankKey: rankKey(record, waitlist.spotsPerReferral) };
@@ -192,13 +191,13 @@ export function decide(
     countRecord(waitlist, record, 1);
     days.count(daysOf(record), 1);
   }
-  const credited = Array.from(changes).flatMap(([token, amount]) => {
+  const changedReferrers = Array.from(changes).flatMap(([token, amount]) => {
     const waiter = stored.get(token);
     return waiter && amount !== 0 ? [withReferrals(waiter, amount, waitlist.spotsPerReferral)] : [];
   });
-  for (const { referralToken, status, referred, rankKey: to } of credited)
+  for (const { referralToken, status, referred, rankKey: to } of changedReferrers)
     if (status === 'waiting') counters.move(stored.get(referralToken)?.rankKey as number, to, referred);
-  return { waitlist, records, credited, counters, days, unresolved };
+  return { waitlist, records, changedReferrers, counters, days, unresolved };
 }
 
 /** A stored record with more referrals, or fewer, and the rank key that follows. */

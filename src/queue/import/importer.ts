@@ -260,7 +260,7 @@ export class QueueImporter {
   private async store(
     session: Transaction,
     run: Run,
-    { waitlist, records, credited, counters, days }: ChunkDecision,
+    { waitlist, records, changedReferrers, counters, days }: ChunkDecision,
     renamings: readonly Renaming[],
   ): Promise<void> {
     if (records.length === 0 && renamings.length === 0) return;
@@ -272,7 +272,7 @@ export class QueueImporter {
         records.map(({ referralToken }) => referralToken),
       ),
       this.waiters.insert(records),
-      this.waiters.updateStandings(waitlist.id, credited),
+      this.waiters.updateStandings(waitlist.id, changedReferrers),
       this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
       this.days.add(waitlist.id, days.changed()),
       this.queues.update(waitlist),

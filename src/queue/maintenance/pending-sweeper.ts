@@ -7,8 +7,8 @@ import { WriteAheadLog } from '../../platform/database/write-ahead-log.js';
 import { QueueStore } from '../queue.store.js';
 import { MaintenanceStore, type PendingRecord } from './maintenance.store.js';
 
-/** How long a pending record is kept after its last mail. */
-const KEPT_MS = 30 * 24 * 3_600_000;
+/** How long a pending record is kept after its last mail. Mails are kept as long, because they hold that time. */
+export const PENDING_KEPT_MS = 30 * 24 * 3_600_000;
 /** Records deleted in one transaction, which holds the lock of the queue for some milliseconds. */
 const CHUNK_SIZE = 200;
 
@@ -21,7 +21,7 @@ export class PendingSweeper {
     private readonly records: MaintenanceStore,
     private readonly mails: MailStore,
     private readonly links: VerificationLinkStore,
-    private readonly log: WriteAheadLog,
+    private readonly writeAheadLog: WriteAheadLog,
     sweeper: Sweeper,
   ) {
     sweeper.addWork((isStopped) => this.sweepAll(isStopped));
@@ -32,9 +32,9 @@ export class PendingSweeper {
       if (!isStopped()) await this.sweep(waitlistId, isStopped);
   }
 
-  /** Pending records have falling numbers, so the oldest come first. */
+  /** Deletes the old records, oldest first: the `seq` of pending records counts down from -1. */
   private async sweep(waitlistId: number, isStopped: () => boolean): Promise<void> {
-    const before = new Date(Date.now() - KEPT_MS);
+    const before = new Date(Date.now() - PENDING_KEPT_MS);
     let chunk: readonly PendingRecord[] = [];
     do {
       chunk = await this.database.one(this.records.findPending(waitlistId, chunk.at(-1)?.seq ?? 0, CHUNK_SIZE));
@@ -44,7 +44,7 @@ export class PendingSweeper {
     } while (chunk.length === CHUNK_SIZE && !isStopped());
   }
 
-  /** Under the lock, because a click can put a record in the queue meanwhile. */
+  /** The lock of the queue keeps a click from putting one of the records in the queue meanwhile. */
   private async delete(waitlistId: number, records: readonly PendingRecord[], before: Date): Promise<void> {
     const uuids = records.map(({ uuid }) => uuid);
     await this.database.pipelinedTransaction(async (session) => {
@@ -57,9 +57,9 @@ export class PendingSweeper {
       await session.commit([
         this.records.deletePending(waitlistId, old),
         this.mails.drop(waitlistId, old),
-        this.links.end(waitlistId, old),
+        this.links.deleteOf(waitlistId, old),
       ]);
     });
-    this.log.empty();
+    this.writeAheadLog.empty();
   }
 }

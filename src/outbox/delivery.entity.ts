@@ -35,7 +35,7 @@ export class DeliveryEntity {
   @Column({ type: 'int' })
   attempts!: number;
 
-  /** The HTTP status of the last attempt; null without an answer. */
+  /** The HTTP status of the last attempt; null without a response. */
   @Column({ name: 'last_status', type: 'int', nullable: true })
   lastStatus!: number | null;
 

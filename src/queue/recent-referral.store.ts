@@ -6,8 +6,8 @@ import { Sweeper } from '../platform/database/sweeper.js';
 
 /** A rate counts the referrals of this long before now. */
 const WINDOW_MS = 3_600_000;
-/** Rows, and the hashes of networks in them, are kept for no longer. */
-const KEPT_MS = 30 * 24 * 3_600_000;
+/** Nothing reads a row, or the hash of a network in it, after that time. */
+const KEPT_MS = 24 * 3_600_000;
 const SWEEP_CHUNK = 1_000;
 /** Rows in one statement. */
 const ROWS_MAX = 1_000;

@@ -91,7 +91,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     for (const task of [this.settling, this.claiming, this.polling]) task.start(onFailure);
   }
 
-  /** Claims nothing more, and stores the results of the attempts under way. What has no answer soon is given back. */
+  /** Claims nothing more, and stores the results of the attempts under way. What has no response soon is given back. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.polling.stop();
     await this.claiming.stop();

@@ -158,7 +158,7 @@ export class DeliveryDto {
     minimum: 100,
     maximum: 999,
     nullable: true,
-    description: 'The HTTP status of the last attempt; null without an answer.',
+    description: 'The HTTP status of the last attempt; null without a response.',
     example: 200,
   })
   last_status!: number | null;

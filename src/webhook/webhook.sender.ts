@@ -9,7 +9,7 @@ import { AddressGuard } from './address-guard.js';
 /** From the name lookup to the status of the response. */
 const DEADLINE_MS = 10_000;
 /** A response body is read and ignored up to this size, so that the connection can be reused; a longer one closes it. */
-const ANSWER_BYTES_MAX = 64 * 1024;
+const RESPONSE_BYTES_MAX = 64 * 1024;
 /** Idle connections to a receiver are kept for a burst of events. */
 const AGENT = { keepAlive: true, maxFreeSockets: 2, timeout: 15_000 };
 
@@ -61,10 +61,10 @@ export class WebhookSender {
     const exchangeOnce = () =>
       new Promise<number | null>((resolve, reject) => {
         let isAnswered = false;
-        const sent = send(target, options, (answer) => {
+        const sent = send(target, options, (response) => {
           isAnswered = true;
-          ignoreBody(answer);
-          resolve(answer.statusCode ?? null);
+          ignoreBody(response);
+          resolve(response.statusCode ?? null);
         });
         sent.on('error', (error) => {
           // Again on another connection: the receiver may have closed this idle one just before.
@@ -97,12 +97,12 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
   };
 }
 
-function ignoreBody(answer: IncomingMessage): void {
+function ignoreBody(response: IncomingMessage): void {
   let length = 0;
-  answer.on('data', (chunk: Buffer) => {
+  response.on('data', (chunk: Buffer) => {
     length += chunk.length;
-    if (length > ANSWER_BYTES_MAX) answer.destroy();
+    if (length > RESPONSE_BYTES_MAX) response.destroy();
   });
   // The status has counted already.
-  answer.on('error', () => undefined);
+  response.on('error', () => undefined);
 }

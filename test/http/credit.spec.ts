@@ -257,11 +257,11 @@ describe('the credit of a referral', () => {
     });
   });
 
-  describe('and the sweeper, which deletes after 30 days', () => {
+  describe('and the sweeper, which deletes', () => {
     const LONG_AGO = '2026-01-01 00:00:00.000';
     const sql = (text: string, values: unknown[]) => service.app.get(DataSource).query<{ n: number }[]>(text, values);
 
-    it('the hashes of networks', async () => {
+    it('the hashes of networks after a day', async () => {
       const waitlist = await service.world.waitlist(SETTINGS);
       await refer(waitlist, await service.world.signup(waitlist));
       const count = async () =>
@@ -274,7 +274,7 @@ describe('the credit of a referral', () => {
       expect(await count()).toBe(0);
     });
 
-    it('pending people, from their last mail on', async () => {
+    it('pending people 30 days after their last mail', async () => {
       const waitlist = await service.world.waitlist({ verification: 'required', ...SETTINGS });
       const [old, mailedAgain, fresh] = (await service.world.signups(waitlist, 3)) as [Person, Person, Person];
       await sql('UPDATE waiter SET created_at = ? WHERE waitlist_id = ? AND uuid IN (?, ?)', [LONG_AGO, waitlist.id, old.uuid, mailedAgain.uuid]); // prettier-ignore

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
-import { SCRAPE_MS } from '../platform/database/database-gauge.js';
+import { readForScrape } from '../platform/database/database-gauge.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
 import type { Decision } from './batch/facts.js';
 import { QueueStore } from './queue.store.js';
@@ -27,7 +27,7 @@ export class QueueMetrics {
   constructor({ registry }: Metrics, @Inject(CONFIG) { metricsPort }: Config, database: Database, queues: QueueStore) {
     if (metricsPort !== undefined)
       this.byWaitlist = new WaitlistMetrics(registry, (waitlistsMax) =>
-        database.one(queues.countActive(waitlistsMax), { deadlineMs: SCRAPE_MS }),
+        readForScrape(database, queues.countActive(waitlistsMax)),
       );
     const registers = [registry];
     const waiting: Gauge = new Gauge({

@@ -1,5 +1,4 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { isUnavailable } from '../platform/problems/problem.js';
 import type { Decision } from './batch/facts.js';
 
 /** Waitlists that metrics name; all others share the label `other`. Each costs Prometheus four time series per process. */
@@ -12,6 +11,8 @@ export interface ActiveRecords {
   readonly total: number;
 }
 
+const NONE: ActiveRecords = { byWaitlist: new Map(), total: 0 };
+
 /**
  * Metrics that name a waitlist. Each process counts its own commits. The gauge is read from the database, so that all
  * processes show the same, also for waitlists that they have not changed since they started.
@@ -22,7 +23,7 @@ export class WaitlistMetrics {
   private readonly referred: Counter<'waitlist_id'>;
   private readonly offboarded: Counter<'waitlist_id'>;
 
-  constructor(registry: Registry, readActive: (waitlistsMax: number) => Promise<ActiveRecords>) {
+  constructor(registry: Registry, readActive: (waitlistsMax: number) => Promise<ActiveRecords | null>) {
     const common = { labelNames: ['waitlist_id'] as const, registers: [registry] };
     this.signups = new Counter({
       ...common,
@@ -45,7 +46,7 @@ export class WaitlistMetrics {
       help: 'Active records, by waitlist. Absent while the database is unavailable.',
       collect: async () => {
         active.reset();
-        const { byWaitlist, total } = await readActive(WAITLISTS_NAMED_MAX).catch(noneIfUnavailable);
+        const { byWaitlist, total } = (await readActive(WAITLISTS_NAMED_MAX)) ?? NONE;
         let rest = total;
         for (const [id, count] of byWaitlist) {
           active.set({ waitlist_id: id }, count);
@@ -74,9 +75,4 @@ export class WaitlistMetrics {
     if (this.named.size < WAITLISTS_NAMED_MAX) this.named.add(waitlistId);
     return this.named.has(waitlistId) ? String(waitlistId) : OTHER;
   }
-}
-
-function noneIfUnavailable(error: unknown): ActiveRecords {
-  if (!isUnavailable(error)) throw error;
-  return { byWaitlist: new Map(), total: 0 };
 }

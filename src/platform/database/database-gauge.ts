@@ -1,10 +1,24 @@
+import { setTimeout } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import { isUnavailable } from '../problems/problem.js';
 import type { Database } from './database.js';
 import type { Query } from './session.js';
 
-/** For the reads of a scrape: the metrics of the process itself must come while the database is unavailable. */
-export const SCRAPE_MS = 1_000;
+/** The metrics of the process itself must come while the database is unavailable. */
+const SCRAPE_MS = 1_000;
+
+/**
+ * The result of a read for a scrape; null if the database is unavailable, or late. A late read goes on: with a shorter
+ * deadline of its own, it would look like a lost connection.
+ */
+export async function readForScrape<Result>(database: Database, query: Query<Result>): Promise<Result | null> {
+  try {
+    return await Promise.race([database.one(query), setTimeout(SCRAPE_MS, null, { ref: false })]);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    return null;
+  }
+}
 
 /** A gauge that is read from the database, so all processes show the same. */
 export function databaseGauge(
@@ -18,11 +32,8 @@ export function databaseGauge(
     registers: [registry],
     collect: async () => {
       gauge.remove();
-      try {
-        gauge.set(await database.one(read(), { deadlineMs: SCRAPE_MS }));
-      } catch (error) {
-        if (!isUnavailable(error)) throw error;
-      }
+      const value = await readForScrape(database, read());
+      if (value !== null) gauge.set(value);
     },
   });
 }

@@ -18,7 +18,7 @@ import { FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
 const SMALL_CROWD = 1_000;
 const LARGE_CROWD = 8_000;
 /** Rows that an operation may read in a large waitlist beyond those in a small one: more levels and siblings of counters. */
-const MORE_ROWS_MAX = 600;
+const MORE_ROWS_MAX = 700;
 /** How many columns of an index a search must fix by equality, so that it finds few rows in a waitlist of any size. */
 const KEY_LENGTHS: Readonly<Record<string, number>> = {
   'INTEGER PRIMARY KEY': 1,

@@ -11,8 +11,8 @@ import { type EventName, WebhookEntity } from './webhook.entity.js';
 
 /** Rows in one statement. */
 const ROWS_MAX = 100;
-/** Payloads in one statement. Each can have 60 KB, and the driver's escaping blocks the process while it writes one. */
-const PAYLOADS_MAX = 10;
+/** Characters of payloads in one statement: a payload can have 60,000, and each can take four bytes of the database's packet. */
+const PAYLOAD_TEXT_MAX = 600_000;
 
 /**
  * An attempt that an erasure finds under way goes on for 10 s at most, and the erasure's own transaction takes 4 s at most.
@@ -88,8 +88,10 @@ export class DeliveryStore {
       for (const { id: webhookId } of wanting)
         deliveries.push(newDelivery(payload, { webhookId, number, event, createdAt: at, nextAttemptAt }));
     }
+    const longest = Math.max(1, ...payloads.map(({ body }) => body.length));
+    const payloadsMax = Math.min(ROWS_MAX, Math.ceil(PAYLOAD_TEXT_MAX / longest));
     return together([
-      ...chunksOf(payloads, PAYLOADS_MAX).map((some) => this.payloads.insert(some)),
+      ...chunksOf(payloads, payloadsMax).map((some) => this.payloads.insert(some)),
       ...chunksOf(deliveries, ROWS_MAX).map((some) => this.deliveries.insert(some)),
     ]);
   }

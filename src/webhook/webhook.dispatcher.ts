@@ -25,8 +25,8 @@ const FAILING_MS = 60_000;
 const PER_WEBHOOK = { healthy: 8, failing: 2 };
 /** Attempts under way per process. Failing webhooks together use at most the second number; the rest is for the others. */
 const PER_PROCESS = { healthy: 256, failing: 128 };
-/** While commands wait for a transaction, signups go first: each pass waits, and leaves a webhook at most this many attempts. */
-const BUSY = { perWebhook: 4, pauseMs: 100 };
+/** While commands wait for a transaction, signups come first: claims and results are gathered in few transactions. */
+const BUSY_PAUSE_MS = 100;
 /** Results stored in one transaction. */
 const SETTLED_MAX = 100;
 /** A webhook that has failed for longer than this is turned off. */
@@ -116,12 +116,11 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   }
 
   private async claimAll(): Promise<void> {
-    const isBusy = this.queue.waiting > 0;
-    const claimable = [...this.due].filter((id) => this.freeSlots(id, isBusy) > 0);
-    if (isBusy && claimable.length > 0) await pause(BUSY.pauseMs);
+    const claimable = [...this.due].filter((id) => this.freeSlots(id) > 0);
+    if (claimable.length > 0) await this.giveWay();
     for (const id of claimable) {
       // Those before may have taken the last ones.
-      const slots = this.freeSlots(id, isBusy);
+      const slots = this.freeSlots(id);
       if (this.claiming.isStopped) return;
       // One that cannot be claimed must not block the next ones.
       if (slots > 0) await this.claiming.attempt(() => this.claim(id, slots));
@@ -129,13 +128,17 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   }
 
   /** How many more attempts to this webhook may begin now. */
-  private freeSlots(id: number, isBusy: boolean): number {
+  private freeSlots(id: number): number {
     const state = this.isFailing(id) ? 'failing' : 'healthy';
     const own = this.underWay.get(id) ?? 0;
     const all = [...this.underWay].filter(([other]) => state === 'healthy' || this.isFailing(other));
     const total = all.reduce((sum, [, count]) => sum + count, 0);
-    const bound = isBusy ? Math.min(BUSY.perWebhook, PER_WEBHOOK[state]) : PER_WEBHOOK[state];
-    return Math.max(0, Math.min(bound - own, PER_PROCESS[state] - total));
+    return Math.max(0, Math.min(PER_WEBHOOK[state] - own, PER_PROCESS[state] - total));
+  }
+
+  /** Waits a moment while commands wait for a transaction. */
+  private async giveWay(): Promise<void> {
+    if (this.queue.waiting > 0) await pause(BUSY_PAUSE_MS);
   }
 
   private isFailing(id: number): boolean {
@@ -219,6 +222,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   /** While the database is unavailable, the results wait and keep their slots. */
   private async settleAll(): Promise<void> {
     while (this.ended.length > 0) {
+      await this.giveWay();
       const some = this.ended.slice(0, SETTLED_MAX);
       await this.settle(some);
       this.ended.splice(0, some.length);

@@ -24,7 +24,7 @@ export class MailEntity {
   @Column({ name: 'mailbox_hash', type: 'varchar', nullable: true })
   mailboxHash!: string | null;
 
-  /** Keyed hash of the network whose request caused the mail; null if no bound counts it. */
+  /** Keyed hash of the network that sent the request for the mail; null if no bound counts it. */
   @Column({ name: 'network_hash', type: 'varchar', nullable: true })
   networkHash!: string | null;
 

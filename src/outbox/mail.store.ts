@@ -17,7 +17,7 @@ export interface NewMail {
   readonly waiterUuid: string;
   /** The normal form of the record's email. */
   readonly emailKey: string;
-  /** Keyed hash of the network whose request caused the mail; null if no bound counts it. */
+  /** Keyed hash of the network that sent the request for the mail; null if no bound counts it. */
   readonly network: string | null;
   readonly at: Date;
 }

@@ -519,7 +519,7 @@ function weightOf(command: Command | Lone): number {
   return 1 + Math.floor(Buffer.byteLength(JSON.stringify([metadata, answers])) / WEIGHTY_TEXT_BYTES);
 }
 
-/** The events with their bodies. Of a record that was erased since, only the erasure is told. */
+/** The events with their bodies. If a record was erased since then, only its `erased_signup` is sent. */
 function bodiesOf({ at, waitlist, events }: Decision, waiters: readonly Waiter[]): NewEvent[] {
   const byUuid = new Map(waiters.map((waiter) => [waiter.uuid, waiter]));
   return events.flatMap(({ number, event, uuid, newcomer, referredUuid }) => {

@@ -187,7 +187,7 @@ export class WebhookService {
     return replayed;
   }
 
-  /** Replays for the operator, whoever owns the webhook. */
+  /** Replays for the operator, for a webhook of any owner. */
   async replayByOperator(id: number, selection: ReplaySelection): Promise<number> {
     const { accountId, waitlistId } = (await this.database.one(this.webhooks.findOwner(id))) ?? throwNotFound();
     return this.replay({ waitlistId, id }, selection, operatorWrite(accountId));

@@ -90,7 +90,7 @@ export class WebhookStore {
     );
   }
 
-  /** The ids of at most `limit` deliveries after `afterId` whose payload is left, in order. */
+  /** The ids of at most `limit` deliveries after `afterId` that still have their payload, in order. */
   findReplayable(id: number, selection: ReplaySelection, afterId: string, limit: number): Query<string[]> {
     const [condition, values] =
       'ids' in selection

@@ -8,8 +8,8 @@ import type { Query } from './session.js';
 const SCRAPE_MS = 1_000;
 
 /**
- * The result of a read for a scrape; null if the database is unavailable, or late. A late read goes on: with a shorter
- * deadline of its own, it would look like a lost connection.
+ * The result of a read for a scrape; null if the database is unavailable, or late. A late read goes on: if it had a
+ * shorter deadline, it would look like a lost connection.
  */
 export async function readForScrape<Result>(database: Database, query: Query<Result>): Promise<Result | null> {
   try {

@@ -16,7 +16,7 @@ import {
 } from './connections.js';
 import { asProblem, isLocked, reasonToRepeat } from './database-error.js';
 import { Dialect, isEmbedded } from './dialect.js';
-import { type Query, type Results, select, Session, together, type Transaction } from './session.js';
+import { type Query, type Results, select, Session, type Transaction } from './session.js';
 import { Table } from './table.js';
 
 /** Failed attempts. An attempt that found a lock held does not count: work waits for it until its deadline. */
@@ -75,12 +75,12 @@ export class Database {
 
   /** Reads in one round trip. */
   async all<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
-    return this.one(together(queries));
+    return this.run('read', ({ send }) => new Session(send).all(queries));
   }
 
   /** Reads in one round trip. */
-  async one<Result>(query: Query<Result>, options?: RunOptions): Promise<Result> {
-    return this.run('read', ({ send }) => new Session(send).one(query), options);
+  async one<Result>(query: Query<Result>): Promise<Result> {
+    return this.run('read', ({ send }) => new Session(send).one(query));
   }
 
   /** All of it or nothing, at READ COMMITTED, by TypeORM's repositories and SQL. */

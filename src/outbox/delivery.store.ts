@@ -20,7 +20,7 @@ const PAYLOAD_TEXT_MAX = 600_000;
  */
 const AFTER_ATTEMPTS_MS = 15_000;
 /** Payloads hold contact data. A week covers the schedule of retries and a receiver's weekend. */
-const PAYLOAD_KEPT_MS = 7 * 24 * 3_600_000;
+export const PAYLOAD_KEPT_MS = 7 * 24 * 3_600_000;
 const ROW_KEPT_MS = 30 * 24 * 3_600_000;
 const SWEEP_CHUNK = 200;
 /** Takes its payload from a delivery. A pending one fails with it, so the backlog is never older than a week. */
@@ -29,13 +29,19 @@ const DROP_PAYLOAD = `payload_id = NULL, next_attempt_at = NULL, status = CASE s
 /** An active webhook. No `events` means all. */
 export type Subscriber = Pick<WebhookEntity, 'id' | 'events'>;
 
-/** An event to store for its subscribers. */
+/** The ids of the webhooks that want an event. */
+export function wanting(subscribers: readonly Subscriber[], event: EventName): number[] {
+  return subscribers.filter(({ events }) => events.length === 0 || events.includes(event)).map(({ id }) => id);
+}
+
+/** An event to store for the webhooks that want it. */
 export interface NewEvent {
   readonly number: number;
   readonly event: EventName;
   readonly waiterUuid: string;
   readonly body: object;
   readonly at: Date;
+  readonly webhookIds: readonly number[];
 }
 
 /** Stores deliveries, in the transactions that cause events. */
@@ -76,16 +82,15 @@ export class DeliveryStore {
   }
 
   /** Stores the payload of each event that a webhook wants, and a delivery for each such webhook. */
-  insert(waitlistId: number, subscribers: readonly Subscriber[], events: readonly NewEvent[]): Query<unknown> {
+  insert(waitlistId: number, events: readonly NewEvent[]): Query<unknown> {
     const payloads: PayloadEntity[] = [];
     const deliveries: DeliveryEntity[] = [];
-    for (const { event, body, number, waiterUuid, at } of events) {
-      const wanting = subscribers.filter(({ events: wanted }) => wanted.length === 0 || wanted.includes(event));
-      if (wanting.length === 0) continue;
+    for (const { event, body, number, waiterUuid, at, webhookIds } of events) {
+      if (webhookIds.length === 0) continue;
       const payload = newPayload({ waitlistId, waiterUuid, body, at });
       payloads.push(payload);
       const nextAttemptAt = event === 'erased_signup' ? new Date(at.getTime() + AFTER_ATTEMPTS_MS) : at;
-      for (const { id: webhookId } of wanting)
+      for (const webhookId of webhookIds)
         deliveries.push(newDelivery(payload, { webhookId, number, event, createdAt: at, nextAttemptAt }));
     }
     const longest = Math.max(1, ...payloads.map(({ body }) => body.length));

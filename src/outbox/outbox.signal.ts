@@ -6,6 +6,8 @@ import { Injectable } from '@nestjs/common';
  */
 @Injectable()
 export class OutboxSignal {
+  /** Set by the dispatcher of deliveries, which makes those of new signups. */
+  onSignups: (waitlistId: number) => void = () => undefined;
   /** Set by the dispatcher of deliveries. */
   onDeliveries: (webhookIds: readonly number[]) => void = () => undefined;
   /** Set by the dispatcher of mails. */

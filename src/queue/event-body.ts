@@ -21,8 +21,7 @@ export function eventBody({ event, uuid, waiter, referredUuid }: ShownEvent, wai
 }
 
 function signupOf(waiter: Waiter, waitlist: LeanWaitlist): object {
-  return {
-    ...recordFields(waiter, waitlist),
+  return Object.assign(recordFields(waiter, waitlist), {
     answers: waitlist.questions.map(({ id, text, optional }) => ({
       question_value: text,
       optional,
@@ -36,5 +35,5 @@ function signupOf(waiter: Waiter, waitlist: LeanWaitlist): object {
     priority: waiter.priority,
     referred_by_signup_token: waiter.referredByToken,
     waitlist_id: waiter.waitlistId,
-  };
+  });
 }

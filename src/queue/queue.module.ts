@@ -21,6 +21,7 @@ import { QueueStatistics } from './queue.statistics.js';
 import { QueueStore } from './queue.store.js';
 import { QueueWriter } from './queue.writer.js';
 import { RecentReferralStore } from './recent-referral.store.js';
+import { SignupDeliveries } from './signup-deliveries.js';
 import { WaiterEntity } from './waiter.entity.js';
 import { WaiterStore } from './waiter.store.js';
 import { WaitlistEntity } from './waitlist.entity.js';
@@ -36,6 +37,7 @@ const ENTRY_POINTS = [
   QueuePurger,
   QueueSeeder,
   QueueImporter,
+  SignupDeliveries,
 ];
 
 /** Who is before whom. It alone writes records and the state of a queue. */

@@ -1,8 +1,10 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { foldedMailbox, mailboxOf } from '../fraud/mailbox.js';
-import { DeliveryStore, type NewEvent, type Subscriber } from '../outbox/delivery.store.js';
+import { DeliveryStore, type NewEvent, type Subscriber, wanting } from '../outbox/delivery.store.js';
 import { MailStore } from '../outbox/mail.store.js';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
+import type { UnsentSignupEntity } from '../outbox/unsent-signup.entity.js';
+import { UnsentSignupStore } from '../outbox/unsent-signup.store.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
 import { AuditLog } from '../platform/audit/audit-log.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
@@ -26,6 +28,7 @@ import { QueueReader } from './queue.reader.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey } from './rank-key.js';
 import { RecentReferralStore, type RecentReferrals, type ReferralSource, sourceKey } from './recent-referral.store.js';
+import { SignupDeliveries } from './signup-deliveries.js';
 import { type SettingChanges, withSettings } from './settings.js';
 import {
   type Applicant,
@@ -112,6 +115,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly days: DayStore,
     private readonly recent: RecentReferralStore,
     private readonly deliveries: DeliveryStore,
+    private readonly unsent: UnsentSignupStore,
+    private readonly signups: SignupDeliveries,
     private readonly mails: MailStore,
     private readonly links: VerificationLinkStore,
     private readonly signal: OutboxSignal,
@@ -356,7 +361,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
           const { subscribers, ...facts } = await this.readFacts(session, waitlistId, commands);
           const decision = decide(facts, commands);
           notified = subscribers;
-          await this.store(session, decision, subscribers);
+          await this.store(session, facts, decision, subscribers);
           return decision;
         },
         {
@@ -366,7 +371,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
       );
       this.metrics.committed(commands.length, performance.now() - start, decision);
       if (decision.erased.length > 0) this.writeAheadLog.empty();
-      if (decision.events.length > 0) this.signal.onDeliveries(notified.map(({ id }) => id));
+      if (decision.events.some(({ newcomer }) => newcomer)) this.signal.onSignups(waitlistId);
+      if (decision.events.some(({ newcomer }) => !newcomer)) this.signal.onDeliveries(notified.map(({ id }) => id));
       if (decision.mails.length > 0) this.signal.onMails();
       return outcomes;
     } catch (error) {
@@ -461,14 +467,25 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /** Stores a decision; writes nothing, and so waits for no disk, if nothing changes. */
-  private async store(session: Transaction, decision: Decision, subscribers: readonly Subscriber[]): Promise<void> {
+  private async store(
+    session: Transaction,
+    facts: Facts,
+    decision: Decision,
+    subscribers: readonly Subscriber[],
+  ): Promise<void> {
     const { at, waitlist, written, removals, erased, corrections, joined, changedReferrers, counters, days } = decision;
     const { usedLinks, changedEmails, recentReferrals, mails, events } = decision;
     if (written.length + joined.length + usedLinks.length + mails.length === 0) return;
     const { id } = waitlist;
-    const siblings = await session.one(this.buckets.findSiblings(id, counters));
+    const changing = [...facts.named, ...facts.first, ...changedReferrers].map(({ uuid }) => uuid);
+    const [siblings, unsent] = await session.all([
+      this.buckets.findSiblings(id, counters),
+      this.unsent.lockThose(id, [...new Set(changing)]),
+    ]);
     const gone = erased.map(({ uuid }) => uuid);
     const changes = [
+      // Before the changes, because their payloads show the records as they were.
+      await this.signups.make(session, waitlist, unsent),
       ...removals.map((removal) => this.waiters.remove(id, removal)),
       this.waiters.erase(id, erased, at),
       ...corrections.map((correction) => this.waiters.correct(id, correction)),
@@ -484,17 +501,18 @@ export class QueueWriter implements BeforeApplicationShutdown {
       this.mails.drop(id, changedEmails, ['verification']),
       this.links.deleteOf(id, [...changedEmails, ...gone]),
       this.mails.insert(id, mails),
+      this.unsent.insert(unsentOf(decision, subscribers)),
       this.queues.update(waitlist),
     ];
     const shown = events.filter(({ event, newcomer }) => newcomer === null && event !== 'erased_signup');
     if (shown.length === 0) {
-      await session.commit([...changes, this.deliveries.insert(id, subscribers, bodiesOf(decision, []))]);
+      await session.commit([...changes, this.deliveries.insert(id, bodiesOf(decision, subscribers, []))]);
       return;
     }
     // An event shows its record after the changes.
     const uuids = [...new Set(shown.map(({ uuid }) => uuid))];
     const [, waiters] = await session.all([together(changes), this.waiters.findByUuids(id, uuids)]);
-    await session.commit([this.deliveries.insert(id, subscribers, bodiesOf(decision, waiters))]);
+    await session.commit([this.deliveries.insert(id, bodiesOf(decision, subscribers, waiters))]);
   }
 }
 
@@ -519,13 +537,29 @@ function weightOf(command: Command | Lone): number {
   return 1 + Math.floor(Buffer.byteLength(JSON.stringify([metadata, answers])) / WEIGHTY_TEXT_BYTES);
 }
 
-/** The events with their bodies. If a record was erased since then, only its `erased_signup` is sent. */
-function bodiesOf({ at, waitlist, events }: Decision, waiters: readonly Waiter[]): NewEvent[] {
+/** The new signups, whose deliveries are made later. */
+function unsentOf({ at, events }: Decision, subscribers: readonly Subscriber[]): UnsentSignupEntity[] {
+  const webhookIds = wanting(subscribers, 'new_signup');
+  if (webhookIds.length === 0) return [];
+  return events.flatMap(({ number, newcomer }) => {
+    if (!newcomer) return [];
+    const { waitlistId, uuid: waiterUuid, priority } = newcomer;
+    return [{ waitlistId, waiterUuid, number, priority, webhookIds, createdAt: at }];
+  });
+}
+
+/** The other events with their bodies. If a record was erased since then, only its `erased_signup` is sent. */
+function bodiesOf(
+  { at, waitlist, events }: Decision,
+  subscribers: readonly Subscriber[],
+  waiters: readonly Waiter[],
+): NewEvent[] {
   const byUuid = new Map(waiters.map((waiter) => [waiter.uuid, waiter]));
   return events.flatMap(({ number, event, uuid, newcomer, referredUuid }) => {
-    const waiter = newcomer ?? byUuid.get(uuid) ?? null;
-    if (waiter === null && event !== 'erased_signup') return [];
-    return [{ number, event, waiterUuid: uuid, body: eventBody({ event, uuid, waiter, referredUuid }, waitlist), at }];
+    const waiter = byUuid.get(uuid) ?? null;
+    if (newcomer || (waiter === null && event !== 'erased_signup')) return [];
+    const body = eventBody({ event, uuid, waiter, referredUuid }, waitlist);
+    return [{ number, event, waiterUuid: uuid, body, at, webhookIds: wanting(subscribers, event) }];
   });
 }
 

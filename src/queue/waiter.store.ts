@@ -77,6 +77,16 @@ export class WaiterStore {
     return this.findWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'), without);
   }
 
+  /** The whole records with these uuids, without their positions. */
+  findStored(waitlistId: number, uuids: readonly string[]): Query<StoredWaiter[]> {
+    return select<Row, StoredWaiter[]>(
+      `SELECT ${this.waiters.select('w')} FROM waiter w ${this.database.dialect.byIndex('waiter_uuid')}
+       WHERE w.waitlist_id = ? AND w.uuid IN (${placeholders(uuids.length)})`,
+      [waitlistId, ...uuids],
+      (rows) => rows.map((row) => this.waiters.read(row)),
+    );
+  }
+
   /** The records that links of verification mails name, without `metadata` and `answers`. */
   findByLinks(waitlistId: number, tokenHashes: readonly string[]): Query<Waiter[]> {
     if (tokenHashes.length === 0) return known([]);

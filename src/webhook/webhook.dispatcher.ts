@@ -1,12 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
+import { UnsentSignupStore } from '../outbox/unsent-signup.store.js';
 import type { WebhookEntity } from '../outbox/webhook.entity.js';
 import { BackgroundTask } from '../platform/background-task.js';
 import { Database } from '../platform/database/database.js';
 import { known, type Query, together } from '../platform/database/session.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { QueueWriter } from '../queue/queue.writer.js';
+import { SignupDeliveries } from '../queue/signup-deliveries.js';
 import { type Candidate, CANDIDATES_MAX, type Claimed, DispatchStore } from './dispatch.store.js';
 import { nextState, type NextState } from './retry-schedule.js';
 import { WebhookMetrics } from './webhook.metrics.js';
@@ -26,7 +28,9 @@ const PER_WEBHOOK = { healthy: 8, failing: 2 };
 /** Attempts under way per process. Failing webhooks together use at most the second number; the rest is for the others. */
 const PER_PROCESS = { healthy: 256, failing: 128 };
 /** While commands wait for a transaction, signups come first: claims and results are gathered in few transactions. */
-const BUSY_PAUSE_MS = 100;
+const BUSY_PAUSE_MS = 200;
+/** The same for making deliveries, which are not sent faster than that anyway. */
+const BUSY_MAKING_PAUSE_MS = 500;
 /** Results stored in one transaction. */
 const SETTLED_MAX = 100;
 /** A webhook that has failed for longer than this is turned off. */
@@ -53,15 +57,19 @@ interface Tried extends Ended {
 }
 
 /**
- * Sends deliveries. Every process has one; they share the work by claims in the database. It claims, and stores results, in
- * short transactions, at most one of each at a time, so that no receiver keeps a connection from requests.
+ * Makes the deliveries of new signups, and sends all deliveries. Every process has one; they share the work by locks and claims in
+ * the database. It makes, claims and stores results in short transactions, at most one of each at a time, so that no receiver
+ * keeps a connection from requests.
  */
 @Injectable()
 export class WebhookDispatcher implements BeforeApplicationShutdown {
   private readonly polling = new BackgroundTask(() => this.poll(), POLL_MS);
+  private readonly making = new BackgroundTask(() => this.makeAll(), POLL_MS);
   private readonly claiming = new BackgroundTask(() => this.claimAll(), POLL_MS);
   private readonly settling = new BackgroundTask(() => this.settleAll(), POLL_MS);
   private isWatching = false;
+  /** Waitlists that may have signups without deliveries. */
+  private readonly unmade = new Set<number>();
   /** Webhooks that may have due deliveries. */
   private readonly due = new Set<number>();
   /** Attempts under way, or whose result is not stored yet, by webhook. */
@@ -75,6 +83,8 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly deliveries: DispatchStore,
+    private readonly unsent: UnsentSignupStore,
+    private readonly signups: SignupDeliveries,
     private readonly webhooks: WebhookService,
     private readonly sender: WebhookSender,
     private readonly secrets: Secrets,
@@ -82,18 +92,20 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     private readonly metrics: WebhookMetrics,
     signal: OutboxSignal,
   ) {
-    signal.onDeliveries = (ids) => this.wake(ids);
+    signal.onDeliveries = (webhookIds) => this.wake(webhookIds);
+    signal.onSignups = (waitlistId) => this.wakeMaking([waitlistId]);
   }
 
   /** Starts to send. `onFailure` gets every error except an unavailable database. */
   watch(onFailure: (error: unknown) => void): void {
     this.isWatching = true;
-    for (const task of [this.settling, this.claiming, this.polling]) task.start(onFailure);
+    for (const task of [this.settling, this.claiming, this.making, this.polling]) task.start(onFailure);
   }
 
   /** Claims nothing more, and stores the results of the attempts under way. What has no response soon is given back. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.polling.stop();
+    await this.making.stop();
     await this.claiming.stop();
     const grace = setTimeout(() => this.stopped.abort(), GRACE_MS);
     await Promise.all(this.attempts);
@@ -109,15 +121,40 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     this.claiming.wake();
   }
 
+  private wakeMaking(waitlistIds: readonly number[]): void {
+    if (!this.isWatching || waitlistIds.length === 0) return;
+    for (const id of waitlistIds) this.unmade.add(id);
+    this.making.wake();
+  }
+
   private async poll(): Promise<void> {
     const now = new Date();
-    const pending = await this.database.one(this.deliveries.findPending());
+    const [pending, waitlists] = await this.database.all([this.deliveries.findPending(), this.unsent.findWaitlists()]);
+    this.wakeMaking(waitlists.map(({ id }) => id));
     this.wake(pending.filter(({ nextAttemptAt }) => nextAttemptAt <= now).map(({ id }) => id));
+  }
+
+  /** Makes deliveries of new signups, some of each waitlist in turn. */
+  private async makeAll(): Promise<void> {
+    while (this.unmade.size > 0) {
+      await this.giveWay(BUSY_MAKING_PAUSE_MS);
+      for (const id of [...this.unmade]) {
+        if (this.making.isStopped) return;
+        this.unmade.delete(id);
+        await this.making.attempt(() => this.make(id));
+      }
+    }
+  }
+
+  private async make(waitlistId: number): Promise<void> {
+    const { webhookIds, hasMore } = await this.signups.makeFirst(waitlistId);
+    if (hasMore) this.unmade.add(waitlistId);
+    this.wake(webhookIds);
   }
 
   private async claimAll(): Promise<void> {
     const claimable = [...this.due].filter((id) => this.freeSlots(id) > 0);
-    if (claimable.length > 0) await this.giveWay();
+    if (claimable.length > 0) await this.giveWay(BUSY_PAUSE_MS);
     for (const id of claimable) {
       // Those before may have taken the last ones.
       const slots = this.freeSlots(id);
@@ -137,8 +174,8 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   }
 
   /** Waits a moment while commands wait for a transaction. */
-  private async giveWay(): Promise<void> {
-    if (this.queue.waiting > 0) await pause(BUSY_PAUSE_MS);
+  private async giveWay(ms: number): Promise<void> {
+    if (this.queue.waiting > 0) await pause(ms);
   }
 
   private isFailing(id: number): boolean {
@@ -222,7 +259,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   /** While the database is unavailable, the results wait and keep their slots. */
   private async settleAll(): Promise<void> {
     while (this.ended.length > 0) {
-      await this.giveWay();
+      await this.giveWay(BUSY_PAUSE_MS);
       const some = this.ended.slice(0, SETTLED_MAX);
       await this.settle(some);
       this.ended.splice(0, some.length);

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Counter } from 'prom-client';
+import { UnsentSignupStore } from '../outbox/unsent-signup.store.js';
 import { Database } from '../platform/database/database.js';
 import { databaseGauge } from '../platform/database/database-gauge.js';
-import { mapped } from '../platform/database/session.js';
+import { mapped, together } from '../platform/database/session.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
 import { COUNTED_MAX, DispatchStore } from './dispatch.store.js';
 import type { NextState } from './retry-schedule.js';
@@ -14,7 +15,7 @@ const OUTCOMES = ['delivered', 'retried', 'failed'] as const;
 export class WebhookMetrics {
   private readonly attempts: Counter<'outcome'>;
 
-  constructor({ registry }: Metrics, database: Database, deliveries: DispatchStore) {
+  constructor({ registry }: Metrics, database: Database, deliveries: DispatchStore, unsent: UnsentSignupStore) {
     this.attempts = new Counter({
       name: 'waitlist_webhook_attempts_total',
       help: 'Attempts of deliveries, by outcome: delivered, retried (another one follows), failed (the last one).',
@@ -25,14 +26,18 @@ export class WebhookMetrics {
     databaseGauge(registry, database, {
       name: 'waitlist_webhook_pending_deliveries',
       help: `Deliveries that wait for an attempt, counted up to ${COUNTED_MAX}.`,
-      read: () => deliveries.countPending(),
+      read: () =>
+        mapped(together([deliveries.countPending(), unsent.countDeliveries(COUNTED_MAX)]), ([made, unmade]) =>
+          Math.min(made + unmade, COUNTED_MAX),
+        ),
     });
     databaseGauge(registry, database, {
       name: 'waitlist_webhook_delay_seconds',
       help: 'How long the delivery that waits longest has been due.',
       read: () =>
-        mapped(deliveries.findPending(), (pending) => {
-          const firstMs = Math.min(...pending.map(({ nextAttemptAt }) => nextAttemptAt.getTime()));
+        mapped(together([deliveries.findPending(), unsent.findWaitlists()]), ([pending, waitlists]) => {
+          const due = [...pending.map(({ nextAttemptAt }) => nextAttemptAt), ...waitlists.map(({ since }) => since)];
+          const firstMs = Math.min(...due.map((moment) => moment.getTime()));
           return Math.max(0, Date.now() - firstMs) / 1000;
         }),
     });

@@ -4,6 +4,7 @@ import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
 import { DeliveryEntity } from '../../src/outbox/delivery.entity.js';
 import { PayloadEntity } from '../../src/outbox/payload.entity.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
+import { SignupDeliveries } from '../../src/queue/signup-deliveries.js';
 import { queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist, Person } from '../support/world.js';
@@ -174,6 +175,8 @@ describe('the credit of a referral', () => {
 
   describe('and webhooks', () => {
     async function deliveries({ id }: OwnedWaitlist) {
+      // In production, the dispatcher does it.
+      await service.app.get(SignupDeliveries).makeFirst(id);
       const rows = await service.app.get(DataSource).getRepository(DeliveryEntity).find({ where: { waitlistId: id }, order: { number: 'ASC' } }); // prettier-ignore
       const payloads = await service.app
         .get(DataSource)
@@ -245,6 +248,33 @@ describe('the credit of a referral', () => {
         { event: 'verified_signup', signup: { uuid: eve.uuid } },
         { event: 'new_signup', signup: { uuid: ada.uuid, amount_referred: 1 } },
         { event: 'verified_signup', signup: { uuid: ada.uuid } },
+      ]);
+    });
+
+    it('get a signup as it was, before whatever changed the record later', async () => {
+      const waitlist = await withWebhook();
+      const [ada, bob, joe, kim] = await service.world.signups(waitlist, 4) as [Person, Person, Person, Person]; // prettier-ignore
+      const eve = await refer(waitlist, bob);
+      await patch(waitlist, ada, { email: 'new@example.com', spots_to_advance: 1 });
+      await service.world.offboard(waitlist, [await service.world.idOf(waitlist, joe)]);
+      await service.api.call('DELETE', '/api/v1/signup', { waitlist_id: waitlist.id, signups: [{ uuid: kim.uuid }] }, { token: waitlist.owner.token }); // prettier-ignore
+
+      const bodies = (await deliveries(waitlist)).map(({ body }) => body);
+
+      const first = (person: Person, priority: number) => ({
+        event: 'new_signup',
+        signup: { uuid: person.uuid, email: person.email, priority, status: 'waiting', amount_referred: 0 },
+      });
+      expect(bodies).toMatchObject([
+        first(ada, 0),
+        first(bob, 1),
+        first(joe, 2),
+        // Its person was erased.
+        null,
+        first(eve, 4),
+        { event: 'referral_credited', signup: { uuid: bob.uuid, amount_referred: 1 } },
+        { event: 'offboarded_signup', signup: { uuid: joe.uuid, status: 'offboarded' } },
+        { event: 'erased_signup', signup: { uuid: kim.uuid } },
       ]);
     });
 

@@ -4,7 +4,7 @@ import { getServers, setServers } from 'node:dns/promises';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { DeliveryStore } from '../../src/outbox/delivery.store.js';
+import { DeliveryStore, wanting } from '../../src/outbox/delivery.store.js';
 import { OutboxSignal } from '../../src/outbox/outbox.signal.js';
 import type { EventName } from '../../src/outbox/webhook.entity.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -81,13 +81,12 @@ describe('a webhook', () => {
   /** Stores events as a transaction of the queue does. The oldest comes first. */
   let number = 0;
   async function emit(hook: Hook, ...events: (readonly [uuid: string, event: EventName])[]): Promise<void> {
-    const subscriber = { id: hook.id, events: hook.events };
     const insertion = service.app.get(DeliveryStore).insert(
       hook.waitlist.id,
-      [subscriber],
       events.map(([uuid, event]) => {
         number += 1;
-        return { number, event, waiterUuid: uuid, body: { event, signup: { uuid } }, at: new Date() };
+        const webhookIds = wanting([hook], event);
+        return { number, event, waiterUuid: uuid, body: { event, signup: { uuid } }, at: new Date(), webhookIds };
       }),
     );
     await service.app.get(Database).one(insertion);

@@ -55,11 +55,11 @@ describe('a process that sends events', () => {
       Array.from({ length: records }, (_, index) => {
         const number = place * records + index;
         const waiterUuid = `person-${index}`;
-        return { number, event, waiterUuid, at, body: { event, signup: { uuid: waiterUuid, place } } };
+        const body = { event, signup: { uuid: waiterUuid, place } };
+        return { number, event, waiterUuid, at, body, webhookIds: [webhook.id] };
       }),
     );
-    const subscriber = { id: webhook.id, events: [] };
-    await observer.app.get(Database).one(observer.app.get(DeliveryStore).insert(webhook.waitlistId, [subscriber], events)); // prettier-ignore
+    await observer.app.get(Database).one(observer.app.get(DeliveryStore).insert(webhook.waitlistId, events));
     // An erasure's event is due later.
     await endLeases();
   }

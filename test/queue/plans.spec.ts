@@ -7,6 +7,8 @@ import { applicant } from '../support/applicant.js';
 import { Database } from '../../src/platform/database/database.js';
 import { ImportRunStore } from '../../src/queue/import/import-run.store.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
+import { UnsentSignupStore } from '../../src/outbox/unsent-signup.store.js';
+import { SignupDeliveries } from '../../src/queue/signup-deliveries.js';
 import { DeliveryStore } from '../../src/outbox/delivery.store.js';
 import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
 import { QueueStatistics } from '../../src/queue/queue.statistics.js';
@@ -53,6 +55,7 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   /** The due deliveries of a webhook: a LIMIT ends each search. */
   delivery_due: 2,
   sqlite_autoindex_delivery_1: 1,
+  sqlite_autoindex_unsent_signup_1: 1,
   mail_waiter: 2,
   verification_link_waiter: 2,
   sqlite_autoindex_verification_link_1: 1,
@@ -319,6 +322,28 @@ describe('the plans of the frequent statements', () => {
       await queue.reader.findByUuids(crowd.id, [uuid]);
     }));
 
+  it('make the deliveries of new signups, however many wait', async () => {
+    const [unsent, signups] = [service.app.get(UnsentSignupStore), service.app.get(SignupDeliveries)];
+    const database = service.app.get(Database);
+    const createdAt = new Date();
+    for (const crowd of [small, large]) {
+      const webhookId = await backlog(crowd);
+      const rows = Array.from({ length: crowd.people }, (_, number) => ({
+        waitlistId: crowd.id,
+        waiterUuid: `waiting-${String(number).padStart(6, '0')}`,
+        number,
+        priority: 0,
+        webhookIds: [webhookId],
+        createdAt,
+      }));
+      await database.one(unsent.insert(rows));
+    }
+    await expectFlat(async (crowd) => {
+      await database.one(unsent.findWaitlists());
+      expect(await signups.makeFirst(crowd.id)).toMatchObject({ hasMore: true });
+    });
+  });
+
   /** A webhook with as many pending deliveries as the waitlist has records, half of them about one record. */
   async function backlog({ id, people }: Crowd): Promise<number> {
     const [database, at] = [service.app.get(Database), new Date()];
@@ -326,10 +351,10 @@ describe('the plans of the frequent statements', () => {
     const webhookId = await database.transaction(async (manager) => (await manager.insert(WebhookEntity, webhook)).identifiers[0]!.id as number); // prettier-ignore
     const events = Array.from({ length: people }, (_, number) => {
       const waiterUuid = number < people / 2 ? 'hot' : `other-${number}`;
-      return { number, event: 'new_signup' as const, waiterUuid, body: {}, at };
+      return { number, event: 'new_signup' as const, waiterUuid, body: {}, at, webhookIds: [webhookId] };
     });
     await database.pipelinedTransaction((transaction) =>
-      transaction.commit([service.app.get(DeliveryStore).insert(id, [{ id: webhookId, events: [] }], events)]),
+      transaction.commit([service.app.get(DeliveryStore).insert(id, events)]),
     );
     if (isMySql()) await service.app.get(DataSource).query('ANALYZE TABLE delivery, webhook');
     return webhookId;

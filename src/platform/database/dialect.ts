@@ -89,6 +89,21 @@ export class Dialect {
         };
   }
 
+  /** After a table's alias: use the primary key, which need not be a number, however small the table is. */
+  get byKey(): string {
+    return this.isEmbedded ? '' : 'FORCE INDEX (PRIMARY)';
+  }
+
+  /** After DELETE: the only form that takes a hint. A scan would wait for rows that other transactions are inserting. */
+  fromByKey(table: string): string {
+    return this.isEmbedded ? `FROM ${table}` : `${table} FROM ${table} ${this.byKey}`;
+  }
+
+  /** At the end of a SELECT: locks the rows. SQLite has one writer at a time, and no row locks. */
+  get forUpdate(): string {
+    return this.isEmbedded ? '' : 'FOR UPDATE';
+  }
+
   /** At the end of a SELECT: locks the rows that nobody has locked. SQLite has one writer at a time, and no row locks. */
   get skipLocked(): string {
     return this.isEmbedded ? '' : 'FOR UPDATE SKIP LOCKED';

@@ -169,10 +169,10 @@ export class MaintenanceStore {
   /** Deletes at most `limit` rows. MySQL cannot limit a subquery of IN, but a derived table in it. */
   deleteSome(table: string, key: string, waitlistId: number, limit: number): Query<void> {
     return write(
-      `DELETE FROM ${table} WHERE ${key} IN (
+      `DELETE FROM ${table} WHERE waitlist_id = ? AND ${key} IN (
          SELECT ${key} FROM (SELECT ${key} FROM ${table} WHERE waitlist_id = ? LIMIT ?) some
        )`,
-      [waitlistId, limit],
+      [waitlistId, waitlistId, limit],
     );
   }
 

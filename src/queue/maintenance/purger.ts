@@ -15,6 +15,7 @@ const LOOK_MS = 5_000;
 /** Tables with more rows of a waitlist than one transaction should delete, and their primary keys. */
 const LONG_TABLES = [
   ['recent_referral', 'id'],
+  ['unsent_signup', 'waiter_uuid'],
   ['delivery', 'id'],
   ['payload', 'id'],
   ['mail', 'id'],

@@ -233,6 +233,17 @@ export const initial = migrationsOf(1763683200000, [
   // The webhooks of a waitlist.
   index('webhook_waitlist', 'webhook', 'waitlist_id, id'),
   table(
+    'unsent_signup',
+    (is) => `
+      waitlist_id ${is.id} NOT NULL,
+      waiter_uuid ${is.code(36)} NOT NULL,
+      number ${is.id} NOT NULL,
+      priority ${is.id} NOT NULL,
+      webhook_ids ${is.code(255)} NOT NULL,
+      created_at ${is.time} NOT NULL,
+      PRIMARY KEY (waitlist_id, waiter_uuid)`,
+  ),
+  table(
     'delivery',
     (is) => `
       id ${is.code(36)} NOT NULL PRIMARY KEY,

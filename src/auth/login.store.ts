@@ -65,9 +65,9 @@ export class LoginStore {
       [nextJti, at, id, jti, at],
     );
     const find = select<Row, LoginEntity | null>(
-      // The lock keeps the row as it is until the caller has decided. SQLite has one writer.
+      // The lock keeps the row as it is until the caller has decided.
       `SELECT ${this.logins.select('l')} FROM login l WHERE l.id = ? AND ${IS_LIVE}
-       ${this.database.dialect.isEmbedded ? '' : 'FOR UPDATE'}`,
+       ${this.database.dialect.forUpdate}`,
       [id, at],
       ([row]) => (row ? this.logins.read(row) : null),
     );

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import { Database } from '../platform/database/database.js';
@@ -20,7 +21,7 @@ const PAYLOAD_TEXT_MAX = 600_000;
  */
 const AFTER_ATTEMPTS_MS = 15_000;
 /** Payloads hold contact data. A week covers the schedule of retries and a receiver's weekend. */
-export const PAYLOAD_KEPT_MS = 7 * 24 * 3_600_000;
+const PAYLOAD_KEPT_MS = 7 * 24 * 3_600_000;
 const ROW_KEPT_MS = 30 * 24 * 3_600_000;
 const SWEEP_CHUNK = 200;
 /** Takes its payload from a delivery. A pending one fails with it, so the backlog is never older than a week. */
@@ -30,7 +31,7 @@ const DROP_PAYLOAD = `payload_id = NULL, next_attempt_at = NULL, status = CASE s
 export type Subscriber = Pick<WebhookEntity, 'id' | 'events'>;
 
 /** The ids of the webhooks that want an event. */
-export function wanting(subscribers: readonly Subscriber[], event: EventName): number[] {
+export function webhookIdsFor(subscribers: readonly Subscriber[], event: EventName): number[] {
   return subscribers.filter(({ events }) => events.length === 0 || events.includes(event)).map(({ id }) => id);
 }
 
@@ -44,7 +45,7 @@ export interface NewEvent {
   readonly webhookIds: readonly number[];
 }
 
-/** Stores deliveries, in the transactions that cause events. */
+/** Stores deliveries and their payloads: in the transaction that causes the event, or later (queue/signup-deliveries.ts). */
 @Injectable()
 export class DeliveryStore {
   private readonly deliveries: Table<DeliveryEntity>;
@@ -81,7 +82,7 @@ export class DeliveryStore {
     );
   }
 
-  /** Stores the payload of each event that a webhook wants, and a delivery for each such webhook. */
+  /** Stores the payload of each event that a webhook wants, and a delivery for each of its `webhookIds`. */
   insert(waitlistId: number, events: readonly NewEvent[]): Query<unknown> {
     const payloads: PayloadEntity[] = [];
     const deliveries: DeliveryEntity[] = [];
@@ -91,7 +92,16 @@ export class DeliveryStore {
       payloads.push(payload);
       const nextAttemptAt = event === 'erased_signup' ? new Date(at.getTime() + AFTER_ATTEMPTS_MS) : at;
       for (const webhookId of webhookIds)
-        deliveries.push(newDelivery(payload, { webhookId, number, event, createdAt: at, nextAttemptAt }));
+        deliveries.push(
+          newDelivery(payload, {
+            id: deliveryId(waitlistId, number, webhookId, at),
+            webhookId,
+            number,
+            event,
+            createdAt: at,
+            nextAttemptAt,
+          }),
+        );
     }
     const longest = Math.max(1, ...payloads.map(({ body }) => body.length));
     const payloadsMax = Math.min(ROWS_MAX, Math.ceil(PAYLOAD_TEXT_MAX / longest));
@@ -145,14 +155,23 @@ export function newPayload({ waitlistId, waiterUuid, body, at }: NewPayload): Pa
   return { id: uuidV7(), waitlistId, waiterUuid, body: JSON.stringify(body), expiresAt };
 }
 
-type NewDelivery = Pick<DeliveryEntity, 'webhookId' | 'number' | 'event' | 'createdAt' | 'nextAttemptAt'>;
+/**
+ * The same for the same event and webhook, so that a receiver recognizes it even if a failover lost the delivery, but not the event.
+ * Ids are in the order of the events.
+ */
+function deliveryId(waitlistId: number, number: number, webhookId: number, at: Date): string {
+  const random = createHash('sha256').update(`${waitlistId}/${number}/${webhookId}`).digest().subarray(0, 16);
+  return uuidV7({ msecs: at.getTime(), seq: number % 2 ** 31, random });
+}
+
+type NewDelivery = Pick<DeliveryEntity, 'id' | 'webhookId' | 'number' | 'event' | 'createdAt' | 'nextAttemptAt'>;
 
 /** A pending delivery of a payload to a webhook. */
 export function newDelivery(payload: PayloadEntity, delivery: NewDelivery): DeliveryEntity {
   const { id: payloadId, waitlistId, waiterUuid, expiresAt } = payload;
-  const { webhookId, number, event, createdAt, nextAttemptAt } = delivery;
+  const { id, webhookId, number, event, createdAt, nextAttemptAt } = delivery;
   return {
-    id: uuidV7(),
+    id,
     webhookId,
     waitlistId,
     number,

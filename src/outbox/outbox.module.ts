@@ -6,20 +6,20 @@ import { MailEntity } from './mail.entity.js';
 import { MailStore } from './mail.store.js';
 import { OutboxSignal } from './outbox.signal.js';
 import { PayloadEntity } from './payload.entity.js';
-import { UnsentSignupEntity } from './unsent-signup.entity.js';
-import { UnsentSignupStore } from './unsent-signup.store.js';
+import { SignupEventEntity } from './signup-event.entity.js';
+import { SignupEventStore } from './signup-event.store.js';
 import { VerificationLinkEntity } from './verification-link.entity.js';
 import { VerificationLinkStore } from './verification-link.store.js';
 import { WebhookEntity } from './webhook.entity.js';
 
-const PROVIDERS = [DeliveryStore, UnsentSignupStore, MailStore, VerificationLinkStore, OutboxSignal];
+const PROVIDERS = [DeliveryStore, SignupEventStore, MailStore, VerificationLinkStore, OutboxSignal];
 
-/** The rows that a transaction leaves for the dispatchers: deliveries, mails and verification links. */
+/** The rows that a transaction leaves for the dispatchers: events of new signups, deliveries, mails and verification links. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([
       WebhookEntity,
-      UnsentSignupEntity,
+      SignupEventEntity,
       DeliveryEntity,
       PayloadEntity,
       MailEntity,

@@ -6,7 +6,7 @@ import { Injectable } from '@nestjs/common';
  */
 @Injectable()
 export class OutboxSignal {
-  /** Set by the dispatcher of deliveries, which makes those of new signups. */
+  /** A waitlist has new signups without deliveries. Set by the dispatcher of deliveries. */
   onSignups: (waitlistId: number) => void = () => undefined;
   /** Set by the dispatcher of deliveries. */
   onDeliveries: (webhookIds: readonly number[]) => void = () => undefined;

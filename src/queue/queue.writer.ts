@@ -1,10 +1,10 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { foldedMailbox, mailboxOf } from '../fraud/mailbox.js';
-import { DeliveryStore, type NewEvent, type Subscriber, wanting } from '../outbox/delivery.store.js';
+import { DeliveryStore, type NewEvent, type Subscriber, webhookIdsFor } from '../outbox/delivery.store.js';
 import { MailStore } from '../outbox/mail.store.js';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
-import type { UnsentSignupEntity } from '../outbox/unsent-signup.entity.js';
-import { UnsentSignupStore } from '../outbox/unsent-signup.store.js';
+import type { SignupEventEntity } from '../outbox/signup-event.entity.js';
+import { SignupEventStore } from '../outbox/signup-event.store.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
 import { AuditLog } from '../platform/audit/audit-log.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
@@ -28,6 +28,7 @@ import { QueueReader } from './queue.reader.js';
 import { QueueStore } from './queue.store.js';
 import { rankKey } from './rank-key.js';
 import { RecentReferralStore, type RecentReferrals, type ReferralSource, sourceKey } from './recent-referral.store.js';
+import { signupPage } from './referral-link.js';
 import { SignupDeliveries } from './signup-deliveries.js';
 import { type SettingChanges, withSettings } from './settings.js';
 import {
@@ -96,7 +97,7 @@ export interface Configured {
  * arrive during one transaction share the next.
  *
  * A batch is one transaction: lock the row and read the facts, decide (batch.ts), store the decision and commit. That is
- * two round trips, or three where counters change that must be read first. Each caller is answered after the commit. All
+ * two round trips for signups without referrers; changes of existing records take one to three more. Each caller is answered after the commit. All
  * commands are safe to repeat: a join finds its own record by its contact data; an owner's command recognizes its own work
  * by its audit event, which has the command's id.
  */
@@ -115,8 +116,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
     private readonly days: DayStore,
     private readonly recent: RecentReferralStore,
     private readonly deliveries: DeliveryStore,
-    private readonly unsent: UnsentSignupStore,
-    private readonly signups: SignupDeliveries,
+    private readonly signupEvents: SignupEventStore,
+    private readonly signupDeliveries: SignupDeliveries,
     private readonly mails: MailStore,
     private readonly links: VerificationLinkStore,
     private readonly signal: OutboxSignal,
@@ -371,8 +372,9 @@ export class QueueWriter implements BeforeApplicationShutdown {
       );
       this.metrics.committed(commands.length, performance.now() - start, decision);
       if (decision.erased.length > 0) this.writeAheadLog.empty();
-      if (decision.events.some(({ newcomer }) => newcomer)) this.signal.onSignups(waitlistId);
-      if (decision.events.some(({ newcomer }) => !newcomer)) this.signal.onDeliveries(notified.map(({ id }) => id));
+      const isSignupWanted = webhookIdsFor(notified, 'new_signup').length > 0;
+      if (decision.signups.length > 0 && isSignupWanted) this.signal.onSignups(waitlistId);
+      if (decision.events.length > 0) this.signal.onDeliveries(notified.map(({ id }) => id));
       if (decision.mails.length > 0) this.signal.onMails();
       return outcomes;
     } catch (error) {
@@ -477,15 +479,18 @@ export class QueueWriter implements BeforeApplicationShutdown {
     const { usedLinks, changedEmails, recentReferrals, mails, events } = decision;
     if (written.length + joined.length + usedLinks.length + mails.length === 0) return;
     const { id } = waitlist;
-    const changing = [...facts.named, ...facts.first, ...changedReferrers].map(({ uuid }) => uuid);
-    const [siblings, unsent] = await session.all([
+    // All that commands name: removals and corrections have ids only.
+    const mayChange = [...facts.named, ...facts.first, ...changedReferrers].map(({ uuid }) => uuid);
+    const [siblings, signupEvents] = await session.all([
       this.buckets.findSiblings(id, counters),
-      this.unsent.lockThose(id, [...new Set(changing)]),
+      this.signupEvents.lockByUuids(id, [...new Set(mayChange)]),
     ]);
+    // It reads the records as they are before the changes.
+    const signupDeliveries = await this.signupDeliveries.make(session, id, signupEvents);
     const gone = erased.map(({ uuid }) => uuid);
     const changes = [
-      // Before the changes, because their payloads show the records as they were.
-      await this.signups.make(session, waitlist, unsent),
+      // Before `scrub`, which empties the payloads of erased people.
+      signupDeliveries,
       ...removals.map((removal) => this.waiters.remove(id, removal)),
       this.waiters.erase(id, erased, at),
       ...corrections.map((correction) => this.waiters.correct(id, correction)),
@@ -501,18 +506,18 @@ export class QueueWriter implements BeforeApplicationShutdown {
       this.mails.drop(id, changedEmails, ['verification']),
       this.links.deleteOf(id, [...changedEmails, ...gone]),
       this.mails.insert(id, mails),
-      this.unsent.insert(unsentOf(decision, subscribers)),
+      this.signupEvents.insert(signupEventsOf(decision, subscribers)),
       this.queues.update(waitlist),
     ];
-    const shown = events.filter(({ event, newcomer }) => newcomer === null && event !== 'erased_signup');
+    const shown = events.filter(({ event }) => event !== 'erased_signup');
     if (shown.length === 0) {
-      await session.commit([...changes, this.deliveries.insert(id, bodiesOf(decision, subscribers, []))]);
+      await session.commit([...changes, this.deliveries.insert(id, eventsOf(decision, subscribers, []))]);
       return;
     }
     // An event shows its record after the changes.
     const uuids = [...new Set(shown.map(({ uuid }) => uuid))];
     const [, waiters] = await session.all([together(changes), this.waiters.findByUuids(id, uuids)]);
-    await session.commit([this.deliveries.insert(id, bodiesOf(decision, subscribers, waiters))]);
+    await session.commit([this.deliveries.insert(id, eventsOf(decision, subscribers, waiters))]);
   }
 }
 
@@ -537,29 +542,32 @@ function weightOf(command: Command | Lone): number {
   return 1 + Math.floor(Buffer.byteLength(JSON.stringify([metadata, answers])) / WEIGHTY_TEXT_BYTES);
 }
 
-/** The new signups, whose deliveries are made later. */
-function unsentOf({ at, events }: Decision, subscribers: readonly Subscriber[]): UnsentSignupEntity[] {
-  const webhookIds = wanting(subscribers, 'new_signup');
+/** The events of new records, of which {@link SignupDeliveries} makes the deliveries. */
+function signupEventsOf({ at, waitlist, signups }: Decision, subscribers: readonly Subscriber[]): SignupEventEntity[] {
+  const webhookIds = webhookIdsFor(subscribers, 'new_signup');
   if (webhookIds.length === 0) return [];
-  return events.flatMap(({ number, newcomer }) => {
-    if (!newcomer) return [];
-    const { waitlistId, uuid: waiterUuid, priority } = newcomer;
-    return [{ waitlistId, waiterUuid, number, priority, webhookIds, createdAt: at }];
-  });
+  const common = {
+    waitlistId: waitlist.id,
+    signupPage: signupPage(waitlist),
+    questions: JSON.stringify(waitlist.questions),
+    webhookIds,
+    createdAt: at,
+  };
+  return signups.map(({ uuid, number, position }) => Object.assign({ waiterUuid: uuid, number, position }, common));
 }
 
 /** The other events with their bodies. If a record was erased since then, only its `erased_signup` is sent. */
-function bodiesOf(
+function eventsOf(
   { at, waitlist, events }: Decision,
   subscribers: readonly Subscriber[],
   waiters: readonly Waiter[],
 ): NewEvent[] {
   const byUuid = new Map(waiters.map((waiter) => [waiter.uuid, waiter]));
-  return events.flatMap(({ number, event, uuid, newcomer, referredUuid }) => {
+  return events.flatMap(({ number, event, uuid, referredUuid }) => {
     const waiter = byUuid.get(uuid) ?? null;
-    if (newcomer || (waiter === null && event !== 'erased_signup')) return [];
+    if (waiter === null && event !== 'erased_signup') return [];
     const body = eventBody({ event, uuid, waiter, referredUuid }, waitlist);
-    return [{ number, event, waiterUuid: uuid, body, at, webhookIds: wanting(subscribers, event) }];
+    return [{ number, event, waiterUuid: uuid, body, at, webhookIds: webhookIdsFor(subscribers, event) }];
   });
 }
 

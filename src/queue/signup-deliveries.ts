@@ -1,76 +1,67 @@
 import { Injectable } from '@nestjs/common';
-import { DeliveryStore, PAYLOAD_KEPT_MS } from '../outbox/delivery.store.js';
-import type { UnsentSignupEntity } from '../outbox/unsent-signup.entity.js';
-import { UnsentSignupStore } from '../outbox/unsent-signup.store.js';
+import { DeliveryStore } from '../outbox/delivery.store.js';
+import type { SignupEventEntity } from '../outbox/signup-event.entity.js';
+import { SignupEventStore } from '../outbox/signup-event.store.js';
 import { Database } from '../platform/database/database.js';
 import { known, type Query, type Session, together } from '../platform/database/session.js';
-import { Problem } from '../platform/problems/problem.js';
 import { eventBody } from './event-body.js';
-import { QueueStore } from './queue.store.js';
 import { WaiterStore } from './waiter.store.js';
-import type { LeanWaitlist } from './waitlist.table.js';
+import type { Question } from './waitlist.entity.js';
 
-/** Signups whose deliveries one transaction makes. */
+/** Signups in one transaction: up to 500 deliveries with ten webhooks. Batches that change these records wait for it. */
 const SIGNUPS_MAX = 50;
 
-/** The webhooks that got deliveries, and whether more signups may be left. */
+/** The webhooks that got deliveries, and whether there may be more signups. */
 export interface MadeDeliveries {
   readonly webhookIds: readonly number[];
   readonly hasMore: boolean;
 }
 
 /**
- * Makes the deliveries of `new_signup`. The transaction of a signup stores only a short row for them: with payload and deliveries,
- * a waitlist would take a quarter fewer signups per second. They are made before the record changes, so the payload shows it as it
- * was at the signup.
+ * Makes the deliveries of `new_signup`. The transaction of a signup stores only a short row, because payload and deliveries
+ * would slow down every signup. A dispatcher makes them soon after. A batch that changes the record makes them first, so that the
+ * payload shows the record as it was; what it shows of the waitlist is in the row.
  */
 @Injectable()
 export class SignupDeliveries {
   constructor(
     private readonly database: Database,
-    private readonly unsent: UnsentSignupStore,
+    private readonly events: SignupEventStore,
     private readonly deliveries: DeliveryStore,
-    private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
   ) {}
 
   /** Makes the deliveries of the first signups of a waitlist. Several processes may do so at the same time. */
   async makeFirst(waitlistId: number): Promise<MadeDeliveries> {
-    try {
-      return await this.database.pipelinedTransaction(async (transaction) => {
-        const [waitlist, signups] = await transaction.all([
-          this.queues.find(waitlistId),
-          this.unsent.lockFirst(waitlistId, SIGNUPS_MAX),
-        ]);
-        await transaction.commit([await this.make(transaction, waitlist, signups)]);
-        const webhookIds = [...new Set(signups.flatMap((signup) => signup.webhookIds))];
-        return { webhookIds, hasMore: signups.length === SIGNUPS_MAX };
-      });
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'WAITLIST_NOT_FOUND') throw error;
-      // The waitlist was deleted; its signups are about to be.
-      return { webhookIds: [], hasMore: false };
-    }
+    return this.database.pipelinedTransaction(async (transaction) => {
+      const events = await transaction.one(this.events.lockFirst(waitlistId, SIGNUPS_MAX));
+      await transaction.commit([await this.make(transaction, waitlistId, events)]);
+      const webhookIds = [...new Set(events.flatMap((event) => event.webhookIds))];
+      return { webhookIds, hasMore: events.length === SIGNUPS_MAX };
+    });
   }
 
-  /** Reads the records of locked signups. Returns the query that stores their deliveries; old ones get none. */
-  async make(
-    session: Session,
-    waitlist: LeanWaitlist,
-    signups: readonly UnsentSignupEntity[],
-  ): Promise<Query<unknown>> {
-    if (signups.length === 0) return known(undefined);
-    const uuids = signups.map(({ waiterUuid }) => waiterUuid);
-    const records = await session.one(this.waiters.findStored(waitlist.id, uuids));
-    const oldestMs = Date.now() - PAYLOAD_KEPT_MS;
+  /**
+   * Reads the records of events that `session` has locked. Returns the query that stores their deliveries and deletes the events.
+   * An event without a record, which belongs to a deleted waitlist, gets none.
+   */
+  async make(session: Session, waitlistId: number, events: readonly SignupEventEntity[]): Promise<Query<unknown>> {
+    if (events.length === 0) return known(undefined);
+    const uuids = events.map(({ waiterUuid }) => waiterUuid);
+    const records = await session.one(this.waiters.findStored(waitlistId, uuids));
     const byUuid = new Map(records.map((record) => [record.uuid, record]));
-    const events = signups.flatMap(({ waiterUuid: uuid, number, priority, webhookIds, createdAt: at }) => {
-      const record = byUuid.get(uuid);
-      if (!record || at.getTime() < oldestMs) return [];
-      const event = 'new_signup' as const;
-      const body = eventBody({ event, uuid, waiter: { ...record, priority }, referredUuid: null }, waitlist);
-      return [{ number, event, waiterUuid: uuid, body, at, webhookIds }];
-    });
-    return together([this.deliveries.insert(waitlist.id, events), this.unsent.delete(waitlist.id, signups)]);
+    const shown = events.flatMap(
+      ({ waiterUuid: uuid, number, position, signupPage, questions, webhookIds, createdAt }) => {
+        const record = byUuid.get(uuid);
+        if (!record) return [];
+        const event = 'new_signup' as const;
+        const waiter = { ...record, priority: position };
+        const page = { urlLocation: signupPage, hostedPage: signupPage };
+        const waitlist = { ...page, questions: JSON.parse(questions) as Question[] };
+        const body = eventBody({ event, uuid, waiter, referredUuid: null }, waitlist);
+        return [{ number, event, waiterUuid: uuid, body, at: createdAt, webhookIds }];
+      },
+    );
+    return together([this.deliveries.insert(waitlistId, shown), this.events.delete(waitlistId, uuids)]);
   }
 }

@@ -77,8 +77,9 @@ export class WaiterStore {
     return this.findWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'), without);
   }
 
-  /** The whole records with these uuids, without their positions. */
+  /** The records with these uuids, with `metadata` and `answers`, without their positions: it reads no buckets. */
   findStored(waitlistId: number, uuids: readonly string[]): Query<StoredWaiter[]> {
+    if (uuids.length === 0) return known([]);
     return select<Row, StoredWaiter[]>(
       `SELECT ${this.waiters.select('w')} FROM waiter w ${this.database.dialect.byIndex('waiter_uuid')}
        WHERE w.waitlist_id = ? AND w.uuid IN (${placeholders(uuids.length)})`,

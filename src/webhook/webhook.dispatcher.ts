@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
-import { UnsentSignupStore } from '../outbox/unsent-signup.store.js';
+import { SignupEventStore } from '../outbox/signup-event.store.js';
 import type { WebhookEntity } from '../outbox/webhook.entity.js';
 import { BackgroundTask } from '../platform/background-task.js';
 import { Database } from '../platform/database/database.js';
@@ -15,7 +15,7 @@ import { WebhookMetrics } from './webhook.metrics.js';
 import { WebhookSender } from './webhook.sender.js';
 import { WebhookService } from './webhook.service.js';
 
-/** How often each process looks for retries that are due, and for deliveries of processes that died. */
+/** How often each process looks for retries that are due, and for signups and deliveries of processes that died. */
 const POLL_MS = 1_000;
 /** Longer than an attempt plus the time in which its result is stored. */
 const LEASE_MS = 30_000;
@@ -29,7 +29,7 @@ const PER_WEBHOOK = { healthy: 8, failing: 2 };
 const PER_PROCESS = { healthy: 256, failing: 128 };
 /** While commands wait for a transaction, signups come first: claims and results are gathered in few transactions. */
 const BUSY_PAUSE_MS = 200;
-/** The same for making deliveries, which are not sent faster than that anyway. */
+/** The same before making deliveries: a transaction makes more than a webhook is sent meanwhile. */
 const BUSY_MAKING_PAUSE_MS = 500;
 /** Results stored in one transaction. */
 const SETTLED_MAX = 100;
@@ -58,8 +58,8 @@ interface Tried extends Ended {
 
 /**
  * Makes the deliveries of new signups, and sends all deliveries. Every process has one; they share the work by locks and claims in
- * the database. It makes, claims and stores results in short transactions, at most one of each at a time, so that no receiver
- * keeps a connection from requests.
+ * the database. It makes deliveries, claims them and stores results in short transactions, at most one of each at a time, so that
+ * no receiver keeps a connection from requests.
  */
 @Injectable()
 export class WebhookDispatcher implements BeforeApplicationShutdown {
@@ -69,7 +69,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   private readonly settling = new BackgroundTask(() => this.settleAll(), POLL_MS);
   private isWatching = false;
   /** Waitlists that may have signups without deliveries. */
-  private readonly unmade = new Set<number>();
+  private readonly waitlistsWithSignups = new Set<number>();
   /** Webhooks that may have due deliveries. */
   private readonly due = new Set<number>();
   /** Attempts under way, or whose result is not stored yet, by webhook. */
@@ -83,8 +83,8 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly deliveries: DispatchStore,
-    private readonly unsent: UnsentSignupStore,
-    private readonly signups: SignupDeliveries,
+    private readonly signupEvents: SignupEventStore,
+    private readonly signupDeliveries: SignupDeliveries,
     private readonly webhooks: WebhookService,
     private readonly sender: WebhookSender,
     private readonly secrets: Secrets,
@@ -93,7 +93,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     signal: OutboxSignal,
   ) {
     signal.onDeliveries = (webhookIds) => this.wake(webhookIds);
-    signal.onSignups = (waitlistId) => this.wakeMaking([waitlistId]);
+    signal.onSignups = (waitlistId) => this.wakeForSignups([waitlistId]);
   }
 
   /** Starts to send. `onFailure` gets every error except an unavailable database. */
@@ -102,7 +102,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     for (const task of [this.settling, this.claiming, this.making, this.polling]) task.start(onFailure);
   }
 
-  /** Claims nothing more, and stores the results of the attempts under way. What has no response soon is given back. */
+  /** Makes and claims nothing more, and stores the results of the attempts under way. What has no response soon is given back. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.polling.stop();
     await this.making.stop();
@@ -121,34 +121,38 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     this.claiming.wake();
   }
 
-  private wakeMaking(waitlistIds: readonly number[]): void {
-    if (!this.isWatching || waitlistIds.length === 0) return;
-    for (const id of waitlistIds) this.unmade.add(id);
+  private wakeForSignups(waitlistIds: readonly number[]): void {
+    if (!this.isWatching) return;
+    for (const id of waitlistIds) this.waitlistsWithSignups.add(id);
     this.making.wake();
   }
 
   private async poll(): Promise<void> {
     const now = new Date();
-    const [pending, waitlists] = await this.database.all([this.deliveries.findPending(), this.unsent.findWaitlists()]);
-    this.wakeMaking(waitlists.map(({ id }) => id));
+    const [pending, waitlists] = await this.database.all([
+      this.deliveries.findPending(),
+      this.signupEvents.findWaitlists(),
+    ]);
+    this.wakeForSignups(waitlists.map(({ id }) => id));
     this.wake(pending.filter(({ nextAttemptAt }) => nextAttemptAt <= now).map(({ id }) => id));
   }
 
   /** Makes deliveries of new signups, some of each waitlist in turn. */
   private async makeAll(): Promise<void> {
-    while (this.unmade.size > 0) {
+    while (this.waitlistsWithSignups.size > 0) {
       await this.giveWay(BUSY_MAKING_PAUSE_MS);
-      for (const id of [...this.unmade]) {
+      for (const id of [...this.waitlistsWithSignups]) {
         if (this.making.isStopped) return;
-        this.unmade.delete(id);
-        await this.making.attempt(() => this.make(id));
+        await this.making.attempt(() => this.makeFor(id));
       }
     }
   }
 
-  private async make(waitlistId: number): Promise<void> {
-    const { webhookIds, hasMore } = await this.signups.makeFirst(waitlistId);
-    if (hasMore) this.unmade.add(waitlistId);
+  private async makeFor(waitlistId: number): Promise<void> {
+    // First, so that a signup that is committed meanwhile adds it again. If this fails, the next poll does.
+    this.waitlistsWithSignups.delete(waitlistId);
+    const { webhookIds, hasMore } = await this.signupDeliveries.makeFirst(waitlistId);
+    if (hasMore) this.waitlistsWithSignups.add(waitlistId);
     this.wake(webhookIds);
   }
 
@@ -173,7 +177,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     return Math.max(0, Math.min(PER_WEBHOOK[state] - own, PER_PROCESS[state] - total));
   }
 
-  /** Waits a moment while commands wait for a transaction. */
+  /** Waits so long if commands wait for a transaction. */
   private async giveWay(ms: number): Promise<void> {
     if (this.queue.waiting > 0) await pause(ms);
   }

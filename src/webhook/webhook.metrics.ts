@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Counter } from 'prom-client';
-import { UnsentSignupStore } from '../outbox/unsent-signup.store.js';
+import { SignupEventStore } from '../outbox/signup-event.store.js';
 import { Database } from '../platform/database/database.js';
 import { databaseGauge } from '../platform/database/database-gauge.js';
 import { mapped, together } from '../platform/database/session.js';
@@ -15,7 +15,7 @@ const OUTCOMES = ['delivered', 'retried', 'failed'] as const;
 export class WebhookMetrics {
   private readonly attempts: Counter<'outcome'>;
 
-  constructor({ registry }: Metrics, database: Database, deliveries: DispatchStore, unsent: UnsentSignupStore) {
+  constructor({ registry }: Metrics, database: Database, deliveries: DispatchStore, signupEvents: SignupEventStore) {
     this.attempts = new Counter({
       name: 'waitlist_webhook_attempts_total',
       help: 'Attempts of deliveries, by outcome: delivered, retried (another one follows), failed (the last one).',
@@ -25,17 +25,18 @@ export class WebhookMetrics {
     for (const outcome of OUTCOMES) this.attempts.inc({ outcome }, 0);
     databaseGauge(registry, database, {
       name: 'waitlist_webhook_pending_deliveries',
-      help: `Deliveries that wait for an attempt, counted up to ${COUNTED_MAX}.`,
+      help: `Deliveries that wait for an attempt, and those that new signups will get, counted up to ${COUNTED_MAX}.`,
       read: () =>
-        mapped(together([deliveries.countPending(), unsent.countDeliveries(COUNTED_MAX)]), ([made, unmade]) =>
-          Math.min(made + unmade, COUNTED_MAX),
+        mapped(
+          together([deliveries.countPending(), signupEvents.countDeliveries(COUNTED_MAX)]),
+          ([pending, expected]) => Math.min(pending + expected, COUNTED_MAX),
         ),
     });
     databaseGauge(registry, database, {
       name: 'waitlist_webhook_delay_seconds',
-      help: 'How long the delivery that waits longest has been due.',
+      help: 'How long the delivery or the signup that waits longest has been due.',
       read: () =>
-        mapped(together([deliveries.findPending(), unsent.findWaitlists()]), ([pending, waitlists]) => {
+        mapped(together([deliveries.findPending(), signupEvents.findWaitlists()]), ([pending, waitlists]) => {
           const due = [...pending.map(({ nextAttemptAt }) => nextAttemptAt), ...waitlists.map(({ since }) => since)];
           const firstMs = Math.min(...due.map((moment) => moment.getTime()));
           return Math.max(0, Date.now() - firstMs) / 1000;

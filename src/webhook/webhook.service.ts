@@ -148,7 +148,14 @@ export class WebhookService {
     const { waitlistId, id: webhookId } = ref;
     const at = new Date();
     const payload = newPayload({ waitlistId, waiterUuid: null, body: { event: 'test', signup: {} }, at });
-    const delivery = newDelivery(payload, { webhookId, number: 0, event: 'test', createdAt: at, nextAttemptAt: at });
+    const delivery = newDelivery(payload, {
+      id: payload.id,
+      webhookId,
+      number: 0,
+      event: 'test',
+      createdAt: at,
+      nextAttemptAt: at,
+    });
     const work = async () => {
       requireOn(await this.getOwned(write.accountId, ref));
       const record = { action: 'webhook_tested', wholeAnswer: delivery } as const;

@@ -71,9 +71,19 @@ export class WebhookStore {
     return affected === 1;
   }
 
-  /** Its deliveries stay until they expire. No statement finds them without their webhook. */
-  delete({ id }: WebhookRef): Query<void> {
-    return write('DELETE FROM webhook WHERE id = ?', [id]);
+  /**
+   * Its deliveries stay until they expire. No statement finds them without their webhook. After the last webhook of a waitlist,
+   * nobody wants the deliveries of its signups.
+   */
+  delete({ id, waitlistId }: WebhookRef): Query<unknown> {
+    return together([
+      write('DELETE FROM webhook WHERE id = ?', [id]),
+      write(
+        `${this.database.dialect.deleteByPrimaryKey('signup_event')}
+         WHERE waitlist_id = ? AND NOT EXISTS (SELECT 1 FROM webhook h WHERE h.waitlist_id = ?)`,
+        [waitlistId, waitlistId],
+      ),
+    ]);
   }
 
   insertDelivery(delivery: DeliveryEntity, payload: PayloadEntity): Query<unknown> {

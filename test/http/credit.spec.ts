@@ -175,7 +175,7 @@ describe('the credit of a referral', () => {
 
   describe('and webhooks', () => {
     async function deliveries({ id }: OwnedWaitlist) {
-      // In production, the dispatcher does it.
+      // In production, the dispatcher makes them.
       await service.app.get(SignupDeliveries).makeFirst(id);
       const rows = await service.app.get(DataSource).getRepository(DeliveryEntity).find({ where: { waitlistId: id }, order: { number: 'ASC' } }); // prettier-ignore
       const payloads = await service.app
@@ -251,7 +251,7 @@ describe('the credit of a referral', () => {
       ]);
     });
 
-    it('get a signup as it was, before whatever changed the record later', async () => {
+    it('get a signup as it was, even if the record changed before its deliveries were made', async () => {
       const waitlist = await withWebhook();
       const [ada, bob, joe, kim] = await service.world.signups(waitlist, 4) as [Person, Person, Person, Person]; // prettier-ignore
       const eve = await refer(waitlist, bob);
@@ -259,23 +259,42 @@ describe('the credit of a referral', () => {
       await service.world.offboard(waitlist, [await service.world.idOf(waitlist, joe)]);
       await service.api.call('DELETE', '/api/v1/signup', { waitlist_id: waitlist.id, signups: [{ uuid: kim.uuid }] }, { token: waitlist.owner.token }); // prettier-ignore
 
+      const changes = { waitlist_url_location: 'https://example.com/new', questions: [{ question_value: 'Who?', optional: true }] }; // prettier-ignore
+      const { status } = await service.api.patch(`/api/v1/waitlist/${waitlist.id}`, changes, { token: waitlist.owner.token }); // prettier-ignore
+      expect(status).toBe(200);
+
       const bodies = (await deliveries(waitlist)).map(({ body }) => body);
 
-      const first = (person: Person, priority: number) => ({
+      const newSignup = ({ uuid, email, referral_link, answers }: Person, priority: number) => ({
         event: 'new_signup',
-        signup: { uuid: person.uuid, email: person.email, priority, status: 'waiting', amount_referred: 0 },
+        signup: { uuid, email, priority, status: 'waiting', amount_referred: 0, referral_link, answers },
       });
       expect(bodies).toMatchObject([
-        first(ada, 0),
-        first(bob, 1),
-        first(joe, 2),
-        // Its person was erased.
+        newSignup(ada, 0),
+        newSignup(bob, 1),
+        newSignup(joe, 2),
+        // Kim was erased, so the payload is gone.
         null,
-        first(eve, 4),
+        newSignup(eve, 4),
         { event: 'referral_credited', signup: { uuid: bob.uuid, amount_referred: 1 } },
         { event: 'offboarded_signup', signup: { uuid: joe.uuid, status: 'offboarded' } },
         { event: 'erased_signup', signup: { uuid: kim.uuid } },
       ]);
+    });
+
+    it('get nothing of earlier signups once the last of them is deleted', async () => {
+      const waitlist = await withWebhook();
+      const events = async () => service.app.get(DataSource).query(`SELECT number FROM signup_event WHERE waitlist_id = ${waitlist.id}`); // prettier-ignore
+      await service.world.signups(waitlist, 2);
+      const { token } = waitlist.owner;
+      const path = `/api/v1/waitlist/${waitlist.id}/webhook`;
+      const { body: hooks } = await service.api.get(path, { token });
+      expect(await events()).toHaveLength(2);
+
+      await service.api.call('DELETE', `${path}/${hooks[0].id}`, undefined, { token });
+
+      expect(await events()).toEqual([]);
+      expect(await deliveries(waitlist)).toEqual([]);
     });
 
     it('that do not exist yet get nothing: no delivery is stored, and no event number is used', async () => {

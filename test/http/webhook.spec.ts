@@ -4,7 +4,7 @@ import { getServers, setServers } from 'node:dns/promises';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { DeliveryStore, wanting } from '../../src/outbox/delivery.store.js';
+import { DeliveryStore, webhookIdsFor } from '../../src/outbox/delivery.store.js';
 import { OutboxSignal } from '../../src/outbox/outbox.signal.js';
 import type { EventName } from '../../src/outbox/webhook.entity.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -85,7 +85,7 @@ describe('a webhook', () => {
       hook.waitlist.id,
       events.map(([uuid, event]) => {
         number += 1;
-        const webhookIds = wanting([hook], event);
+        const webhookIds = webhookIdsFor([hook], event);
         return { number, event, waiterUuid: uuid, body: { event, signup: { uuid } }, at: new Date(), webhookIds };
       }),
     );

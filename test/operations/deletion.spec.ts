@@ -5,7 +5,7 @@ import { isEmbedded } from '../../src/platform/database/dialect.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { PageViewCounter } from '../../src/waitlist/page-views.service.js';
 import { type Service, startService } from '../support/service.js';
-import { UnsentSignupStore } from '../../src/outbox/unsent-signup.store.js';
+import { SignupEventStore } from '../../src/outbox/signup-event.store.js';
 import { DeliveryStore } from '../../src/outbox/delivery.store.js';
 import { MailStore } from '../../src/outbox/mail.store.js';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
@@ -128,14 +128,23 @@ describe('a deletion', () => {
     const { uuid: waiterUuid } = person!;
     const mail = { waiterUuid, kind: 'your_turn', emailKey: 'ada@example.com', network: null, at } as const;
     const event = { number: 0, event: 'new_signup', waiterUuid, body: {}, at, webhookIds: [1] } as const;
-    const unsent = { waitlistId: id, waiterUuid, number: 0, priority: 0, webhookIds: [1], createdAt: at };
+    const signup = {
+      waitlistId: id,
+      waiterUuid,
+      number: 0,
+      position: 0,
+      signupPage: '',
+      questions: '[]',
+      webhookIds: [1],
+      createdAt: at,
+    };
     const link = { tokenHash: waiterUuid.replaceAll('-', '').repeat(2), waitlistId: id, waiterUuid, emailKey: '', createdAt: at, expiresAt: at, usedAt: null }; // prettier-ignore
     await observer.app
       .get(Database)
       .all([
         observer.app.get(MailStore).insert(id, [mail]),
         observer.app.get(DeliveryStore).insert(id, [event]),
-        observer.app.get(UnsentSignupStore).insert([unsent]),
+        observer.app.get(SignupEventStore).insert([signup]),
         observer.app.get(VerificationLinkStore).insert(link),
       ]);
     await observer.app.get(Database).transaction(async (manager, session) => {

@@ -6,8 +6,9 @@ import { LARGE, type Page, type PageRequest, type Waiter } from '../../src/queue
 import { applicant } from '../support/applicant.js';
 import { Database } from '../../src/platform/database/database.js';
 import { ImportRunStore } from '../../src/queue/import/import-run.store.js';
+import { toSqlTime } from '../../src/platform/database/dialect.js';
+import { write } from '../../src/platform/database/session.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
-import { UnsentSignupStore } from '../../src/outbox/unsent-signup.store.js';
 import { SignupDeliveries } from '../../src/queue/signup-deliveries.js';
 import { DeliveryStore } from '../../src/outbox/delivery.store.js';
 import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
@@ -55,7 +56,8 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   /** The due deliveries of a webhook: a LIMIT ends each search. */
   delivery_due: 2,
   sqlite_autoindex_delivery_1: 1,
-  sqlite_autoindex_unsent_signup_1: 1,
+  /** The first signups of a waitlist: a LIMIT ends the search. */
+  sqlite_autoindex_signup_event_1: 1,
   mail_waiter: 2,
   verification_link_waiter: 2,
   sqlite_autoindex_verification_link_1: 1,
@@ -323,24 +325,21 @@ describe('the plans of the frequent statements', () => {
     }));
 
   it('make the deliveries of new signups, however many wait', async () => {
-    const [unsent, signups] = [service.app.get(UnsentSignupStore), service.app.get(SignupDeliveries)];
     const database = service.app.get(Database);
-    const createdAt = new Date();
     for (const crowd of [small, large]) {
       const webhookId = await backlog(crowd);
-      const rows = Array.from({ length: crowd.people }, (_, number) => ({
-        waitlistId: crowd.id,
-        waiterUuid: `waiting-${String(number).padStart(6, '0')}`,
-        number,
-        priority: 0,
-        webhookIds: [webhookId],
-        createdAt,
-      }));
-      await database.one(unsent.insert(rows));
+      await database.one(
+        write(
+          `INSERT INTO signup_event (waitlist_id, waiter_uuid, number, position, signup_page, questions, webhook_ids, created_at)
+           SELECT waitlist_id, uuid, seq, seq, '', '[]', ?, ? FROM waiter WHERE waitlist_id = ?`,
+          [`[${webhookId}]`, toSqlTime(new Date()), crowd.id],
+        ),
+      );
     }
+    if (isMySql()) await service.app.get(DataSource).query('ANALYZE TABLE signup_event');
     await expectFlat(async (crowd) => {
-      await database.one(unsent.findWaitlists());
-      expect(await signups.makeFirst(crowd.id)).toMatchObject({ hasMore: true });
+      const made = await service.app.get(SignupDeliveries).makeFirst(crowd.id);
+      expect(made).toMatchObject({ hasMore: true, webhookIds: [expect.any(Number)] });
     });
   });
 

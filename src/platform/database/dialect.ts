@@ -89,16 +89,6 @@ export class Dialect {
         };
   }
 
-  /** After a table's alias: use the primary key, which need not be a number, however small the table is. */
-  get byKey(): string {
-    return this.isEmbedded ? '' : 'FORCE INDEX (PRIMARY)';
-  }
-
-  /** After DELETE: the only form that takes a hint. A scan would wait for rows that other transactions are inserting. */
-  fromByKey(table: string): string {
-    return this.isEmbedded ? `FROM ${table}` : `${table} FROM ${table} ${this.byKey}`;
-  }
-
   /** At the end of a SELECT: locks the rows. SQLite has one writer at a time, and no row locks. */
   get forUpdate(): string {
     return this.isEmbedded ? '' : 'FOR UPDATE';
@@ -112,6 +102,19 @@ export class Dialect {
   /** After a table's alias: read rows by their ids, even where SQLite estimates that an index is better. */
   byId(): string {
     return this.isEmbedded ? 'NOT INDEXED' : 'FORCE INDEX (PRIMARY)';
+  }
+
+  /** After a table's alias: read by the primary key, however small the table is. SQLite needs no hint. */
+  byPrimaryKey(): string {
+    return this.isEmbedded ? '' : 'FORCE INDEX (PRIMARY)';
+  }
+
+  /**
+   * The start of a DELETE by primary key. MySQL takes a hint only in this form. A scan would wait for rows that other
+   * transactions are inserting.
+   */
+  deleteByPrimaryKey(table: string): string {
+    return this.isEmbedded ? `DELETE FROM ${table}` : `DELETE ${table} FROM ${table} ${this.byPrimaryKey()}`;
   }
 
   /**

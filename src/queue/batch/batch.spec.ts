@@ -392,7 +392,7 @@ describe('a batch', () => {
       expect(judged(decision)).toEqual([['withheld', 'disposable_domain', 'honeypot']]);
       expect(results(decision)).toMatchObject([{ waiter: { priority: 10, referredByToken: 'T6' }, isNew: true }]);
       expect(credits(decision)).toEqual([]);
-      expect(decision.events.map(({ event }) => event)).toEqual(['new_signup']);
+      expect([decision.signups.length, decision.events]).toEqual([1, []]);
     });
 
     it('against the mailboxes of the waitlist: those that join in the same batch count, those that it gives up do not', () => {
@@ -450,10 +450,10 @@ describe('a batch', () => {
     const decision = decideWith(facts, join('a@example.com', { referrerTokens: ['T6'] }), erase('x', 4), offboard('y', 3)); // prettier-ignore
     const [newcomer] = decision.joined;
 
+    expect(decision.signups).toEqual([{ number: 9, uuid: newcomer!.uuid, position: newcomer!.priority }]);
     expect(decision.events.map(({ number, event, uuid, referredUuid }) => [number, event, uuid, referredUuid])).toEqual([
       [7, 'offboarded_signup', 'u3', null],
       [8, 'erased_signup', 'u4', null],
-      [9, 'new_signup', newcomer!.uuid, null],
       [10, 'referral_credited', 'u6', newcomer!.uuid],
     ]); // prettier-ignore
     expect(decision.mails).toMatchObject([{ waiterUuid: 'u3', kind: 'your_turn', emailKey: '3@example.com' }]);

@@ -46,6 +46,7 @@ export function decide(facts: Facts, commands: readonly Command[]): Decision {
     usedLinks: state.usedLinks,
     changedEmails: state.changedEmails,
     mails: state.mails,
+    signups: state.signups,
     events: state.events,
   };
 }

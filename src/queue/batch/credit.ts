@@ -43,8 +43,7 @@ export function judgeReferral(
 export function giveCredit(state: State, { uuid, referredByToken }: StoredWaiter): void {
   const referrer = addToReferrer(state, referredByToken, 1);
   // Webhooks do not know a pending referrer yet: its `new_signup` will show the count.
-  if (referrer && referrer.status !== 'pending')
-    emit(state, 'referral_credited', referrer.uuid, { referredUuid: uuid });
+  if (referrer && referrer.status !== 'pending') emit(state, 'referral_credited', referrer.uuid, uuid);
 }
 
 /** Changes the credit of a record, and with it the count of its referrer. */
@@ -83,6 +82,7 @@ function enter(state: State, pending: StoredWaiter): void {
   setColumns(state, record.id, { seq: record.seq, status: record.status, rankKey: record.rankKey });
   // It is counted under this key; `countMoves` counts a later move of the batch from it.
   countedRankKeys.set(record.id, record.rankKey);
-  countEntry(state, record, null);
+  countEntry(state, record);
+  emit(state, 'new_signup', record.uuid);
   entered.push(record);
 }

@@ -103,14 +103,19 @@ export interface OwnerChange {
   readonly counts?: { readonly active: number };
 }
 
-/** An event for webhooks. */
+/** The `new_signup` of a new record. Its deliveries are made later (signup-deliveries.ts). */
+export interface SignupEvent {
+  readonly number: number;
+  readonly uuid: string;
+  readonly position: number;
+}
+
+/** Another event for webhooks. */
 export interface QueueEvent {
   readonly number: number;
   readonly event: EventName;
-  /** The record that the event shows. */
+  /** The record that the event shows, as it is after the changes. */
   readonly uuid: string;
-  /** That record, if it is new. Others are read after the changes. */
-  readonly newcomer: Waiter | null;
   /** Of `referral_credited`: the record that was referred. */
   readonly referredUuid: string | null;
 }
@@ -138,6 +143,7 @@ export interface Decision {
   /** The uuids of the records with another email: their links end. */
   readonly changedEmails: readonly string[];
   readonly mails: readonly NewMail[];
+  readonly signups: readonly SignupEvent[];
   /** In the order of their numbers. */
   readonly events: readonly QueueEvent[];
 }

@@ -8,7 +8,7 @@ import type { Found, Newcomer, Status, StoredWaiter, Waiter } from '../waiter.js
 import type { LeanWaitlist } from '../waitlist.table.js';
 import { giveCredit, judgeReferral, type Referral } from './credit.js';
 import type { Duplicate, Join } from './facts.js';
-import { addHolder, countEntry, mailLink, type State } from './state.js';
+import { addHolder, countEntry, emitSignup, mailLink, type State } from './state.js';
 
 /**
  * Adds a record for an applicant, or finds the one that has the same email or phone.
@@ -34,8 +34,12 @@ export function join(state: State, { applicant }: Join): Found | Duplicate {
   if (phoneKey !== null) takenPhones.set(phoneKey, waiter);
   addHolder(state.mailboxHolders, mailbox, waiter.uuid);
   if (waitlist.verification !== 'off') mailOnce(state, waiter, network);
-  if (isPending) waitlist.nextPending += 1;
-  else countEntry(state, waiter, waiter);
+  if (isPending) {
+    waitlist.nextPending += 1;
+  } else {
+    countEntry(state, waiter);
+    emitSignup(state, waiter);
+  }
   if (waiter.credit === 'credited') giveCredit(state, waiter);
   return { waiter, waitlist, keys, isNew: true, revealsRecord: false };
 }

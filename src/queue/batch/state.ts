@@ -7,7 +7,7 @@ import { rankKey } from '../rank-key.js';
 import type { RecentReferral } from '../recent-referral.store.js';
 import type { StoredWaiter, Waiter } from '../waiter.js';
 import type { Correction, MailboxHolder, Removal, TakenContact } from '../waiter.store.js';
-import type { Facts, OwnerChange, QueueEvent } from './facts.js';
+import type { Facts, OwnerChange, QueueEvent, SignupEvent } from './facts.js';
 
 /** The record that has an email or a phone, with the columns that decide whether a repeated signup gets a mail. */
 export type Taken = Omit<TakenContact, 'phoneKey'>;
@@ -55,6 +55,7 @@ export function stateOf(facts: Facts) {
     usedLinks: [] as VerificationLinkEntity[],
     changedEmails: [] as string[],
     mails: [] as NewMail[],
+    signups: [] as SignupEvent[],
     events: [] as QueueEvent[],
   };
 }
@@ -116,14 +117,12 @@ export function countMoves({ records, countedRankKeys, counters }: State): void 
   }
 }
 
-/** Counts a record that takes the last place of the queue, and emits its `new_signup`. */
-export function countEntry(state: State, record: StoredWaiter, newcomer: Waiter | null): void {
-  const { waitlist, counters, days } = state;
+/** Counts a record that takes the last place of the queue. */
+export function countEntry({ waitlist, counters, days }: State, record: StoredWaiter): void {
   waitlist.nextSeq += 1;
   countRecord(waitlist, record, 1);
   counters.join(record);
   days.count(daysOf(record), 1);
-  emit(state, 'new_signup', record.uuid, { newcomer });
 }
 
 /** Adds an event with the next number, if the waitlist has an active webhook. */
@@ -131,10 +130,17 @@ export function emit(
   { waitlist, hasSubscribers, events }: State,
   event: EventName,
   uuid: string,
-  { newcomer = null, referredUuid = null }: Partial<Pick<QueueEvent, 'newcomer' | 'referredUuid'>> = {},
+  referredUuid: string | null = null,
 ): void {
   if (!hasSubscribers) return;
-  events.push({ number: waitlist.nextEvent, event, uuid, newcomer, referredUuid });
+  events.push({ number: waitlist.nextEvent, event, uuid, referredUuid });
+  waitlist.nextEvent += 1;
+}
+
+/** The same for the `new_signup` of a new record. */
+export function emitSignup({ waitlist, hasSubscribers, signups }: State, { uuid, priority }: Waiter): void {
+  if (!hasSubscribers) return;
+  signups.push({ number: waitlist.nextEvent, uuid, position: priority });
   waitlist.nextEvent += 1;
 }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { SignupEventStore } from '../../outbox/signup-event.store.js';
 import { v4 as uuidV4, v7 as uuidV7 } from 'uuid';
 import { AuditLog } from '../../platform/audit/audit-log.js';
 import { isDuplicateKey } from '../../platform/database/database-error.js';
@@ -12,6 +13,7 @@ import { CounterChanges } from '../counters.js';
 import { DayStore } from '../day.store.js';
 import { QueueMetrics } from '../queue.metrics.js';
 import { QueueStore } from '../queue.store.js';
+import { SignupDeliveries } from '../signup-deliveries.js';
 import { WaiterStore } from '../waiter.store.js';
 import type { WholeWaitlist } from '../waitlist.table.js';
 import {
@@ -65,6 +67,8 @@ export class QueueImporter {
     private readonly database: Database,
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
+    private readonly signupEvents: SignupEventStore,
+    private readonly signupDeliveries: SignupDeliveries,
     private readonly buckets: BucketStore,
     private readonly days: DayStore,
     private readonly runs: ImportRunStore,
@@ -264,8 +268,14 @@ export class QueueImporter {
     renamings: readonly Renaming[],
   ): Promise<void> {
     if (records.length === 0 && renamings.length === 0) return;
-    const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));
+    const credited = changedReferrers.map(({ uuid }) => uuid);
+    const [siblings, signupEvents] = await session.all([
+      this.buckets.findSiblings(waitlist.id, counters),
+      this.signupEvents.lockByUuids(waitlist.id, credited),
+    ]);
     await session.commit([
+      // It reads the records as they are before the changes.
+      await this.signupDeliveries.make(session, waitlist.id, signupEvents),
       ...renamings.map((renaming) => this.runs.rename(waitlist.id, renaming, ...spanOf(run))),
       this.runs.creditWaiting(
         waitlist.id,

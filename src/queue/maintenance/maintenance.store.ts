@@ -166,13 +166,13 @@ export class MaintenanceStore {
     return select(`SELECT 1 FROM ${table} WHERE waitlist_id = ? LIMIT 1`, [waitlistId], (rows) => rows.length > 0);
   }
 
-  /** Deletes at most `limit` rows. MySQL cannot limit a subquery of IN, but a derived table in it. */
-  deleteSome(table: string, key: string, waitlistId: number, limit: number): Query<void> {
+  /** Deletes at most `limit` rows. SQLite has no LIMIT here, and MariaDB reads the whole table if a subquery finds the rows. */
+  deleteSome(table: string, waitlistId: number, limit: number): Query<void> {
     return write(
-      `DELETE FROM ${table} WHERE waitlist_id = ? AND ${key} IN (
-         SELECT ${key} FROM (SELECT ${key} FROM ${table} WHERE waitlist_id = ? LIMIT ?) some
-       )`,
-      [waitlistId, waitlistId, limit],
+      this.database.dialect.isEmbedded
+        ? `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE waitlist_id = ? LIMIT ?)`
+        : `DELETE FROM ${table} WHERE waitlist_id = ? LIMIT ?`,
+      [waitlistId, limit],
     );
   }
 

@@ -12,15 +12,8 @@ import { MaintenanceStore } from './maintenance.store.js';
 const CHUNK_SIZE = 1_000;
 /** How often each process looks for deletions that another process or an outage left unfinished. */
 const LOOK_MS = 5_000;
-/** Tables with more rows of a waitlist than one transaction should delete, and their primary keys. */
-const LONG_TABLES = [
-  ['recent_referral', 'id'],
-  ['unsent_signup', 'waiter_uuid'],
-  ['delivery', 'id'],
-  ['payload', 'id'],
-  ['mail', 'id'],
-  ['verification_link', 'token_hash'],
-] as const;
+/** Tables with more rows of a waitlist than one transaction should delete. */
+const LONG_TABLES = ['recent_referral', 'signup_event', 'delivery', 'payload', 'mail', 'verification_link'];
 
 /**
  * Deletes the records of deleted waitlists in the background, one transaction per chunk. The mark of a deleted waitlist is
@@ -96,9 +89,9 @@ export class QueuePurger implements BeforeApplicationShutdown {
     for (let family = await nextFamily(); family; family = await nextFamily()) {
       if (!(await this.step(waitlistId, this.buckets.deleteFamilies(waitlistId, family)))) return false;
     }
-    for (const [table, key] of LONG_TABLES) {
+    for (const table of LONG_TABLES) {
       while (await this.database.one(this.records.hasRows(table, waitlistId))) {
-        if (!(await this.step(waitlistId, this.records.deleteSome(table, key, waitlistId, CHUNK_SIZE)))) return false;
+        if (!(await this.step(waitlistId, this.records.deleteSome(table, waitlistId, CHUNK_SIZE)))) return false;
       }
     }
     for (const table of this.tables) {

@@ -233,12 +233,14 @@ export const initial = migrationsOf(1763683200000, [
   // The webhooks of a waitlist.
   index('webhook_waitlist', 'webhook', 'waitlist_id, id'),
   table(
-    'unsent_signup',
+    'signup_event',
     (is) => `
       waitlist_id ${is.id} NOT NULL,
       waiter_uuid ${is.code(36)} NOT NULL,
       number ${is.id} NOT NULL,
-      priority ${is.id} NOT NULL,
+      position ${is.id} NOT NULL,
+      signup_page ${is.text(2048)} NOT NULL,
+      questions ${is.json} NOT NULL,
       webhook_ids ${is.code(255)} NOT NULL,
       created_at ${is.time} NOT NULL,
       PRIMARY KEY (waitlist_id, waiter_uuid)`,

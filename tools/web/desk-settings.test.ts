@@ -1,7 +1,8 @@
 /** An owner sets a waitlist up, by clicks. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
+import { until } from '../../test/support/service-process.js';
 import { call, checkPage, logIn, Stage } from './harness.js';
 
 interface Waitlist {
@@ -19,6 +20,7 @@ interface Waitlist {
 }
 
 const colorOf = (element: Element) => getComputedStyle(element).backgroundColor;
+const hasColor = (element: Locator, color: string) => until(async () => (await element.evaluate(colorOf)) === color);
 
 let stage: Stage;
 before(async () => {
@@ -188,21 +190,23 @@ test('colors and words show in the preview at once, and on the page once they ar
     body: { configuration_style_json: { font: 'of another program' } },
   });
   const page = await openSettings('look');
-  const canvas = page.frameLocator('iframe[title="Preview"]').locator('html');
+  const preview = page.frameLocator('iframe[title="Preview"]');
+  const canvas = preview.locator('html');
+  const button = preview.locator('.waitlist-button');
+  // The frame loads a moment after the tab.
+  await button.waitFor();
   const scheme = page.getByRole('radiogroup', { name: 'Colors' });
   await scheme.getByText('Dark').click();
-  assert.equal(await canvas.evaluate(colorOf), 'rgb(13, 14, 17)');
+  await hasColor(canvas, 'rgb(13, 14, 17)');
   await scheme.getByText('Light').click();
-  assert.equal(await canvas.evaluate(colorOf), 'rgb(245, 246, 247)');
+  await hasColor(canvas, 'rgb(245, 246, 247)');
   await page.getByRole('textbox', { name: 'Title' }).fill('First in line');
   await page.getByLabel('Button text').fill('Let me in');
   await page.getByLabel('Background').fill('#102a43');
   await page.getByLabel('Button', { exact: true }).fill('#f0b429');
-  const preview = page.frameLocator('iframe[title="Preview"]');
   await preview.locator('h1', { hasText: 'First in line' }).waitFor();
-  const button = preview.locator('.waitlist-button');
-  assert.equal(await button.innerText(), 'Let me in');
-  assert.equal(await button.evaluate(colorOf), 'rgb(240, 180, 41)');
+  await button.filter({ hasText: /^Let me in$/ }).waitFor();
+  await hasColor(button, 'rgb(240, 180, 41)');
   await checkPage(page, 'desk-settings-look-colors');
   await page.getByText('Joined', { exact: true }).click();
   await preview.getByText('1,203 people are ahead of you.').waitFor();

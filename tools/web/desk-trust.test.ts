@@ -113,6 +113,8 @@ test('a withheld referral is shown with its reasons; approved it moves the refer
   assert.equal(await placeOf(id, 'referrer@example.com'), 10 - PLACES);
   const page = await open(`/${id}/people`);
   await page.getByLabel('Referrals', { exact: true }).selectOption('Withheld');
+  // The list of everybody shows the reasons too.
+  await page.locator('[role="grid"][aria-rowcount="3"]').waitFor();
   await page.getByText('a throwaway address').nth(1).waitFor();
   assert.equal(await page.getByRole('row').count(), 1 + 2);
   await row('one').getByRole('checkbox').click();

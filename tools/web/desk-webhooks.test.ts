@@ -98,6 +98,7 @@ test('a webhook is edited and turned off; its secret is replaced', async () => {
   await checkPage(page, 'desk-webhooks-edit');
   await edit.getByRole('button', { name: 'Save' }).click();
   await webhook.getByText('all events').waitFor({ state: 'detached' });
+  await edit.waitFor({ state: 'detached' });
   await webhook.getByRole('switch').press('Space');
   await webhook.getByText('Off', { exact: true }).waitFor();
   assert.deepEqual(

@@ -83,6 +83,12 @@ async function logOut(scheme) {
   await authorize(scheme, (container) => container.locator('button', { hasText: 'Logout' }).click());
 }
 
+/** The page, once it is there again and has taken over the token that the tab kept. */
+async function resumed() {
+  await block('listWaiters').waitFor();
+  await page.locator('.auth-wrapper .btn.authorize.locked').waitFor();
+}
+
 const stored = () => page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
 
 test('leads from logging in to offboarding by clicks, with the examples as they stand', async () => {
@@ -131,7 +137,7 @@ test('keeps the access token over a reload, and never the refresh token', async 
   assert.ok(!(await stored()).includes(body.refresh_token));
 
   await page.reload();
-  await block('listWaiters').waitFor();
+  await resumed();
 
   assert.equal(await isAuthorized('refresh_token'), false);
   assert.equal((await execute(await open('listWaiters'))).status, 200);
@@ -185,6 +191,7 @@ test('has examples that can be pressed without harm', async () => {
 
 test('shows an operation on two screens, with its own failures and a link to all', async () => {
   await page.reload();
+  await block('listWaiters').waitFor();
   for (const operationId of await operationIds()) {
     const operation = await open(operationId);
     if (!EMPTY.includes(operationId)) await operation.locator('.responses-table .microlight').first().waitFor();
@@ -250,7 +257,7 @@ test('shows the earlier generations on a page of their own, and stays logged in'
 
   assert.ok(await page.locator('.info a[href="/docs"]').first().isVisible());
   await page.goto(`${service.url}/docs`);
-  await block('listWaiters').waitFor();
+  await resumed();
   assert.equal(await isAuthorized('access_token'), true);
 });
 

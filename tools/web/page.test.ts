@@ -42,7 +42,7 @@ for (const javaScriptEnabled of [true, false]) {
 
     await page.getByRole('heading', { name: 'You’re number 2' }).waitFor();
     assert.match(page.url(), /\/waitlist\/\d+\/status\/[\da-f-]{36}$/);
-    assert.ok(await page.getByText('1 person is ahead of you.').isVisible());
+    await page.getByText('1 person is ahead of you.').waitFor();
     const link = await page.getByLabel('Your link to share').inputValue();
     assert.notEqual(link, friend.referral_link);
     assert.equal(await page.getByRole('row', { name: /Ada/ }).locator('td').last().innerText(), '1');

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { SignupEventStore } from '../../outbox/signup-event.store.js';
 import { v4 as uuidV4, v7 as uuidV7 } from 'uuid';
+import { SignupEventStore } from '../../outbox/signup-event.store.js';
 import { AuditLog } from '../../platform/audit/audit-log.js';
 import { isDuplicateKey } from '../../platform/database/database-error.js';
 import { Database } from '../../platform/database/database.js';

@@ -45,7 +45,7 @@ export class AuditEventDto {
     type: 'array',
     maxItems: SUBJECTS_MAX,
     items: { type: 'string', ...UUID_SCHEMA },
-    description: 'The `uuid`s of the Waiters that the event offboarded; empty for other actions.',
+    description: 'The `uuid`s of the Waiters that the action changed or erased; empty if it names none.',
   })
   uuids!: readonly string[];
 

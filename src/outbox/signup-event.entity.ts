@@ -21,7 +21,7 @@ export class SignupEventEntity {
   @Column({ name: 'signup_page', type: 'varchar' })
   signupPage!: string;
 
-  /** The waitlist's questions at the signup, as JSON. */
+  /** The waitlist's questions at the signup, without their options, as JSON. */
   @Column({ type: 'varchar' })
   questions!: string;
 

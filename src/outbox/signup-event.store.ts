@@ -5,7 +5,7 @@ import { known, type Query, select, together, write } from '../platform/database
 import type { Row, Table } from '../platform/database/table.js';
 import { SignupEventEntity } from './signup-event.entity.js';
 
-/** Rows in one statement: each can have 16 KiB of questions. */
+/** Rows in one statement: questions make some long. */
 const ROWS_MAX = 100;
 
 /** A waitlist that has signups without deliveries, and the time of the first. */

@@ -1,11 +1,13 @@
 import type { EventName } from '../outbox/webhook.entity.js';
 import { recordFields } from './record.dto.js';
-import type { Waiter } from './waiter.js';
 import type { SignupPage } from './referral-link.js';
-import type { LeanWaitlist } from './waitlist.table.js';
+import type { Waiter } from './waiter.js';
+import type { Question } from './waitlist.entity.js';
+
+export type ShownQuestion = Pick<Question, 'id' | 'text' | 'optional'>;
 
 /** What the body shows of the waitlist. */
-type ShownWaitlist = SignupPage & Pick<LeanWaitlist, 'questions'>;
+type ShownWaitlist = SignupPage & { readonly questions: readonly ShownQuestion[] };
 
 /** An event, and the record that it shows; null if the record was erased. */
 interface ShownEvent {

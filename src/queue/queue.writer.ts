@@ -55,7 +55,7 @@ const WEIGHTY_TEXT_BYTES = 8 * 1024;
 const WAITING_MAX = 10_000;
 /** Reorderings that may wait for the one that runs. Each takes seconds at a hundred thousand referrers. */
 const REORDERINGS_WAITING_MAX = 64;
-/** For an offboarding of more records than a batch has: its events can have 16 MB of payloads, and 10,000 deliveries. */
+/** For an offboarding of more records than a batch has: its events can have 32 MB of payloads, and 20,000 deliveries. */
 const OFFBOARDING_MAX_MS = 20_000;
 /** A reordering can move millions of records. */
 const REORDERING_MAX_MS = 10 * 60_000;
@@ -97,7 +97,7 @@ export interface Configured {
  * arrive during one transaction share the next.
  *
  * A batch is one transaction: lock the row and read the facts, decide (batch.ts), store the decision and commit. That is
- * two round trips for signups without referrers; changes of existing records take one to three more. Each caller is answered after the commit. All
+ * two round trips for signups without referrers; changes of existing records take up to four more. Each caller is answered after the commit. All
  * commands are safe to repeat: a join finds its own record by its contact data; an owner's command recognizes its own work
  * by its audit event, which has the command's id.
  */
@@ -549,7 +549,7 @@ function signupEventsOf({ at, waitlist, signups }: Decision, subscribers: readon
   const common = {
     waitlistId: waitlist.id,
     signupPage: signupPage(waitlist),
-    questions: JSON.stringify(waitlist.questions),
+    questions: JSON.stringify(waitlist.questions.map(({ id, text, optional }) => ({ id, text, optional }))),
     webhookIds,
     createdAt: at,
   };

@@ -62,7 +62,10 @@ export class RecordDto {
   @ApiProperty({ ...UUID_SCHEMA, description: 'Permanent id of the record in every view.' })
   uuid!: string;
 
-  @ApiProperty({ description: 'Whether the contact data is verified: the owner sets it.', example: false })
+  @ApiProperty({
+    description: 'Whether the email is verified: by a click on the link in a mail, or by the owner.',
+    example: false,
+  })
   verified!: boolean;
 }
 

@@ -4,9 +4,8 @@ import type { SignupEventEntity } from '../outbox/signup-event.entity.js';
 import { SignupEventStore } from '../outbox/signup-event.store.js';
 import { Database } from '../platform/database/database.js';
 import { known, type Query, type Session, together } from '../platform/database/session.js';
-import { eventBody } from './event-body.js';
+import { eventBody, type ShownQuestion } from './event-body.js';
 import { WaiterStore } from './waiter.store.js';
-import type { Question } from './waitlist.entity.js';
 
 /** Signups in one transaction: up to 500 deliveries with ten webhooks. Batches that change these records wait for it. */
 const SIGNUPS_MAX = 50;
@@ -57,7 +56,7 @@ export class SignupDeliveries {
         const event = 'new_signup' as const;
         const waiter = { ...record, priority: position };
         const page = { urlLocation: signupPage, hostedPage: signupPage };
-        const waitlist = { ...page, questions: JSON.parse(questions) as Question[] };
+        const waitlist = { ...page, questions: JSON.parse(questions) as ShownQuestion[] };
         const body = eventBody({ event, uuid, waiter, referredUuid: null }, waitlist);
         return [{ number, event, waiterUuid: uuid, body, at: createdAt, webhookIds }];
       },

@@ -145,7 +145,8 @@ export class DeliveryDto {
   @ApiProperty({
     enum: ['pending', 'delivered', 'failed'],
     enumName: 'DeliveryStatus',
-    description: '`failed` after the last attempt of the schedule, about 28 hours after the first.',
+    description:
+      '`failed` after the last attempt of the schedule, about 28 hours after the first, or because the payload was deleted.',
   })
   status!: DeliveryEntity['status'];
 

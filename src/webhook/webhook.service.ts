@@ -16,7 +16,7 @@ import { AddressGuard } from './address-guard.js';
 import { newSecret, type NewWebhook, type ReplaySelection, type WebhookChanges, type WebhookRef } from './webhook.js';
 import { WebhookStore } from './webhook.store.js';
 
-/** Webhooks of one waitlist. A signup stores a row for each, in its own transaction. */
+/** Webhooks of one waitlist. Each event has a row for each. */
 export const WEBHOOKS_MAX = 10;
 /** Time for the receivers to learn a new secret. */
 const OLD_SECRET_MS = 24 * 3_600_000;

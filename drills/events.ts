@@ -23,7 +23,7 @@ import { openWaitlist } from './support/traffic.js';
 
 const REPLICAS = 3;
 const VISITORS = 8;
-/** The events of a person who is offboarded, in order. The others have the first alone, of which a dispatcher makes the deliveries. */
+/** The events of an offboarded person, in order. Other people have only the first, so a dispatcher makes its deliveries. */
 const EVENTS = ['new_signup', 'verified_signup', 'offboarded_signup'];
 /** People before the first kill. */
 const CALM_SHARE = 0.3;

@@ -77,15 +77,9 @@ export class WaiterStore {
     return this.findWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'), without);
   }
 
-  /** The records with these uuids, with `metadata` and `answers`, without their positions: it reads no buckets. */
+  /** The records with these uuids, with `metadata` and `answers`, without their positions. */
   findStored(waitlistId: number, uuids: readonly string[]): Query<StoredWaiter[]> {
-    if (uuids.length === 0) return known([]);
-    return select<Row, StoredWaiter[]>(
-      `SELECT ${this.waiters.select('w')} FROM waiter w ${this.database.dialect.byIndex('waiter_uuid')}
-       WHERE w.waitlist_id = ? AND w.uuid IN (${placeholders(uuids.length)})`,
-      [waitlistId, ...uuids],
-      (rows) => rows.map((row) => this.waiters.read(row)),
-    );
+    return this.findStoredWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'));
   }
 
   /** The records that links of verification mails name, without `metadata` and `answers`. */
@@ -150,25 +144,14 @@ export class WaiterStore {
   /** The records that one of these keys matches, without `metadata` and `answers`. */
   findKnown(waitlistId: number, contacts: readonly ContactKeys[]): Query<StoredWaiter[]> {
     return this.byContacts(contacts, (column, keys, hint) =>
-      select<Row, StoredWaiter[]>(
-        `SELECT ${this.waiters.select('w', LARGE)} FROM waiter w ${hint}
-         WHERE w.waitlist_id = ? AND w.${column} IN (${placeholders(keys.length)})`,
-        [waitlistId, ...keys],
-        (rows) => rows.map((row) => this.waiters.read(row)),
-      ),
+      this.findStoredWhere(waitlistId, `w.${column}`, keys, hint, LARGE),
     );
   }
 
   /** The records that have one of these tokens, without `metadata` and `answers`. */
   findReferrers(waitlistId: number, tokens: readonly string[]): Query<StoredWaiter[]> {
-    if (tokens.length === 0) return known([]);
-    return select<Row, StoredWaiter[]>(
-      `SELECT ${this.waiters.select('w', LARGE)}
-       FROM waiter w ${this.database.dialect.byIndex('waiter_token')}
-       WHERE w.waitlist_id = ? AND w.referral_token IN (${placeholders(tokens.length)})`,
-      [waitlistId, ...tokens],
-      (rows) => rows.map((row) => this.waiters.read(row)),
-    );
+    const hint = this.database.dialect.byIndex('waiter_token');
+    return this.findStoredWhere(waitlistId, 'w.referral_token', tokens, hint, LARGE);
   }
 
   /** The records that have one of these folded mailboxes. */
@@ -360,6 +343,23 @@ export class WaiterStore {
        WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
       [waitlistId, ...values],
       (rows) => rows.map((row) => Object.assign(this.waiters.read(row), { priority: priorityOf(row) })),
+    );
+  }
+
+  /** The same without positions: it reads no buckets. */
+  private findStoredWhere(
+    waitlistId: number,
+    column: string,
+    values: readonly string[],
+    hint: string,
+    without: Without = [],
+  ): Query<StoredWaiter[]> {
+    if (values.length === 0) return known([]);
+    return select<Row, StoredWaiter[]>(
+      `SELECT ${this.waiters.select('w', without)} FROM waiter w ${hint}
+       WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
+      [waitlistId, ...values],
+      (rows) => rows.map((row) => this.waiters.read(row)),
     );
   }
 

@@ -156,8 +156,8 @@ export function newPayload({ waitlistId, waiterUuid, body, at }: NewPayload): Pa
 }
 
 /**
- * The same for the same event and webhook, so that a receiver recognizes it even if a failover lost the delivery, but not the event.
- * Ids are in the order of the events.
+ * The same for the same event and webhook, so that a receiver recognizes it even if a failover lost the delivery, but not the
+ * event. Ids are in the order of the events.
  */
 function deliveryId(waitlistId: number, number: number, webhookId: number, at: Date): string {
   const random = createHash('sha256').update(`${waitlistId}/${number}/${webhookId}`).digest().subarray(0, 16);

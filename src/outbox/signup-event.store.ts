@@ -52,7 +52,8 @@ export class SignupEventStore {
   }
 
   /**
-   * Locks the first events of a waitlist, except those that another transaction has locked. UUIDs of version 7 sort by time, almost.
+   * Locks the first events of a waitlist, except those that another transaction has locked. UUIDs of version 7 sort by time,
+   * almost.
    */
   lockFirst(waitlistId: number, limit: number): Query<SignupEventEntity[]> {
     const { dialect } = this.database;

@@ -97,9 +97,9 @@ export interface Configured {
  * arrive during one transaction share the next.
  *
  * A batch is one transaction: lock the row and read the facts, decide (batch.ts), store the decision and commit. That is
- * two round trips for signups without referrers; changes of existing records take up to four more. Each caller is answered after the commit. All
- * commands are safe to repeat: a join finds its own record by its contact data; an owner's command recognizes its own work
- * by its audit event, which has the command's id.
+ * two round trips for signups without referrers; changes of existing records take up to four more. Each caller is answered
+ * after the commit. All commands are safe to repeat: a join finds its own record by its contact data; an owner's command
+ * recognizes its own work by its audit event, which has the command's id.
  */
 @Injectable()
 export class QueueWriter implements BeforeApplicationShutdown {

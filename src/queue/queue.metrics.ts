@@ -4,8 +4,8 @@ import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { readForScrape } from '../platform/database/database-gauge.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
-import type { Decision } from './batch/facts.js';
-import { QueueStore } from './queue.store.js';
+import type { Decision } from './write/state.js';
+import { QueueStore } from './settings/queue.store.js';
 import { WaitlistMetrics } from './waitlist.metrics.js';
 
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -16,8 +16,7 @@ const COMMIT_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 export class QueueMetrics {
   /** Counts the waiting commands, whenever the metrics are read. */
   countWaiting: () => number = () => 0;
-  /** By reason: a database's error code or another word of a small set. */
-  readonly retries: Counter<'reason'>;
+  private readonly retries: Counter<'reason'>;
   readonly refusals: Counter;
   private readonly batchCommands: Histogram;
   private readonly commitDuration: Histogram;
@@ -61,8 +60,11 @@ export class QueueMetrics {
     });
   }
 
+  /** Counts a retry. `reason` is a database's error code or another word of a small set. */
+  readonly onRetry = (reason: string): void => this.retries.inc({ reason });
+
   /** A commit whose answer was lost is not counted by waitlist: the repeated `decision` finds its work done. */
-  committed(commandCount: number, durationMs: number, decision: Omit<Decision, 'outcomes'>): void {
+  committed(commandCount: number, durationMs: number, decision: Decision): void {
     this.byWaitlist?.committed(decision);
     this.batchCommands.observe(commandCount);
     this.commitDuration.observe(durationMs / 1000);

@@ -1,36 +1,41 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { OutboxModule } from '../outbox/outbox.module.js';
-import { BucketStore } from './bucket.store.js';
-import { DayStore } from './day.store.js';
-import { ErasedWaiterEntity } from './erased-waiter.entity.js';
+import { BucketStore } from './order/bucket.store.js';
+import { DayStore } from './order/day.store.js';
+import { Ledger } from './order/ledger.js';
+import { ErasedWaiterEntity } from './record/erased-waiter.entity.js';
 import { QueueImporter } from './import/importer.js';
 import { ImportRunEntity } from './import/import-run.entity.js';
 import { ImportRunStore } from './import/import-run.store.js';
-import { ListingStore } from './listing.store.js';
+import { ListingStore } from './read/listing.store.js';
 import { MaintenanceStore } from './maintenance/maintenance.store.js';
 import { QueueAuditor } from './maintenance/auditor.js';
 import { PendingSweeper } from './maintenance/pending-sweeper.js';
 import { QueuePurger } from './maintenance/purger.js';
 import { QueueSeeder } from './maintenance/seeder.js';
 import { QueueMetrics } from './queue.metrics.js';
-import { QueuePages } from './queue.pages.js';
-import { QueueReader } from './queue.reader.js';
-import { QueueScanner } from './queue.scanner.js';
-import { QueueStatistics } from './queue.statistics.js';
-import { QueueStore } from './queue.store.js';
-import { QueueWriter } from './queue.writer.js';
-import { RecentReferralStore } from './recent-referral.store.js';
-import { SignupDeliveries } from './signup-deliveries.js';
-import { WaiterEntity } from './waiter.entity.js';
-import { WaiterStore } from './waiter.store.js';
-import { WaitlistEntity } from './waitlist.entity.js';
-import { WaitlistTable } from './waitlist.table.js';
+import { QueueListing } from './read/queue.listing.js';
+import { QueueReader } from './read/queue.reader.js';
+import { QueueScanner } from './read/queue.scanner.js';
+import { QueueStatistics } from './read/queue.statistics.js';
+import { QueueStore } from './settings/queue.store.js';
+import { DecisionStore } from './write/decision.store.js';
+import { ExclusiveStores } from './write/exclusive-stores.js';
+import { FactsReader } from './write/facts.reader.js';
+import { QueueWriter } from './write/queue.writer.js';
+import { RecentReferralStore } from './write/recent-referral.store.js';
+import { SignupDeliveryMaker } from './write/signup-delivery-maker.js';
+import { SignupDeliveries } from './record/signup-deliveries.js';
+import { WaiterEntity } from './record/waiter.entity.js';
+import { WaiterStore } from './record/waiter.store.js';
+import { WaitlistEntity } from './settings/waitlist.entity.js';
+import { WaitlistTable } from './settings/waitlist.table.js';
 
 const ENTRY_POINTS = [
   QueueWriter,
   QueueReader,
-  QueuePages,
+  QueueListing,
   QueueScanner,
   QueueStatistics,
   QueueAuditor,
@@ -49,12 +54,17 @@ const ENTRY_POINTS = [
   providers: [
     ...ENTRY_POINTS,
     QueueMetrics,
+    SignupDeliveryMaker,
     WaitlistTable,
     QueueStore,
     WaiterStore,
     ListingStore,
     BucketStore,
     DayStore,
+    Ledger,
+    FactsReader,
+    DecisionStore,
+    ExclusiveStores,
     RecentReferralStore,
     MaintenanceStore,
     PendingSweeper,

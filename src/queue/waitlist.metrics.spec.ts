@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import type { Waiter } from './waiter.js';
+import type { Waiter } from './record/waiter.js';
 import { WAITLISTS_NAMED_MAX, WaitlistMetrics } from './waitlist.metrics.js';
-import type { LeanWaitlist } from './waitlist.table.js';
+import type { LeanWaitlist } from './settings/waitlist.table.js';
 
 it('name a bounded number of waitlists, and count all others together', async () => {
   const registry = new Registry();

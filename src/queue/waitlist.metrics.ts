@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Decision } from './batch/facts.js';
+import type { Decision } from './write/state.js';
 
-/** Waitlists that metrics name; all others share the label `other`. Each costs Prometheus four time series per process. */
+/** Waitlists that metrics name; others share the label `other`. Each costs Prometheus four time series per process. */
 export const WAITLISTS_NAMED_MAX = 1_000;
 const OTHER = 'other';
 
@@ -68,7 +68,7 @@ export class WaitlistMetrics {
     const newcomers = [...joined.filter(({ status }) => status === 'waiting'), ...entered];
     this.signups.inc(label, newcomers.length);
     this.referred.inc(label, newcomers.filter(({ referred }) => referred).length);
-    this.offboarded.inc(label, removals.reduce((sum, { priorities }) => sum + priorities.size, 0)); // prettier-ignore
+    for (const { priorities } of removals) this.offboarded.inc(label, priorities.size);
   }
 
   private labelOf(waitlistId: number): string {

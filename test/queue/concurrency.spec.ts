@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
-import type { PersonChanges, Status, Waiter } from '../../src/queue/waiter.js';
+import type { PersonChanges, Status, Waiter } from '../../src/queue/record/waiter.js';
 import { repeatWhile } from '../support/repeat-while.js';
 import { DataSource } from 'typeorm';
 import { inOrder } from '../support/oracle.js';
 import { openDatabase } from '../support/database.js';
 import { type Service, startService, startServices } from '../support/service.js';
-import { FIRST_PAGE, queueOf } from '../support/queue.js';
+import { commands, FIRST_PAGE, queueOf } from '../support/queue.js';
 import { until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
@@ -39,7 +39,11 @@ async function expectExact(service: Service, waitlist: OwnedWaitlist, total: num
     referrals.set(token, (referrals.get(token) ?? 0) + 1);
   for (const { creditedReferrals, referralToken } of everyone)
     expect(creditedReferrals).toBe(referrals.get(referralToken) ?? 0);
-  const earned = active.map((waiter) => ({ ...waiter, referrals: waiter.creditedReferrals, advanced: waiter.spotsAdvanced })); // prettier-ignore
+  const earned = active.map((waiter) => ({
+    ...waiter,
+    referrals: waiter.creditedReferrals,
+    advanced: waiter.spotsAdvanced,
+  }));
   expect(active.map(({ uuid, priority }) => [uuid, priority])).toEqual(
     inOrder(earned, waitlist.spots_to_move_upon_referral).map(({ uuid }, position) => [uuid, position]),
   );
@@ -86,11 +90,12 @@ describe('at the same moment', () => {
 
   it('signups that share an email or a phone make no record twice', async () => {
     const waitlist = await service.world.waitlist({ required_contact: { email: 'optional' } });
-    const contact = (index: number) => [
-      { email: 'ada@example.com', phone: '+14155550123' },
-      { email: 'ada@example.com' },
-      { email: null, phone: '+14155550123' },
-    ][index % 3]; // prettier-ignore
+    const contact = (index: number) =>
+      [
+        { email: 'ada@example.com', phone: '+14155550123' },
+        { email: 'ada@example.com' },
+        { email: null, phone: '+14155550123' },
+      ][index % 3];
 
     await Promise.all(times(60, (index) => turn(index).signup(waitlist, contact(index))));
 
@@ -122,7 +127,7 @@ describe('at the same moment', () => {
     const leaving = ids.filter((_, index) => index % 6 > 0);
     const client = async (number: number) => {
       for (let count = 0; count < 8; count += 1) {
-        const { referral_link } = early[(number * 8 + count) * 7 % early.length]!; // prettier-ignore
+        const { referral_link } = early[((number * 8 + count) * 7) % early.length]!;
         await turn(number).signup(waitlist, { referral_link });
       }
     };
@@ -150,7 +155,12 @@ describe('at the same moment', () => {
 
     const answers = await Promise.all(times(8, (index) => turn(index).offboard(waitlist, ids)));
 
-    expect(answers.flat().map(({ uuid }) => uuid).sort()).toEqual(people.map(({ uuid }) => uuid).sort()); // prettier-ignore
+    expect(
+      answers
+        .flat()
+        .map(({ uuid }) => uuid)
+        .sort(),
+    ).toEqual(people.map(({ uuid }) => uuid).sort());
     expect(sorted(answers.flat().map(({ removed_priority }) => removed_priority!))).toEqual(upTo(10));
     await expectExact(service, waitlist, 10);
   });
@@ -161,7 +171,7 @@ describe('at the same moment', () => {
     const writer = (index: number) => queueOf(running.services[index % running.services.length]!.app).writer;
     const client = async (number: number) => {
       for (let count = 0; count < 6; count += 1) {
-        const { referral_link } = early[(number * 6 + count) * 7 % early.length]!; // prettier-ignore
+        const { referral_link } = early[((number * 6 + count) * 7) % early.length]!;
         await turn(number).signup(waitlist, { referral_link });
       }
     };
@@ -175,8 +185,8 @@ describe('at the same moment', () => {
           const calls = [
             () => correct({ spotsToAdvance: 1 + (index % 40) }),
             () => correct({ email: `new-${email}` }),
-            () => writer(index).offboard(waitlist.id, { uuids: [uuid] }, operatorWrite(1)),
-            () => writer(index).erase(waitlist.id, [uuid], operatorWrite(1)),
+            () => writer(index).submit(waitlist.id, commands.offboard({ uuids: [uuid] }, operatorWrite(1))),
+            () => writer(index).submit(waitlist.id, commands.erase([uuid], operatorWrite(1))),
           ].slice(0, number + 1);
           return calls.map((call) => call().catch(ifErased));
         });
@@ -186,7 +196,10 @@ describe('at the same moment', () => {
     const audits = await repeatWhile(changing, () => verify(service, waitlist));
 
     expect(audits.flatMap(({ findings }) => findings)).toEqual([]);
-    const left = await queueOf(service.app).reader.findByUuids(waitlist.id, early.map(({ uuid }) => uuid)); // prettier-ignore
+    const left = await queueOf(service.app).reader.findByUuids(
+      waitlist.id,
+      early.map(({ uuid }) => uuid),
+    );
     const kept = early.flatMap(({ uuid, email }, index) => (index % 4 === 3 ? [] : { uuid, email, index }));
     expect(left.map(({ uuid, email, spotsAdvanced, status }) => ({ uuid, email, spotsAdvanced, status }))).toEqual(
       kept.map(({ uuid, email, index }) => ({

@@ -5,7 +5,7 @@ import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { DatabaseProxy } from '../support/database-proxy.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { type Service, startService } from '../support/service.js';
-import { queueOf } from '../support/queue.js';
+import { commands, queueOf } from '../support/queue.js';
 import type { OwnedWaitlist, Person } from '../support/world.js';
 
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
@@ -61,7 +61,10 @@ onServer(
 
       const removed = await losing(() => world.offboard(waitlist, [third!.id, first!.id]));
 
-      expect(removed.map(({ id, removed_priority }) => [id, removed_priority])).toEqual([[third!.id, 2], [first!.id, 0]]); // prettier-ignore
+      expect(removed.map(({ id, removed_priority }) => [id, removed_priority])).toEqual([
+        [third!.id, 2],
+        [first!.id, 0],
+      ]);
       await expectSound(waitlist, 4);
     });
 
@@ -88,7 +91,9 @@ onServer(
       const people = [await world.signup(waitlist, { referral_link }), await world.signup(waitlist, { referral_link })];
       const { writer, reader } = queueOf(app);
 
-      const refused = await losing(() => writer.refuseReferrals(waitlist.id, ada.referral_token, operatorWrite(1)));
+      const refused = await losing(() =>
+        writer.submit(waitlist.id, commands.refuseReferrals(ada.referral_token, operatorWrite(1))),
+      );
 
       expect(refused).toEqual({ refused: 2 });
       const [referrer] = await reader.findByUuids(waitlist.id, [ada.uuid]);
@@ -110,7 +115,9 @@ onServer(
         await losing(() => writer.correct(waitlist.id, uuid, changes, operatorWrite(1)));
 
         const [referrer] = await reader.findByUuids(waitlist.id, [ada.uuid]);
-        expect(referrer).toMatchObject({ creditedReferrals: 'credit' in changes && changes.credit === 'refused' ? 0 : 1 }); // prettier-ignore
+        expect(referrer).toMatchObject({
+          creditedReferrals: 'credit' in changes && changes.credit === 'refused' ? 0 : 1,
+        });
         await expectSound(waitlist, 2);
       },
     );
@@ -126,7 +133,9 @@ onServer(
       const times = { createdAt: new Date(), expiresAt: new Date(Date.now() + 60_000), usedAt: null };
       await app.get(Database).one(app.get(VerificationLinkStore).insert({ ...link, ...times }));
 
-      expect(await losing(() => writer.verify(waitlist.id, link.tokenHash))).toEqual({ uuids: [uuid] });
+      expect(await losing(() => writer.submit(waitlist.id, commands.verify(link.tokenHash)))).toEqual({
+        uuids: [uuid],
+      });
 
       const [referrer, person] = await reader.findByUuids(waitlist.id, [ada.uuid, uuid]);
       expect([referrer, person]).toMatchObject([
@@ -141,7 +150,9 @@ onServer(
       const waitlist = await world.waitlist();
       const [{ uuid }] = await world.signups(waitlist, 2);
 
-      const { uuids } = await losing(() => queueOf(app).writer.erase(waitlist.id, [uuid], operatorWrite(1)));
+      const { uuids } = await losing(() =>
+        queueOf(app).writer.submit(waitlist.id, commands.erase([uuid], operatorWrite(1))),
+      );
 
       expect(uuids).toEqual([uuid]);
       await expectSound(waitlist, 1);

@@ -2,17 +2,17 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { QueueStatistics } from '../../src/queue/queue.statistics.js';
+import { QueueStatistics } from '../../src/queue/read/queue.statistics.js';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { Database } from '../../src/platform/database/database.js';
-import type { Applicant, Credit, Page, PageRequest, Status, Waiter } from '../../src/queue/waiter.js';
-import { CREDITS, STATUSES } from '../../src/queue/waiter.entity.js';
-import { type Verification, VERIFICATIONS } from '../../src/queue/waitlist.entity.js';
+import type { Applicant, Credit, Page, PageRequest, Status, Waiter } from '../../src/queue/record/waiter.js';
+import { CREDITS, STATUSES } from '../../src/queue/record/waiter.entity.js';
+import { type Verification, VERIFICATIONS } from '../../src/queue/settings/waitlist.entity.js';
 import type { Answer, Method } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
 import { type Earned, inOrder } from '../support/oracle.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
-import { FIRST_PAGE, queueOf } from '../support/queue.js';
+import { commands, FIRST_PAGE, queueOf } from '../support/queue.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService, startServices } from '../support/service.js';
 import { NO_OWNER, Replica } from '../support/service-process.js';
@@ -134,14 +134,25 @@ const commandOf = (crowdMin: number): fc.Arbitrary<Command> => {
   const spots = fc.constantFrom(0, 1, 3, 50, 10_000);
   const granted = fc.oneof(fc.integer({ min: -20, max: 60 }), fc.constantFrom(-1_000_000, 1_000_000));
   return fc.oneof<fc.WeightedArbitrary<Command>[]>(
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant('join'), referrers, isReturn: fc.boolean(), suspiciousEvery: fc.constantFrom(2, 5, 1_000) }) },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant('join'),
+        referrers,
+        isReturn: fc.boolean(),
+        suspiciousEvery: fc.constantFrom(2, 5, 1_000),
+      }),
+    },
     { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('offboard', 'correct', 'erase'), people }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('click', 'confirm', 'doubt'), people }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('approve', 'refuse', 'refuse all'), people }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('verification'), verification: fc.constantFrom(...VERIFICATIONS) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('verification'), verification: fc.constantFrom(...VERIFICATIONS) }),
+    },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance'), people, spots: granted }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('spots'), spots }) },
-  ); // prettier-ignore
+  );
 };
 const step: fc.Arbitrary<Step> = fc.record({ command: commandOf(1) });
 const killedStep: fc.Arbitrary<Step> = fc.record({
@@ -250,7 +261,7 @@ function queueModule(next: () => Service): EntryPoint {
   return {
     join: async ({ id }, guest) => (await writer().join(id, guest)).waiter,
     offboard: async ({ id }, ids) => {
-      const { uuids } = await writer().offboard(id, { ids }, operatorWrite(1));
+      const { uuids } = await writer().submit(id, commands.offboard({ ids }, operatorWrite(1)));
       const removed = await queueOf(next().app).reader.findByUuids(id, uuids);
       return removed.map(({ removedPriority }) => removedPriority);
     },
@@ -259,14 +270,15 @@ function queueModule(next: () => Service): EntryPoint {
       return true;
     },
     erase: async ({ id }, uuids) => {
-      expect(await writer().erase(id, uuids, operatorWrite(1))).toEqual({ uuids });
+      expect(await writer().submit(id, commands.erase(uuids, operatorWrite(1)))).toEqual({ uuids });
       return true;
     },
     click: async ({ id }, token) => {
-      await writer().verify(id, hashOf(token));
+      await writer().submit(id, commands.verify(hashOf(token)));
       return true;
     },
-    refuseAll: async ({ id }, token) => (await writer().refuseReferrals(id, token, operatorWrite(1))).refused,
+    refuseAll: async ({ id }, token) =>
+      (await writer().submit(id, commands.refuseReferrals(token, operatorWrite(1)))).refused,
     configure: async ({ id }, changes) => {
       await writer().configure(id, changes, operatorWrite(1));
       return true;
@@ -371,11 +383,13 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     /** Takes the queue's lock: the server may still carry out a transaction of a killed process. */
     const settle = async () => {
       await killing;
-      await queue().writer.offboard(id, { ids: [] }, operatorWrite(1));
+      await queue().writer.submit(id, commands.offboard({ ids: [] }, operatorWrite(1)));
     };
     if (command.kind === 'join') {
       const taken = new Set(people.filter((person) => !isErased(person)).map(({ email }) => email));
-      const gone = new Set(command.isReturn ? people.map(({ email }) => email).filter((email) => !taken.has(email)) : []); // prettier-ignore
+      const gone = new Set(
+        command.isReturn ? people.map(({ email }) => email).filter((email) => !taken.has(email)) : [],
+      );
       const calls = command.referrers.map(async (number, index) => {
         const referrer = people[number];
         const guest = applicant(referrer?.waiter.referralToken);
@@ -384,7 +398,10 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
         const [email = own] = gone;
         gone.delete(email);
         const signals = { ...guest.trust.signals, isDisposable: email.endsWith(THROWAWAY) };
-        const answer = await entryPoint.join(waitlist, { ...guest, email, trust: { ...guest.trust, signals } });
+        const answer = await entryPoint.join(
+          waitlist,
+          applicant(referrer?.waiter.referralToken, { email, trust: { ...guest.trust, signals } }),
+        );
         // The token of an erased person refers nobody.
         return { referrer: referrer && !isErased(referrer) ? referrer : undefined, email, answer };
       });
@@ -418,16 +435,28 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       const before = active();
       const leaving = named(command.people).filter(({ status }) => status === 'waiting');
       const positions = leaving.map((person) => before.indexOf(person));
-      const removed = leaving.length > 0 ? await entryPoint.offboard(waitlist, leaving.map(({ waiter }) => waiter.id)) : []; // prettier-ignore
+      const removed =
+        leaving.length > 0
+          ? await entryPoint.offboard(
+              waitlist,
+              leaving.map(({ waiter }) => waiter.id),
+            )
+          : [];
       await settle();
       const found = await Promise.all(leaving.map(find));
       const isDone = removed !== null || found.some((waiter) => waiter?.status !== 'waiting');
       if (removed !== null) expect(removed).toEqual(positions);
       // All of them or none.
-      expect(found.map((waiter) => waiter?.removedPriority)).toEqual(positions.map((position) => (isDone ? position : null))); // prettier-ignore
+      expect(found.map((waiter) => waiter?.removedPriority)).toEqual(
+        positions.map((position) => (isDone ? position : null)),
+      );
       if (!isDone) continue;
       for (const [index, person] of leaving.entries())
-        Object.assign(person, { status: 'offboarded', lastPosition: positions[index], removedAt: found[index]!.removedAt! }); // prettier-ignore
+        Object.assign(person, {
+          status: 'offboarded',
+          lastPosition: positions[index],
+          removedAt: found[index]!.removedAt!,
+        });
     } else if (command.kind === 'correct' || command.kind === 'advance') {
       const corrected = await Promise.all(
         named(command.people).map(async (person) => {
@@ -510,9 +539,18 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
       }
     } else if (command.kind === 'erase') {
       const leaving = named(command.people);
-      const answer = leaving.length > 0 ? await entryPoint.erase(waitlist, leaving.map(({ waiter }) => waiter.uuid)) : true; // prettier-ignore
+      const answer =
+        leaving.length > 0
+          ? await entryPoint.erase(
+              waitlist,
+              leaving.map(({ waiter }) => waiter.uuid),
+            )
+          : true;
       await settle();
-      const left = await queue().reader.findByUuids(id, leaving.map(({ waiter }) => waiter.uuid)); // prettier-ignore
+      const left = await queue().reader.findByUuids(
+        id,
+        leaving.map(({ waiter }) => waiter.uuid),
+      );
       // All of them or none.
       expect(answer ? [0] : [0, leaving.length]).toContain(left.length);
       if (left.length > 0) continue;
@@ -545,7 +583,7 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
     person.status === 'pending' ? inQueue.length : (person.lastPosition ?? inQueue.indexOf(person));
   await Promise.all(
     remaining.map(async (person) => {
-      const again = { ...applicant(people[0]?.waiter.referralToken), email: person.email.toUpperCase() };
+      const again = applicant(people[0]?.waiter.referralToken, { email: person.email.toUpperCase() });
       const answer = await entryPoint.join(waitlist, again);
       if (answer) expect(answer).toMatchObject({ uuid: person.waiter.uuid, priority: positionOf(person) });
     }),
@@ -615,7 +653,13 @@ async function run(steps: readonly Step[], { entryPoint, next, kill }: Setup): P
   async function expectById(filter: Pick<PageRequest, 'status' | 'credit'>, listed: readonly Person[]): Promise<void> {
     const found: (readonly [string, number])[] = [];
     for (let afterId: number | null = 0; afterId !== null;) {
-      const page: Page = await queue().pages.page(id, { ...FIRST_PAGE, ...filter, limit: LIMIT, order: 'id', start: { afterId } }); // prettier-ignore
+      const page: Page = await queue().pages.page(id, {
+        ...FIRST_PAGE,
+        ...filter,
+        limit: LIMIT,
+        order: 'id',
+        start: { afterId },
+      });
       found.push(...page.waiters.map(({ uuid, priority }) => [uuid, priority] as const));
       afterId = page.nextAfterId;
     }

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
-import type { PageRequest, PersonChanges, Waiter } from '../../src/queue/waiter.js';
+import type { PageRequest, PersonChanges, Waiter } from '../../src/queue/record/waiter.js';
 import { applicant } from '../support/applicant.js';
-import { FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
+import { commands, FIRST_PAGE, type Queue, queueOf } from '../support/queue.js';
 import { until } from '../support/service-process.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
@@ -28,7 +28,7 @@ describe('a person', () => {
   });
 
   async function join(fields: Parameters<typeof applicant>[0] | Partial<ReturnType<typeof applicant>> = {}) {
-    const guest = typeof fields === 'string' ? applicant(fields) : { ...applicant(), ...fields };
+    const guest = typeof fields === 'string' ? applicant(fields) : applicant(undefined, fields);
     const { waiter } = await queue.writer.join(waitlist.id, guest);
     return (await find(waiter))!;
   }
@@ -40,9 +40,15 @@ describe('a person', () => {
   const correct = (uuid: string, changes: PersonChanges) =>
     queue.writer.correct(waitlist.id, uuid, changes, operatorWrite(1));
   const erase = (...people: readonly Pick<Waiter, 'uuid'>[]) =>
-    queue.writer.erase(waitlist.id, people.map(({ uuid }) => uuid), operatorWrite(1)); // prettier-ignore
+    queue.writer.submit(
+      waitlist.id,
+      commands.erase(
+        people.map(({ uuid }) => uuid),
+        operatorWrite(1),
+      ),
+    );
   const offboard = (...people: readonly Pick<Waiter, 'uuid'>[]) =>
-    queue.writer.offboard(waitlist.id, { uuids: people.map(({ uuid }) => uuid) }, operatorWrite(1));
+    queue.writer.submit(waitlist.id, commands.offboard({ uuids: people.map(({ uuid }) => uuid) }, operatorWrite(1)));
   const find = async ({ uuid }: Pick<Waiter, 'uuid'>) =>
     (await queue.reader.findByUuids(waitlist.id, [uuid]))[0] ?? null;
   const verify = () => queue.auditor.verify(waitlist.id, () => undefined);
@@ -54,7 +60,14 @@ describe('a person', () => {
   describe('can be corrected', () => {
     it('in all that the owner may change, and keeps the email first registered', async () => {
       const person = await join({ email: 'old@example.com', metadata: { a: 1 } });
-      const changes = { ...ADA, phone: '(415) 555-0123', firstName: 'Ada', lastName: 'L', metadata: { b: 2 }, verified: true }; // prettier-ignore
+      const changes = {
+        ...ADA,
+        phone: '(415) 555-0123',
+        firstName: 'Ada',
+        lastName: 'L',
+        metadata: { b: 2 },
+        verified: true,
+      };
 
       expect(await correct(person.uuid, changes)).toEqual({ uuids: [person.uuid] });
 
@@ -73,9 +86,17 @@ describe('a person', () => {
     });
 
     it.each([
-      ['an email without a normal form', { email: 'nobody' }, { code: 'INVALID_REQUEST', fields: [{ field: 'email' }] }],
+      [
+        'an email without a normal form',
+        { email: 'nobody' },
+        { code: 'INVALID_REQUEST', fields: [{ field: 'email' }] },
+      ],
       ['a phone of no region', { phone: '12' }, { code: 'INVALID_REQUEST', fields: [{ field: 'phone' }] }],
-      ['no email and no phone', { email: null }, { code: 'WAITLIST_RULE_BROKEN', fields: [{ field: 'email', rule: 'reachable' }] }],
+      [
+        'no email and no phone',
+        { email: null },
+        { code: 'WAITLIST_RULE_BROKEN', fields: [{ field: 'email', rule: 'reachable' }] },
+      ],
       ['the email of another', { email: 'ADA@example.com' }, { code: 'CONTACT_TAKEN' }],
       ['the phone of another', { phone: '415 555 0123' }, { code: 'CONTACT_TAKEN' }],
     ])('but not to %s', async (_, changes, problem) => {
@@ -85,7 +106,7 @@ describe('a person', () => {
       await expect(correct(person.uuid, changes)).rejects.toMatchObject(problem);
 
       expect(await find(person)).toEqual(person);
-    }); // prettier-ignore
+    });
 
     it('only on their own waitlist', async () => {
       const person = await join();
@@ -183,7 +204,11 @@ describe('a person', () => {
       const canary = 'canary-7d3f';
       const metadata = { note: canary.repeat(500) };
       const answers = [{ question_value: 'Why?', answer_value: `${canary} answers` }];
-      await queue.writer.configure(waitlist.id, { questions: [{ id: null, text: 'Why?', optional: true, options: null, removed: false }] }, operatorWrite(1)); // prettier-ignore
+      await queue.writer.configure(
+        waitlist.id,
+        { questions: [{ id: null, text: 'Why?', optional: true, options: null, removed: false }] },
+        operatorWrite(1),
+      );
       await queue.seeder.seed((await service.world.waitlist()).id, 1_000, () => undefined);
       const contact = { email: `${canary}@example.com`, phone: '+14155557777' };
       const person = await join({ ...contact, firstName: canary, lastName: canary, metadata, answers });
@@ -199,7 +224,9 @@ describe('a person', () => {
       await erase(person);
 
       await until(async () => !(await hasTraces()));
-      await expect(service.app.get(DataSource).query('SELECT COUNT(*) AS total FROM erased_waiter WHERE uuid = ?', [person.uuid])).resolves.toEqual([{ total: 1 }]); // prettier-ignore
+      await expect(
+        service.app.get(DataSource).query('SELECT COUNT(*) AS total FROM erased_waiter WHERE uuid = ?', [person.uuid]),
+      ).resolves.toEqual([{ total: 1 }]);
     });
 
     it('and sign up anew as somebody else', async () => {

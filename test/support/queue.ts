@@ -3,27 +3,34 @@ import { QueueImporter } from '../../src/queue/import/importer.js';
 import { QueueAuditor } from '../../src/queue/maintenance/auditor.js';
 import { QueuePurger } from '../../src/queue/maintenance/purger.js';
 import { QueueSeeder } from '../../src/queue/maintenance/seeder.js';
-import { QueuePages } from '../../src/queue/queue.pages.js';
-import { QueueReader } from '../../src/queue/queue.reader.js';
-import { QueueWriter } from '../../src/queue/queue.writer.js';
-import type { PageRequest } from '../../src/queue/waiter.js';
+import { QueueListing } from '../../src/queue/read/queue.listing.js';
+import { QueueReader } from '../../src/queue/read/queue.reader.js';
+import { QueueWriter } from '../../src/queue/write/queue.writer.js';
+import { erase } from '../../src/queue/write/commands/erase.js';
+import { offboard } from '../../src/queue/write/commands/offboard.js';
+import { refuseReferrals } from '../../src/queue/write/commands/refuse-referrals.js';
+import { verify } from '../../src/queue/write/commands/verify.js';
+import type { PageRequest } from '../../src/queue/record/waiter.js';
 
 /** The public face of the queue module of a running service. */
 export interface Queue {
   readonly writer: QueueWriter;
   readonly reader: QueueReader;
-  readonly pages: QueuePages;
+  readonly pages: QueueListing;
   readonly auditor: QueueAuditor;
   readonly purger: QueuePurger;
   readonly seeder: QueueSeeder;
   readonly importer: QueueImporter;
 }
 
+/** The commands for {@link QueueWriter.submit}. */
+export const commands = { erase, offboard, refuseReferrals, verify };
+
 export function queueOf(app: INestApplicationContext): Queue {
   return {
     writer: app.get(QueueWriter),
     reader: app.get(QueueReader),
-    pages: app.get(QueuePages),
+    pages: app.get(QueueListing),
     auditor: app.get(QueueAuditor),
     purger: app.get(QueuePurger),
     seeder: app.get(QueueSeeder),

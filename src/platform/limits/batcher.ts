@@ -29,8 +29,8 @@ interface Waiting<Command, Result> {
 }
 
 /**
- * Collects the commands that arrive during a run and carries them out together in the next: group commit at the level of
- * the application. There is no timer, so an idle batcher runs a command at once and alone.
+ * Collects the commands that arrive during a run and carries them out together in the next: group commit. There is no
+ * timer, so an idle batcher runs a command at once and alone.
  */
 export class Batcher<Command, Result> {
   private readonly waiting: Waiting<Command, Result>[] = [];
@@ -115,9 +115,9 @@ export class Batcher<Command, Result> {
   }
 
   /**
-   * If the database was unavailable to a run, or the run exceeded its deadline, all waiting commands fail too: they need
-   * the same database and often the same lock. Otherwise each batch would take a whole deadline, and the queue would stay
-   * full of commands whose callers have given up. If only this run was slow, callers retry after `Retry-After`.
+   * If the database was unavailable to a run, or the run exceeded its deadline, all waiting commands fail too: they
+   * need the same database and often the same lock. Otherwise each batch would take a whole deadline, and the queue
+   * would stay full of commands whose callers gave up. If only this run was slow, callers retry after `Retry-After`.
    */
   private failWaiting(failure: Outcome<Result> | undefined): void {
     if (failure && 'error' in failure) for (const { reject } of this.take(this.waiting.length)) reject(failure.error);

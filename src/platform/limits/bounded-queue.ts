@@ -1,6 +1,7 @@
 import { Semaphore } from 'async-mutex';
 import { Problem } from '../problems/problem.js';
 import { traced } from '../telemetry/tracing.js';
+import { KeyedBatcher } from './keyed-batcher.js';
 
 /**
  * Gives a function that runs at most `runsMax` pieces of work at once and lets `waitingMax` more wait their turn.
@@ -19,4 +20,18 @@ export function boundedQueue(name: string, { runsMax, waitingMax }: { runsMax: n
       admitted -= 1;
     }
   };
+}
+
+/**
+ * Gives a function that runs at most `runsMax` pieces of work at once, for many waitlists that take turns. A waitlist
+ * may have `waitingMax` pieces of work waiting, and may use all runs but one, unless there is only one.
+ * @throws Problem `QUEUE_FULL` from that function when no more may wait for this waitlist
+ */
+export function fairQueue<Result>(name: string, { runsMax, waitingMax }: { runsMax: number; waitingMax: number }) {
+  const semaphore = new Semaphore(runsMax);
+  const works = new KeyedBatcher<() => Promise<Result>, Result>(
+    (_, some) => semaphore.runExclusive(() => Promise.all(some.map(async (work) => ({ result: await work() })))),
+    { name, batchMax: 1, waitingMax, runsMax: Math.max(1, runsMax - 1) },
+  );
+  return (waitlistId: number, work: () => Promise<Result>) => works.submit(waitlistId, work);
 }

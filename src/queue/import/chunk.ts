@@ -1,42 +1,35 @@
 /**
- * Decides a chunk of an import: facts in, decision out, no database, as `batch.ts` does for commands.
+ * Decides a chunk of an import: facts in, decision out, no database, as `write/decide.ts` does for commands.
  *
  * The lines come in the order of their reserved numbers. A line can name a referrer whose number is greater; its record
- * then stores the token that the file gives. The referrer's record can get another token, because the file's is taken or
- * the person has a record already. Then the transaction that decides this also renames the token in the records that are
- * stored. So each transaction leaves exact counts and positions, and a run can end after any of them: the next run of the
- * file recognizes the stored lines by their numbers.
+ * then stores the token that the file gives. The referrer's record can get another token, if the file's is taken or the
+ * person already has a record. Then the transaction that decides this also renames the token in the records that are
+ * stored. So each transaction leaves exact counts and positions, and a run can end after any of them: the next run of
+ * the file recognizes the stored lines by their numbers.
  */
 import { v7 as uuidV7 } from 'uuid';
-import { finderByContact } from '../admission/contact.js';
-import { CounterChanges, countRecord } from '../counters.js';
-import { DayChanges, daysOf } from '../day-counts.js';
-import { rankKey } from '../rank-key.js';
-import { newReferralToken } from '../referral-link.js';
+import { finderByContact } from '../record/contact.js';
+import { LedgerChanges } from '../order/ledger-changes.js';
+import { rankKey, withCredits } from '../order/rank-key.js';
+import { newReferralToken } from '../record/referral-link.js';
 import { foldedMailbox } from '../../fraud/mailbox.js';
-import type { Credit, StoredWaiter } from '../waiter.js';
-import type { LeanWaitlist } from '../waitlist.table.js';
+import type { Credit, StoredWaiter } from '../record/waiter.js';
+import type { LeanWaitlist } from '../settings/waitlist.table.js';
 
 /** The fields of a record that its line decides alone. */
-export type ImportedFacts = Pick<
+export type ImportedFacts = Omit<
   StoredWaiter,
-  | 'email'
-  | 'emailKey'
-  | 'registeredEmail'
-  | 'phone'
-  | 'phoneKey'
-  | 'firstName'
-  | 'lastName'
-  | 'metadata'
-  | 'answers'
-  | 'spotsAdvanced'
-  | 'importedReferrals'
-  | 'creditReasons'
-  | 'status'
-  | 'verified'
-  | 'removedAt'
-  | 'removedPriority'
-  | 'createdAt'
+  | 'id'
+  | 'waitlistId'
+  | 'seq'
+  | 'uuid'
+  | 'referralToken'
+  | 'referredByToken'
+  | 'referred'
+  | 'credit'
+  | 'mailboxKey'
+  | 'creditedReferrals'
+  | 'rankKey'
 >;
 
 /** A line of the file that is not rejected. */
@@ -52,7 +45,7 @@ export interface ImportLine {
   /** Whether an earlier line is about the same person. */
   readonly isRepeated: boolean;
   readonly referrer: LineReferrer | null;
-  /** Of the referral, `none` while the referrer is unknown; where it is known, null and `none` mean `credited`. */
+  /** The referral's credit. `none`: the referrer is unknown. For a known one, null and `none` count as `credited`. */
   readonly credit: Credit | null;
 }
 
@@ -78,8 +71,8 @@ export interface ChunkFacts {
   /** The uuids of lines that records of any waitlist have. */
   readonly uuids: ReadonlySet<string>;
   /**
-   * How many records and tombstones name the token of a line as their referrer's, and are credited; those too that become
-   * credited with the record of the token, which they waited for.
+   * How many credited records and tombstones name the token of a line as their referrer's, with those that are credited
+   * only once the token has its record.
    */
   readonly referrals: ReadonlyMap<string, number>;
 }
@@ -99,12 +92,10 @@ export interface Matching {
 
 /** The changes to store. */
 export interface ChunkDecision {
-  readonly waitlist: LeanWaitlist;
   readonly records: readonly Omit<StoredWaiter, 'id'>[];
   /** Referrers with their new counts and rank keys. */
   readonly changedReferrers: readonly StoredWaiter[];
-  readonly counters: CounterChanges;
-  readonly days: DayChanges;
+  readonly ledger: LedgerChanges<LeanWaitlist>;
   /** Records whose referrer neither the file nor the waitlist knows. */
   readonly unresolved: number;
 }
@@ -133,8 +124,8 @@ export function match(facts: ChunkFacts, lines: readonly ImportLine[]): Matching
 }
 
 /**
- * Decides the new records, the referrals of their referrers, and the counters. `moved`: for each token that is renamed, how
- * many stored records of the run name it as their referrer's.
+ * Decides the new records, the referrals of their referrers, and the counters. `moved`: for each renamed token, how
+ * many stored records of the run name it as referrer.
  */
 export function decide(
   { waitlist: locked, known, holders, uuids, referrals: waiting }: ChunkFacts,
@@ -142,8 +133,7 @@ export function decide(
   moved: ReadonlyMap<string, number>,
 ): ChunkDecision {
   const waitlist = { ...locked };
-  const counters = new CounterChanges(locked);
-  const days = new DayChanges();
+  const ledger = new LedgerChanges(waitlist);
   const renamed = new Map(renamings.map(({ from, to }) => [from, to]));
   const stored = new Map([...known, ...holders].map((waiter) => [waiter.referralToken, waiter]));
   const changes = new Map<string, number>();
@@ -186,25 +176,13 @@ export function decide(
     };
     return { ...record, rankKey: rankKey(record, waitlist.spotsPerReferral) };
   });
-  for (const record of records) {
-    counters.count(record, record.status === 'waiting', 1);
-    countRecord(waitlist, record, 1);
-    days.count(daysOf(record), 1);
-  }
+  for (const record of records) ledger.add(record);
   const changedReferrers = Array.from(changes).flatMap(([token, amount]) => {
     const waiter = stored.get(token);
-    return waiter && amount !== 0 ? [withReferrals(waiter, amount, waitlist.spotsPerReferral)] : [];
+    if (!waiter || amount === 0) return [];
+    const changed = withCredits(waiter, waiter.creditedReferrals + amount, waitlist.spotsPerReferral);
+    ledger.move(waiter, changed.rankKey);
+    return [changed];
   });
-  for (const { referralToken, status, referred, rankKey: to } of changedReferrers)
-    if (status === 'waiting') counters.move(stored.get(referralToken)?.rankKey as number, to, referred);
-  return { waitlist, records, changedReferrers, counters, days, unresolved };
-}
-
-/** A stored record with more referrals, or fewer, and the rank key that follows. */
-function withReferrals(waiter: StoredWaiter, amount: number, spotsPerReferral: number): StoredWaiter {
-  const changed = {
-    ...waiter,
-    creditedReferrals: waiter.creditedReferrals + amount,
-  };
-  return { ...changed, rankKey: rankKey(changed, spotsPerReferral) };
+  return { records, changedReferrers, ledger, unresolved };
 }

@@ -5,9 +5,9 @@ import {
   liveBytesOf,
   nextQuestionId,
   type Questions,
-} from '../questions.js';
-import type { Answer } from '../waiter.js';
-import type { Question } from '../waitlist.entity.js';
+} from '../settings/questions.js';
+import type { Answer } from '../record/waiter.js';
+import type { Question } from '../settings/waitlist.entity.js';
 
 /** An answer of a file. It names its question by its text: the file's ids are those of another waitlist. */
 export interface NamedAnswer {

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { Questions } from '../questions.js';
+import type { Questions } from '../settings/questions.js';
 
 /** The settings of a waitlist by which a run reads its file, the questions that it adds included. */
 export interface ImportRules extends Questions {

@@ -4,7 +4,7 @@ import { placeholders, toSqlTime } from '../../platform/database/dialect.js';
 import { known, mapped, type Query, select, together, write } from '../../platform/database/session.js';
 import { Sweeper } from '../../platform/database/sweeper.js';
 import type { Row, Table } from '../../platform/database/table.js';
-import { CREDIT_CODES } from '../waiter.entity.js';
+import { CREDIT_CODES } from '../record/waiter.entity.js';
 import type { Renaming } from './chunk.js';
 import { type ImportReport, type ImportRules, ImportRunEntity } from './import-run.entity.js';
 
@@ -133,19 +133,7 @@ export class ImportRunStore {
    */
   countReferrals(waitlistId: number, tokens: readonly string[]): Query<ReadonlyMap<string, number>> {
     if (tokens.length === 0) return known(new Map());
-    const { dialect } = this.database;
-    const count = (table: string, index: string) =>
-      select<{ token: string; total: number }, { token: string; total: number }[]>(
-        `SELECT referred_by_token AS token, COUNT(*) AS total FROM ${table} ${dialect.byIndex(index)}
-         WHERE waitlist_id = ? AND referred_by_token IN (${placeholders(tokens.length)}) AND credit IN (${COUNTED.join(', ')})
-         GROUP BY referred_by_token`,
-        [waitlistId, ...tokens],
-        (rows) => rows.map(({ token, total }) => ({ token, total: Number(total) })),
-      );
-    return mapped(
-      together([count('waiter', 'waiter_referrer'), count('erased_waiter', 'erased_waiter_referrer')]),
-      sumByToken,
-    );
+    return this.countByToken(waitlistId, tokens, `credit IN (${COUNTED.join(', ')})`);
   }
 
   /** Credits the referrals that waited for a record with one of these tokens. */
@@ -162,23 +150,15 @@ export class ImportRunStore {
     );
   }
 
-  /** How many credited records and tombstones name each of the tokens, and have a `seq` of at least `from` and below `to`. */
+  /** The number of credited records and tombstones per referrer's token, with a `seq` from `from` to below `to`. */
   countNaming(
     waitlistId: number,
     tokens: readonly string[],
     from: number,
     to: number,
   ): Query<ReadonlyMap<string, number>> {
-    const counts = this.referred.map((table) =>
-      select<{ token: string; total: number }, { token: string; total: number }[]>(
-        `SELECT referred_by_token AS token, COUNT(*) AS total FROM ${table}
-         WHERE waitlist_id = ? AND referred_by_token IN (${placeholders(tokens.length)}) AND seq >= ? AND seq < ?
-           AND credit = ${CREDIT_CODES.credited} GROUP BY referred_by_token`,
-        [waitlistId, ...tokens, from, to],
-        (rows) => rows.map(({ token, total }) => ({ token, total: Number(total) })),
-      ),
-    );
-    return mapped(together(counts), sumByToken);
+    const condition = `seq >= ? AND seq < ? AND credit = ${CREDIT_CODES.credited}`;
+    return this.countByToken(waitlistId, tokens, condition, [from, to]);
   }
 
   /** Replaces the referrer's token in the records and tombstones of these numbers. */
@@ -193,12 +173,32 @@ export class ImportRunStore {
     );
   }
 
-  /**
-   * The tables of those who name referrers, read by these. SQLite would read all numbers of the run instead, because it takes
-   * a range of them for a short one.
-   */
+  /** The tables with referrers, read by the index of those: SQLite would take the range of numbers for a short one. */
   private get referred(): string[] {
     return ['waiter', 'erased_waiter'].map((table) => `${table} ${this.database.dialect.byIndex(`${table}_referrer`)}`);
+  }
+
+  /** How many records and tombstones name each of the tokens as their referrer's, and meet a condition. */
+  private countByToken(
+    waitlistId: number,
+    tokens: readonly string[],
+    condition: string,
+    values: readonly unknown[] = [],
+  ): Query<ReadonlyMap<string, number>> {
+    const counts = this.referred.map((table) =>
+      select<{ token: string; total: number }, readonly { token: string; total: number }[]>(
+        `SELECT referred_by_token AS token, COUNT(*) AS total FROM ${table}
+         WHERE waitlist_id = ? AND referred_by_token IN (${placeholders(tokens.length)}) AND ${condition}
+         GROUP BY referred_by_token`,
+        [waitlistId, ...tokens, ...values],
+        (rows) => rows,
+      ),
+    );
+    return mapped(together(counts), (found) => {
+      const totals = new Map<string, number>();
+      for (const { token, total } of found.flat()) totals.set(token, (totals.get(token) ?? 0) + Number(total));
+      return totals;
+    });
   }
 
   private find(
@@ -214,12 +214,4 @@ export class ImportRunStore {
       (rows) => rows.map((row) => this.runs.read(row)),
     );
   }
-}
-
-function sumByToken(
-  found: readonly (readonly { readonly token: string; readonly total: number }[])[],
-): Map<string, number> {
-  const totals = new Map<string, number>();
-  for (const { token, total } of found.flat()) totals.set(token, (totals.get(token) ?? 0) + total);
-  return totals;
 }

@@ -2,20 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { v4 as uuidV4, v7 as uuidV7 } from 'uuid';
 import { SignupEventStore } from '../../outbox/signup-event.store.js';
 import { AuditLog } from '../../platform/audit/audit-log.js';
-import { isDuplicateKey } from '../../platform/database/database-error.js';
 import { Database } from '../../platform/database/database.js';
 import { known, mapped, type Session, together, type Transaction } from '../../platform/database/session.js';
 import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
-import { OwnerWrites } from '../../platform/idempotency/owner-writes.js';
+import { OwnerWriteService } from '../../platform/idempotency/owner-write.service.js';
 import { Problem } from '../../platform/problems/problem.js';
-import { BucketStore } from '../bucket.store.js';
-import { CounterChanges } from '../counters.js';
-import { DayStore } from '../day.store.js';
+import { Ledger } from '../order/ledger.js';
+import { LedgerChanges } from '../order/ledger-changes.js';
 import { QueueMetrics } from '../queue.metrics.js';
-import { QueueStore } from '../queue.store.js';
-import { SignupDeliveries } from '../signup-deliveries.js';
-import { WaiterStore } from '../waiter.store.js';
-import type { WholeWaitlist } from '../waitlist.table.js';
+import { QueueStore } from '../settings/queue.store.js';
+import { SignupDeliveries } from '../record/signup-deliveries.js';
+import { WaiterStore } from '../record/waiter.store.js';
+import type { WholeWaitlist } from '../settings/waitlist.table.js';
+import { retryDuplicates } from '../write/retry-duplicates.js';
 import {
   type ChunkDecision,
   type ChunkFacts,
@@ -34,8 +33,6 @@ const BEAT_MS = 10_000;
 const SILENCE_MAX_MS = 45_000;
 /** A chunk may have to wait for a reordering, which can hold the lock of the queue for this long. */
 const CHUNK_MAX_MS = 10 * 60_000;
-/** With several writing nodes of a cluster, another may insert the same email; the next attempt finds its record. */
-const DUPLICATE_ATTEMPTS_MAX = 3;
 
 /** A started run. Only the latest one of a file may write. */
 export type Run = Pick<ImportRunEntity, 'id' | 'waitlistId' | 'runner' | 'createdAt'> & {
@@ -58,8 +55,8 @@ export interface ChunkOutcome {
 export type LatestRun = Pick<ImportRunEntity, 'state' | 'report'>;
 
 /**
- * Puts the lines of a file into a queue. A run reserves their numbers once; then each chunk of lines is a transaction of its
- * own under the lock of the queue, between those of signups. See chunk.ts.
+ * Puts the lines of a file into a queue. A run reserves their numbers once; then each chunk of lines is a transaction
+ * under the lock of the queue, between those of signups. See chunk.ts.
  */
 @Injectable()
 export class QueueImporter {
@@ -69,11 +66,10 @@ export class QueueImporter {
     private readonly waiters: WaiterStore,
     private readonly signupEvents: SignupEventStore,
     private readonly signupDeliveries: SignupDeliveries,
-    private readonly buckets: BucketStore,
-    private readonly days: DayStore,
+    private readonly ledger: Ledger,
     private readonly runs: ImportRunStore,
     private readonly audit: AuditLog,
-    private readonly writes: OwnerWrites,
+    private readonly writes: OwnerWriteService,
     private readonly metrics: QueueMetrics,
   ) {}
 
@@ -142,9 +138,9 @@ export class QueueImporter {
   }
 
   /**
-   * Reserves `amount` numbers at the end of the queue, unless the run has its numbers already, and stores the questions that
-   * the file adds. If the rules of the waitlist have changed since the file was read, reserves none and returns the run with
-   * the new rules.
+   * Reserves `amount` numbers at the end of the queue, unless the run has its numbers, and stores the file's new
+   * questions. If the rules of the waitlist have changed since the file was read, reserves none and returns the run
+   * with the new rules.
    * @throws Problem `IMPORT_RUNNING` if another run has taken over, `WAITLIST_NOT_FOUND`
    */
   async reserve(run: Run, rules: ImportRules, amount: number, write: OwnerWrite): Promise<Run> {
@@ -164,17 +160,17 @@ export class QueueImporter {
       }
       const live = rulesOf(waitlist);
       if (JSON.stringify(live) !== JSON.stringify(run.rules)) return { ...run, rules: live };
-      const counters = new CounterChanges(waitlist);
-      if (amount > 0) counters.openEnd(waitlist.nextSeq + amount - 1);
-      const siblings = await session.one(this.buckets.findSiblings(waitlist.id, counters));
+      const start = waitlist.nextSeq;
+      const changes = new LedgerChanges(waitlist);
+      changes.reserve(amount);
+      const siblings = await session.one(this.ledger.read(changes));
       await session.commit([
         event,
         this.queues.updateQuestions(waitlist.id, rules),
-        this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
-        this.queues.update({ ...waitlist, nextSeq: waitlist.nextSeq + amount }),
-        this.runs.reserve(run.id, waitlist.nextSeq, amount, rules),
+        this.ledger.save(changes, siblings),
+        this.runs.reserve(run.id, start, amount, rules),
       ]);
-      return { ...run, rules, firstSeq: waitlist.nextSeq, amount };
+      return { ...run, rules, firstSeq: start, amount };
     });
   }
 
@@ -182,10 +178,10 @@ export class QueueImporter {
    * Writes lines, in the order of their numbers.
    * @throws Problem `IMPORT_RUNNING` if another run has taken over, `WAITLIST_NOT_FOUND`
    */
-  async write(run: Run, lines: readonly ImportLine[], attempt = 1): Promise<ChunkOutcome> {
-    let before: (ChunkOutcome & { readonly decision: ChunkDecision }) | undefined;
-    try {
-      return await this.database.pipelinedTransaction(
+  async write(run: Run, lines: readonly ImportLine[]): Promise<ChunkOutcome> {
+    return retryDuplicates(this.metrics.onRetry, async () => {
+      let before: (ChunkOutcome & { readonly decision: ChunkDecision }) | undefined;
+      return this.database.pipelinedTransaction(
         async (session) => {
           const [facts, current] = await session.all([
             this.queryFacts(run.waitlistId, lines, true),
@@ -202,13 +198,9 @@ export class QueueImporter {
           await this.store(session, run, decision, renamings);
           return before;
         },
-        { deadlineMs: CHUNK_MAX_MS, onRetry: (reason) => this.metrics.retries.inc({ reason }) },
+        { deadlineMs: CHUNK_MAX_MS, onRetry: this.metrics.onRetry },
       );
-    } catch (error) {
-      if (!isDuplicateKey(error) || attempt === DUPLICATE_ATTEMPTS_MAX) throw error;
-      this.metrics.retries.inc({ reason: 'duplicate_key' });
-      return await this.write(run, lines, attempt + 1);
-    }
+    });
   }
 
   /** The outcome that {@link write} would have. Stores nothing. @throws Problem `WAITLIST_NOT_FOUND` */
@@ -232,7 +224,7 @@ export class QueueImporter {
       referrer ? (referrer.renamed ?? referrer.token) : [],
     ]);
     const queries = [
-      isLocking ? this.queues.lock(waitlistId) : this.queues.find(waitlistId),
+      isLocking ? this.ledger.lock(waitlistId) : this.queues.find(waitlistId),
       this.runs.findNumbered(waitlistId, lines[0]?.seq ?? 0, lines.at(-1)?.seq ?? 0),
       this.runs.findErasedTokens(waitlistId, tokens),
       this.waiters.findKnown(
@@ -264,28 +256,27 @@ export class QueueImporter {
   private async store(
     session: Transaction,
     run: Run,
-    { waitlist, records, changedReferrers, counters, days }: ChunkDecision,
+    { records, changedReferrers, ledger }: ChunkDecision,
     renamings: readonly Renaming[],
   ): Promise<void> {
     if (records.length === 0 && renamings.length === 0) return;
+    const { id } = ledger.waitlist;
     const credited = changedReferrers.map(({ uuid }) => uuid);
     const [siblings, signupEvents] = await session.all([
-      this.buckets.findSiblings(waitlist.id, counters),
-      this.signupEvents.lockByUuids(waitlist.id, credited),
+      this.ledger.read(ledger),
+      this.signupEvents.lockByUuids(id, credited),
     ]);
     await session.commit([
       // It reads the records as they are before the changes.
-      await this.signupDeliveries.make(session, waitlist.id, signupEvents),
-      ...renamings.map((renaming) => this.runs.rename(waitlist.id, renaming, ...spanOf(run))),
+      await this.signupDeliveries.make(session, id, signupEvents),
+      ...renamings.map((renaming) => this.runs.rename(id, renaming, ...spanOf(run))),
       this.runs.creditWaiting(
-        waitlist.id,
+        id,
         records.map(({ referralToken }) => referralToken),
       ),
       this.waiters.insert(records),
-      this.waiters.updateStandings(waitlist.id, changedReferrers),
-      this.buckets.save(waitlist.id, counters.changedBuckets(siblings)),
-      this.days.add(waitlist.id, days.changed()),
-      this.queues.update(waitlist),
+      this.waiters.updateStandings(id, changedReferrers),
+      this.ledger.save(ledger, siblings),
     ]);
   }
 }

@@ -2,16 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { Database, NO_DEADLINE } from '../../platform/database/database.js';
 import type { Session } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
-import { BucketStore } from '../bucket.store.js';
-import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY_TOTALS, numberOf } from '../counters.js';
-import { DAY_FIELDS, DayChanges, type DayCounts } from '../day-counts.js';
-import { DayStore } from '../day.store.js';
-import { QueueStore } from '../queue.store.js';
-import { rankKey } from '../rank-key.js';
-import { CREDIT_CODES, CREDITS, STATUS_CODES } from '../waiter.entity.js';
-import { WaiterStore } from '../waiter.store.js';
-import type { LeanWaitlist } from '../waitlist.table.js';
-import { type AuditedFacts, type AuditedTombstone, MaintenanceStore } from './maintenance.store.js';
+import { AXES, type Axis, type Bucket, bucketId, CounterChanges, EMPTY_TOTALS, numberOf } from '../order/counters.js';
+import { DAY_FIELDS, DayChanges, type DayCounts } from '../order/day-counts.js';
+import { Ledger } from '../order/ledger.js';
+import { QueueStore } from '../settings/queue.store.js';
+import { rankKey } from '../order/rank-key.js';
+import { CREDIT_CODES, CREDITS, STATUS_CODES } from '../record/waiter.entity.js';
+import { WaiterStore } from '../record/waiter.store.js';
+import type { LeanWaitlist } from '../settings/waitlist.table.js';
+import {
+  type AuditedFacts,
+  type AuditedTombstone,
+  type CreditedReferrals,
+  MaintenanceStore,
+  NUMBERED,
+} from './maintenance.store.js';
 
 /** Records read by one statement: few enough for memory and for a progress bar that moves. */
 const CHUNK_SIZE = 5_000;
@@ -24,9 +29,9 @@ const NAMED_MAX = 20;
 export type OnProgress = (done: number, total: number) => void;
 
 /**
- * Compares derived data with the facts it is derived from, and derives it anew. Derived are buckets, totals, the counters
- * of days, rank keys, referral counts and `referred`. Everything else is a fact: where facts contradict each other, nothing tells which one
- * is right, so `rebuild` refuses and the operator restores a backup.
+ * Compares derived data with the facts it is derived from, and derives it anew. Derived are buckets, totals, the
+ * counters of days, rank keys, referral counts and `referred`. All else is facts. Where these contradict each other,
+ * nothing tells which is right: `rebuild` refuses, and the operator restores a backup.
  */
 @Injectable()
 export class QueueAuditor {
@@ -35,8 +40,7 @@ export class QueueAuditor {
     private readonly queues: QueueStore,
     private readonly records: MaintenanceStore,
     private readonly waiters: WaiterStore,
-    private readonly buckets: BucketStore,
-    private readonly days: DayStore,
+    private readonly ledger: Ledger,
   ) {}
 
   async waitlistIds(): Promise<number[]> {
@@ -44,8 +48,8 @@ export class QueueAuditor {
   }
 
   /**
-   * Checks all derived data and all facts of a waitlist in one snapshot; blocks no writer. Returns the numbers of records
-   * and of differences, and a line for each of the first {@link FINDINGS_MAX} differences and one that counts the rest.
+   * Checks all derived data and all facts of a waitlist in one snapshot; blocks no writer. Returns the numbers of
+   * records and differences, and a line for each of the first {@link FINDINGS_MAX} differences and one for the rest.
    * @throws Problem `WAITLIST_NOT_FOUND`
    */
   async verify(waitlistId: number, onProgress: OnProgress) {
@@ -81,10 +85,10 @@ export class QueueAuditor {
       }
       derived.openEnd(isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end);
       for (const axis of AXES) {
-        const stored = await session.one(this.buckets.findAll(waitlistId, axis));
+        const stored = await session.one(this.ledger.findBuckets(waitlistId, axis));
         for (const finding of derived.bucketFindings(axis, stored)) report(finding);
       }
-      for (const finding of dayFindings(derived.days.changed(), await session.one(this.days.findAll(waitlistId))))
+      for (const finding of dayFindings(derived.days.changed(), await session.one(this.ledger.findDays(waitlistId))))
         report(finding);
       if (differences > findings.length) findings.push(`… and ${differences - findings.length} more`);
       return { records: derived.records, findings, differences };
@@ -98,7 +102,7 @@ export class QueueAuditor {
    */
   async rebuild(waitlistId: number, onProgress: OnProgress): Promise<number> {
     return this.database.pipelinedTransaction(async (session) => {
-      const waitlist = await session.one(this.queues.lock(waitlistId));
+      const waitlist = await session.one(this.ledger.lock(waitlistId));
       const derived = new Derived(waitlist);
       const damaged = new Map<string, number[]>();
       const note = (id: number, damage: readonly string[]) => {
@@ -122,17 +126,18 @@ export class QueueAuditor {
         note(tombstone.id, damageOfTombstone(tombstone));
         derived.days.countErasure(tombstone.erasedDay);
       });
-      if (damaged.size > 0) throw refusal(waitlistId, Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`)); // prettier-ignore
+      const damages = Array.from(damaged, ([damage, ids]) => `${damage}: ${named(ids)}`);
+      if (damages.length > 0) throw refusal(waitlistId, damages);
       const nextSeq = isNextSeq(waitlist.nextSeq, end) ? waitlist.nextSeq : end;
       const nextPending = Math.max(waitlist.nextPending, derived.nextPending);
       derived.openEnd(nextSeq);
       await session.commit([
         this.records.markReferred(waitlistId),
-        this.buckets.deleteAll(waitlistId),
-        this.buckets.save(waitlistId, derived.buckets(AXES)),
-        this.days.deleteAll(waitlistId),
-        this.days.add(waitlistId, derived.days.changed()),
-        this.queues.update({ ...waitlist, ...derived.totals, nextSeq, nextPending }),
+        this.ledger.replace(
+          { ...waitlist, ...derived.totals, nextSeq, nextPending },
+          derived.buckets(AXES),
+          derived.days.changed(),
+        ),
       ]);
       return changed;
     }, NO_DEADLINE);
@@ -146,14 +151,31 @@ export class QueueAuditor {
     onChunk: (chunk: readonly AuditedFacts[]) => void | Promise<void>,
   ): Promise<number> {
     const { end } = await session.one(this.records.findSpan(id));
+    const referrals = await this.countReferrals(session, id);
     let done = 0;
     for (let after: number | null = null; ;) {
-      const chunk: readonly AuditedFacts[] = await session.one(this.records.findFacts(id, after, CHUNK_SIZE));
+      const chunk: readonly AuditedFacts[] = await session.one(
+        this.records.findFacts(id, referrals, after, CHUNK_SIZE),
+      );
       await onChunk(chunk);
       onProgress((done += chunk.length), end);
       if (chunk.length < CHUNK_SIZE) return end;
       after = chunk.at(-1)?.seq ?? null;
     }
+  }
+
+  /** The credited referrals of each referrer's token. A million referrers take some 150 MB of memory. */
+  private async countReferrals(session: Session, waitlistId: number): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    for (const table of NUMBERED) {
+      for (let after: string | undefined = ''; after !== undefined;) {
+        const query = this.records.findReferrals(table, waitlistId, after, CHUNK_SIZE);
+        const referrers: readonly CreditedReferrals[] = await session.one(query);
+        for (const { token, count } of referrers) counts.set(token, (counts.get(token) ?? 0) + count);
+        after = referrers.at(-1)?.token;
+      }
+    }
+    return counts;
   }
 
   private async readTombstones(
@@ -213,7 +235,7 @@ class Derived {
     return this.counters.changedBuckets(new Map(), axes);
   }
 
-  /** Differences of all stored buckets of an axis. Empty ones count too: later records are counted from their `before`. */
+  /** Differences of an axis's stored buckets. Empty ones count too: later records are counted from their `before`. */
   bucketFindings(axis: Axis, stored: readonly Bucket[]): string[] {
     const storedIds = new Set(stored.map(bucketId));
     const missing = this.buckets([axis]).filter((bucket) => !storedIds.has(bucketId(bucket)));
@@ -222,12 +244,13 @@ class Derived {
       if (bits !== undefined) this.counters.add(axis, numberOf(axis, bucket) * 2 ** bits, 0);
     }
     const right = new Map(this.buckets([axis]).map((bucket) => [bucketId(bucket), bucket.before]));
-    return [
-      ...missing.map((bucket) => `bucket ${bucketId(bucket)}: it is missing, the records give ${bucket.before} before`),
-      ...stored
-        .filter((bucket) => bucket.before !== right.get(bucketId(bucket)))
-        .map((bucket) => `bucket ${bucketId(bucket)}: before is ${bucket.before}, the records give ${right.get(bucketId(bucket)) ?? 'no such bucket'}`), // prettier-ignore
-    ];
+    const findings = missing.map(
+      (bucket) => `bucket ${bucketId(bucket)}: it is missing, the records give ${bucket.before} before`,
+    );
+    for (const { id, before } of stored.map((bucket) => ({ ...bucket, id: bucketId(bucket) })))
+      if (before !== right.get(id))
+        findings.push(`bucket ${id}: before is ${before}, the records give ${right.get(id) ?? 'no such bucket'}`);
+    return findings;
   }
 }
 
@@ -302,7 +325,7 @@ function isCount(number: number): boolean {
   return Number.isSafeInteger(number) && number >= 0;
 }
 
-/** Numbers may be missing, but none may be given twice. */
+/** Gaps are possible, duplicates are not. */
 function isNextSeq(nextSeq: number, end: number): boolean {
   return Number.isSafeInteger(nextSeq) && nextSeq >= end;
 }

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { fromSqlTime, placeholders } from '../../platform/database/dialect.js';
 import { mapped, type Query, select, together, write } from '../../platform/database/session.js';
-import type { StoredWaiter } from '../waiter.js';
-import { CREDIT_CODES, STATUS_CODES } from '../waiter.entity.js';
-import type { Standing } from '../waiter.store.js';
+import type { StoredWaiter } from '../record/waiter.js';
+import { CREDIT_CODES, STATUS_CODES } from '../record/waiter.entity.js';
+import type { Standing } from '../record/waiter.store.js';
 
 /** A record as `verify` and `rebuild` read it: stored values, whatever they are. */
 export interface AuditedFacts
@@ -22,6 +22,14 @@ export interface AuditedFacts
   readonly referrals: number;
 }
 
+const NUMBERS = ['seq', 'imported_referrals', 'credited_referrals', 'spots_advanced', 'rank_key', 'removed_priority'];
+
+/** How many referrals of a token are credited. */
+export interface CreditedReferrals {
+  readonly token: string;
+  readonly count: number;
+}
+
 /** A record that waits for its verification. */
 export type PendingRecord = Pick<StoredWaiter, 'seq' | 'uuid' | 'createdAt'>;
 
@@ -36,7 +44,7 @@ export interface AuditedTombstone {
 }
 
 /** The tables with a `seq`, which no two of their rows share. */
-const NUMBERED = ['waiter', 'erased_waiter'];
+export const NUMBERED = ['waiter', 'erased_waiter'] as const;
 
 /** A time is stored as text that begins with its day, or becomes such text. */
 function dayInSql(time: string): string {
@@ -50,21 +58,19 @@ export class MaintenanceStore {
 
   /**
    * Records in join order after a `seq`, or from the first. Numbers are read as text, because node:sqlite throws on an
-   * integer beyond 2^53, which only foreign SQL stores and which `verify` must name.
+   * integer beyond 2^53, which only foreign SQL stores and `verify` must name. `referrals` has the credited referrals
+   * by token: counting them per record would take twice as long as all the rest.
    */
-  findFacts(waitlistId: number, after: number | null, limit: number): Query<AuditedFacts[]> {
-    const { dialect } = this.database;
-    const numbers = ['seq', 'imported_referrals', 'credited_referrals', 'spots_advanced', 'rank_key', 'removed_priority']; // prettier-ignore
+  findFacts(
+    waitlistId: number,
+    referrals: ReadonlyMap<string, number>,
+    after: number | null,
+    limit: number,
+  ): Query<AuditedFacts[]> {
     return select<Readonly<Record<string, number | string | null>>, AuditedFacts[]>(
-      `SELECT w.id, ${numbers.map((column) => `CAST(w.${column} AS CHAR) AS ${column}`).join(', ')}, w.status, w.credit, w.referred,
-         w.referred_by_token, ${dayInSql('w.created_at')} AS joined_day, ${dayInSql('w.removed_at')} AS offboarded_day, (
-           SELECT COUNT(*) FROM waiter r ${dialect.byIndex('waiter_referrer')}
-           WHERE r.waitlist_id = w.waitlist_id AND r.referred_by_token = w.referral_token AND r.credit = ${CREDIT_CODES.credited}
-         ) + (
-           SELECT COUNT(*) FROM erased_waiter e ${dialect.byIndex('erased_waiter_referrer')}
-           WHERE e.waitlist_id = w.waitlist_id AND e.referred_by_token = w.referral_token AND e.credit = ${CREDIT_CODES.credited}
-         ) AS referrals
-       FROM waiter w ${dialect.byIndex('waiter_seq')}
+      `SELECT w.id, ${NUMBERS.map((column) => `CAST(w.${column} AS CHAR) AS ${column}`).join(', ')}, w.status, w.credit, w.referred,
+         w.referral_token, w.referred_by_token, ${dayInSql('w.created_at')} AS joined_day, ${dayInSql('w.removed_at')} AS offboarded_day
+       FROM waiter w ${this.database.dialect.byIndex('waiter_seq')}
        WHERE w.waitlist_id = ? ${after === null ? '' : 'AND w.seq > ?'} ORDER BY w.seq LIMIT ?`,
       [waitlistId, ...(after === null ? [] : [after]), limit],
       (rows) =>
@@ -82,8 +88,19 @@ export class MaintenanceStore {
           removedPriority: row.removed_priority === null ? null : Number(row.removed_priority),
           joinedDay: row.joined_day as string,
           offboardedDay: row.offboarded_day as string | null,
-          referrals: Number(row.referrals),
+          referrals: referrals.get(row.referral_token as string) ?? 0,
         })),
+    );
+  }
+
+  /** The credited referrals of records or tombstones by the referrer's token, after a token. Reads an index alone. */
+  findReferrals(table: (typeof NUMBERED)[number], waitlistId: number, after: string, limit: number) {
+    return select<{ token: string; count: number }, CreditedReferrals[]>(
+      `SELECT referred_by_token AS token, COUNT(*) AS count FROM ${table} ${this.database.dialect.byIndex(`${table}_referrer`)}
+       WHERE waitlist_id = ? AND referred_by_token > ? AND credit = ${CREDIT_CODES.credited}
+       GROUP BY referred_by_token ORDER BY referred_by_token LIMIT ?`,
+      [waitlistId, after, limit],
+      (rows) => rows.map(({ token, count }) => ({ token, count: Number(count) })),
     );
   }
 
@@ -166,7 +183,7 @@ export class MaintenanceStore {
     return select(`SELECT 1 FROM ${table} WHERE waitlist_id = ? LIMIT 1`, [waitlistId], (rows) => rows.length > 0);
   }
 
-  /** Deletes at most `limit` rows. SQLite has no LIMIT here, and MariaDB reads the whole table if a subquery finds the rows. */
+  /** Deletes at most `limit` rows. SQLite has no LIMIT here; MariaDB reads the whole table for a subquery. */
   deleteSome(table: string, waitlistId: number, limit: number): Query<void> {
     return write(
       this.database.dialect.isEmbedded

@@ -1,11 +1,11 @@
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { BackgroundTask } from '../../platform/background-task.js';
+import { Injectable } from '@nestjs/common';
+import { BackgroundTask, BackgroundTasks } from '../../platform/background-task.js';
 import { Database } from '../../platform/database/database.js';
 import { WriteAheadLog } from '../../platform/database/write-ahead-log.js';
 import type { Query, Session } from '../../platform/database/session.js';
-import { BucketStore } from '../bucket.store.js';
+import { BucketStore } from '../order/bucket.store.js';
 import { ImportRunStore } from '../import/import-run.store.js';
-import { QueueStore } from '../queue.store.js';
+import { QueueStore } from '../settings/queue.store.js';
 import { MaintenanceStore } from './maintenance.store.js';
 
 /** Records deleted in one transaction: it takes some ten milliseconds, so that signups are not delayed. */
@@ -16,11 +16,11 @@ const LOOK_MS = 5_000;
 const LONG_TABLES = ['recent_referral', 'signup_event', 'delivery', 'payload', 'mail', 'verification_link'];
 
 /**
- * Deletes the records of deleted waitlists in the background, one transaction per chunk. The mark of a deleted waitlist is
- * in the database, and its row is the lock, so any process can go on where another was killed.
+ * Deletes the records of deleted waitlists in the background, one transaction per chunk. The mark of a deleted waitlist
+ * is a row, which is also the lock, so any process can go on where another was killed.
  */
 @Injectable()
-export class QueuePurger implements BeforeApplicationShutdown {
+export class QueuePurger {
   private readonly task = new BackgroundTask(() => this.purgeAll(), LOOK_MS);
   private readonly tables = ['waitlist_day', 'webhook'];
 
@@ -31,7 +31,10 @@ export class QueuePurger implements BeforeApplicationShutdown {
     private readonly buckets: BucketStore,
     private readonly log: WriteAheadLog,
     private readonly imports: ImportRunStore,
-  ) {}
+    tasks: BackgroundTasks,
+  ) {
+    tasks.add(this.task, 'could not delete the records of a deleted waitlist yet');
+  }
 
   /** Adds another module's table, with so few rows of each waitlist that one transaction deletes them. */
   add(table: string): void {
@@ -48,11 +51,6 @@ export class QueuePurger implements BeforeApplicationShutdown {
     return this.database.one(this.queues.listOrphans());
   }
 
-  /** Starts to look for deleted waitlists. `onFailure` gets every error except an unavailable database. */
-  watch(onFailure: (error: unknown) => void): void {
-    this.task.start(onFailure);
-  }
-
   /** Marks a waitlist whose row the caller's transaction deletes. Call `wake` after the commit. */
   async mark(session: Session, waitlistId: number): Promise<void> {
     await session.one(this.queues.markDeleted(waitlistId));
@@ -63,21 +61,16 @@ export class QueuePurger implements BeforeApplicationShutdown {
     this.task.wake();
   }
 
-  /** Starts nothing more, and resolves when the current transaction has ended. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.task.stop();
-  }
-
   private async purgeAll(): Promise<void> {
     // A waitlist that cannot be deleted must not block the next ones.
     for (const waitlistId of await this.deletedIds()) await this.task.attempt(() => this.purge(waitlistId));
   }
 
   /**
-   * Deletes what is left of a deleted waitlist, the mark last. False if this process stops, another process has the lock,
-   * or nothing was left. Each table with a `waitlist_id` has its step here (test/operations/deletion.spec.ts finds one
-   * without); only audit events stay, idempotency keys, without which a repeated request would be carried out again, and
-   * taken names, without which another owner could inherit the visitors.
+   * Deletes what is left of a deleted waitlist, the mark last. False if this process stops, another process has the
+   * lock, or nothing was left. Each table with a `waitlist_id` has its step here (test/operations/deletion.spec.ts
+   * finds one without); only audit events stay, idempotency keys, which stop repeated requests, and taken names, which
+   * keep the visitors from another owner.
    */
   async purge(waitlistId: number): Promise<boolean> {
     const nextSpan = () => this.database.one(this.records.findSpan(waitlistId));

@@ -3,17 +3,14 @@ import { isDuplicateKey } from '../../platform/database/database-error.js';
 import { Database, NO_DEADLINE } from '../../platform/database/database.js';
 import type { Transaction } from '../../platform/database/session.js';
 import { Problem } from '../../platform/problems/problem.js';
-import { UNREFERRED } from '../batch/credit.js';
-import { newWaiter } from '../batch/join.js';
-import { BucketStore } from '../bucket.store.js';
-import { CounterChanges } from '../counters.js';
-import { DayChanges, daysOf } from '../day-counts.js';
-import { DayStore } from '../day.store.js';
+import { UNREFERRED } from '../write/credit.js';
+import { newWaiter } from '../write/commands/join.js';
+import { Ledger } from '../order/ledger.js';
+import { LedgerChanges } from '../order/ledger-changes.js';
 import type { OnProgress } from './auditor.js';
-import { QueueStore } from '../queue.store.js';
-import { rankKey } from '../rank-key.js';
-import type { Waiter } from '../waiter.js';
-import { WaiterStore } from '../waiter.store.js';
+import { rankKey } from '../order/rank-key.js';
+import type { Waiter } from '../record/waiter.js';
+import { WaiterStore } from '../record/waiter.store.js';
 
 /** Records in one transaction. Their INSERT must fit SQLite's 32,766 parameters. */
 const CHUNK_SIZE = 1_000;
@@ -24,15 +21,13 @@ const REFERRED_SHARE = 0.3;
 export class QueueSeeder {
   constructor(
     private readonly database: Database,
-    private readonly queues: QueueStore,
+    private readonly ledger: Ledger,
     private readonly waiters: WaiterStore,
-    private readonly buckets: BucketStore,
-    private readonly days: DayStore,
   ) {}
 
   /**
-   * Adds `count` people, `seed-<n>@example.com` with n from 0; three in ten are referred by an earlier one. Each chunk is a
-   * transaction with its counters, under the lock of the queue, so that the queue is exact at every moment.
+   * Adds `count` people, `seed-<n>@example.com` with n from 0; an earlier one refers three in ten. Each chunk is a
+   * transaction with its counters, under the lock of the queue, so the queue is always exact.
    * @throws Problem `WAITLIST_NOT_FOUND`; `WAITLIST_NOT_EMPTY`, also if a real signup has one of these emails
    */
   async seed(waitlistId: number, count: number, onProgress: OnProgress): Promise<void> {
@@ -61,34 +56,21 @@ export class QueueSeeder {
   ): Promise<void> {
     const [first] = people as [Waiter];
     const [waitlist, stored] = await session.all([
-      this.queues.lock(waitlistId),
+      this.ledger.lock(waitlistId),
       this.waiters.findReferrers(waitlistId, [first.referralToken]),
     ]);
     // A retry after a lost answer to the commit finds its own records.
     if (stored.length > 0) return;
     if (start === 0 && waitlist.nextSeq > 0) throw new Problem('WAITLIST_NOT_EMPTY');
-    const changes = new CounterChanges(waitlist);
-    const days = new DayChanges();
-    const rows = people.map((person, index) => {
-      const facts = { seq: waitlist.nextSeq + index, creditedReferrals: person.creditedReferrals, spotsAdvanced: 0 };
-      const row = { ...person, ...facts, rankKey: rankKey(facts, waitlist.spotsPerReferral) };
+    const changes = new LedgerChanges(waitlist);
+    const rows = people.map((person) => {
+      const numbered = { ...person, seq: waitlist.nextSeq };
+      const row = { ...numbered, rankKey: rankKey(numbered, waitlist.spotsPerReferral) };
       changes.join(row);
-      days.count(daysOf(row), 1);
       return row;
     });
-    const referred = rows.filter((row) => row.referred).length;
-    const siblings = await session.one(this.buckets.findSiblings(waitlistId, changes));
-    await session.commit([
-      this.waiters.insert(rows),
-      this.buckets.save(waitlistId, changes.changedBuckets(siblings)),
-      this.days.add(waitlistId, days.changed()),
-      this.queues.update({
-        ...waitlist,
-        nextSeq: waitlist.nextSeq + rows.length,
-        active: waitlist.active + rows.length,
-        referredActive: waitlist.referredActive + referred,
-      }),
-    ]);
+    const siblings = await session.one(this.ledger.read(changes));
+    await session.commit([this.waiters.insert(rows), this.ledger.save(changes, siblings)]);
   }
 }
 

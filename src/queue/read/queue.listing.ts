@@ -1,0 +1,266 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { known, type Session, together, type Transaction } from '../../platform/database/session.js';
+import { fairQueue } from '../../platform/limits/bounded-queue.js';
+import { BucketStore } from '../order/bucket.store.js';
+import { type Axis, firstKeyOf, JOINED_AXES, leafOf, QUEUE_AXIS, REFERRED_AXIS, totalOf } from '../order/counters.js';
+import { type Listing, ListingStore, type Window } from './listing.store.js';
+import { QueueStore } from '../settings/queue.store.js';
+import type { Credit, Page, PageRequest, Search, StoredWaiter, Waiter } from '../record/waiter.js';
+import { MissingBucketError, WaiterStore } from '../record/waiter.store.js';
+import type { LeanWaitlist } from '../settings/waitlist.table.js';
+
+/** Pages of one waitlist that may wait. More would exceed the deadline if each listed a hundred thousand referrals. */
+const PAGES_WAITING_MAX = 64;
+/** Anybody may ask for a leaderboard, so these have a bound of their own. Most read a few rows of an index. */
+const LEADERS = { runsMax: 2, waitingMax: 64 };
+
+const ALL: Window = { from: null, skip: 0, leaves: null };
+/** Most records have one of these. */
+const USUAL_CREDITS: readonly Credit[] = ['none', 'credited'];
+
+/** Reads pages of a waitlist's records with their positions. */
+@Injectable()
+export class QueueListing {
+  private readonly enqueue: ReturnType<typeof fairQueue<Page>>;
+  private readonly enqueueLeaders = fairQueue<readonly Waiter[]>('list leaders', LEADERS);
+
+  constructor(
+    private readonly database: Database,
+    private readonly queues: QueueStore,
+    private readonly listings: ListingStore,
+    private readonly buckets: BucketStore,
+    private readonly waiters: WaiterStore,
+  ) {
+    // Pages take at most half of the connections, so that slow ones do not delay signups and lookups.
+    const runsMax = Math.ceil(database.connectionsMax / 2);
+    this.enqueue = fairQueue('list page', { runsMax, waitingMax: PAGES_WAITING_MAX });
+  }
+
+  /**
+   * A page and its totals, all of one moment.
+   * @throws Problem `QUEUE_FULL`, `WAITLIST_NOT_FOUND`
+   */
+  async page(waitlistId: number, request: PageRequest): Promise<Page> {
+    const { search } = request;
+    return this.enqueue(waitlistId, () =>
+      this.database.snapshot((session) =>
+        search ? this.search(session, waitlistId, request, search) : this.read(session, waitlistId, request),
+      ),
+    );
+  }
+
+  /**
+   * The active records with the most referrals, at least one; among equals, those that joined first. Without `LARGE`.
+   * @throws Problem `QUEUE_FULL`
+   */
+  async leaders(waitlistId: number, limit: number): Promise<readonly Waiter[]> {
+    return this.enqueueLeaders(waitlistId, () =>
+      this.database.snapshot(async (session) => {
+        const records = await session.one(this.listings.findLeaders(waitlistId, true, limit));
+        return this.withPositions(session, { id: waitlistId, active: 0 }, records);
+      }),
+    );
+  }
+
+  /**
+   * Records of a page with the large columns that it left out, and on request the records that referred them, by their
+   * tokens. Records that were deleted since then are left out.
+   */
+  async complete(
+    waitlistId: number,
+    waiters: readonly Waiter[],
+    withReferrers: boolean,
+  ): Promise<{ readonly waiters: Waiter[]; readonly referrers: ReadonlyMap<string, StoredWaiter> }> {
+    const tokens = new Set(withReferrers ? waiters.flatMap(({ referredByToken }) => referredByToken ?? []) : []);
+    const [whole, referrers] = await this.database.all([
+      this.listings.findByIds(
+        waitlistId,
+        waiters.map(({ id }) => id),
+      ),
+      this.waiters.findReferrers(waitlistId, [...tokens]),
+    ]);
+    const byId = new Map(whole.map((record) => [record.id, record]));
+    return {
+      waiters: waiters.flatMap((waiter) => {
+        const record = byId.get(waiter.id);
+        return record ? { ...waiter, metadata: record.metadata, answers: record.answers } : [];
+      }),
+      referrers: new Map(referrers.map((referrer) => [referrer.referralToken, referrer])),
+    };
+  }
+
+  private async read(session: Transaction, waitlistId: number, request: PageRequest): Promise<Page> {
+    const { status, credit, referredBy, keys, limit } = request;
+    const order = request.order === 'queue' && status !== 'waiting' ? 'joined' : request.order;
+    const listing: Listing = { status, credit, referredBy, keys, emailPrefix: null, order };
+    const window = await this.findWindow(session, waitlistId, listing, request);
+    const axis = axisOf(listing);
+    const isCounted = axis === null && credit === null && status !== 'pending';
+    const queries = [
+      this.queues.find(waitlistId),
+      isCounted ? this.listings.count(waitlistId, listing) : known(undefined),
+      window ? this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }) : known([]),
+    ] as const;
+    // In queue order, the offset is the position of the first record. Only active records have to be counted.
+    const first = axis === QUEUE_AXIS && 'offset' in request.start ? request.start.offset : null;
+    const isPositioned = first !== null || status !== 'waiting';
+    const [waitlist, counted, records] = await (isPositioned ? session.commit(queries) : session.all(queries));
+    const shown = records.slice(0, limit);
+    const waiters = isPositioned
+      ? shown.map((record, index) => withPosition(record, waitlist, (first ?? NaN) + index))
+      : await this.withPositions(session, waitlist, shown);
+    return pageOf(waitlist, records, waiters, axis === null ? counted : totalOf(waitlist, axis));
+  }
+
+  /**
+   * First the records that only a key finds, at most one per key, by id: they may have no email. Then those whose email
+   * has the prefix, by email.
+   */
+  private async search(
+    session: Transaction,
+    waitlistId: number,
+    request: PageRequest,
+    { emailPrefix, keys }: Search,
+  ): Promise<Page> {
+    const { status, credit, referredBy, start, limit } = request;
+    const afterId = 'afterId' in start ? start.afterId : 0;
+    const [waitlist, after] = await session.all([
+      this.queues.find(waitlistId),
+      afterId > 0 ? this.listings.findAfter(waitlistId, afterId) : known(null),
+    ]);
+    const isUnknown = afterId > 0 && after === null;
+    const hasPrefix = (record: Pick<StoredWaiter, 'emailKey'> | null) => record?.emailKey?.startsWith(emailPrefix);
+    const [own, other] =
+      status === 'offboarded' ? [waitlist.offboarded, waitlist.active] : [waitlist.active, waitlist.offboarded];
+    // The index of emails holds all records. A page either skips about `limit * other / own` records of the other
+    // status in it, or reads and sorts all of its own status. Pending and sparsely credited records count as few.
+    const isFew = status === 'pending' || (credit !== null && !USUAL_CREDITS.includes(credit));
+    const isSparse = isFew || own * own < limit * other;
+    const listing: Listing = { status, credit, referredBy, keys: request.keys, emailPrefix, isSparse, order: 'joined' };
+    const window: Window = { ...ALL, from: hasPrefix(after) ? after : null };
+    const [byPrefix, byKey] = await session.all([
+      isUnknown ? known([]) : this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }),
+      together(
+        (isUnknown || hasPrefix(after) ? [] : keys).map((key) => {
+          const one: Listing = { ...listing, keys: [key, ...listing.keys], emailPrefix: null };
+          return this.listings.findPage(waitlistId, one, ALL, { ...request, limit: 1 });
+        }),
+      ),
+    ]);
+    const others = new Map(byKey.flat().map((record) => [record.id, record]));
+    const first = [...others.values()].filter((record) => !hasPrefix(record) && record.id > afterId);
+    const records = [...first.sort((a, b) => a.id - b.id), ...byPrefix];
+    return pageOf(waitlist, records, await this.withPositions(session, waitlist, records.slice(0, limit)));
+  }
+
+  /** Computes the positions of a page's records together, because they share buckets. Ends the transaction. */
+  private async withPositions(
+    session: Transaction,
+    waitlist: Pick<LeanWaitlist, 'id' | 'active'>,
+    records: readonly StoredWaiter[],
+  ): Promise<Waiter[]> {
+    const active = records.filter(({ status }) => status === 'waiting');
+    const leaves = active.map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey));
+    const [before, ahead] = await session.commit([
+      this.buckets.findBefore(waitlist.id, QUEUE_AXIS, [...new Set(leaves)]),
+      this.listings.findAhead(waitlist.id, active),
+    ]);
+    return records.map((record) => {
+      const position = (before.get(leafOf(QUEUE_AXIS, record.rankKey)) ?? NaN) + (ahead.get(record.seq) ?? NaN);
+      return withPosition(record, waitlist, position);
+    });
+  }
+
+  /** Where a page starts, from the counters where possible, without reading the records before. Null beyond the end. */
+  private async findWindow(
+    session: Session,
+    waitlistId: number,
+    listing: Listing,
+    { start, limit }: PageRequest,
+  ): Promise<Window | null> {
+    if (listing.order === 'id') {
+      const id = 'afterId' in start ? start.afterId : 0;
+      return { ...ALL, from: { id, seq: 0, rankKey: 0, emailKey: null, isAfter: true } };
+    }
+    const axis = axisOf(listing);
+    if (axis === REFERRED_AXIS) return this.findWindowOfReferred(session, waitlistId, start, limit);
+    if ('afterId' in start) {
+      const from = await session.one(this.listings.findAfter(waitlistId, start.afterId));
+      return from && { ...ALL, from };
+    }
+    const { offset } = start;
+    if (offset === 0) return ALL;
+    if (axis) {
+      const leaf = await session.one(this.buckets.findLeaf(waitlistId, axis, offset));
+      if (!leaf) return null;
+      const key = firstKeyOf(axis, leaf.bucket);
+      return { ...ALL, from: { id: 0, seq: key, rankKey: key, emailKey: null, isAfter: false }, skip: leaf.rest };
+    }
+    if (listing.order === 'queue') return { ...ALL, skip: offset };
+    const from = await session.one(this.listings.findAt(waitlistId, listing, offset));
+    return from && { ...ALL, from };
+  }
+
+  /** Referred records may be few among many, so this finds the buckets that have them. In queue order. */
+  private async findWindowOfReferred(
+    session: Session,
+    waitlistId: number,
+    start: PageRequest['start'],
+    limit: number,
+  ): Promise<Window | null> {
+    const waitlist = await session.one(this.queues.find(waitlistId));
+    const total = totalOf(waitlist, REFERRED_AXIS);
+    const first = 'offset' in start ? start.offset : await this.countReferredUpTo(session, waitlist, start.afterId);
+    if (first === null) return null;
+    const range = { total, first, last: first + limit };
+    const found = await this.buckets.findLeaves(session, waitlistId, REFERRED_AXIS, range);
+    return found && { ...ALL, leaves: found.leaves, skip: found.rest };
+  }
+
+  /** How many of the referred records are in the queue up to this one, active or not; null for an unknown id. */
+  private async countReferredUpTo(session: Session, waitlist: LeanWaitlist, id: number): Promise<number | null> {
+    const record = await session.one(this.listings.findAfter(waitlist.id, id));
+    if (!record) return null;
+    const leaf = leafOf(REFERRED_AXIS, record.rankKey);
+    const [before, within] = await session.all([
+      this.buckets.countBefore(waitlist.id, REFERRED_AXIS, leaf, totalOf(waitlist, REFERRED_AXIS)),
+      this.listings.countReferredWithin(waitlist.id, record),
+    ]);
+    return before + within;
+  }
+}
+
+/** `records` has one more than the page if there is a next page. */
+function pageOf(
+  { active }: LeanWaitlist,
+  records: readonly StoredWaiter[],
+  waiters: readonly Waiter[],
+  total?: number,
+): Page {
+  const nextAfterId = records.length > waiters.length ? (waiters.at(-1)?.id ?? null) : null;
+  return { waiters, total, active, nextAfterId };
+}
+
+/** A record with its position. `before`: the active records before it; NaN if they could not be counted. */
+function withPosition(
+  record: StoredWaiter,
+  { id, active }: Pick<LeanWaitlist, 'id' | 'active'>,
+  before: number,
+): Waiter {
+  const { status, removedPriority } = record;
+  const priority = status === 'waiting' ? before : status === 'pending' ? active : removedPriority;
+  if (priority === null || Number.isNaN(priority)) throw new MissingBucketError(record.id, id);
+  return Object.assign(record, { priority });
+}
+
+/** The axis that counts a listing; null for pending records, keys, a credit or the referrals of some records. */
+function axisOf({ status, credit, referredBy, keys, order }: Listing): Axis | null {
+  if (keys.length > 0 || credit !== null || status === 'pending') return null;
+  const offboarded = status === 'offboarded';
+  if (referredBy === null)
+    return order === 'queue' ? QUEUE_AXIS : offboarded ? JOINED_AXES.offboarded : JOINED_AXES.active;
+  if (referredBy !== 'anyone') return null;
+  if (order === 'queue') return REFERRED_AXIS;
+  return offboarded ? JOINED_AXES.referredOffboarded : JOINED_AXES.referredActive;
+}

@@ -1,0 +1,407 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { chunksOf, placeholders, toSqlTime } from '../../platform/database/dialect.js';
+import { known, mapped, type Query, select, together, write } from '../../platform/database/session.js';
+import type { Row, Table } from '../../platform/database/table.js';
+import { beforeInSql } from '../order/bucket.store.js';
+import type { Corrected } from './corrected-columns.js';
+import { QUEUE_AXIS } from '../order/counters.js';
+import { ErasedWaiterEntity } from './erased-waiter.entity.js';
+import { RANK_BASE } from '../order/rank-key.js';
+import { type ContactKeys, type Credit, LARGE, type Status, type StoredWaiter, type Waiter } from './waiter.js';
+import { CREDIT_CODES, CREDITS, STATUS_CODES, STATUSES, WaiterEntity } from './waiter.entity.js';
+
+/** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
+const UPDATES_MAX = 500;
+
+/** The tables of those whom others referred. */
+const REFERRED_TABLES = ['waiter', 'erased_waiter'];
+/** The credits that a refusal changes. */
+const REFUSABLE = [CREDIT_CODES.credited, CREDIT_CODES.awaiting_verification, CREDIT_CODES.withheld];
+
+/** Instead of a position: the record's narrowest bucket has too many records to count. */
+export const CROWDED = -1;
+
+type Without = typeof LARGE | readonly [];
+
+/** The columns that referrals change. */
+export type Standing = Pick<StoredWaiter, 'id' | 'creditedReferrals' | 'rankKey'>;
+
+/** The columns to set in one record. */
+export interface Correction {
+  readonly id: number;
+  readonly columns: Corrected &
+    Partial<Pick<StoredWaiter, 'spotsAdvanced' | 'rankKey' | 'seq' | 'status' | 'verified' | 'credit'>>;
+}
+
+/** The record that has an email or a phone. */
+export type TakenContact = Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid' | 'verified' | 'status' | 'credit'>;
+
+/** A record and its folded mailbox. */
+export interface MailboxHolder {
+  readonly uuid: string;
+  readonly mailbox: string;
+}
+
+/** Records that one command offboards: the position of each at that moment, by id. */
+export interface Removal {
+  readonly at: Date;
+  readonly priorities: ReadonlyMap<number, number>;
+}
+
+/** The buckets of a record are missing, so its position is unknown; a wrong one must not be shown. */
+export class MissingBucketError extends Error {
+  constructor(id: number, waitlistId: number) {
+    super(`Record ${id} has no bucket: run \`npm run cli -- rebuild ${waitlistId}\``);
+  }
+}
+
+/**
+ * Finds and changes records. Every statement names its waitlist (sharding key, and boundary of owners), or the account.
+ */
+@Injectable()
+export class WaiterStore {
+  private readonly waiters: Table<WaiterEntity>;
+  private readonly tombstones: Table<ErasedWaiterEntity>;
+
+  constructor(private readonly database: Database) {
+    this.waiters = database.table(WaiterEntity);
+    this.tombstones = database.table(ErasedWaiterEntity);
+  }
+
+  /**
+   * Each record that one of the keys matches. Has the position {@link CROWDED} where it would have to count too many.
+   */
+  findByContacts(waitlistId: number, contacts: readonly ContactKeys[], countedMax?: number): Query<Waiter[]> {
+    return this.byContacts(contacts, (column, keys, hint) =>
+      this.findWhere(waitlistId, `w.${column}`, keys, hint, [], countedMax),
+    );
+  }
+
+  findByUuids(
+    waitlistId: number,
+    uuids: readonly string[],
+    without: Without = [],
+    countedMax?: number,
+  ): Query<Waiter[]> {
+    const hint = this.database.dialect.byIndex('waiter_uuid');
+    return this.findWhere(waitlistId, 'w.uuid', uuids, hint, without, countedMax);
+  }
+
+  /** The records with these uuids, with `metadata` and `answers`, without their positions. */
+  findStored(waitlistId: number, uuids: readonly string[]): Query<StoredWaiter[]> {
+    return this.findStoredWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'));
+  }
+
+  /** The records that links of verification mails name, without `metadata` and `answers`. */
+  findByLinks(waitlistId: number, tokenHashes: readonly string[]): Query<Waiter[]> {
+    if (tokenHashes.length === 0) return known([]);
+    return select<Row, Waiter[]>(
+      `SELECT ${this.waiters.select('w', LARGE)}, ${this.prioritySql()} AS priority
+       FROM verification_link l JOIN waiter w ${this.database.dialect.byIndex('waiter_uuid')} ON w.uuid = l.waiter_uuid
+       WHERE w.waitlist_id = ? AND l.token_hash IN (${placeholders(tokenHashes.length)})`,
+      [waitlistId, ...tokenHashes],
+      (rows) => rows.map((row) => Object.assign(this.waiters.read(row), { priority: priorityOf(row) })),
+    );
+  }
+
+  /** The waitlist of an account that has the record with this uuid; null if none has. */
+  findWaitlistId(accountId: number, uuid: string): Query<number | null> {
+    return select<{ id: number }, number | null>(
+      `SELECT l.id FROM waiter w ${this.database.dialect.byIndex('waiter_uuid')} JOIN waitlist l ON l.id = w.waitlist_id
+       WHERE w.uuid = ? AND l.account_id = ?`,
+      [uuid, accountId],
+      ([row]) => row?.id ?? null,
+    );
+  }
+
+  /** The records with these ids, without `metadata` and `answers`. */
+  findByIds(waitlistId: number, ids: readonly number[]): Query<Waiter[]> {
+    return this.findWhere(waitlistId, 'w.id', ids, this.database.dialect.byId(), LARGE);
+  }
+
+  /** The first `count` records of the queue, in its order, without `metadata` and `answers`. */
+  findFirst(waitlistId: number, count: number): Query<Waiter[]> {
+    if (count === 0) return known([]);
+    return select<Row, Waiter[]>(
+      `SELECT ${this.waiters.select('w', LARGE)} FROM waiter w ${this.database.dialect.byIndex('waiter_order')}
+       WHERE w.waitlist_id = ? AND w.status = ${STATUS_CODES.waiting} ORDER BY w.rank_bucket, w.rank_key, w.seq DESC LIMIT ?`,
+      [waitlistId, count],
+      (rows) => rows.map((row, priority) => Object.assign(this.waiters.read(row), { priority })),
+    );
+  }
+
+  /** The records that one of these keys matches. */
+  findTaken(waitlistId: number, contacts: readonly ContactKeys[]): Query<TakenContact[]> {
+    return this.byContacts(contacts, (column, keys, hint) =>
+      select<
+        Pick<StoredWaiter, 'emailKey' | 'phoneKey' | 'uuid'> & Record<'verified' | 'status' | 'credit', number>,
+        TakenContact[]
+      >(
+        `SELECT email_key AS emailKey, phone_key AS phoneKey, uuid, verified, status, credit FROM waiter ${hint}
+         WHERE waitlist_id = ? AND ${column} IN (${placeholders(keys.length)})`,
+        [waitlistId, ...keys],
+        (rows) =>
+          rows.map(({ verified, status, credit, ...record }) => ({
+            ...record,
+            verified: verified === 1,
+            status: STATUSES[status] as Status,
+            credit: CREDITS[credit] as Credit,
+          })),
+      ),
+    );
+  }
+
+  /** The records that one of these keys matches, without `metadata` and `answers`. */
+  findKnown(waitlistId: number, contacts: readonly ContactKeys[]): Query<StoredWaiter[]> {
+    return this.byContacts(contacts, (column, keys, hint) =>
+      this.findStoredWhere(waitlistId, `w.${column}`, keys, hint, LARGE),
+    );
+  }
+
+  /** The records that have one of these tokens, without `metadata` and `answers`. */
+  findReferrers(waitlistId: number, tokens: readonly string[]): Query<StoredWaiter[]> {
+    const hint = this.database.dialect.byIndex('waiter_token');
+    return this.findStoredWhere(waitlistId, 'w.referral_token', tokens, hint, LARGE);
+  }
+
+  /** The records that have one of these folded mailboxes. */
+  findMailboxes(waitlistId: number, mailboxes: readonly string[]): Query<MailboxHolder[]> {
+    if (mailboxes.length === 0) return known([]);
+    const { dialect } = this.database;
+    const find = (column: string, index: string) =>
+      select<MailboxHolder, readonly MailboxHolder[]>(
+        `SELECT uuid, ${column} AS mailbox FROM waiter ${dialect.byIndex(index)}
+         WHERE waitlist_id = ? AND ${column} IN (${placeholders(mailboxes.length)})`,
+        [waitlistId, ...mailboxes],
+        (rows) => rows,
+      );
+    return mapped(together([find('email_key', 'waiter_email'), find('mailbox_key', 'waiter_mailbox')]), (found) =>
+      found.flat(),
+    );
+  }
+
+  /** The smallest `seq` in the queue or before; 0 without records. */
+  findFirstSeq(waitlistId: number): Query<number> {
+    return select<{ first: number | null }, number>(
+      `SELECT MIN(seq) AS first FROM waiter ${this.database.dialect.byIndex('waiter_seq')} WHERE waitlist_id = ? AND seq >= 0`,
+      [waitlistId],
+      ([row]) => row?.first ?? 0,
+    );
+  }
+
+  /** Those of the tokens that records have. */
+  findTokens(waitlistId: number, tokens: readonly string[]): Query<ReadonlySet<string>> {
+    if (tokens.length === 0) return known(new Set());
+    return select<{ referral_token: string }, ReadonlySet<string>>(
+      `SELECT referral_token FROM waiter ${this.database.dialect.byIndex('waiter_token')}
+       WHERE waitlist_id = ? AND referral_token IN (${placeholders(tokens.length)})`,
+      [waitlistId, ...tokens],
+      (rows) => new Set(rows.map(({ referral_token }) => referral_token)),
+    );
+  }
+
+  /** Stores new records; the database generates their ids. */
+  insert(waiters: readonly Omit<StoredWaiter, 'id'>[]): Query<void> {
+    return waiters.length === 0 ? known(undefined) : this.waiters.insert(waiters);
+  }
+
+  /** Stores the counts and rank keys that referrals changed. */
+  updateStandings(waitlistId: number, standings: readonly Standing[]): Query<unknown> {
+    return together(
+      chunksOf(standings, UPDATES_MAX).map((some) => {
+        const cases = some.map(() => 'WHEN ? THEN ?').join(' ');
+        return write(
+          `UPDATE waiter ${this.database.dialect.byId()} SET credited_referrals = CASE id ${cases} END, rank_key = CASE id ${cases} END
+           WHERE waitlist_id = ? AND id IN (${placeholders(some.length)})`,
+          [
+            ...some.flatMap(({ id, creditedReferrals }) => [id, creditedReferrals]),
+            ...some.flatMap((standing) => [standing.id, standing.rankKey]),
+            waitlistId,
+            ...some.map(({ id }) => id),
+          ],
+        );
+      }),
+    );
+  }
+
+  /** Offboards records. */
+  remove(waitlistId: number, { at, priorities }: Removal): Query<void> {
+    const cases = Array.from(priorities, () => 'WHEN ? THEN ?').join(' ');
+    return write(
+      `UPDATE waiter ${this.database.dialect.byId()} SET status = ${STATUS_CODES.offboarded}, removed_at = ?,
+         removed_priority = CASE id ${cases} END
+       WHERE waitlist_id = ? AND id IN (${placeholders(priorities.size)})`,
+      [toSqlTime(at), ...[...priorities].flat(), waitlistId, ...priorities.keys()],
+    );
+  }
+
+  /** Changes columns of one record. */
+  correct(waitlistId: number, { id, columns }: Correction): Query<void> {
+    return this.waiters.update({ id, waitlistId }, columns);
+  }
+
+  /** Deletes records and leaves their tombstones; a pending one leaves none, because it was never in the queue. */
+  erase(waitlistId: number, records: readonly StoredWaiter[], erasedAt: Date): Query<unknown> {
+    const tombstones = records.filter(({ status }) => status !== 'pending').map((record) => ({ ...record, erasedAt }));
+    return together([
+      ...chunksOf(tombstones, UPDATES_MAX).map((some) => this.tombstones.insert(some)),
+      ...chunksOf(records, UPDATES_MAX).map((some) =>
+        write(`DELETE FROM waiter WHERE waitlist_id = ? AND seq IN (${placeholders(some.length)})`, [
+          waitlistId,
+          ...some.map(({ seq }) => seq),
+        ]),
+      ),
+    ]);
+  }
+
+  /** How many records and tombstones {@link refuseReferrals} will change. */
+  countRefusable(waitlistId: number, token: string): Query<number> {
+    const counts = REFERRED_TABLES.map((table) =>
+      select<{ total: number }, number>(
+        `SELECT COUNT(*) AS total FROM ${table} ${this.database.dialect.byIndex(`${table}_referrer`)}
+         WHERE waitlist_id = ? AND referred_by_token = ? AND credit IN (${REFUSABLE.join(', ')})`,
+        [waitlistId, token],
+        ([row]) => Number(row?.total),
+      ),
+    );
+    return mapped(together(counts), (totals) => totals.reduce((sum, total) => sum + total, 0));
+  }
+
+  /** Refuses the credit of all referrals by the record that has this token, and of those that it was imported with. */
+  refuseReferrals(waitlistId: number, token: string): Query<unknown> {
+    return together([
+      ...REFERRED_TABLES.map((table) =>
+        write(
+          `UPDATE ${table} ${this.database.dialect.byIndex(`${table}_referrer`)} SET credit = ${CREDIT_CODES.refused}
+           WHERE waitlist_id = ? AND referred_by_token = ? AND credit IN (${REFUSABLE.join(', ')})`,
+          [waitlistId, token],
+        ),
+      ),
+      write('UPDATE waiter SET imported_referrals = 0 WHERE waitlist_id = ? AND referral_token = ?', [
+        waitlistId,
+        token,
+      ]),
+    ]);
+  }
+
+  /** Derives the rank key of each record with credit anew. */
+  rekey(waitlistId: number, spotsPerReferral: number): Query<void> {
+    const key = keySql(spotsPerReferral);
+    return write(
+      // All values of `status`, because the index has it before the credit.
+      `UPDATE waiter ${this.database.dialect.byIndex('waiter_credited')} SET rank_key = ${key.sql}
+       WHERE waitlist_id = ? AND status IN (${Object.values(STATUS_CODES).join(', ')}) AND credited_referrals > 0`,
+      [...key.values, waitlistId],
+    );
+  }
+
+  /** How many active records `rekey` will give another rank key. */
+  countCredited(waitlistId: number): Query<number> {
+    return select<{ total: number }, number>(
+      `SELECT COUNT(*) AS total FROM waiter ${this.database.dialect.byIndex('waiter_credited')}
+       WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND credited_referrals > 0`,
+      [waitlistId],
+      ([row]) => Number(row?.total),
+    );
+  }
+
+  /** How many active records `rekey` will move from each bucket of the queue's index to each, or leave in it. */
+  countMoves(waitlistId: number, spotsPerReferral: number) {
+    const key = keySql(spotsPerReferral);
+    return select(
+      `SELECT rank_bucket AS from_bucket, (${key.sql}) >> ${QUEUE_AXIS.widthBits[0]} AS to_bucket, referred, COUNT(*) AS total
+       FROM waiter ${this.database.dialect.byIndex('waiter_credited')}
+       WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND credited_referrals > 0 GROUP BY from_bucket, to_bucket, referred`,
+      [...key.values, waitlistId],
+      (rows: readonly Record<'from_bucket' | 'to_bucket' | 'referred' | 'total', number>[]) =>
+        rows.map((row) => ({
+          from: row.from_bucket,
+          to: Number(row.to_bucket),
+          referred: row.referred === 1,
+          amount: Number(row.total),
+        })),
+    );
+  }
+
+  /** Searches by the emails and by the phones, each in its own index. */
+  private byContacts<Found>(
+    contacts: readonly ContactKeys[],
+    find: (column: string, keys: readonly string[], hint: string) => Query<readonly Found[]>,
+  ): Query<Found[]> {
+    const { dialect } = this.database;
+    const emailKeys = contacts.flatMap(({ emailKey }) => emailKey ?? []);
+    const phoneKeys = contacts.flatMap(({ phoneKey }) => phoneKey ?? []);
+    const both = together([
+      emailKeys.length > 0 ? find('email_key', emailKeys, dialect.byIndex('waiter_email')) : known([]),
+      phoneKeys.length > 0 ? find('phone_key', phoneKeys, dialect.byIndex('waiter_phone')) : known([]),
+    ]);
+    return mapped(both, (found) => found.flat());
+  }
+
+  private findWhere(
+    waitlistId: number,
+    column: string,
+    values: readonly (string | number)[],
+    hint: string,
+    without: Without = [],
+    countedMax?: number,
+  ): Query<Waiter[]> {
+    if (values.length === 0) return known([]);
+    return select<Row, Waiter[]>(
+      `SELECT ${this.waiters.select('w', without)}, ${this.prioritySql(countedMax)} AS priority FROM waiter w ${hint}
+       WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
+      [waitlistId, ...values],
+      (rows) => rows.map((row) => Object.assign(this.waiters.read(row), { priority: priorityOf(row) })),
+    );
+  }
+
+  /** The records without positions: it reads no buckets. */
+  private findStoredWhere(
+    waitlistId: number,
+    column: string,
+    values: readonly string[],
+    hint: string,
+    without: Without = [],
+  ): Query<StoredWaiter[]> {
+    if (values.length === 0) return known([]);
+    return select<Row, StoredWaiter[]>(
+      `SELECT ${this.waiters.select('w', without)} FROM waiter w ${hint}
+       WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
+      [waitlistId, ...values],
+      (rows) => rows.map((row) => this.waiters.read(row)),
+    );
+  }
+
+  /**
+   * The position. An offboarded record keeps the one that it had, and a pending one comes after all active ones.
+   * Records of an import can share one bucket, so looking for one more than `countedMax` comes first.
+   */
+  private prioritySql(countedMax?: number): string {
+    const inBucket = (alias: string) => `FROM waiter ${alias} ${this.database.dialect.byIndex('waiter_order')}
+      WHERE ${alias}.waitlist_id = w.waitlist_id AND ${alias}.status = ${STATUS_CODES.waiting} AND ${alias}.rank_bucket = w.rank_bucket`;
+    const crowded = `WHEN (SELECT 1 ${inBucket('other')} LIMIT 1 OFFSET ${countedMax}) = 1 THEN ${CROWDED}`;
+    return `CASE WHEN w.status = ${STATUS_CODES.offboarded} THEN w.removed_priority
+      WHEN w.status = ${STATUS_CODES.pending} THEN (SELECT l.active FROM waitlist l WHERE l.id = w.waitlist_id)
+      ${countedMax === undefined ? '' : crowded} ELSE ${BEFORE_BUCKET} + (
+      SELECT COUNT(*) ${inBucket('ahead')}
+        AND (ahead.rank_key < w.rank_key OR (ahead.rank_key = w.rank_key AND ahead.seq > w.seq))
+    ) END`;
+  }
+}
+
+const BEFORE_BUCKET = QUEUE_AXIS.widthBits
+  .map((_, level) => beforeInSql(QUEUE_AXIS, level, 'w.waitlist_id', 'w.rank_key'))
+  .join(' + ');
+
+/** `rankKey` in SQL. */
+function keySql(spotsPerReferral: number) {
+  const key = '(? + seq - ? * credited_referrals - spots_advanced)';
+  const values = [RANK_BASE, spotsPerReferral];
+  return { sql: `CASE WHEN ${key} < 0 THEN 0 ELSE ${key} END`, values: [...values, ...values] };
+}
+
+function priorityOf({ id, waitlist_id, priority }: Row): number {
+  if (typeof priority !== 'number') throw new MissingBucketError(id as number, waitlist_id as number);
+  return priority;
+}

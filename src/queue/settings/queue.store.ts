@@ -1,0 +1,161 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import type { Row } from '../../platform/database/table.js';
+import { type Query, select, type Statement, write } from '../../platform/database/session.js';
+import { Problem } from '../../platform/problems/problem.js';
+import type { Questions } from './questions.js';
+import { SETTINGS } from './settings.js';
+import type { ActiveRecords } from '../waitlist.metrics.js';
+import {
+  LARGE_COLUMNS,
+  type LeanWaitlist,
+  SHOWN_COLUMNS,
+  type ShownWaitlist,
+  WaitlistTable,
+  type WholeWaitlist,
+} from './waitlist.table.js';
+
+type Without = readonly (typeof LARGE_COLUMNS)[number][];
+
+/** The row of each waitlist: its lock, its rules and the state of its queue; and the marks of deleted waitlists. */
+@Injectable()
+export class QueueStore {
+  constructor(
+    private readonly database: Database,
+    private readonly waitlists: WaitlistTable,
+  ) {}
+
+  /** @throws Problem `WAITLIST_NOT_FOUND` */
+  find(waitlistId: number): Query<LeanWaitlist> {
+    return { statements: [this.selectOne(waitlistId, LARGE_COLUMNS)], read: ([rows]) => this.read(rows) };
+  }
+
+  /** The waitlist with the columns that the answer to a lookup needs. @throws Problem `WAITLIST_NOT_FOUND` */
+  findShown(waitlistId: number): Query<ShownWaitlist> {
+    const sql = `SELECT ${this.waitlists.selectOnly('w', SHOWN_COLUMNS)} FROM waitlist w WHERE w.id = ?`;
+    return { statements: [{ sql, values: [waitlistId] }], read: ([rows]) => this.read(rows) };
+  }
+
+  /** The waitlist with all settings. @throws Problem `WAITLIST_NOT_FOUND` */
+  findWhole(waitlistId: number): Query<WholeWaitlist> {
+    return { statements: [this.selectOne(waitlistId, [])], read: ([rows]) => this.read(rows) };
+  }
+
+  /** Locks the queue until the transaction ends. @throws Problem `WAITLIST_NOT_FOUND` */
+  lock(waitlistId: number): Query<LeanWaitlist> {
+    return this.lockWith(waitlistId, LARGE_COLUMNS);
+  }
+
+  /** Locks the queue, and reads all settings. @throws Problem `WAITLIST_NOT_FOUND` */
+  lockWhole(waitlistId: number): Query<WholeWaitlist> {
+    return this.lockWith(waitlistId, []);
+  }
+
+  /**
+   * Stores the state of the queue. `revision` changes the row even if no total changes, as when a record moves: writing
+   * nodes conflict only where they write the same row.
+   */
+  update(waitlist: LeanWaitlist): Query<void> {
+    const { id, nextSeq, active, offboarded, referredActive, referredOffboarded, nextPending, nextEvent } = waitlist;
+    return write(
+      `UPDATE waitlist SET next_seq = ?, active = ?, offboarded = ?, referred_active = ?, referred_offboarded = ?,
+         next_pending = ?, next_event = ?, revision = revision + 1
+       WHERE id = ?`,
+      [nextSeq, active, offboarded, referredActive, referredOffboarded, nextPending, nextEvent, id],
+    );
+  }
+
+  updateSettings(waitlist: WholeWaitlist): Query<void> {
+    const settings = Object.fromEntries(SETTINGS.map((setting) => [setting, waitlist[setting]]));
+    return this.waitlists.update({ id: waitlist.id }, settings);
+  }
+
+  updateQuestions(waitlistId: number, { questions, removedQuestions }: Questions): Query<void> {
+    return write('UPDATE waitlist SET questions = ?, removed_questions = ? WHERE id = ?', [
+      JSON.stringify(questions),
+      JSON.stringify(removedQuestions),
+      waitlistId,
+    ]);
+  }
+
+  listIds(): Query<number[]> {
+    return select<{ id: number }, number[]>('SELECT id FROM waitlist ORDER BY id', [], (rows) =>
+      rows.map(({ id }) => id),
+    );
+  }
+
+  /** The active records of each of the first waitlists, and of all together. */
+  countActive(waitlistsMax: number): Query<ActiveRecords> {
+    return {
+      statements: [
+        { sql: 'SELECT id, active FROM waitlist ORDER BY id LIMIT ?', values: [waitlistsMax] },
+        { sql: 'SELECT COALESCE(SUM(active), 0) AS total FROM waitlist', values: [] },
+      ],
+      read: ([rows, sums]) => ({
+        byWaitlist: new Map((rows as { id: number; active: number }[]).map(({ id, active }) => [id, active])),
+        // MySQL adds integers up to a decimal, which the driver returns as text.
+        total: Number((sums as [{ total: unknown }])[0].total),
+      }),
+    };
+  }
+
+  /** Waitlists that are gone and not marked as deleted, but have records or counters left. */
+  listOrphans(): Query<number[]> {
+    return select(
+      // MySQL and MariaDB skip from one waitlist to the next in each index.
+      `SELECT waitlist_id FROM (
+         SELECT DISTINCT waitlist_id FROM queue_bucket UNION SELECT DISTINCT waitlist_id FROM waiter
+         UNION SELECT DISTINCT waitlist_id FROM erased_waiter UNION SELECT DISTINCT waitlist_id FROM waitlist_day
+       ) held
+       WHERE waitlist_id NOT IN (SELECT id FROM waitlist) AND waitlist_id NOT IN (SELECT waitlist_id FROM deleted_waitlist)
+       ORDER BY waitlist_id`,
+      [],
+      waitlistIds,
+    );
+  }
+
+  /** Marks a waitlist as deleted: its records are to be deleted. */
+  markDeleted(waitlistId: number): Query<void> {
+    const upsert = this.database.dialect.upsert(['waitlist_id'], ['waitlist_id']);
+    return write(`INSERT INTO deleted_waitlist (waitlist_id) VALUES (?) ${upsert}`, [waitlistId]);
+  }
+
+  /** Deleted waitlists that still have records or counters. */
+  listDeleted(): Query<number[]> {
+    return select('SELECT waitlist_id FROM deleted_waitlist ORDER BY waitlist_id', [], waitlistIds);
+  }
+
+  /** Whether this transaction has the lock on a deleted waitlist: false if another has it, or nothing is left. */
+  lockDeleted(waitlistId: number): Query<boolean> {
+    const mark = { sql: 'SELECT waitlist_id FROM deleted_waitlist WHERE waitlist_id = ?', values: [waitlistId] };
+    const statements = this.database.dialect.lock('deleted_waitlist', 'waitlist_id', mark, 'FOR UPDATE SKIP LOCKED');
+    return { statements, read: (answers) => (answers.at(-1) as unknown[]).length > 0 };
+  }
+
+  /** Removes the mark of a deleted waitlist, after its last record. */
+  forgetDeleted(waitlistId: number): Query<void> {
+    return write('DELETE FROM deleted_waitlist WHERE waitlist_id = ?', [waitlistId]);
+  }
+
+  private lockWith(waitlistId: number, without: Without): Query<WholeWaitlist> {
+    const statements = this.database.dialect.lock('waitlist', 'id', this.selectOne(waitlistId, without));
+    return { statements, read: (answers) => this.read(answers.at(-1)) };
+  }
+
+  private selectOne(waitlistId: number, without: Without): Statement {
+    return {
+      sql: `SELECT ${this.waitlists.select('w', without)} FROM waitlist w WHERE w.id = ?`,
+      values: [waitlistId],
+    };
+  }
+
+  private read(rows: unknown): WholeWaitlist {
+    const [row] = rows as Row[];
+    if (!row) throw new Problem('WAITLIST_NOT_FOUND');
+    return this.waitlists.read(row);
+  }
+}
+
+function waitlistIds(rows: readonly { readonly waitlist_id: number }[]): number[] {
+  return rows.map(({ waitlist_id }) => waitlist_id);
+}

@@ -1,0 +1,59 @@
+import type { Session } from '../../../platform/database/session.js';
+import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
+import { firstKeyOf, QUEUE_AXIS } from '../../order/counters.js';
+import { LedgerChanges } from '../../order/ledger-changes.js';
+import { type SettingChanges, withSettings } from '../../settings/settings.js';
+import type { WholeWaitlist } from '../../settings/waitlist.table.js';
+import type { Exclusive } from '../command.js';
+import type { ExclusiveStores } from '../exclusive-stores.js';
+
+/** A reordering can move millions of records. */
+const REORDERING_MAX_MS = 10 * 60_000;
+
+/** The changed waitlist, and how many active records got another rank key. */
+export interface Configured {
+  readonly waitlist: WholeWaitlist;
+  readonly recordsMoved: number;
+}
+
+/**
+ * Changes settings. If the spots per referral change, reorders the queue, past referrals too.
+ * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`
+ */
+export function configure(changes: SettingChanges, write: OwnerWrite): Exclusive<Configured> {
+  let recordsMoved = 0;
+  return {
+    kind: 'exclusive',
+    deadlineMs: changes.spotsPerReferral === undefined ? undefined : REORDERING_MAX_MS,
+    async run(session, waitlistId, stores) {
+      const { queues, audit, writes } = stores;
+      const [current, done] = await session.all([queues.lockWhole(waitlistId), audit.findDone([write.id])]);
+      // A retry after a lost answer to the commit.
+      if (done.has(write.id)) return { waitlist: current, recordsMoved };
+      const waitlist = withSettings(current, changes);
+      const isReordered = waitlist.spotsPerReferral !== current.spotsPerReferral;
+      recordsMoved = isReordered ? await reorder(session, waitlist, stores) : 0;
+      await session.commit([
+        queues.updateSettings(waitlist),
+        writes.record(write, { action: 'waitlist_updated', waitlistId, counts: { recordsMoved } }),
+      ]);
+      return { waitlist, recordsMoved };
+    },
+  };
+}
+
+/** Computes all rank keys again, and the counters with them. Returns how many active records got another rank key. */
+async function reorder(
+  session: Session,
+  waitlist: WholeWaitlist,
+  { ledger, waiters }: ExclusiveStores,
+): Promise<number> {
+  const { id, spotsPerReferral } = waitlist;
+  const moves = await session.one(waiters.countMoves(id, spotsPerReferral));
+  const changes = new LedgerChanges(waitlist);
+  for (const { from, to, referred, amount } of moves)
+    changes.counters.move(firstKeyOf(QUEUE_AXIS, from), firstKeyOf(QUEUE_AXIS, to), referred, amount);
+  const siblings = await session.one(ledger.read(changes));
+  await session.all([waiters.rekey(id, spotsPerReferral), ledger.save(changes, siblings)]);
+  return moves.reduce((sum, { amount }) => sum + amount, 0);
+}

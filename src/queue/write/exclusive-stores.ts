@@ -1,0 +1,18 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../platform/audit/audit-log.js';
+import { OwnerWriteService } from '../../platform/idempotency/owner-write.service.js';
+import { Ledger } from '../order/ledger.js';
+import { WaiterStore } from '../record/waiter.store.js';
+import { QueueStore } from '../settings/queue.store.js';
+
+/** The stores of the commands that have a transaction of their own. */
+@Injectable()
+export class ExclusiveStores {
+  constructor(
+    readonly queues: QueueStore,
+    readonly ledger: Ledger,
+    readonly waiters: WaiterStore,
+    readonly audit: AuditLog,
+    readonly writes: OwnerWriteService,
+  ) {}
+}

@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { DeliveryStore } from '../../outbox/delivery.store.js';
+import { MailStore } from '../../outbox/mail.store.js';
+import { VerificationLinkStore } from '../../outbox/verification-link.store.js';
+import { AuditLog } from '../../platform/audit/audit-log.js';
+import type { Query, Session } from '../../platform/database/session.js';
+import { Ledger } from '../order/ledger.js';
+import { needsClick } from '../record/needs-click.js';
+import { LARGE, type StoredWaiter } from '../record/waiter.js';
+import { type MailboxHolder, WaiterStore } from '../record/waiter.store.js';
+import type { LeanWaitlist } from '../settings/waitlist.table.js';
+import type { Needs, ReferralFacts } from './command.js';
+import type { Facts } from './facts.js';
+import { RecentReferralStore, type RecentReferrals, type ReferralSource, sourceKey } from './recent-referral.store.js';
+
+/** Reads the facts that the commands of a batch need, each kind of fact by one statement. */
+@Injectable()
+export class FactsReader {
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly waiters: WaiterStore,
+    private readonly recent: RecentReferralStore,
+    private readonly deliveries: DeliveryStore,
+    private readonly links: VerificationLinkStore,
+    private readonly mails: MailStore,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /**
+   * Takes the lock and reads, in one round trip; in two where credit or a further mail is at stake.
+   * @throws Problem `WAITLIST_NOT_FOUND`
+   */
+  async read(session: Session, waitlistId: number, needs: readonly Needs[]): Promise<Facts> {
+    const ids = needs.flatMap((need) => need.ids ?? []);
+    const uuids = needs.flatMap((need) => need.uuids ?? []);
+    const links = needs.flatMap(({ link }) => link ?? []);
+    const referrals = needs.flatMap(({ referral }) => referral ?? []);
+    const tokens = referrals.flatMap((referral) => referral.tokens);
+    const writeIds = needs.flatMap(({ write }) => write?.id ?? []);
+    const contacts = needs.flatMap(({ contact }) => contact ?? []);
+    const first = needs.reduce((sum, need) => sum + (need.first ?? 0), 0);
+    const [waitlist, byId, byUuid, leading, done, taken, joining, subscribers, usedLinks, byLink] = await session.all([
+      this.ledger.lock(waitlistId),
+      this.waiters.findByIds(waitlistId, [...new Set(ids)]),
+      this.waiters.findByUuids(waitlistId, [...new Set(uuids)], LARGE),
+      // Other commands of the batch can remove some of the first records by their ids or uuids.
+      this.waiters.findFirst(waitlistId, first === 0 ? 0 : first + ids.length + uuids.length),
+      this.audit.findDone(writeIds),
+      this.waiters.findTaken(waitlistId, contacts),
+      this.waiters.findReferrers(waitlistId, [...new Set(tokens)]),
+      this.deliveries.findSubscribers(waitlistId),
+      this.links.find(waitlistId, links),
+      this.waiters.findByLinks(waitlistId, links),
+    ]);
+    const credited = new Set(needs.flatMap((need) => (need.canChangeCredit && need.uuids) || []));
+    const referred = [...byLink, ...byUuid.filter(({ uuid }) => credited.has(uuid))];
+    // A repeated signup mails again.
+    const unverified = taken.flatMap(({ uuid: waiterUuid, emailKey, ...record }) =>
+      emailKey !== null && needsClick(waitlist, record) ? [{ waiterUuid, emailKey }] : [],
+    );
+    const [earning, mailed, recent, mailboxes] = await session.all([
+      this.waiters.findReferrers(waitlistId, [...new Set(referred.flatMap((record) => record.referredByToken ?? []))]),
+      this.mails.findMailed(waitlistId, unverified, new Date()),
+      ...this.findSuspicions(waitlist, referrals, joining),
+    ]);
+    return {
+      waitlist,
+      named: [...byId, ...byUuid, ...byLink],
+      first: leading,
+      done,
+      taken,
+      referrers: [...joining, ...earning],
+      links: usedLinks,
+      mailboxes,
+      recent,
+      mailed,
+      subscribers,
+    };
+  }
+
+  /** For the new records with a known referrer: the latest referrals, and the records that have the same mailbox. */
+  private findSuspicions(
+    { id, fraud }: LeanWaitlist,
+    referrals: readonly ReferralFacts[],
+    referrers: readonly StoredWaiter[],
+  ): [Query<RecentReferrals>, Query<MailboxHolder[]>] {
+    const known = new Set(referrers.map(({ referralToken }) => referralToken));
+    const sources = new Map<string, ReferralSource>();
+    const mailboxes = new Set<string>();
+    const add = (source: ReferralSource) => sources.set(sourceKey(source.token, source.network), source);
+    for (const { tokens, network, mailbox } of referrals) {
+      const token = tokens.find((candidate) => known.has(candidate));
+      if (token === undefined) continue;
+      const { referrals_per_hour: max, referrals_per_network_per_hour: networkMax } = fraud;
+      if (max !== null) add({ token, network: null, max });
+      if (networkMax !== null && network !== null) add({ token, network, max: networkMax });
+      if (fraud.same_mailbox && mailbox !== null) mailboxes.add(mailbox);
+    }
+    return [this.recent.count(id, [...sources.values()]), this.waiters.findMailboxes(id, [...mailboxes])];
+  }
+}

@@ -1,0 +1,67 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { OutboxSignal } from '../../outbox/outbox.signal.js';
+import { SignupEventStore } from '../../outbox/signup-event.store.js';
+import { BackgroundTask, BackgroundTasks } from '../../platform/background-task.js';
+import { Database } from '../../platform/database/database.js';
+import { SignupDeliveries } from '../record/signup-deliveries.js';
+import { QueueWriter } from './queue.writer.js';
+
+/** How often each process looks for signups of processes that died. */
+const POLL_MS = 1_000;
+/**
+ * While commands wait, signups come first: the process makes deliveries this often. One transaction makes more of them
+ * than are sent to a webhook in that time.
+ */
+const BUSY_PAUSE_MS = 500;
+
+/** Makes the deliveries of new signups in the background. The processes share the work by locks in the database. */
+@Injectable()
+export class SignupDeliveryMaker {
+  private readonly polling = new BackgroundTask(() => this.poll(), POLL_MS);
+  private readonly making = new BackgroundTask(() => this.makeAll(), POLL_MS);
+  /** Waitlists that may have signups without deliveries. */
+  private readonly waitlists = new Set<number>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly events: SignupEventStore,
+    private readonly deliveries: SignupDeliveries,
+    private readonly writer: QueueWriter,
+    private readonly signal: OutboxSignal,
+    tasks: BackgroundTasks,
+  ) {
+    for (const task of [this.making, this.polling]) tasks.add(task, 'could not make the events of signups yet');
+    signal.onSignups = (waitlistId) => this.wake([waitlistId]);
+  }
+
+  private wake(waitlistIds: readonly number[]): void {
+    if (!this.making.isStarted) return;
+    for (const id of waitlistIds) this.waitlists.add(id);
+    this.making.wake();
+  }
+
+  private async poll(): Promise<void> {
+    const waiting = await this.database.one(this.events.findWaitlists());
+    this.wake(waiting.map(({ id }) => id));
+  }
+
+  /** Makes some deliveries of each waitlist in turn. */
+  private async makeAll(): Promise<void> {
+    while (this.waitlists.size > 0) {
+      if (this.writer.waiting > 0) await pause(BUSY_PAUSE_MS);
+      for (const id of [...this.waitlists]) {
+        if (this.making.isStopped) return;
+        await this.making.attempt(() => this.makeFor(id));
+      }
+    }
+  }
+
+  private async makeFor(waitlistId: number): Promise<void> {
+    // Delete first: a signup that commits meanwhile adds it again. After a failure, the poll does.
+    this.waitlists.delete(waitlistId);
+    const { webhookIds, hasMore } = await this.deliveries.makeFirst(waitlistId);
+    if (hasMore) this.waitlists.add(waitlistId);
+    this.signal.onDeliveries(webhookIds);
+  }
+}

@@ -1,0 +1,156 @@
+import type { VerificationLinkEntity } from '../../outbox/verification-link.entity.js';
+import type { NewMail } from '../../outbox/mail.store.js';
+import type { EventName } from '../../outbox/webhook.entity.js';
+import { LedgerChanges } from '../order/ledger-changes.js';
+import { rankKey } from '../order/rank-key.js';
+import type { RecentReferral } from './recent-referral.store.js';
+import type { StoredWaiter, Waiter } from '../record/waiter.js';
+import type { Correction, MailboxHolder, Removal, TakenContact } from '../record/waiter.store.js';
+import type { Facts, OwnerChange, QueueEvent, SignupEvent } from './facts.js';
+
+/** The record that has an email or a phone, with the columns that decide whether a repeated signup gets a mail. */
+export type Taken = Omit<TakenContact, 'phoneKey'>;
+
+export type State = ReturnType<typeof stateOf>;
+
+/** The state after all commands: the changes to store. */
+export interface Decision extends Readonly<State> {
+  /** Referrers that gained or lost credit, with their new counts and rank keys. */
+  readonly changedReferrers: readonly StoredWaiter[];
+}
+
+/** The facts and the decision so far; the commands change both, one after the other. */
+export function stateOf(facts: Facts) {
+  const { waitlist, named, first, done, taken, referrers, links, mailboxes, recent, mailed, subscribers } = facts;
+  const changed = { ...waitlist };
+  const known: readonly StoredWaiter[] = [...referrers, ...first, ...named];
+  return {
+    at: new Date(),
+    waitlist: changed,
+    /** The records by id, as the commands leave them; without those that are erased. */
+    records: new Map(known.map((record) => [record.id, record])),
+    /** The rank keys under which `ledger` counts moved records, by id: stored ones, or of a click, the first. */
+    countedRankKeys: new Map<number, number>(),
+    // Indexes of the facts, as the commands leave them.
+    done,
+    idsByUuid: new Map(named.map(({ uuid, id }) => [uuid, id])),
+    first: first.map(({ id }) => id),
+    positionsBefore: new Map([...named, ...first].map(({ id, priority }) => [id, priority])),
+    /** The positions before the batch of the records that it offboards. */
+    vacatedPositions: [] as number[],
+    takenEmails: byKey('emailKey', taken),
+    takenPhones: byKey('phoneKey', taken),
+    referrerIds: new Map(referrers.map(({ referralToken, id }) => [referralToken, id])),
+    linksByHash: new Map<string, VerificationLinkEntity>(links.map((link) => [link.tokenHash, link])),
+    mailboxHolders: holdersOf(mailboxes),
+    referralCounts: new Map(recent),
+    hasSubscribers: subscribers.length > 0,
+    /** The uuids of the records that a join does not mail, or not again. */
+    mailed: new Set(mailed),
+    // The decision so far.
+    ledger: new LedgerChanges(changed),
+    written: [] as OwnerChange[],
+    removals: [] as Removal[],
+    erased: [] as StoredWaiter[],
+    /** In this order, because one can take an email that an earlier one gave up. */
+    corrections: [] as Correction[],
+    joined: [] as Waiter[],
+    /** Pending records that entered the queue. */
+    entered: [] as StoredWaiter[],
+    changedReferrerIds: new Set<number>(),
+    recentReferrals: [] as RecentReferral[],
+    /** The links that were clicked. The other links of their records end. */
+    usedLinks: [] as VerificationLinkEntity[],
+    /** The uuids of the records with another email: their links end. */
+    changedEmails: [] as string[],
+    mails: [] as NewMail[],
+    signups: [] as SignupEvent[],
+    /** In the order of their numbers. */
+    events: [] as QueueEvent[],
+  };
+}
+
+function byKey(key: 'emailKey' | 'phoneKey', taken: readonly TakenContact[]): Map<string | null, Taken> {
+  return new Map(taken.flatMap((record) => (record[key] === null ? [] : [[record[key], record]])));
+}
+
+/** The uuids of the records by their folded mailbox. */
+function holdersOf(mailboxes: readonly MailboxHolder[]): Map<string, Set<string>> {
+  const holders = new Map<string, Set<string>>();
+  for (const { mailbox, uuid } of mailboxes) addHolder(holders, mailbox, uuid);
+  return holders;
+}
+
+/** Adds a record to the holders of a mailbox. */
+export function addHolder(holders: Map<string, Set<string>>, mailbox: string | null, uuid: string): void {
+  if (mailbox !== null) holders.set(mailbox, (holders.get(mailbox) ?? new Set()).add(uuid));
+}
+
+/** The record with this uuid; undefined if the waitlist has none, or the batch has erased it. */
+export function recordOf({ records, idsByUuid }: State, uuid: string): StoredWaiter | undefined {
+  const id = idsByUuid.get(uuid);
+  return id === undefined ? undefined : records.get(id);
+}
+
+/** The ids of the records with these uuids. */
+export function idsOf({ idsByUuid }: State, uuids: readonly string[]): number[] {
+  return uuids.flatMap((uuid) => idsByUuid.get(uuid) ?? []);
+}
+
+/** Sets columns of a record, now in `records` and later in the database. Joins its last correction. */
+export function setColumns({ records, corrections }: State, id: number, columns: Correction['columns']): void {
+  records.set(id, { ...(records.get(id) as StoredWaiter), ...columns });
+  const last = corrections.at(-1);
+  if (last?.id === id) corrections[corrections.length - 1] = { id, columns: { ...last.columns, ...columns } };
+  else corrections.push({ id, columns });
+}
+
+/**
+ * Computes the rank key of a changed record, keeps the record in `records`, and notes its first key of the batch for
+ * {@link countMoves}. Returns the new key. The caller stores it, as a correction or as that of a changed referrer.
+ */
+export function rerank({ waitlist, records, countedRankKeys }: State, changed: StoredWaiter): number {
+  const key = rankKey(changed, waitlist.spotsPerReferral);
+  if (!countedRankKeys.has(changed.id)) countedRankKeys.set(changed.id, changed.rankKey);
+  records.set(changed.id, { ...changed, rankKey: key });
+  return key;
+}
+
+/**
+ * Counts each moved record once, from its first rank key of the batch to its last. Call it after all commands:
+ * offboardings and erasures still count a record by its stored key.
+ */
+export function countMoves({ records, countedRankKeys, ledger }: State): void {
+  for (const [id, from] of countedRankKeys) {
+    const record = records.get(id);
+    if (record) ledger.move({ ...record, rankKey: from }, record.rankKey);
+  }
+}
+
+/** Adds an event with the next number, if the waitlist has an active webhook. */
+export function emit(
+  { waitlist, hasSubscribers, events }: State,
+  event: EventName,
+  uuid: string,
+  referredUuid: string | null = null,
+): void {
+  if (!hasSubscribers) return;
+  events.push({ number: waitlist.nextEvent, event, uuid, referredUuid });
+  waitlist.nextEvent += 1;
+}
+
+/** Adds the `new_signup` of a new record, if the waitlist has an active webhook. */
+export function emitSignup({ waitlist, hasSubscribers, signups }: State, { uuid, priority }: Waiter): void {
+  if (!hasSubscribers) return;
+  signups.push({ number: waitlist.nextEvent, uuid, position: priority });
+  waitlist.nextEvent += 1;
+}
+
+/** Adds a verification mail for a record that has an email. */
+export function mailLink(
+  { mails, at }: State,
+  { uuid, emailKey }: Pick<StoredWaiter, 'uuid' | 'emailKey'>,
+  network: string | null,
+): void {
+  if (emailKey !== null) mails.push({ waiterUuid: uuid, kind: 'verification', emailKey, network, at });
+}

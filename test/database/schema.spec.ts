@@ -1,15 +1,23 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { DataSource, QueryRunner } from 'typeorm';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { DataSource, type QueryRunner } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { isEmbedded } from '../../src/platform/database/dialect.js';
 import { migrate } from '../../src/platform/database/migrator.js';
+import { addColumn, migrationsOf, renameColumn } from '../../src/platform/database/migrations/ddl.js';
 import { migrations } from '../../src/platform/database/migrations/index.js';
-import { countTableWaits, openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
+import {
+  countTableWaits,
+  openDatabase,
+  openDataSource,
+  openMigratedDatabase,
+  type TestDatabase,
+  withDataSource,
+} from '../support/database.js';
 import { startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
 
-/** Tables of TypeORM and SQLite themselves. */
-const BOOKKEEPING = `'migrations', 'sqlite_sequence'`;
+/** Tables of TypeORM, SQLite and fills themselves. */
+const BOOKKEEPING = `'migrations', 'sqlite_sequence', 'fill_cursor'`;
 
 interface ColumnRow {
   readonly table: string;
@@ -134,16 +142,39 @@ describe('the migrations', () => {
     expect(ran.sort()).toEqual(migrations.map((Migration) => new Migration().name).sort());
   });
 
-  it('continue after a migrator was killed between building an index and recording it', async () => {
+  it('continue after a migrator was killed between changing an index or a column and recording it', async () => {
     await dataSource.runMigrations();
     const newest = await readSchema(dataSource);
-    await dataSource.query(`DELETE FROM migrations WHERE name LIKE 'index%'`);
+    // SQLite changes a column and records it in one transaction.
+    const columns = isEmbedded(dataSource) ? '' : `OR name LIKE 'column%'`;
+    await dataSource.query(`DELETE FROM migrations WHERE name LIKE 'index%' ${columns}`);
 
     const ran = await dataSource.runMigrations();
 
     expect(ran.length).toBeGreaterThan(0);
     expect(await readSchema(dataSource)).toEqual(newest);
     expect(await dataSource.showMigrations()).toBe(false);
+  });
+});
+
+describe('a change of the schema with an unknown column', () => {
+  it.each([
+    ['to rename', renameColumn('waitlist', 'nmae', 'title')],
+    ['to add another from', addColumn('waitlist', 'title', () => 'VARCHAR(40) GENERATED ALWAYS AS (nmae)')],
+  ])('%s is refused and not recorded as done', async (_, step) => {
+    const database = await openMigratedDatabase();
+    await withDataSource(database.url, async ({ options }) => {
+      const last = migrationsOf(1900000000000, [step]);
+      const next = await new DataSource({ ...options, migrations: [...migrations, ...last] }).initialize();
+      const log = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+
+      await expect(next.runMigrations()).rejects.toThrow(/nmae/);
+
+      expect(await next.showMigrations()).toBe(true);
+      log.mockRestore();
+      await next.destroy();
+    });
+    await database.drop();
   });
 });
 

@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { proxyUrl } from './proxy-url.js';
 
-/** A TCP proxy to a database server that can lose the answer to a commit. */
+/** A TCP proxy to a database server that can lose the answer to a commit, and hold back queries. */
 export class DatabaseProxy {
   private readonly proxy: Server;
   private onLost: (() => void) | undefined;
+  private isHeld: ((query: Buffer) => boolean) | undefined;
+  private readonly held: (() => void)[] = [];
 
   private constructor(private readonly target: URL) {
     this.proxy = createServer((near) => this.connect(near));
@@ -21,11 +23,29 @@ export class DatabaseProxy {
     return proxyUrl(this.target, this.proxy);
   }
 
-  /** The server carries out the next commit, but the client's connection ends without an answer; resolves after that. */
+  /**
+   * The server carries out the next commit, but the client's connection ends without an answer; resolves after that.
+   */
   async loseNextCommit(): Promise<void> {
     return new Promise((resolve) => {
       this.onLost = resolve;
     });
+  }
+
+  /** Holds back the queries that `isHeld` picks, until {@link release}. */
+  hold(isHeld: (query: Buffer) => boolean): void {
+    this.isHeld = isHeld;
+  }
+
+  /** How many queries are held back. */
+  get heldCount(): number {
+    return this.held.length;
+  }
+
+  /** Passes on the queries that were held back, and holds back no more. */
+  release(): void {
+    this.isHeld = undefined;
+    for (const pass of this.held.splice(0)) pass();
   }
 
   /** Call it after all clients have disconnected. */
@@ -38,6 +58,10 @@ export class DatabaseProxy {
     const join = () => far.on('data', (chunk) => near.write(chunk));
     join();
     near.on('data', (chunk) => {
+      if (this.isHeld?.(chunk)) {
+        this.held.push(() => far.write(chunk));
+        return;
+      }
       far.write(chunk);
       if (!this.onLost || !chunk.includes('COMMIT')) return;
       const isLost = this.onLost;
@@ -46,10 +70,13 @@ export class DatabaseProxy {
       far.removeAllListeners('data').resume().end();
       far.once('close', isLost);
     });
-    for (const [socket, other] of [[near, far], [far, near]] as const) {
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       socket.on('error', () => socket.destroy());
       socket.on('close', () => other.destroy());
-    } // prettier-ignore
+    }
     far.on('end', () => far.end());
   }
 }

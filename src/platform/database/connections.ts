@@ -28,8 +28,8 @@ export interface Connections {
 }
 
 /**
- * The single connection of the embedded database. A statement from elsewhere would join the transaction that is open, see
- * its uncommitted rows, and be rolled back with it; so pieces of work take turns.
+ * The embedded database's single connection. Pieces of work take turns: a statement from elsewhere would join the open
+ * transaction, see its uncommitted rows, and be rolled back with it.
  */
 export class EmbeddedConnection implements Connections {
   readonly size = 1;
@@ -102,8 +102,8 @@ export class ServerConnections implements Connections {
   }
 
   /**
-   * A connection made after the last failure. Idle ones from before lead to the same dead server, or to a former primary;
-   * trying them one by one would fail as many requests.
+   * A connection made after the last failure. Older ones lead to the same dead server, or to a former primary; trying
+   * them one by one would fail as many requests.
    */
   private async checkOut(until: number): Promise<QueryRunner> {
     for (;;) {
@@ -131,7 +131,7 @@ export class ServerConnections implements Connections {
     this.prepared.set(connection, prepared);
     // Almost all work has the same deadline, so this is rarely a round trip.
     if (prepared.statementMs !== statementMs) {
-      await limitStatements(runner, prepared, statementMs);
+      await limitStatements(runner, prepared.isMariaDb, statementMs);
       prepared.statementMs = statementMs;
     }
     return prepared;
@@ -156,24 +156,17 @@ async function setUp(runner: QueryRunner): Promise<PreparedConnection> {
 }
 
 /**
- * Without this limit, a statement given up at its deadline would run on in the server, even after its connection is closed.
+ * Without this limit, a statement given up at its deadline would run on in the server, even without its connection.
  * MySQL limits only SELECT; other statements wait at most {@link LOCK_WAIT_MAX_SECONDS} for each row lock.
  */
-async function limitStatements(
-  runner: QueryRunner,
-  { isMariaDb }: PreparedConnection,
-  statementMs: number,
-): Promise<void> {
-  await runner.query(
-    isMariaDb
-      ? `SET SESSION max_statement_time = ${statementMs / 1000}`
-      : `SET SESSION max_execution_time = ${statementMs}`,
-  );
+async function limitStatements(runner: QueryRunner, isMariaDb: boolean, statementMs: number): Promise<void> {
+  const limit = isMariaDb ? `max_statement_time = ${statementMs / 1000}` : `max_execution_time = ${statementMs}`;
+  await runner.query(`SET SESSION ${limit}`);
 }
 
 /**
- * Runs `work` in a transaction of pipelined SQL: BEGIN travels with its first queries. Commits at the end, unless `work`
- * sent the COMMIT with its last queries. All reads of a snapshot see one moment.
+ * Runs `work` in a transaction of pipelined SQL: BEGIN travels with its first queries. Commits at the end, unless
+ * `work` sent the COMMIT itself. All reads of a snapshot see one moment.
  */
 export async function inPipelinedTransaction<Result>(
   connection: Connection,
@@ -223,7 +216,7 @@ export class OwnSnapshot {
       await own.destroy();
     };
     try {
-      await limitStatements(runner, await setUp(runner), SNAPSHOT_STATEMENT_MS);
+      await limitStatements(runner, (await setUp(runner)).isMariaDb, SNAPSHOT_STATEMENT_MS);
       const begin = ['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'BEGIN'];
       return new OwnSnapshot(new Session(sendOneByOne(runner.manager), begin), close);
     } catch (error) {
@@ -260,14 +253,14 @@ export async function inManagedTransaction<Result>(
   }
 }
 
-/** A lost connection is rolled back by its server. A connection whose rollback fails may still be in its transaction. */
+/** Servers roll back lost connections. One whose rollback fails may still be in its transaction. */
 async function rollBack({ kind, manager }: Connection, error: unknown, roll: () => Promise<unknown>): Promise<void> {
   if (isAway(error)) return;
   try {
     await roll();
   } catch {
     if (kind === 'server') throw new TransactionInDoubtError('The rollback failed', { cause: error });
-    // SQLite has rolled back by itself, for instance on a full disk. TypeORM's one runner would still count its transaction
+    // SQLite has rolled back by itself, for instance on a full disk. TypeORM's one runner would count its transaction
     // as open, and never commit the next one: make it create another runner.
     (manager.dataSource.driver as { queryRunner?: unknown }).queryRunner = undefined;
   }
@@ -297,9 +290,9 @@ function sendAsOneQuery(manager: EntityManager): Send {
 }
 
 /**
- * For the embedded database, which has no round trips. And for a Galera cluster: where another node's write wins during a
- * query of several statements, MariaDB drops the transaction and goes on with the next statement as if nothing had
- * happened, so that an acknowledged signup could be lost.
+ * For the embedded database, which has no round trips, and for a Galera cluster: if another node's write wins during a
+ * multi-statement query, MariaDB drops the transaction and silently goes on with the next statement, so that an
+ * acknowledged signup could be lost.
  */
 function sendOneByOne(manager: EntityManager): Send {
   return async (statements) => {

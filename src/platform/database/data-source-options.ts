@@ -1,4 +1,4 @@
-import type { DataSourceOptions } from 'typeorm';
+import { AbstractLogger, type DataSourceOptions, type LogLevel, type LogMessage } from 'typeorm';
 import type { DatabaseConfig } from '../config/config.js';
 import { migrations } from './migrations/index.js';
 import { SqliteConnection } from './sqlite-driver.js';
@@ -16,7 +16,11 @@ const SQLITE_OPEN_MS = 5_000;
 
 /** The same tables on the embedded database and on MySQL or MariaDB. */
 export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
-  const common = { migrations, migrationsTransactionMode: 'each', logging: false } as const;
+  const common = {
+    migrations,
+    migrationsTransactionMode: 'each',
+    logger: new MigrationLogger(['migration']),
+  } as const satisfies Partial<DataSourceOptions>;
   if (config.kind === 'sqlite') {
     return {
       ...common,
@@ -34,13 +38,13 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
       },
     };
   }
-  const { kind, tls, ...server } = config;
+  const { kind, tls, clientCertificate, ...server } = config;
   return {
     ...common,
     ...server,
     type: kind,
     // Without this, a server with any trusted certificate could impersonate ours.
-    ssl: tls ? { verifyIdentity: true } : undefined,
+    ssl: tls ? { verifyIdentity: true, ...clientCertificate } : undefined,
     charset: 'utf8mb4',
     timezone: 'Z',
     supportBigNumbers: true,
@@ -57,4 +61,11 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
       gracefulEnd: true,
     },
   };
+}
+
+/** Prints the progress of fills and the name of a migration that failed, not into the output of a command. */
+class MigrationLogger extends AbstractLogger {
+  protected override writeLog(_level: LogLevel, { message }: LogMessage): void {
+    console.error(message);
+  }
 }

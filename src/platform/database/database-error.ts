@@ -57,10 +57,11 @@ const SQLITE_UNABLE = new Set<number | undefined>([8, 10, 13]);
 
 /** MySQL's code, and SQLite's extended codes for a unique index and a primary key. */
 const DUPLICATE_KEY = new Set<number | undefined>([1062, 2067, 1555]);
-const INDEX_EXISTS = 1061;
+/** Of a change of the schema that was carried out before: duplicate column or index. */
+const DONE_ALREADY = new Set<number | undefined>([1060, 1061]);
 const SQLITE_BUSY = 5;
 
-/** The error's code if repeating the work may succeed (`SQLITE_BUSY` and `FATAL` stand for codes not listed); else undefined. */
+/** The error's code if a repeat may succeed (`SQLITE_BUSY` and `FATAL` for codes not listed); otherwise undefined. */
 export function reasonToRepeat(error: unknown): string | undefined {
   if (sqliteCode(error) === SQLITE_BUSY) return 'SQLITE_BUSY';
   const code = codeIn(error, GIVEN_UP) ?? codeIn(error, AWAY);
@@ -82,9 +83,10 @@ export function isDuplicateKey(error: unknown): boolean {
   return DUPLICATE_KEY.has(errno ?? errcode);
 }
 
-export function isIndexThere(error: unknown): boolean {
+/** Whether the server completed this change of the schema before: its migrator was killed before it recorded that. */
+export function isDoneAlready(error: unknown): boolean {
   const { errno, message = '' } = driverError(error);
-  return errno === INDEX_EXISTS || /^index \S+ already exists$/.test(message);
+  return DONE_ALREADY.has(errno) || /^index \S+ already exists$/.test(message);
 }
 
 /** A {@link Problem} if the database is away; otherwise the error itself. */

@@ -104,7 +104,7 @@ export class Database {
     return this.run('snapshot', (connection) => inPipelinedTransaction(connection, 'snapshot', work), options);
   }
 
-  /** The same for as long as the caller likes, on a connection of its own. Nothing is repeated. The caller closes it. */
+  /** A snapshot on its own connection, for as long as the caller likes. Nothing is repeated. The caller closes it. */
   async openSnapshot(): Promise<OwnSnapshot> {
     try {
       return await OwnSnapshot.open(this.dataSource);
@@ -114,8 +114,8 @@ export class Database {
   }
 
   /**
-   * Throws `DATABASE_UNAVAILABLE` if the database cannot serve requests. The embedded one is only read: it refuses writes
-   * while the command line does long work, and can still serve readers. A server that answers other connections but not
+   * Throws `DATABASE_UNAVAILABLE` if the database cannot serve requests. The embedded one is only read: it refuses
+   * writes during long work of the CLI, and can still serve readers. A server that answers other connections but not
    * this one in time is busy, not away: restarting replicas would not help.
    */
   async probe(deadlineMs: number): Promise<void> {

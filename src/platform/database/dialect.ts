@@ -46,7 +46,8 @@ export function placeholders(count: number): string {
 
 /** Lists of at most `size` items: a statement has a limit on its parameters. */
 export function chunksOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size)); // prettier-ignore
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
 }
 
 export function isEmbedded({ options }: DataSource): boolean {
@@ -77,8 +78,8 @@ export class Dialect {
   }
 
   /**
-   * An UPDATE of the row whose `id` a SELECT of the same table finds; more conditions may follow. SQLite has no JOIN here, and
-   * MariaDB reads the whole table if the id comes from a subquery.
+   * An UPDATE of the row whose `id` a SELECT of the same table finds; more conditions may follow. SQLite has no JOIN
+   * here, and MariaDB reads the whole table for an id from a subquery.
    */
   updateFound(table: string, found: Statement, column: string, value: unknown): Statement {
     return this.isEmbedded
@@ -94,7 +95,7 @@ export class Dialect {
     return this.isEmbedded ? '' : 'FOR UPDATE';
   }
 
-  /** At the end of a SELECT: locks the rows that nobody has locked. SQLite has one writer at a time, and no row locks. */
+  /** At the end of a SELECT: locks the rows that nobody has locked. SQLite has a single writer, and no row locks. */
   get skipLocked(): string {
     return this.isEmbedded ? '' : 'FOR UPDATE SKIP LOCKED';
   }
@@ -118,8 +119,8 @@ export class Dialect {
   }
 
   /**
-   * Statements of which the first locks and the last reads. SQLite has no FOR UPDATE. A no-op UPDATE takes the write lock
-   * first; a read lock cannot be upgraded once another process has written (SQLITE_BUSY_SNAPSHOT).
+   * Statements of which the first locks and the last reads. SQLite has no FOR UPDATE. A no-op UPDATE takes the write
+   * lock first: a read lock cannot be upgraded after another process's write (SQLITE_BUSY_SNAPSHOT).
    */
   lock(table: string, column: string, select: Statement, locking = 'FOR UPDATE'): Statement[] {
     if (!this.isEmbedded) return [{ sql: `${select.sql} ${locking}`, values: select.values }];

@@ -1,6 +1,6 @@
 /**
- * SQL in explicit round trips. To a server, a round trip costs more than most statements, so statements that do not need
- * each other's answers travel together. A signup is two round trips:
+ * SQL in explicit round trips. To a server, a round trip costs more than most statements, so statements that do not
+ * need each other's answers travel together. A signup is two round trips:
  *
  *     const [waitlist, taken] = await transaction.all([queues.lock(id), waiters.findTaken(id, keys)]);
  *     await transaction.commit([waiters.insert(joined), queues.update(waitlist)]);
@@ -72,8 +72,8 @@ export type Send = (statements: readonly Statement[]) => Promise<unknown[]>;
 const QUERY_LENGTH_MAX = 1024 * 1024;
 
 /**
- * Sends queries to one connection, `begin` with the first of them. After a failure it sends nothing more: the transaction
- * may be gone, and a later statement would commit by itself.
+ * Sends queries to one connection, `begin` with the first of them. After a failure it sends nothing more: the
+ * transaction may be gone, and a later statement would commit by itself.
  */
 export class Session {
   protected isUsable = true;

@@ -9,8 +9,8 @@ interface PreparedStatement {
 }
 
 /**
- * The part of `better-sqlite3`'s API that TypeORM's driver calls, over a package with the API of `node:sqlite`. That package
- * ships its binaries, so an installation needs no compiler and no download.
+ * The part of `better-sqlite3`'s API that TypeORM's driver calls, over a package with the API of `node:sqlite`, which
+ * ships its binaries: an installation needs no compiler and no download.
  */
 export class SqliteConnection {
   readonly isReadOnly: boolean;

@@ -1,5 +1,5 @@
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { BackgroundTask } from '../background-task.js';
+import { Injectable } from '@nestjs/common';
+import { BackgroundTask, BackgroundTasks } from '../background-task.js';
 import { Database } from './database.js';
 import { placeholders, toSqlTime } from './dialect.js';
 import { type Query, select, write } from './session.js';
@@ -28,12 +28,17 @@ export type Work = (isStopped: () => boolean) => Promise<void>;
 
 /** Deletes old rows in the background, in chunks. Processes that share a database may sweep at the same time. */
 @Injectable()
-export class Sweeper implements BeforeApplicationShutdown {
+export class Sweeper {
   private readonly sweeps: Sweep[] = [];
   private readonly works: Work[] = [];
   private readonly task = new BackgroundTask(() => this.sweepAll(), INTERVAL_MS);
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    tasks: BackgroundTasks,
+  ) {
+    tasks.add(this.task, 'could not delete old rows yet');
+  }
 
   add(sweep: Sweep): void {
     this.sweeps.push(sweep);
@@ -42,14 +47,6 @@ export class Sweeper implements BeforeApplicationShutdown {
   /** Adds deletions that a {@link Sweep} cannot describe. */
   addWork(work: Work): void {
     this.works.push(work);
-  }
-
-  watch(onFailure: (error: unknown) => void): void {
-    this.task.start(onFailure);
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.task.stop();
   }
 
   /** Deletes all rows that are old now. */

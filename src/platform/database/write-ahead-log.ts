@@ -1,5 +1,5 @@
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { BackgroundTask } from '../background-task.js';
+import { Injectable } from '@nestjs/common';
+import { BackgroundTask, BackgroundTasks } from '../background-task.js';
 import { Database } from './database.js';
 import { select } from './session.js';
 
@@ -12,32 +12,27 @@ interface Checkpoint {
 }
 
 /**
- * The write-ahead log of the embedded database. With `secure_delete`, SQLite overwrites deleted rows in its file, but the
- * log still contains the earlier pages. So the log is emptied after each deletion of personal data, and once at the start,
- * because an earlier process may have been killed after a deletion. With a database server, this does nothing.
+ * The write-ahead log of the embedded database. With `secure_delete`, SQLite overwrites deleted rows in its file, but
+ * the log still contains the earlier pages. So it is emptied after each deletion of personal data, and at the start: an
+ * earlier process may have been killed after one. With a database server, this does nothing.
  */
 @Injectable()
-export class WriteAheadLog implements BeforeApplicationShutdown {
+export class WriteAheadLog {
   private readonly task = new BackgroundTask(() => this.truncate(), RETRY_MS);
   private isDue: boolean;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    tasks: BackgroundTasks,
+  ) {
+    tasks.add(this.task, 'could not empty the write-ahead log yet');
     this.isDue = database.dialect.isEmbedded;
-  }
-
-  /** Starts to empty the log in the background. `onFailure` gets every error except an unavailable database. */
-  watch(onFailure: (error: unknown) => void): void {
-    this.task.start(onFailure);
   }
 
   /** Empties the log in the background. Call it after the commit of a deletion. */
   empty(): void {
     this.isDue = this.database.dialect.isEmbedded;
     this.task.wake();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.task.stop();
   }
 
   private async truncate(): Promise<void> {

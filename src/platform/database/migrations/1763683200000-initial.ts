@@ -1,6 +1,6 @@
 import { index, migrationsOf, table } from './ddl.js';
 
-/** The first schema. The comment on each index names its statements; test/queue/plans.spec.ts checks the frequent ones. */
+/** The first schema. Each index's comment names its statements; test/queue/plans.spec.ts checks the frequent ones. */
 export const initial = migrationsOf(1763683200000, [
   table(
     'account',
@@ -140,8 +140,7 @@ export const initial = migrationsOf(1763683200000, [
   index('waiter_referred', 'waiter', 'waitlist_id, referred, status, seq'),
   // Pages and counts of the records that one record referred.
   index('waiter_referrer', 'waiter', 'waitlist_id, referred_by_token, status, seq, credit'),
-  // The leaderboard. Also a change of `spots_to_move_upon_referral`: it moves only the records with credit, often few among
-  // millions.
+  // The leaderboard, and a change of `spots_to_move_upon_referral`, which moves only the few records with credit.
   index('waiter_credited', 'waiter', 'waitlist_id, status, credited_referrals DESC, seq'),
   // Pages of the records of a status or a credit, by id.
   index('waiter_credit', 'waiter', 'waitlist_id, status, credit, id'),

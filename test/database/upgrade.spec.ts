@@ -1,0 +1,142 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { migrate, prepareSchema } from '../../src/platform/database/migrator.js';
+import { initial } from '../../src/platform/database/migrations/1763683200000-initial.js';
+import { migrations } from '../../src/platform/database/migrations/index.js';
+import { openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
+import { until } from '../support/service-process.js';
+
+const SINCE = migrations.slice(initial.length).map((Migration) => new Migration().name);
+
+let database: TestDatabase;
+let dataSource: DataSource;
+beforeEach(async () => {
+  database = await openDatabase(true);
+  dataSource = await openDataSource(database.url);
+});
+afterEach(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+/** Makes the schema of v0.2.0, with one row in it. */
+async function makeV020(): Promise<void> {
+  const older = await new DataSource({ ...dataSource.options, migrations: initial }).initialize();
+  await older.runMigrations();
+  await older.query('INSERT INTO deleted_waitlist (waitlist_id) VALUES (7)');
+  await older.destroy();
+}
+
+const onFile = process.env.TEST_DATABASE_URL ? describe.skip : describe;
+const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
+
+onFile('the start on a file of v0.2.0 (embedded database only)', () => {
+  let file: string;
+  beforeEach(() => {
+    file = String(dataSource.options.database);
+  });
+
+  it('first writes a copy that only its owner can read, once, and says where, outside the output of a command', async () => {
+    await makeV020();
+    const copy = `${file}-v0.2.0`;
+    const [stdout, stderr] = [jest.spyOn(console, 'log'), jest.spyOn(console, 'error')];
+    for (const printed of [stdout, stderr]) printed.mockImplementation(() => undefined);
+
+    await prepareSchema(dataSource);
+
+    expect(stdout.mock.calls).toEqual([]);
+    expect(stderr.mock.calls).toEqual([[`Copied the database of v0.2.0 to ${copy}`]]);
+    for (const printed of [stdout, stderr]) printed.mockRestore();
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    const copied = await openDataSource(`sqlite:${copy}`);
+    expect(await copied.query('SELECT waitlist_id FROM deleted_waitlist')).toEqual([{ waitlist_id: 7 }]);
+    expect(await copied.query('SELECT waitlist_name, captcha_secret FROM waitlist')).toEqual([]);
+    await copied.destroy();
+
+    rmSync(copy);
+    await prepareSchema(dataSource);
+    expect(existsSync(copy)).toBe(false);
+  });
+
+  it('is refused and changes nothing if the copy cannot be written', async () => {
+    await makeV020();
+    mkdirSync(`${file}-v0.2.0`);
+
+    await expect(prepareSchema(dataSource)).rejects.toThrow(/begins with a copy of the database.+make space/);
+
+    expect(await dataSource.query('SELECT waitlist_name FROM waitlist')).toEqual([]);
+    expect(readdirSync(dirname(file)).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  it('copies nothing if the database is new', async () => {
+    await prepareSchema(dataSource);
+
+    expect(existsSync(`${file}-v0.2.0`)).toBe(false);
+  });
+});
+
+onServer('migrate from v0.2.0 (needs TEST_DATABASE_URL: a file has one process)', () => {
+  const countOthers = async (): Promise<number> => {
+    const sql = 'SELECT 1 FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()';
+    return (await dataSource.query<unknown[]>(sql)).length;
+  };
+
+  it('is refused and changes nothing while others use the database, and runs after they left', async () => {
+    await makeV020();
+    const elsewhere = await openDatabase(true);
+    const [other, neighbor] = [await openDataSource(database.url), await openDataSource(elsewhere.url)];
+
+    await expect(migrate(dataSource)).rejects.toThrow(/\(connections: 1\)\. Stop all replicas .+ --force\.$/);
+    expect(await other.query('SELECT waitlist_name FROM waitlist')).toEqual([]);
+
+    await other.destroy();
+    await until(async () => (await countOthers()) === 0);
+    expect(await migrate(dataSource)).toEqual(SINCE);
+    await neighbor.destroy();
+    await elsewhere.drop();
+  });
+
+  it('runs once although another migrator waits for it', async () => {
+    await makeV020();
+    const elsewhere = await openDatabase(true);
+    const [other, neighbor] = [await openDataSource(database.url), await openDataSource(elsewhere.url)];
+    const name = String(dataSource.options.database);
+    const countOf = async (condition: string): Promise<number> => {
+      const sql = `SELECT 1 FROM information_schema.processlist WHERE db = ? AND ${condition}`;
+      return (await neighbor.query<unknown[]>(sql, [name])).length;
+    };
+    const locker = neighbor.createQueryRunner();
+    await locker.query(`LOCK TABLES ${name}.migrations WRITE`);
+
+    const both = Promise.all([migrate(dataSource), migrate(other)]);
+    await until(async () => (await countOf(`info LIKE 'SELECT GET_LOCK%'`)) > 0);
+    await until(async () => (await countOf(`state LIKE 'Waiting for table%'`)) > 0);
+    await locker.query('UNLOCK TABLES');
+    await locker.release();
+
+    expect((await both).flat()).toEqual(SINCE);
+    await Promise.all([other.destroy(), neighbor.destroy()]);
+    await elsewhere.drop();
+  });
+
+  it('can be forced', async () => {
+    await makeV020();
+    const other = await openDataSource(database.url);
+
+    expect(await migrate(dataSource, { isForced: true })).toEqual(SINCE);
+
+    await other.destroy();
+  });
+});
+
+onServer('a database with a table that InnoDB does not store (needs TEST_DATABASE_URL)', () => {
+  it('is refused by the start and by migrate', async () => {
+    await dataSource.query('CREATE TABLE stray (id INT) ENGINE=MyISAM');
+    const refusal = /^DATABASE_URL: the table stray is stored by MyISAM\. .+$/;
+
+    await expect(migrate(dataSource)).rejects.toThrow(refusal);
+    await expect(prepareSchema(dataSource)).rejects.toThrow(refusal);
+  });
+});

@@ -1,9 +1,8 @@
 /**
- * Three replicas send events of people to two receivers. All sign up; every second is verified and offboarded. First nothing fails:
- * each event must arrive once. Then services and a receiver are killed: each event must arrive at least once, again only
- * with the same id and body. In both, the events of a person must arrive in their order.
+ * Three replicas send events of people to two receivers. All sign up; every second is verified and offboarded. First
+ * nothing fails: each event must arrive once. Then services and a receiver are killed: each event must arrive at least
+ * once, again only with the same id and body. In both, the events of a person must arrive in their order.
  *   npm run test:events [-- --people 2501 --kills 12 --seed 1]
- * It needs DATABASE_PROGRAM (docs/scaling.md).
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,12 +17,14 @@ import { type Received, Receiver, verify } from '../test/support/receiver.js';
 import { freePort, Replica, until } from '../test/support/service-process.js';
 import type { WebhookWithSecretDto } from '../src/webhook/webhook.dto.js';
 import { migrate } from './support/command-line.js';
-import { DatabaseServer, programFrom } from './support/database-server.js';
+import { DatabaseServer } from './support/database-server.js';
 import { openWaitlist } from './support/traffic.js';
 
 const REPLICAS = 3;
 const VISITORS = 8;
-/** The events of an offboarded person, in order. Other people have only the first, so a dispatcher makes its deliveries. */
+/**
+ * The events of an offboarded person, in order. Other people have only the first, so a dispatcher makes its deliveries.
+ */
 const EVENTS = ['new_signup', 'verified_signup', 'offboarded_signup'];
 /** People before the first kill. */
 const CALM_SHARE = 0.3;
@@ -49,7 +50,7 @@ const offboarded = Math.ceil(people / 2);
 const expected = people - offboarded + offboarded * EVENTS.length;
 
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-events-'));
-const server = new DatabaseServer(programFrom('DATABASE_PROGRAM'), join(directory, 'database'), await freePort());
+const server = new DatabaseServer(join(directory, 'database'), await freePort());
 const replicas: Replica[] = [];
 const receivers: Receiver[] = [];
 try {
@@ -156,7 +157,9 @@ async function startReceiver(port?: number, received?: Received[]): Promise<Rece
   return receiver;
 }
 
-/** Resolves when nothing is left to send. The leases of killed services end by themselves; later retries are made due. */
+/**
+ * Resolves when nothing is left to send. The leases of killed services end by themselves; later retries are made due.
+ */
 async function delivered(): Promise<void> {
   await withDataSource(server.url, async (database: DataSource) => {
     await until(async () => {

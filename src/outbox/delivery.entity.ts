@@ -1,6 +1,20 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { EventName } from './webhook.entity.js';
 
+/** Why an attempt had no response. The list may grow. */
+export const FAILURES = [
+  'dns',
+  'blocked',
+  'refused',
+  'unreachable',
+  'tls',
+  'reset',
+  'timeout',
+  'protocol',
+  'other',
+] as const;
+export type Failure = (typeof FAILURES)[number];
+
 /** One event to send to one webhook. */
 @Entity('delivery')
 export class DeliveryEntity {
@@ -39,7 +53,11 @@ export class DeliveryEntity {
   @Column({ name: 'last_status', type: 'int', nullable: true })
   lastStatus!: number | null;
 
-  /** Null unless pending. During an attempt it is the end of the lease: the delivery is due again if its process died. */
+  /** Why the last attempt had no response; null if it had one. */
+  @Column({ name: 'last_failure', type: 'varchar', nullable: true })
+  lastFailure!: Failure | null;
+
+  /** Null unless pending. During an attempt, the end of the lease: the delivery is due again if its process died. */
   @Column({ name: 'next_attempt_at', type: 'datetime', precision: 3, nullable: true })
   nextAttemptAt!: Date | null;
 

@@ -12,19 +12,19 @@ import { type EventName, WebhookEntity } from './webhook.entity.js';
 
 /** Rows in one statement. */
 const ROWS_MAX = 100;
-/** Characters of payloads in one statement: a payload can have 60,000, and each can take four bytes of the database's packet. */
+/** Characters of payloads in one statement. A payload can have 60,000, and each can take four bytes of a packet. */
 const PAYLOAD_TEXT_MAX = 600_000;
 
 /**
- * An attempt that an erasure finds under way goes on for 10 s at most, and the erasure's own transaction takes 4 s at most.
- * Sent earlier, `erased_signup` could overtake it.
+ * An attempt under way ends within 10 s, and the erasure's transaction within 4 s. Sent earlier, `erased_signup` could
+ * overtake the attempt.
  */
 const AFTER_ATTEMPTS_MS = 15_000;
 /** Payloads hold contact data. A week covers the schedule of retries and a receiver's weekend. */
 const PAYLOAD_KEPT_MS = 7 * 24 * 3_600_000;
 const ROW_KEPT_MS = 30 * 24 * 3_600_000;
 const SWEEP_CHUNK = 200;
-/** Takes its payload from a delivery. A pending one fails with it, so the backlog is never older than a week. */
+/** Detaches a delivery's payload. A pending delivery fails then, so the backlog is never older than a week. */
 const DROP_PAYLOAD = `payload_id = NULL, next_attempt_at = NULL, status = CASE status WHEN 'pending' THEN 'failed' ELSE status END`;
 
 /** An active webhook. No `events` means all. */
@@ -45,7 +45,7 @@ export interface NewEvent {
   readonly webhookIds: readonly number[];
 }
 
-/** Stores deliveries and their payloads: in the transaction that causes the event, or later (queue/signup-deliveries.ts). */
+/** Stores deliveries and payloads, with the event or later (queue/record/signup-deliveries.ts). */
 @Injectable()
 export class DeliveryStore {
   private readonly deliveries: Table<DeliveryEntity>;
@@ -112,8 +112,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Empties the payloads about erased people, and leaves them to the sweeper: for a DELETE of many, MySQL takes no index while
-   * the table is small. Pending deliveries fail.
+   * Empties the payloads about erased people, and fails their pending deliveries. The sweeper deletes the payloads: for
+   * a DELETE of many, MySQL takes no index while the table is small.
    */
   scrub(waitlistId: number, uuids: readonly string[]): Query<unknown> {
     const now = toSqlTime(new Date());
@@ -156,8 +156,8 @@ export function newPayload({ waitlistId, waiterUuid, body, at }: NewPayload): Pa
 }
 
 /**
- * The same for the same event and webhook, so that a receiver recognizes it even if a failover lost the delivery, but not the
- * event. Ids are in the order of the events.
+ * Depends on event and webhook only: a receiver recognizes it even if a failover lost the delivery, but not the event.
+ * Ids are in the order of the events.
  */
 function deliveryId(waitlistId: number, number: number, webhookId: number, at: Date): string {
   const random = createHash('sha256').update(`${waitlistId}/${number}/${webhookId}`).digest().subarray(0, 16);
@@ -181,6 +181,7 @@ export function newDelivery(payload: PayloadEntity, delivery: NewDelivery): Deli
     status: 'pending',
     attempts: 0,
     lastStatus: null,
+    lastFailure: null,
     nextAttemptAt,
     createdAt,
     expiresAt,

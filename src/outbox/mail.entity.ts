@@ -1,6 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A mail to the person of a record, or to the owner of a webhook. It holds no address: that is read when the mail is sent. */
+/** The kinds of mails in the order in which they are sent: first those that somebody waits for. */
+export const MAIL_KINDS = ['verification', 'webhook_disabled', 'your_turn'] as const;
+
+/** A mail to the person of a record or the owner of a webhook. Holds no address: it is read when the mail is sent. */
 @Entity('mail')
 export class MailEntity {
   /** UUID v7. */
@@ -18,7 +21,7 @@ export class MailEntity {
   webhookId!: number | null;
 
   @Column({ type: 'varchar' })
-  kind!: 'verification' | 'your_turn' | 'webhook_disabled';
+  kind!: (typeof MAIL_KINDS)[number];
 
   /** Keyed hash of the folded mailbox; null if no bound counts it. */
   @Column({ name: 'mailbox_hash', type: 'varchar', nullable: true })

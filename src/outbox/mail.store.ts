@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidV7 } from 'uuid';
 import { Database } from '../platform/database/database.js';
 import { chunksOf, placeholders, toSqlTime } from '../platform/database/dialect.js';
-import { type Query, select, together, write } from '../platform/database/session.js';
+import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Table } from '../platform/database/table.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { mailBoundKey } from '../fraud/mailbox.js';
@@ -10,6 +10,12 @@ import { MailEntity } from './mail.entity.js';
 
 /** Rows in one statement: SQLite takes 32,766 parameters. */
 const ROWS_MAX = 500;
+
+/** Verification mails to one mailbox, over all waitlists. Without a bound, strangers could flood a mailbox. */
+export const MAILBOX_HOUR_MAX = 5;
+export const MAILBOX_DAY_MAX = 10;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** A mail to send to the person of a record. */
 export interface NewMail {
@@ -39,10 +45,45 @@ export class MailStore {
       ...newMail(waitlistId, kind, at),
       waiterUuid,
       // Only verification mails are bounded, because strangers can cause them. The owner causes the others.
-      mailboxHash: kind === 'verification' ? this.secrets.hash('mailbox', mailBoundKey(emailKey)) : null,
+      mailboxHash: kind === 'verification' ? this.hashOf(emailKey) : null,
       networkHash: kind === 'verification' ? network : null,
     }));
     return together(chunksOf(rows, ROWS_MAX).map((some) => this.mails.insert(some)));
+  }
+
+  /**
+   * The uuids of the records to which no further verification mail can go now: one waits for its first attempt, or the
+   * mailbox has got as many as it may.
+   */
+  findMailed(
+    waitlistId: number,
+    records: readonly Pick<NewMail, 'waiterUuid' | 'emailKey'>[],
+    now: Date,
+  ): Query<ReadonlySet<string>> {
+    const { dialect } = this.database;
+    const uuids = records.map(({ waiterUuid }) => waiterUuid);
+    const hashes = records.map(({ emailKey }) => this.hashOf(emailKey));
+    if (records.length === 0) return known(new Set());
+    const waiting = select<{ waiter_uuid: string }, string[]>(
+      `SELECT DISTINCT waiter_uuid FROM mail ${dialect.byIndex('mail_waiter')}
+       WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(uuids.length)}) AND kind = 'verification'
+         AND status = 'pending' AND attempted_at IS NULL`,
+      [waitlistId, ...uuids],
+      (rows) => rows.map(({ waiter_uuid }) => waiter_uuid),
+    );
+    const [hour, day] = [HOUR_MS, DAY_MS].map((ms) => toSqlTime(new Date(now.getTime() - ms)));
+    const full = select<{ hash: string }, ReadonlySet<string>>(
+      `SELECT mailbox_hash AS hash FROM mail ${dialect.byIndex('mail_mailbox')}
+       WHERE mailbox_hash IN (${placeholders(hashes.length)}) AND attempted_at > ? GROUP BY mailbox_hash
+       HAVING COUNT(*) >= ${MAILBOX_DAY_MAX} OR SUM(CASE WHEN attempted_at > ? THEN 1 ELSE 0 END) >= ${MAILBOX_HOUR_MAX}`,
+      [...hashes, day, hour],
+      (rows) => new Set(rows.map(({ hash }) => hash)),
+    );
+    return mapped(
+      together([waiting, full]),
+      ([waitingUuids, fullHashes]) =>
+        new Set([...waitingUuids, ...uuids.filter((_, index) => fullHashes.has(hashes[index] as string))]),
+    );
   }
 
   /** The uuids for which a mail was created at `since` or later, sent or not. */
@@ -61,8 +102,8 @@ export class MailStore {
   }
 
   /**
-   * Drops the pending mails of these kinds. Do this before you delete the links of these people: it waits for a claim, which
-   * may still insert a link.
+   * Drops the pending mails of these kinds. Call it before the deletion of their links: it waits for a claim, which may
+   * still insert a link.
    */
   drop(
     waitlistId: number,
@@ -79,6 +120,11 @@ export class MailStore {
         ),
       ),
     );
+  }
+
+  /** The keyed hash by which the bounds count the mails to a mailbox. */
+  private hashOf(emailKey: string): string {
+    return this.secrets.hash('mailbox', mailBoundKey(emailKey));
   }
 }
 

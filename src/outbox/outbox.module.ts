@@ -14,7 +14,7 @@ import { WebhookEntity } from './webhook.entity.js';
 
 const PROVIDERS = [DeliveryStore, SignupEventStore, MailStore, VerificationLinkStore, OutboxSignal];
 
-/** The rows that a transaction leaves for the dispatchers: events of new signups, deliveries, mails and verification links. */
+/** The rows that transactions leave for the dispatchers: events of signups, deliveries, mails, verification links. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([

@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
 
-/**
- * Wakes the dispatchers of this process after a transaction that left them work. It only saves time: they also look for work
- * every second.
- */
+/** Wakes this process's dispatchers after a transaction that left them work. They also look for it every second. */
 @Injectable()
 export class OutboxSignal {
-  /** A waitlist has new signups without deliveries. Set by the dispatcher of deliveries. */
+  /** A waitlist has new signups without deliveries. Set by the maker of deliveries (queue). */
   onSignups: (waitlistId: number) => void = () => undefined;
-  /** Set by the dispatcher of deliveries. */
+  /** Webhooks have new deliveries. Set by the dispatcher of webhooks. */
   onDeliveries: (webhookIds: readonly number[]) => void = () => undefined;
-  /** Set by the dispatcher of mails. */
+  /** There are new mails. Set by the dispatcher of mails. */
   onMails: () => void = () => undefined;
 }

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A `new_signup` that has no deliveries yet. What is not here, the payload takes from the record. */
+/** A `new_signup` that has no deliveries yet. The payload's other fields come from the record. */
 @Entity('signup_event')
 export class SignupEventEntity {
   @PrimaryColumn({ name: 'waitlist_id', type: 'bigint' })

@@ -28,7 +28,7 @@ export class SignupEventStore {
     return together(chunksOf(events, ROWS_MAX).map((some) => this.events.insert(some)));
   }
 
-  /** The waitlists that have events here, each with the time of the first. It reads one event of each waitlist with webhooks. */
+  /** Waitlists with events here, each with the time of the first. Reads one event per waitlist with webhooks. */
   findWaitlists(): Query<WaitingWaitlist[]> {
     return select<{ id: number; since: Date | string | null }, WaitingWaitlist[]>(
       `SELECT h.waitlist_id AS id, (
@@ -51,10 +51,7 @@ export class SignupEventStore {
     );
   }
 
-  /**
-   * Locks the first events of a waitlist, except those that another transaction has locked. UUIDs of version 7 sort by time,
-   * almost.
-   */
+  /** Locks the first events of a waitlist that nobody has locked. UUIDs of version 7 sort by time, almost. */
   lockFirst(waitlistId: number, limit: number): Query<SignupEventEntity[]> {
     const { dialect } = this.database;
     return select<Row, SignupEventEntity[]>(

@@ -41,10 +41,7 @@ export class VerificationLinkStore {
     ]);
   }
 
-  /**
-   * Deletes all links of these records. One statement per record: given a list, MariaDB may scan the table and lock the links
-   * of other waitlists.
-   */
+  /** One statement per record: given a list, MariaDB may scan the table and lock the links of other waitlists. */
   deleteOf(waitlistId: number, uuids: readonly string[]): Query<unknown> {
     return together(
       uuids.map((uuid) =>

@@ -12,7 +12,7 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
-import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
+import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
 import type { Caller } from '../auth/token.service.js';
 import { IdParam } from '../platform/contract/fields.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
@@ -40,10 +40,7 @@ const LINKS = Object.fromEntries(
   ['updateWebhook', 'deleteWebhook', 'replaceWebhookSecret', 'testWebhook', 'listDeliveries', 'replayDeliveries'].map(
     (operationId) => [
       operationId,
-      {
-        operationId,
-        parameters: { waitlist_id: '$request.path.waitlist_id', webhook_id: '$response.body#/id' },
-      },
+      { operationId, parameters: { waitlist_id: '$request.path.waitlist_id', webhook_id: '$response.body#/id' } },
     ],
   ),
 );

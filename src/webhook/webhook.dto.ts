@@ -1,10 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { DeliveryEntity } from '../outbox/delivery.entity.js';
+import { type DeliveryEntity, type Failure, FAILURES } from '../outbox/delivery.entity.js';
 import { type EventName, EVENTS } from '../outbox/webhook.entity.js';
 import { Flag, HttpUrl, NotWith, OneOfList, TextList, Time, Uuid, WholeNumber } from '../platform/contract/fields.js';
 import {
   COUNT_SCHEMA,
   ID_SCHEMA,
+  openEnum,
+  openEnumList,
   timestamp,
   TIMESTAMP_SCHEMA,
   UUID_PATTERN,
@@ -24,12 +26,10 @@ const URL_FIELD = {
   example: 'https://example.com/hooks/waitlist',
 } as const;
 const EVENTS_FIELD = {
-  maxItems: EVENTS.length,
-  enum: EVENTS,
-  enumName: 'WebhookEvent',
   description: 'The events that are sent; all of them if the list is empty.',
   example: ['new_signup', 'offboarded_signup'],
 } as const;
+const EVENT_WORDS = { maxItems: EVENTS.length, enum: EVENTS, enumName: 'WebhookEvent' } as const;
 const IS_ACTIVE = { description: 'Whether events are sent. Events that happen while it is off are never sent.' };
 /** Response fields that a client may send back; ignored. */
 const SENT_BACK = ['id', 'created_at', 'secret', 'secret_available'] as const;
@@ -39,7 +39,7 @@ export class CreateWebhookDto {
   @HttpUrl(URL_FIELD)
   url!: string;
 
-  @OneOfList({ ...EVENTS_FIELD, default: [] })
+  @OneOfList({ ...EVENTS_FIELD, ...EVENT_WORDS, default: [] })
   events: EventName[] = [];
 
   @Flag({ ...IS_ACTIVE, default: true })
@@ -55,7 +55,7 @@ export class UpdateWebhookDto {
   @HttpUrl({ ...URL_FIELD, optional: true })
   url?: string;
 
-  @OneOfList({ ...EVENTS_FIELD, optional: true })
+  @OneOfList({ ...EVENTS_FIELD, ...EVENT_WORDS, optional: true })
   events?: EventName[];
 
   @Flag({ ...IS_ACTIVE, optional: true })
@@ -73,7 +73,7 @@ export class WebhookDto {
   @ApiProperty(URL_FIELD)
   url!: string;
 
-  @ApiProperty({ ...EVENTS_FIELD, isArray: true })
+  @ApiProperty({ ...EVENTS_FIELD, ...openEnumList(EVENTS) })
   events!: readonly EventName[];
 
   @ApiProperty({
@@ -139,12 +139,11 @@ export class DeliveryDto {
   @ApiProperty({ ...UUID_SCHEMA, description: 'Identifies the delivery: the `webhook-id` of each attempt.' })
   id!: string;
 
-  @ApiProperty({ enum: [...EVENTS, 'test'], enumName: 'DeliveryEvent', description: 'The kind of event.' })
+  @ApiProperty({ ...openEnum([...EVENTS, 'test']), description: 'The kind of event.' })
   event!: DeliveryEntity['event'];
 
   @ApiProperty({
-    enum: ['pending', 'delivered', 'failed'],
-    enumName: 'DeliveryStatus',
+    ...openEnum(['pending', 'delivered', 'failed']),
     description:
       '`failed` after the last attempt of the schedule, about 28 hours after the first, or because the payload was deleted.',
   })
@@ -165,6 +164,14 @@ export class DeliveryDto {
   last_status!: number | null;
 
   @ApiProperty({
+    ...openEnum(FAILURES),
+    nullable: true,
+    description: 'Why the last attempt had no response; null if it had one.',
+    example: 'timeout',
+  })
+  last_failure!: Failure | null;
+
+  @ApiProperty({
     ...TIMESTAMP_SCHEMA,
     type: String,
     nullable: true,
@@ -175,13 +182,15 @@ export class DeliveryDto {
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
 
-  static from({ id, event, status, attempts, lastStatus, nextAttemptAt, createdAt }: DeliveryEntity): DeliveryDto {
+  static from(delivery: DeliveryEntity): DeliveryDto {
+    const { id, event, status, attempts, lastStatus, lastFailure, nextAttemptAt, createdAt } = delivery;
     return {
       id,
       event,
       status,
       attempts,
       last_status: lastStatus,
+      last_failure: lastFailure,
       next_attempt_at: nextAttemptAt && timestamp(nextAttemptAt),
       created_at: timestamp(createdAt),
     };

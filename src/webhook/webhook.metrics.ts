@@ -5,7 +5,7 @@ import { Database } from '../platform/database/database.js';
 import { databaseGauge } from '../platform/database/database-gauge.js';
 import { mapped, together } from '../platform/database/session.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
-import { COUNTED_MAX, DispatchStore } from './dispatch.store.js';
+import { COUNTED_MAX, DueDeliveryStore } from './due-delivery.store.js';
 import type { NextState } from './retry-schedule.js';
 
 const OUTCOMES = ['delivered', 'retried', 'failed'] as const;
@@ -15,7 +15,7 @@ const OUTCOMES = ['delivered', 'retried', 'failed'] as const;
 export class WebhookMetrics {
   private readonly attempts: Counter<'outcome'>;
 
-  constructor({ registry }: Metrics, database: Database, deliveries: DispatchStore, signupEvents: SignupEventStore) {
+  constructor({ registry }: Metrics, database: Database, deliveries: DueDeliveryStore, signupEvents: SignupEventStore) {
     this.attempts = new Counter({
       name: 'waitlist_webhook_attempts_total',
       help: 'Attempts of deliveries, by outcome: delivered, retried (another one follows), failed (the last one).',

@@ -2,8 +2,8 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { OutboxModule } from '../outbox/outbox.module.js';
 import { QueueModule } from '../queue/queue.module.js';
-import { AddressGuard } from './address-guard.js';
-import { DispatchStore } from './dispatch.store.js';
+import { SsrfGuard } from './ssrf-guard.js';
+import { DueDeliveryStore } from './due-delivery.store.js';
 import { WebhookController } from './webhook.controller.js';
 import { WebhookDispatcher } from './webhook.dispatcher.js';
 import { WebhookMetrics } from './webhook.metrics.js';
@@ -19,9 +19,9 @@ import { WebhookStore } from './webhook.store.js';
     WebhookDispatcher,
     WebhookSender,
     WebhookMetrics,
-    AddressGuard,
+    SsrfGuard,
     WebhookStore,
-    DispatchStore,
+    DueDeliveryStore,
   ],
   exports: [WebhookService, WebhookDispatcher],
 })

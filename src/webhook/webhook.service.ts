@@ -8,11 +8,11 @@ import { AuditLog, NO_REQUEST } from '../platform/audit/audit-log.js';
 import { Database } from '../platform/database/database.js';
 import { known, type Query } from '../platform/database/session.js';
 import { type OwnerWrite, operatorWrite } from '../platform/idempotency/owner-write.js';
-import { OwnerWrites, type WriteRecord } from '../platform/idempotency/owner-writes.js';
+import { OwnerWriteService, type WriteRecord } from '../platform/idempotency/owner-write.service.js';
 import { Problem } from '../platform/problems/problem.js';
 import { SealedColumns } from '../platform/secrets/sealed-columns.js';
 import { Secrets } from '../platform/secrets/secrets.js';
-import { AddressGuard } from './address-guard.js';
+import { SsrfGuard } from './ssrf-guard.js';
 import { newSecret, type NewWebhook, type ReplaySelection, type WebhookChanges, type WebhookRef } from './webhook.js';
 import { WebhookStore } from './webhook.store.js';
 
@@ -48,19 +48,16 @@ export interface DeliveryPage {
   readonly nextAfterId: string | null;
 }
 
-/**
- * Owners' operations on the webhooks of their waitlists. Those on a waitlist throw `WAITLIST_NOT_FOUND`; those on a webhook also
- * throw `WEBHOOK_NOT_FOUND`.
- */
+/** Owners' operations on webhooks. They throw `WAITLIST_NOT_FOUND`; those on a webhook also `WEBHOOK_NOT_FOUND`. */
 @Injectable()
 export class WebhookService {
   constructor(
     private readonly database: Database,
     private readonly webhooks: WebhookStore,
-    private readonly writes: OwnerWrites,
+    private readonly writes: OwnerWriteService,
     private readonly audit: AuditLog,
     private readonly secrets: Secrets,
-    private readonly addresses: AddressGuard,
+    private readonly ssrf: SsrfGuard,
     private readonly mails: MailStore,
     private readonly signal: OutboxSignal,
     sealed: SealedColumns,
@@ -252,10 +249,9 @@ export class WebhookService {
 
   /** @throws Problem `WAITLIST_RULE_BROKEN` */
   private async requirePermitted(url: string): Promise<void> {
-    if (await this.addresses.isPermitted(new URL(url))) return;
-    throw Problem.ruleBroken([
-      { field: 'url', rule: 'public_address', message: 'must be an https URL of a public address' },
-    ]);
+    if (await this.ssrf.isPermitted(new URL(url))) return;
+    const message = 'must be an https URL of a public address';
+    throw Problem.ruleBroken([{ field: 'url', rule: 'public_address', message }]);
   }
 
   private view({ id, url, events, isActive, sealedSecret, createdAt }: WebhookEntity): Webhook {

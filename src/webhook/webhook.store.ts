@@ -72,8 +72,8 @@ export class WebhookStore {
   }
 
   /**
-   * Its deliveries stay until they expire. No statement finds them without their webhook. After the last webhook of a waitlist,
-   * nobody wants the deliveries of its signups.
+   * Its deliveries stay until they expire, but no statement finds them. After a waitlist's last webhook, nobody wants
+   * the deliveries of its signups.
    */
   delete({ id, waitlistId }: WebhookRef): Query<unknown> {
     return together([

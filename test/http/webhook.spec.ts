@@ -3,6 +3,8 @@ import { createSocket } from 'node:dgram';
 import { getServers, setServers } from 'node:dns/promises';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DeliveryStore, webhookIdsFor } from '../../src/outbox/delivery.store.js';
 import { OutboxSignal } from '../../src/outbox/outbox.signal.js';
@@ -13,13 +15,12 @@ import { write } from '../../src/platform/database/session.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import type { DeliveryDto, WebhookDto, WebhookWithSecretDto } from '../../src/webhook/webhook.dto.js';
-import { DispatchStore } from '../../src/webhook/dispatch.store.js';
-import { WebhookDispatcher } from '../../src/webhook/webhook.dispatcher.js';
+import { DueDeliveryStore } from '../../src/webhook/due-delivery.store.js';
 import { WEBHOOKS_MAX } from '../../src/webhook/webhook.service.js';
 import type { Answer, CallOptions } from '../support/api.js';
 import { answerWith, Receiver, verify } from '../support/receiver.js';
 import { type Service, startService } from '../support/service.js';
-import { until } from '../support/service-process.js';
+import { freePort, until } from '../support/service-process.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -36,9 +37,7 @@ describe('a webhook', () => {
   beforeAll(async () => {
     // Its dispatcher and metrics work with the webhooks of all waitlists.
     service = await startService({ environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' }, isolated: true });
-    service.app.get(WebhookDispatcher).watch((error) => {
-      throw error;
-    });
+    service.startTasks();
   });
   afterEach(async () => {
     await Promise.all(receivers.splice(0).map((receiver) => receiver.stop()));
@@ -96,7 +95,11 @@ describe('a webhook', () => {
   /** Makes pending deliveries due now. Not during an attempt: that would end its lease. */
   async function makeDue(hook: Hook): Promise<void> {
     const now = toSqlTime(new Date());
-    await sql('UPDATE delivery SET next_attempt_at = ? WHERE webhook_id = ? AND next_attempt_at > ?', [now, hook.id, now]); // prettier-ignore
+    await sql('UPDATE delivery SET next_attempt_at = ? WHERE webhook_id = ? AND next_attempt_at > ?', [
+      now,
+      hook.id,
+      now,
+    ]);
     service.app.get(OutboxSignal).onDeliveries([hook.id]);
   }
 
@@ -125,7 +128,9 @@ describe('a webhook', () => {
     ]);
     expect(Buffer.from(secret.slice('whsec_'.length), 'base64')).toHaveLength(32);
     expect(await list(waitlist)).toEqual([webhook]);
-    const [row] = await service.app.get(Database).dataSource.query<[object]>(`SELECT * FROM webhook WHERE id = ${webhook.id}`); // prettier-ignore
+    const [row] = await service.app
+      .get(Database)
+      .dataSource.query<[object]>(`SELECT * FROM webhook WHERE id = ${webhook.id}`);
     expect(JSON.stringify(row)).not.toContain(secret.slice('whsec_'.length));
   });
 
@@ -143,13 +148,19 @@ describe('a webhook', () => {
   it('is refused with a URL that is not public, when it is created and when it is changed', async () => {
     const hook = await hookTo(PUBLIC_URL);
 
-    for (const url of ['https://10.0.0.1/', 'https://[::1]/', 'http://8.8.8.8/', 'https://0xa9fea9fe/', 'https://localhost/']) {
+    for (const url of [
+      'https://10.0.0.1/',
+      'https://[::1]/',
+      'http://8.8.8.8/',
+      'https://0xa9fea9fe/',
+      'https://localhost/',
+    ]) {
       const answers = [await create(hook.waitlist, { url }), await patch(hook, { url })];
       for (const { status, body } of answers) expect([url, status, body.errors]).toEqual([url, 422, [FORBIDDEN]]);
     }
     expect((await create(hook.waitlist, { url: 'ftp://example.com/' })).status).toBe(400);
     expect((await list(hook.waitlist)).map(({ url }) => url)).toEqual([PUBLIC_URL]);
-  }); // prettier-ignore
+  });
 
   it('is refused with an unknown field or event, and beyond ten of a waitlist', async () => {
     const waitlist = await service.world.waitlist();
@@ -191,7 +202,13 @@ describe('a webhook', () => {
     expect(verify(received!, hook.secret)).toEqual({ event: 'test', signup: {} });
     expect(() => verify({ ...received!, body: `${received!.body} ` }, hook.secret)).toThrow();
     const [delivery] = await attempted(hook, 1);
-    expect(delivery).toMatchObject({ event: 'test', status: 'delivered', attempts: 1, last_status: 204, next_attempt_at: null }); // prettier-ignore
+    expect(delivery).toMatchObject({
+      event: 'test',
+      status: 'delivered',
+      attempts: 1,
+      last_status: 204,
+      next_attempt_at: null,
+    });
   });
 
   it('with a new secret is signed by both for a day', async () => {
@@ -245,7 +262,9 @@ describe('a webhook', () => {
     const isOver = ({ event, status }: DeliveryDto) => event === 'erased_signup' || status !== 'pending';
     await until(async () => (await deliveries(hook)).every(isOver));
 
-    for (const { signup } of receiver.received) expect(signup).toHaveProperty('email');
+    // An erasure is told at once where an attempt about the person was under way, and has just ended.
+    const offboardings = receiver.received.filter(({ event }) => event === 'offboarded_signup');
+    for (const { signup } of offboardings) expect(signup).toHaveProperty('email');
   });
 
   it('gets a failed message again with the same id and body, five seconds later at first, until it fails', async () => {
@@ -256,7 +275,11 @@ describe('a webhook', () => {
     const sentMs = Date.now();
     await emit(hook, ['ada', 'new_signup']);
     const [first] = await attempted(hook, 1);
-    const [row] = await service.app.get(Database).dataSource.query<[{ next_attempt_at: string }]>(`SELECT CAST(next_attempt_at AS CHAR) AS next_attempt_at FROM delivery WHERE webhook_id = ${hook.id}`); // prettier-ignore
+    const [row] = await service.app
+      .get(Database)
+      .dataSource.query<[{ next_attempt_at: string }]>(
+        `SELECT CAST(next_attempt_at AS CHAR) AS next_attempt_at FROM delivery WHERE webhook_id = ${hook.id}`,
+      );
     const delayMs = new Date(`${row.next_attempt_at.replace(' ', 'T')}Z`).getTime() - sentMs;
     for (let attempt = 2; attempt <= 8; attempt += 1) {
       await makeDue(hook);
@@ -264,7 +287,7 @@ describe('a webhook', () => {
     }
     await makeDue(hook);
 
-    expect(first).toMatchObject({ status: 'pending', last_status: 500 });
+    expect(first).toMatchObject({ status: 'pending', last_status: 500, last_failure: null });
     expect(delayMs).toBeGreaterThanOrEqual(4_000);
     expect(delayMs).toBeLessThan(60_000);
     expect(await deliveries(hook)).toMatchObject([{ status: 'failed', attempts: 8, next_attempt_at: null }]);
@@ -279,7 +302,14 @@ describe('a webhook', () => {
     receiver.answer = (received, ...rest) =>
       answerWith(received.signup.uuid === 'ada' && received.event === 'new_signup' ? 503 : 200)(received, ...rest);
 
-    await emit(hook, ['ada', 'new_signup'], ['ada', 'verified_signup'], ['bob', 'new_signup'], ['ada', 'offboarded_signup'], ['bob', 'verified_signup']); // prettier-ignore
+    await emit(
+      hook,
+      ['ada', 'new_signup'],
+      ['ada', 'verified_signup'],
+      ['bob', 'new_signup'],
+      ['ada', 'offboarded_signup'],
+      ['bob', 'verified_signup'],
+    );
     // All results are stored: `makeDue` would repeat an attempt under way.
     await until(async () => (await deliveries(hook)).filter(({ attempts }) => attempts === 1).length === 3);
     expect(receiver.events.filter((event) => event.startsWith('ada'))).toEqual(['ada new_signup']);
@@ -290,7 +320,10 @@ describe('a webhook', () => {
 
     const expected = ['ada new_signup', 'ada new_signup', 'ada verified_signup', 'ada offboarded_signup'];
     expect(receiver.events.filter((event) => event.startsWith('ada'))).toEqual(expected);
-    expect(receiver.events.filter((event) => event.startsWith('bob'))).toEqual(['bob new_signup', 'bob verified_signup']); // prettier-ignore
+    expect(receiver.events.filter((event) => event.startsWith('bob'))).toEqual([
+      'bob new_signup',
+      'bob verified_signup',
+    ]);
   });
 
   it('gets the next event of a record once the one before has failed', async () => {
@@ -317,7 +350,10 @@ describe('a webhook', () => {
     const other = await startReceiver();
     const waitlist = await service.world.waitlist();
     const [slow, fast] = [await hookTo(hanging.url, {}, waitlist), await hookTo(other.url, {}, waitlist)];
-    const events = [['hangs', 'new_signup'], ...Array.from({ length: 20 }, (_, index) => [`p${index}`, 'new_signup'])] as [string, EventName][]; // prettier-ignore
+    const events = [
+      ['hangs', 'new_signup'],
+      ...Array.from({ length: 20 }, (_, index) => [`p${index}`, 'new_signup']),
+    ] as [string, EventName][];
 
     await emit(slow, ...events);
     await emit(fast, ...events);
@@ -349,6 +385,69 @@ describe('a webhook', () => {
     await sql('UPDATE webhook SET is_active = 0 WHERE id = ?', [slowHook.id]);
   });
 
+  it('of an account with 300 new webhooks that hang delays no webhook of another account', async () => {
+    const [hanging, other] = [await startReceiver(), await startReceiver()];
+    hanging.answer = () => undefined;
+    const [hook, otherHook] = [await hookTo(hanging.url), await hookTo(other.url)];
+    for (let copy = 1; copy < 300; copy += 1)
+      await sql(
+        'INSERT INTO webhook (waitlist_id, url, events, is_active, sealed_secret, created_at) SELECT waitlist_id, url, events, is_active, sealed_secret, created_at FROM webhook WHERE id = ?',
+        [hook.id],
+      );
+    const hooks = await service.app
+      .get(Database)
+      .dataSource.query<{ id: number }[]>(`SELECT id FROM webhook WHERE waitlist_id = ${hook.waitlist.id}`);
+    await Promise.all(hooks.map(({ id }) => emit({ ...hook, id }, ['ada', 'new_signup'])));
+    await until(() => hanging.received.length >= 50);
+
+    await emit(otherHook, ['bob', 'new_signup']);
+    await attempted(otherHook, 1);
+
+    // Its share is 64 attempts, and 64 more after 10 s on a slow machine; a process has 256.
+    expect(hanging.received.length).toBeLessThanOrEqual(128);
+    await sql('UPDATE webhook SET is_active = 0 WHERE waitlist_id = ?', [hook.waitlist.id]);
+  });
+
+  it('tells why an attempt had no response, in its deliveries and once in the log, without the URL', async () => {
+    const [resetting, hanging] = [await startReceiver(), await startReceiver()];
+    resetting.answer = (_, __, request) => request.socket.destroy();
+    hanging.answer = () => undefined;
+    const noHttp = createServer((socket) => socket.on('error', () => undefined).end('220 mail.example\r\n\r\n'));
+    noHttp.listen(0, '127.0.0.1');
+    await once(noHttp, 'listening');
+    const { port } = noHttp.address() as AddressInfo;
+    const expected = {
+      dns: 'https://nobody.invalid/hook',
+      refused: `http://127.0.0.1:${await freePort()}/hook`,
+      tls: `${hanging.url.replace('http', 'https')}?token=swordfish`,
+      reset: resetting.url,
+      protocol: `http://127.0.0.1:${port}/hook`,
+      timeout: hanging.url,
+    };
+
+    const deliveriesOf = async (url: string) => {
+      const hook = await hookTo(url);
+      await post(hook, '/test');
+      const tried = await attempted(hook, 1);
+      expect(service.logged(`"webhookId":${hook.id},`)).toEqual([expect.stringContaining('a webhook fails')]);
+      return tried;
+    };
+    // The deadline of an attempt survives garbage collection.
+    setFlagsFromString('--expose-gc');
+    const collecting = setInterval(runInNewContext('gc') as () => void, 1_000);
+    const failures = (await Promise.all(Object.values(expected).map(deliveriesOf))).flat();
+    clearInterval(collecting);
+    noHttp.close();
+
+    const reasons = Object.keys(expected).map((last_failure) => ({
+      status: 'pending',
+      last_status: null,
+      last_failure,
+    }));
+    expect(failures).toMatchObject(reasons);
+    expect(service.logged('swordfish')).toEqual([]);
+  });
+
   it('does not follow redirects', async () => {
     const [receiver, target] = [await startReceiver(), await startReceiver()];
     receiver.answer = answerWith(307, { location: target.url });
@@ -378,11 +477,36 @@ describe('a webhook', () => {
     expect(await attempted(hook, 1)).toMatchObject([{ status: 'delivered', last_status: 200 }]);
   });
 
+  it('keeps no connection for a body that comes slowly', async () => {
+    const receiver = await startReceiver();
+    let written = 0;
+    let isClosed = false;
+    receiver.answer = (_, response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write(String((written += 1))), 100);
+      response.on('close', () => {
+        clearInterval(timer);
+        isClosed = true;
+      });
+    };
+    const hook = await hookTo(receiver.url);
+
+    await post(hook, '/test');
+    await until(() => isClosed);
+
+    expect(await attempted(hook, 1)).toMatchObject([{ status: 'delivered' }]);
+    // One second of ten.
+    expect(written).toBeLessThan(40);
+  });
+
   it('that was turned off by its failures has an audit event, and gets nothing until it is turned on', async () => {
     const receiver = await startReceiver();
     receiver.answer = answerWith(410);
     const hook = await hookTo(receiver.url);
-    await sql('UPDATE webhook SET failing_since = ? WHERE id = ?', [toSqlTime(new Date(Date.now() - 6 * DAY_MS)), hook.id]);
+    await sql('UPDATE webhook SET failing_since = ? WHERE id = ?', [
+      toSqlTime(new Date(Date.now() - 6 * DAY_MS)),
+      hook.id,
+    ]);
     await emit(hook, ['ada', 'new_signup']);
     await until(async () => !(await list(hook.waitlist))[0]!.is_active);
     receiver.answer = answerWith(200);
@@ -390,19 +514,28 @@ describe('a webhook', () => {
     expect(await deliveries(hook)).toMatchObject([{ status: 'pending', last_status: 410 }]);
     expect(refusal(await post(hook, '/test'))).toEqual([409, 'WEBHOOK_OFF']);
     expect(refusal(await post(hook, '/replay', { since: '2026-01-01T00:00:00Z' }))).toEqual([409, 'WEBHOOK_OFF']);
-    expect(await service.app.get(Database).one(service.app.get(DeliveryStore).findSubscribers(hook.waitlist.id))).toEqual([]);
-    const audit = await service.api.get('/api/v1/audit', { ...asOwner(hook.waitlist), query: { waitlist_id: hook.waitlist.id } }); // prettier-ignore
+    expect(
+      await service.app.get(Database).one(service.app.get(DeliveryStore).findSubscribers(hook.waitlist.id)),
+    ).toEqual([]);
+    const audit = await service.api.get('/api/v1/audit', {
+      ...asOwner(hook.waitlist),
+      query: { waitlist_id: hook.waitlist.id },
+    });
     expect(audit.body[0]).toMatchObject({ action: 'webhook_turned_off', request_id: null });
 
     await patch(hook, { is_active: true });
     expect((await post(hook, '/test')).status).toBe(202);
     await until(async () => (await deliveries(hook))[0]?.status === 'delivered');
-  }); // prettier-ignore
+  });
 
   it('is turned off once it has failed for five days, and not while it answers', async () => {
     const receiver = await startReceiver();
     const hook = await hookTo(receiver.url);
-    const failFor = (days: number) => sql('UPDATE webhook SET failing_since = ? WHERE id = ?', [toSqlTime(new Date(Date.now() - days * DAY_MS)), hook.id]); // prettier-ignore
+    const failFor = (days: number) =>
+      sql('UPDATE webhook SET failing_since = ? WHERE id = ?', [
+        toSqlTime(new Date(Date.now() - days * DAY_MS)),
+        hook.id,
+      ]);
     const isOn = async () => (await list(hook.waitlist))[0]!.is_active;
 
     await failFor(6);
@@ -440,7 +573,12 @@ describe('a webhook', () => {
     await until(() => receiver.received.length === 7);
     const later = await post(hook, '/replay', { since: '2999-01-01T00:00:00Z' });
 
-    expect([named.status, named.body, since.body, later.body]).toEqual([202, { replayed: 1 }, { replayed: 3 }, { replayed: 0 }]); // prettier-ignore
+    expect([named.status, named.body, since.body, later.body]).toEqual([
+      202,
+      { replayed: 1 },
+      { replayed: 3 },
+      { replayed: 0 },
+    ]);
     expect([again.id, again.body]).toEqual([first!.id, first!.body]);
     expect(() => verify(again, hook.secret)).not.toThrow();
     const order = receiver.events.slice(4).filter((event) => event.startsWith('ada'));
@@ -519,7 +657,11 @@ describe('a webhook', () => {
     };
 
     await sweep();
-    const [row] = await service.app.get(Database).dataSource.query<[{ kept: string }]>(`SELECT CAST(expires_at AS CHAR) AS kept FROM delivery WHERE webhook_id = ${hook.id}`); // prettier-ignore
+    const [row] = await service.app
+      .get(Database)
+      .dataSource.query<[{ kept: string }]>(
+        `SELECT CAST(expires_at AS CHAR) AS kept FROM delivery WHERE webhook_id = ${hook.id}`,
+      );
     const replayed = await post(hook, '/replay', { since: '2026-01-01T00:00:00Z' });
 
     expect(await payloadsOf(hook.waitlist)).toEqual([]);
@@ -534,7 +676,10 @@ describe('a webhook', () => {
   it('of ten tells each of a batch of offboardings with large records, whose payloads are stored once', async () => {
     const waitlist = await service.world.waitlist();
     const people = await Promise.all(Array.from({ length: 300 }, () => service.world.signup(waitlist)));
-    await sql('UPDATE waiter SET metadata = ? WHERE waitlist_id = ?', [JSON.stringify({ a: 'x'.repeat(16_000) }), waitlist.id]); // prettier-ignore
+    await sql('UPDATE waiter SET metadata = ? WHERE waitlist_id = ?', [
+      JSON.stringify({ a: 'x'.repeat(16_000) }),
+      waitlist.id,
+    ]);
     for (let count = 0; count < WEBHOOKS_MAX; count += 1) await hookTo(PUBLIC_URL, {}, waitlist);
     // They keep what they would send.
     await sql("UPDATE webhook SET sealed_secret = 'lostlost.AAAA' WHERE waitlist_id = ?", [waitlist.id]);
@@ -545,7 +690,11 @@ describe('a webhook', () => {
       asOwner(waitlist),
     );
 
-    const [row] = await service.app.get(Database).dataSource.query<[{ amount: unknown }]>(`SELECT COUNT(*) AS amount FROM delivery WHERE waitlist_id = ${waitlist.id}`); // prettier-ignore
+    const [row] = await service.app
+      .get(Database)
+      .dataSource.query<[{ amount: unknown }]>(
+        `SELECT COUNT(*) AS amount FROM delivery WHERE waitlist_id = ${waitlist.id}`,
+      );
     expect([status, Number(row.amount)]).toEqual([200, people.length * WEBHOOKS_MAX]);
     expect(await payloadsOf(waitlist)).toHaveLength(people.length);
     await sql('UPDATE webhook SET is_active = 0 WHERE waitlist_id = ?', [waitlist.id]);
@@ -593,7 +742,7 @@ describe('a webhook', () => {
     const lock = database.dataSource.createQueryRunner();
     await lock.query('LOCK TABLES delivery WRITE');
     try {
-      const request = database.one(service.app.get(DispatchStore).countPending()).catch(() => 'request');
+      const request = database.one(service.app.get(DueDeliveryStore).countPending()).catch(() => 'request');
       const scrape = service.app.get(Metrics).registry.metrics();
       expect(await Promise.race([scrape, request])).toContain('process_cpu_seconds_total');
       expect(await scrape).not.toMatch(/^waitlist_webhook_(pending_deliveries|delay_seconds) /m);
@@ -619,7 +768,9 @@ describe('a webhook', () => {
         // WEBHOOK_ALLOWED_NETWORKS does not name it.
         names.address = '127.0.0.2';
         await post(hook, '/test');
-        expect(await attempted(hook, 1)).toMatchObject([{ status: 'pending', last_status: null }]);
+        expect(await attempted(hook, 1)).toMatchObject([
+          { status: 'pending', last_status: null, last_failure: 'blocked' },
+        ]);
         const refused = await create(hook.waitlist, { url });
         expect([refused.status, refused.body.errors, connections]).toEqual([422, [FORBIDDEN], 0]);
       } finally {

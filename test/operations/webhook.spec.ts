@@ -4,6 +4,7 @@ import { EVENTS } from '../../src/outbox/webhook.entity.js';
 import { Database } from '../../src/platform/database/database.js';
 import { toSqlTime } from '../../src/platform/database/dialect.js';
 import { write } from '../../src/platform/database/session.js';
+import { DueDeliveryStore } from '../../src/webhook/due-delivery.store.js';
 import type { WebhookWithSecretDto } from '../../src/webhook/webhook.dto.js';
 import { Receiver, verify } from '../support/receiver.js';
 import { type Service, startService } from '../support/service.js';
@@ -11,6 +12,8 @@ import { ServiceProcess, until } from '../support/service-process.js';
 
 const RECORDS = 60;
 const KILLS = 2;
+/** SQLite's, in one statement. */
+const PARAMETERS_MAX = 32_766;
 
 describe('a process that sends events', () => {
   /** Shares the database. It is not a server process, so it sends nothing. */
@@ -24,7 +27,11 @@ describe('a process that sends events', () => {
     receiver = await Receiver.start();
     processes = [];
     const { id: waitlistId, owner } = await observer.world.waitlist();
-    const { body } = await observer.api.post(`/api/v1/waitlist/${waitlistId}/webhook`, { url: receiver.url }, { token: owner.token }); // prettier-ignore
+    const { body } = await observer.api.post(
+      `/api/v1/waitlist/${waitlistId}/webhook`,
+      { url: receiver.url },
+      { token: owner.token },
+    );
     webhook = { ...(body as WebhookWithSecretDto), waitlistId };
   });
   afterEach(async () => {
@@ -74,7 +81,9 @@ describe('a process that sends events', () => {
   /** Ends the leases of a process that is dead. */
   async function endLeases(): Promise<void> {
     const now = toSqlTime(new Date());
-    await observer.app.get(Database).one(write('UPDATE delivery SET next_attempt_at = ? WHERE next_attempt_at > ?', [now, now])); // prettier-ignore
+    await observer.app
+      .get(Database)
+      .one(write('UPDATE delivery SET next_attempt_at = ? WHERE next_attempt_at > ?', [now, now]));
   }
 
   it('that is killed loses no event: each arrives, repeats have the same id, and events of a record keep their order', async () => {
@@ -106,6 +115,14 @@ describe('a process that sends events', () => {
     }
   });
 
+  it('finds the receivers of more webhooks than a statement has parameters', async () => {
+    const woken = Array.from({ length: PARAMETERS_MAX + 1 }, (_, index) => index + 1);
+    const receivers = await observer.app
+      .get(Database)
+      .one(observer.app.get(DueDeliveryStore).findReceivers([...woken, webhook.id]));
+    expect(receivers.map(({ id }) => id)).toContain(webhook.id);
+  });
+
   it('that stops while a receiver hangs gives its deliveries back at once, without counting an attempt', async () => {
     receiver.answer = () => undefined;
     await emit(1);
@@ -116,7 +133,9 @@ describe('a process that sends events', () => {
 
     expect(await process.exit).toBe(0);
     expect((await statuses()).filter(({ due }) => Number(due) === 1)).toHaveLength(1);
-    const [row] = await observer.app.get(Database).dataSource.query<{ attempts: unknown }[]>('SELECT SUM(attempts) AS attempts FROM delivery'); // prettier-ignore
+    const [row] = await observer.app
+      .get(Database)
+      .dataSource.query<{ attempts: unknown }[]>('SELECT SUM(attempts) AS attempts FROM delivery');
     expect(Number(row?.attempts)).toBe(0);
   });
 });

@@ -24,7 +24,11 @@ it('never calls a URL that a request contains', async () => {
     captcha_token: `${base}/token`,
     website: `${base}/website`,
   });
-  await api.patch(`/api/v1/waitlist/${waitlist.id}`, { waitlist_url_location: `${base}/changed` }, { token: waitlist.owner.token }); // prettier-ignore
+  await api.patch(
+    `/api/v1/waitlist/${waitlist.id}`,
+    { waitlist_url_location: `${base}/changed` },
+    { token: waitlist.owner.token },
+  );
   await world.list(waitlist);
   // An earlier call would have arrived before this one.
   await callAt(base, 'GET', '/last');

@@ -65,22 +65,42 @@ test('a test arrives, signed with the secret', async () => {
   await checkPage(page, 'desk-webhooks-deliveries');
 });
 
-test('a failed delivery shows the answer and the next attempt, and arrives once it is sent again', async () => {
-  receiver.answer = answerWith(503);
+test('a failed delivery shows why and the next attempt, and arrives once it is sent again', async () => {
+  receiver.answer = (_, __, request) => request.socket.destroy();
   await join('ada@example.com');
   await webhook.getByRole('button', { name: 'Refresh' }).click();
   const row = webhook.getByRole('row', { name: /new_signup/ });
+  await row.getByText('Connection closed').waitFor();
+  receiver.answer = answerWith(503);
+  await row.getByRole('checkbox').check();
+  await webhook.getByRole('button', { name: 'Send 1 again' }).click();
+  // The second time, this notification may still be there.
+  await page.getByText('1 event is sent again').waitFor();
   await row.getByText('503').waitFor();
   await row.getByText(/^in /).waitFor();
   await checkPage(page, 'desk-webhooks-failed');
   receiver.answer = answerWith(204);
   await row.getByRole('checkbox').check();
   await webhook.getByRole('button', { name: 'Send 1 again' }).click();
-  await page.getByText('1 event is sent again').waitFor();
   await row.getByText('delivered').waitFor();
   const ids = receiver.received.filter(({ event }) => event === 'new_signup').map(({ id }) => id);
   assert.ok(ids.length > 1);
   assert.equal(new Set(ids).size, 1);
+});
+
+test('an attempt without a response shows so, also without a reason and with one from a later version', async () => {
+  for (const last_failure of [null, 'of_a_later_version']) {
+    await page.route('**/delivery?*', async (route) => {
+      const response = await route.fetch();
+      const deliveries = (await response.json()) as object[];
+      await route.fulfill({ response, json: deliveries.map((one) => ({ ...one, last_status: null, last_failure })) });
+    });
+    await webhook.getByRole('button', { name: 'Refresh' }).click();
+    await webhook.getByRole('row', { name: /new_signup delivered \d+ No response/ }).waitFor();
+    await page.unroute('**/delivery?*');
+    await webhook.getByRole('button', { name: 'Refresh' }).click();
+    await webhook.getByRole('row', { name: /new_signup delivered \d+ 204/ }).waitFor();
+  }
 });
 
 test('all deliveries since a moment are sent again', async () => {

@@ -7,6 +7,7 @@ import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
 import { Delayed } from '../parts/delayed';
 import { count } from '../parts/format';
+import { HeadRow } from '../parts/head-row';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { deliveriesQuery } from '../queries';
@@ -14,6 +15,17 @@ import { deliveriesQuery } from '../queries';
 type Delivery = components['schemas']['Delivery'];
 type Replay = components['schemas']['ReplayDeliveries'];
 
+const FAILURES: Readonly<Record<string, string>> = {
+  dns: 'Name not found',
+  blocked: 'Address not public',
+  refused: 'Connection refused',
+  unreachable: 'No route',
+  tls: 'TLS failed',
+  reset: 'Connection closed',
+  timeout: 'No response in 10 s',
+  protocol: 'Not HTTP',
+  other: 'No response',
+} satisfies Record<NonNullable<Delivery['last_failure']>, string>;
 const COLORS: Readonly<Record<Delivery['status'], string>> = { pending: 'blue', delivered: 'teal', failed: 'red' };
 
 /** The deliveries of a webhook, newest first, with buttons to send them again. */
@@ -64,16 +76,7 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
       {replay.isError && <ProblemAlert error={replay.error} />}
       <Table.ScrollContainer minWidth={640} type="native">
         <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Td />
-              {['Event', 'Status', 'Attempts', 'Last response', 'Time', 'Next attempt'].map((name) => (
-                <Table.Th key={name} scope="col">
-                  {name}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
+          <HeadRow columns={['', 'Event', 'Status', 'Attempts', 'Last response', 'Time', 'Next attempt']} />
           <Table.Tbody>
             {list.map((delivery) => (
               <DeliveryRow
@@ -136,7 +139,7 @@ function ReplayButtons({ chosen, onReplay }: { chosen: readonly string[]; onRepl
 }
 
 function DeliveryRow({
-  delivery: { id, event, status, attempts, last_status, created_at, next_attempt_at },
+  delivery: { id, event, status, attempts, last_status, last_failure, created_at, next_attempt_at },
   isChosen,
   onChoose,
 }: {
@@ -162,7 +165,9 @@ function DeliveryRow({
         </Badge>
       </Table.Td>
       <Table.Td>{count(attempts)}</Table.Td>
-      <Table.Td>{last_status ?? (attempts > 0 ? 'No response' : '–')}</Table.Td>
+      <Table.Td>
+        {last_status ?? (attempts === 0 ? '–' : (FAILURES[last_failure ?? 'other'] ?? FAILURES.other))}
+      </Table.Td>
       <Table.Td>
         <RelativeTime time={created_at} />
       </Table.Td>

@@ -89,7 +89,7 @@ export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
         form={<AddForm waitlistId={waitlist.id} onAdded={showSecret} onCancel={close} />}
         onClose={close}
       >
-        Your receiver checks the signatures with it. It is shown only now. If it is lost, replace it.
+        Use it to verify signatures. You won’t see it again; if you lose it, replace it.
       </SecretDialog>
     </Stack>
   );
@@ -101,8 +101,8 @@ function WebhookSection({ waitlistId, webhook, onSecret }: WebhookProps & { onSe
   const [showsDeliveries, setShowsDeliveries] = useState(false);
   const params = paramsOf(waitlistId, webhook);
   const turn = useMutation({
-    mutationFn: (isActive: boolean) =>
-      bodyOf(api.PATCH('/api/v1/waitlist/{waitlist_id}/webhook/{webhook_id}', { params, body: { is_active: isActive } })), // prettier-ignore
+    mutationFn: (is_active: boolean) =>
+      bodyOf(api.PATCH('/api/v1/waitlist/{waitlist_id}/webhook/{webhook_id}', { params, body: { is_active } })),
     onSettled: refresh,
   });
   const test = useMutation({
@@ -276,7 +276,6 @@ function WebhookFields({
   formState: WebhookForm;
   onCancel: () => void;
 }) {
-  // prettier-ignore
   return (
     <form noValidate onSubmit={form.onSubmit((values) => save.mutate(values))}>
       <Stack>

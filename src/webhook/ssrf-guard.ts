@@ -10,6 +10,8 @@ import { isWithin } from '../platform/limits/address.js';
 const CHECK_MS = 2_000;
 /** The block from which IANA assigns global unicast addresses. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+/** A global unicast address that Azure routes to the host of the machine, which has its metadata (WireServer). */
+const AZURE_HOST = '168.63.129.16';
 /** RFC 6761: never asked of the DNS. */
 const LOCALHOST = /^(?:.+\.)?localhost$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
@@ -20,11 +22,11 @@ const NOT_IN_DNS = ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'];
 export class ForbiddenAddressError extends Error {}
 
 /**
- * Keeps webhooks from reaching what only the service can reach: its own machine, its network, the metadata service of a
- * cloud. The caller connects to one of the returned addresses and asks the DNS no more, because the next answer may differ.
+ * Prevents server-side request forgery (SSRF): a webhook must not reach this machine, its network, or a cloud's
+ * metadata service. The caller connects to a returned address and does not ask the DNS again: the answer may differ.
  */
 @Injectable()
-export class AddressGuard {
+export class SsrfGuard {
   private readonly isAllowed: (address: string) => boolean;
   /** Names of the hosts file, or those that a search domain completes, are names of own networks. */
   private readonly hasOwnNames: boolean;
@@ -36,7 +38,7 @@ export class AddressGuard {
     this.hasOwnNames = webhookAllowedNetworks.length > 0;
   }
 
-  /** Whether a webhook may have this URL. An `https` name that the DNS does not find now is checked when it is called. */
+  /** Whether a webhook may have this URL. A name that the DNS does not find now is checked when it is called. */
   async isPermitted(url: URL): Promise<boolean> {
     try {
       await this.resolve(url, AbortSignal.timeout(CHECK_MS));
@@ -83,10 +85,11 @@ export class AddressGuard {
   }
 }
 
-/** Whether the address is in none of IANA's special-purpose registries. One that embeds an IPv4 address is special. */
+/** Whether an address is in none of IANA's special-purpose registries. One that embeds an IPv4 address is special. */
 export function isGlobalUnicast(address: string): boolean {
   const parsed = ipaddr.parse(address);
-  return parsed.range() === 'unicast' && (parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_IPV6));
+  if (parsed instanceof ipaddr.IPv4) return parsed.range() === 'unicast' && parsed.toString() !== AZURE_HOST;
+  return parsed.range() === 'unicast' && parsed.match(GLOBAL_IPV6);
 }
 
 /** The result of `work`, or the signal's reason once it aborts. */

@@ -2,15 +2,20 @@ import { Injectable } from '@nestjs/common';
 import type { DeliveryEntity } from '../outbox/delivery.entity.js';
 import { WebhookEntity } from '../outbox/webhook.entity.js';
 import { Database } from '../platform/database/database.js';
-import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
-import { known, type Query, select, write } from '../platform/database/session.js';
+import { chunksOf, fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
+import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
+import type { Receiver } from './receiver-health.js';
 import type { NextState } from './retry-schedule.js';
+import type { Outcome } from './webhook.sender.js';
 
 /** Due deliveries that one claim reads. */
 export const CANDIDATES_MAX = 100;
-/** The backlog is counted up to this number. */
-export const COUNTED_MAX = 100_000;
+/** The backlog is counted up to this number: each scrape takes some 5 ms for it. */
+export const COUNTED_MAX = 10_000;
+
+/** Webhooks in one statement: SQLite takes 32,766 parameters. */
+const IDS_MAX = 500;
 
 /** A webhook with pending deliveries. */
 export interface PendingWebhook {
@@ -21,8 +26,8 @@ export interface PendingWebhook {
 /** A delivery that is due. */
 export interface Candidate extends Pick<DeliveryEntity, 'id' | 'waiterUuid' | 'number' | 'attempts'> {
   /**
-   * The earliest pending delivery to this webhook about the same record: this one, unless it must wait. Null for a test, and
-   * if this one was committed only while the statement ran.
+   * The earliest pending delivery to this webhook about the same record: this one, unless it must wait. Null for a
+   * test, or if this one was committed while the statement ran.
    */
   readonly first: { readonly number: number; readonly nextAttemptAt: Date } | null;
 }
@@ -36,11 +41,11 @@ export interface Claimed extends Candidate {
 }
 
 /**
- * The deliveries, shared by the dispatchers of all processes. `next_attempt_at` of a pending delivery is its schedule. A claim
- * sets it to the end of a lease, so the delivery is due again if the process dies. A result counts only while it is unchanged.
+ * The deliveries, shared by all dispatchers. `next_attempt_at` of a pending one is its schedule. A claim sets it to the
+ * end of a lease, so it is due again if the process dies. A result counts only while it is unchanged.
  */
 @Injectable()
-export class DispatchStore {
+export class DueDeliveryStore {
   private readonly webhooks: Table<WebhookEntity>;
 
   constructor(private readonly database: Database) {
@@ -48,8 +53,8 @@ export class DispatchStore {
   }
 
   /**
-   * The active webhooks that have pending deliveries, each with the time of the next attempt. It reads one entry of the index
-   * for each active webhook, however long the backlog is: MySQL uses the order of an index that ORDER BY names in full.
+   * The active webhooks with pending deliveries, each with the time of the next attempt. Reads one index entry for
+   * each, however long the backlog: MySQL uses the order of an index that ORDER BY names in full.
    */
   findPending(): Query<PendingWebhook[]> {
     return select<{ id: number; next_attempt_at: Date | string | null }, PendingWebhook[]>(
@@ -61,6 +66,19 @@ export class DispatchStore {
       (rows) =>
         rows.flatMap(({ id, next_attempt_at: at }) => (at === null ? [] : [{ id, nextAttemptAt: fromSqlTime(at) }])),
     );
+  }
+
+  /** Those of the webhooks that are on, with their accounts. */
+  findReceivers(ids: readonly number[]): Query<Receiver[]> {
+    const found = chunksOf(ids, IDS_MAX).map((some) =>
+      select<Receiver, readonly Receiver[]>(
+        `SELECT h.id, l.account_id AS accountId FROM webhook h ${this.database.dialect.byId()} JOIN waitlist l ON l.id = h.waitlist_id
+         WHERE h.id IN (${placeholders(some.length)}) AND h.is_active = 1`,
+        some,
+        (rows) => rows,
+      ),
+    );
+    return mapped(together(found), (receivers) => receivers.flat());
   }
 
   /** Null for a webhook that is off or deleted. */
@@ -79,25 +97,22 @@ export class DispatchStore {
         WHERE p.waitlist_id = d.waitlist_id AND p.waiter_uuid = d.waiter_uuid AND p.webhook_id = d.webhook_id
           AND p.status = 'pending'
         ORDER BY p.waitlist_id, p.waiter_uuid, p.webhook_id, p.status, p.number LIMIT 1)`;
-    return select<Row, Candidate[]>(
+    type Found = Pick<Candidate, 'id' | 'number' | 'attempts'> & {
+      waiter_uuid: string | null;
+      first_number: number | null;
+      first_attempt_at: Date | string;
+    };
+    return select<Found, Candidate[]>(
       `SELECT d.id, d.waiter_uuid, d.number, d.attempts,
          ${first('number')} AS first_number, ${first('next_attempt_at')} AS first_attempt_at
        FROM delivery d ${this.byDue} WHERE d.webhook_id = ? AND d.status = 'pending' AND d.next_attempt_at <= ?
        ORDER BY d.next_attempt_at, d.number LIMIT ? ${this.database.dialect.skipLocked}`,
       [webhookId, toSqlTime(now), CANDIDATES_MAX],
       (rows) =>
-        rows.map((row) => ({
-          id: row.id as string,
-          waiterUuid: row.waiter_uuid as string | null,
-          number: row.number as number,
-          attempts: row.attempts as number,
-          first:
-            row.first_number === null
-              ? null
-              : {
-                  number: row.first_number as number,
-                  nextAttemptAt: fromSqlTime(row.first_attempt_at as Date | string),
-                },
+        rows.map(({ waiter_uuid: waiterUuid, first_number: first, first_attempt_at: at, ...delivery }) => ({
+          ...delivery,
+          waiterUuid,
+          first: first === null ? null : { number: first, nextAttemptAt: fromSqlTime(at) },
         })),
     );
   }
@@ -122,14 +137,15 @@ export class DispatchStore {
     );
   }
 
-  /** Stores the end of an attempt, unless the delivery was replayed, scrubbed or claimed by another process meanwhile. */
-  settle({ id, leasedUntil }: Claimed, next: NextState, lastStatus: number | null): Query<void> {
+  /** Stores the end of an attempt, unless the delivery was replayed, scrubbed or claimed again meanwhile. */
+  settle({ id, leasedUntil }: Claimed, next: NextState, { status, failure }: Outcome): Query<void> {
     return write(
-      `UPDATE delivery SET status = ?, attempts = attempts + 1, last_status = ?, next_attempt_at = ?
+      `UPDATE delivery SET status = ?, attempts = attempts + 1, last_status = ?, last_failure = ?, next_attempt_at = ?
        WHERE id = ? AND next_attempt_at = ?`,
       [
         next.status,
-        lastStatus,
+        status,
+        failure,
         next.status === 'pending' ? toSqlTime(next.nextAttemptAt) : null,
         id,
         toSqlTime(leasedUntil),

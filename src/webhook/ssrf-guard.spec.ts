@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import { readConfig } from '../platform/config/config.js';
-import { AddressGuard, ForbiddenAddressError } from './address-guard.js';
+import { SsrfGuard, ForbiddenAddressError } from './ssrf-guard.js';
 
 const guardOf = (networks: string) =>
-  new AddressGuard(
+  new SsrfGuard(
     readConfig({
       DATABASE_URL: 'sqlite::memory:',
       JWT_SECRET: 'a-secret-that-signs-tokens-in-tests-only',
@@ -33,6 +33,7 @@ const FORBIDDEN = [
   '10.0.0.1',
   '100.64.0.1',
   '169.254.169.254',
+  '168.63.129.16',
   '172.16.0.1',
   '172.31.255.255',
   '192.0.0.1',
@@ -84,7 +85,7 @@ const FORBIDDEN = [
 const ROOTS = ['.', '%E3%80%82', '.:8443'];
 const PUBLIC = ['8.8.8.8', '8.8.8.8.', '0x08080808', '134744072', '172.32.0.1', '192.0.1.1', '[2606:4700::1111]'];
 
-describe('the guard of webhook addresses', () => {
+describe('the guard against SSRF (server-side request forgery)', () => {
   it.each(FORBIDDEN)('refuses %s', async (host) => {
     expect(await guardOf('').isPermitted(new URL(`https://${host}/hook`))).toBe(false);
   });

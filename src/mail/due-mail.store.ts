@@ -3,18 +3,19 @@ import { Database } from '../platform/database/database.js';
 import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
 import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
-import { MailEntity } from '../outbox/mail.entity.js';
-import { LARGE } from '../queue/waiter.js';
-import { WaiterEntity } from '../queue/waiter.entity.js';
-import { type WholeWaitlist, WaitlistTable } from '../queue/waitlist.table.js';
-import type { Tried } from './bounds.js';
+import { MAIL_KINDS, MailEntity } from '../outbox/mail.entity.js';
+import { LARGE } from '../queue/record/waiter.js';
+import { WaiterEntity } from '../queue/record/waiter.entity.js';
+import { type WholeWaitlist, WaitlistTable } from '../queue/settings/waitlist.table.js';
+import type { Tried } from './mail-bounds.js';
+import type { WaitingWaitlist } from './mail-turns.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Pending mails that the metrics count: a scrape must stay cheap however many there are. */
 export const COUNTED_MAX = 100_000;
-/** In the order in which they are sent. People wait for a verification; a large offboarding causes many mails at once. */
-const KINDS = ['verification', 'webhook_disabled', 'your_turn'] as const satisfies readonly MailEntity['kind'][];
+/** Waitlists with mails of one kind that a claim reads. The next claim goes on after them. */
+const WAITLISTS_MAX = 500;
 
 export type Recipient = Pick<WaiterEntity, 'uuid' | 'email' | 'emailKey' | 'verified'>;
 
@@ -23,6 +24,12 @@ export interface WebhookOwner {
   readonly webhookId: number;
   readonly url: string;
   readonly email: string;
+}
+
+/** Waitlists with due mails, and the id from which to look for further ones: 0 if there are none. */
+export interface Waiting {
+  readonly waitlists: readonly WaitingWaitlist[];
+  readonly nextFrom: number;
 }
 
 /** The mails that wait to be sent. */
@@ -42,37 +49,60 @@ export class DueMailStore {
   hasDue(now: Date): Query<boolean> {
     return select<Row, boolean>(
       `SELECT 1 FROM mail ${this.database.dialect.byIndex('mail_due')}
-       WHERE status = 'pending' AND kind IN (${placeholders(KINDS.length)}) AND next_attempt_at <= ? LIMIT 1`,
-      [...KINDS, toSqlTime(now)],
+       WHERE status = 'pending' AND kind IN (${placeholders(MAIL_KINDS.length)}) AND next_attempt_at <= ? LIMIT 1`,
+      [...MAIL_KINDS, toSqlTime(now)],
       (rows) => rows.length > 0,
     );
   }
 
   /**
-   * Makes the claims of all processes run one after the other, so that the bounds are exact. It writes a row: a cluster with
+   * Makes the claims of all processes run one by one, so that the bounds are exact. It writes a row: a cluster with
    * several writing nodes detects conflicting writes, not conflicting locks.
    */
-  takeTurn(): Query<void> {
+  lockClaims(): Query<void> {
     return write(
       `INSERT INTO mail_turn (id, revision) VALUES (1, 1) ${this.database.dialect.upsertSum(['id'], ['revision'])}`,
     );
   }
 
   /**
-   * Locks the mails to send first: of each kind, those that have been due longest. An erasure, which drops mails, waits for the
-   * claim.
+   * Of {@link WAITLISTS_MAX} waitlists with mails of a kind, from the id `from` on: those that have due ones. It reads
+   * as many entries of the index as there are waitlists, however many mails wait. MySQL and MariaDB skip through the
+   * groups; SQLite would read them whole, so it searches for each next one.
    */
-  findDue(now: Date, limit: number): Query<MailEntity[]> {
-    const found = KINDS.map((kind) =>
-      select<Row, MailEntity[]>(
-        `SELECT ${this.mails.select('m')} FROM mail m ${this.database.dialect.byIndex('mail_due')}
-         WHERE m.status = 'pending' AND m.kind = ? AND m.next_attempt_at <= ?
-         ORDER BY m.next_attempt_at LIMIT ? ${this.database.dialect.skipLocked}`,
-        [kind, toSqlTime(now), limit],
-        (rows) => rows.map((row) => this.mails.read(row)),
-      ),
+  findWaiting(kind: MailEntity['kind'], from: number, now: Date): Query<Waiting> {
+    const { isEmbedded } = this.database.dialect;
+    const mails = `FROM mail m ${this.database.dialect.byIndex('mail_waitlist')}
+      WHERE m.status = 'pending' AND m.kind = '${kind}' AND m.waitlist_id`;
+    const waiting = isEmbedded
+      ? `WITH RECURSIVE step (id) AS (
+           SELECT MIN(m.waitlist_id) ${mails} >= ?
+           UNION ALL SELECT (SELECT MIN(m.waitlist_id) ${mails} > s.id) FROM step s WHERE s.id IS NOT NULL LIMIT ?)
+         SELECT id, (SELECT MIN(m.next_attempt_at) ${mails} = step.id) AS due FROM step WHERE id IS NOT NULL`
+      : `SELECT m.waitlist_id AS id, MIN(m.next_attempt_at) AS due ${mails} >= ?
+         GROUP BY m.status, m.kind, m.waitlist_id ORDER BY m.status, m.kind, m.waitlist_id LIMIT ?`;
+    return select<{ id: number; account_id: number | null; due: Date | string }, Waiting>(
+      `SELECT w.id, l.account_id, w.due FROM (${waiting}) w LEFT JOIN waitlist l ON l.id = w.id`,
+      [from, WAITLISTS_MAX],
+      (rows) => ({
+        waitlists: rows
+          .filter(({ due }) => fromSqlTime(due) <= now)
+          // Mails of a deleted waitlist have no account any more. A claim drops them.
+          .map(({ id, account_id: accountId }) => ({ id, accountId: accountId ?? 0 })),
+        nextFrom: rows.length < WAITLISTS_MAX ? 0 : Math.max(...rows.map(({ id }) => id)) + 1,
+      }),
     );
-    return mapped(together(found), (mails) => mails.flat().slice(0, limit));
+  }
+
+  /** Locks mails of a waitlist that have been due longest. An erasure, which drops mails, waits for the claim. */
+  lockDue(kind: MailEntity['kind'], waitlistId: number, now: Date, limit: number): Query<MailEntity[]> {
+    return select<Row, MailEntity[]>(
+      `SELECT ${this.mails.select('m')} FROM mail m ${this.database.dialect.byIndex('mail_waitlist')}
+       WHERE m.status = 'pending' AND m.kind = ? AND m.waitlist_id = ? AND m.next_attempt_at <= ?
+       ORDER BY m.next_attempt_at LIMIT ? ${this.database.dialect.skipLocked}`,
+      [kind, waitlistId, toSqlTime(now), limit],
+      (rows) => rows.map((row) => this.mails.read(row)),
+    );
   }
 
   /** The records with these uuids, by uuid. */
@@ -127,7 +157,7 @@ export class DueMailStore {
     return this.mails.update({ id }, change);
   }
 
-  /** Drops the other pending verification mails to the same person: the link of this one is as good. */
+  /** Drops the other pending verification mails to the same person. One link is enough. */
   dropOthers({ id, waitlistId, waiterUuid }: MailEntity): Query<void> {
     return write(
       `UPDATE mail ${this.database.dialect.byIndex('mail_waiter')} SET status = 'dropped', next_attempt_at = NULL
@@ -152,7 +182,7 @@ export class DueMailStore {
 
   /** Seconds since the oldest due mail became due; 0 if none is due. */
   measureDelay(now: Date): Query<number> {
-    const delays = KINDS.map((kind) =>
+    const delays = MAIL_KINDS.map((kind) =>
       select<{ due: Date | string | null }, number>(
         `SELECT MIN(next_attempt_at) AS due FROM mail WHERE status = 'pending' AND kind = ?`,
         [kind],

@@ -3,9 +3,9 @@ import { OutboxModule } from '../outbox/outbox.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { WaitlistModule } from '../waitlist/waitlist.module.js';
 import { DueMailStore } from './due-mail.store.js';
-import { MailDispatcher } from './mail-dispatcher.service.js';
+import { MailDispatcher } from './mail.dispatcher.js';
 import { MailMetrics } from './mail.metrics.js';
-import { MailTransport } from './mail.transport.js';
+import { MailSender } from './mail.sender.js';
 import { VerificationController } from './verification.controller.js';
 import { VerificationService } from './verification.service.js';
 
@@ -13,7 +13,7 @@ import { VerificationService } from './verification.service.js';
 @Module({
   imports: [OutboxModule, QueueModule, WaitlistModule],
   controllers: [VerificationController],
-  providers: [MailDispatcher, MailTransport, MailMetrics, DueMailStore, VerificationService],
+  providers: [MailDispatcher, MailSender, MailMetrics, DueMailStore, VerificationService],
   exports: [MailDispatcher, VerificationService],
 })
 export class MailModule {}

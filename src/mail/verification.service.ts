@@ -3,7 +3,7 @@ import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { addressKey, isWithin } from '../platform/limits/address.js';
-import { MissLimit } from '../platform/limits/miss-limit.js';
+import { EnumerationLimit } from '../platform/limits/enumeration-limit.js';
 import { Networks } from '../platform/limits/networks.js';
 import { toSeconds } from '../platform/limits/rate-limits.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
@@ -11,18 +11,19 @@ import { Problem } from '../platform/problems/problem.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import { MailStore } from '../outbox/mail.store.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
-import { contactKeys } from '../queue/admission/contact.js';
-import { needsClick } from '../queue/needs-click.js';
-import { QueueReader } from '../queue/queue.reader.js';
-import { QueueWriter } from '../queue/queue.writer.js';
+import { contactKeys } from '../queue/record/contact.js';
+import { needsClick } from '../queue/record/needs-click.js';
+import { QueueReader } from '../queue/read/queue.reader.js';
+import { verify } from '../queue/write/commands/verify.js';
+import { QueueWriter } from '../queue/write/queue.writer.js';
 import type { WaitlistName } from '../waitlist/waitlist-name.js';
-import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
+import { WaitlistNameService } from '../waitlist/waitlist-name.service.js';
 
 /** Requests of one address, for any email. A person needs one or two. */
 const RESENDS_MAX = 5;
 const RESEND_WINDOW_SECONDS = 3_600;
 
-/** For {@link MissLimit}: a token is secret, so a link that works reveals nothing. */
+/** For {@link EnumerationLimit}: a token is secret, so a link that works reveals nothing. */
 const REVEALS_NOTHING = { revealsRecord: false } as const;
 
 type LookedUp = Awaited<ReturnType<QueueReader['find']>>;
@@ -37,11 +38,11 @@ export class VerificationService {
     private readonly database: Database,
     private readonly reader: QueueReader,
     private readonly writer: QueueWriter,
-    private readonly names: WaitlistNames,
+    private readonly names: WaitlistNameService,
     private readonly mails: MailStore,
     private readonly links: VerificationLinkStore,
     private readonly networks: Networks,
-    private readonly misses: MissLimit,
+    private readonly misses: EnumerationLimit,
     counts: SharedCounts,
     @Inject(CONFIG) { rateLimits }: Config,
   ) {
@@ -90,11 +91,8 @@ export class VerificationService {
     return REVEALS_NOTHING;
   }
 
-  private async use(
-    waitlistId: number,
-    tokenHash: string,
-  ): Promise<typeof REVEALS_NOTHING & { readonly uuid: string }> {
-    const { uuids } = await this.writer.verify(waitlistId, tokenHash);
+  private async use(waitlistId: number, tokenHash: string) {
+    const { uuids } = await this.writer.submit(waitlistId, verify(tokenHash));
     return { uuid: uuids[0] as string, ...REVEALS_NOTHING };
   }
 

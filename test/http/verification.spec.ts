@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseHTML } from 'linkedom';
 import { DataSource } from 'typeorm';
-import { MailDispatcher } from '../../src/mail/mail-dispatcher.service.js';
-import { CONNECTIONS_MAX } from '../../src/mail/mail.transport.js';
+import { DueMailStore } from '../../src/mail/due-mail.store.js';
+import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
+import { CONNECTIONS_MAX } from '../../src/mail/mail.sender.js';
 import { MailEntity } from '../../src/outbox/mail.entity.js';
 import { MailStore } from '../../src/outbox/mail.store.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -37,7 +40,7 @@ beforeAll(async () => {
       RATE_LIMIT_EXEMPT: EXEMPT,
     },
   });
-  await service.app.get(MailDispatcher).watch(service.app.getHttpAdapter().getInstance().log);
+  service.startTasks();
 });
 afterAll(async () => {
   await service.stop();
@@ -56,13 +59,15 @@ async function mailsTo(email: string, count = 1): Promise<[Arrived, ...Arrived[]
 }
 
 /**
- * Resolves once all mails that are due now have been tried, and the results are stored: mails leave in the order in which they
- * were caused, and the last ones take all connections.
+ * Resolves once all mails that are due now have been tried, and the results are stored: none is due any more, and the
+ * last ones take all connections.
  */
 async function allAreSent(): Promise<void> {
   const { id } = await service.world.waitlist({ verification: 'required' });
   const last = Array.from({ length: CONNECTIONS_MAX }, newEmail);
   for (const email of last) mail.refuse(email, 'silence');
+  service.app.get(MailDispatcher).wake();
+  await until(async () => !(await service.app.get(Database).one(service.app.get(DueMailStore).hasDue(new Date()))));
   await Promise.all(last.map((email) => service.world.signup({ id }, { email })));
   service.app.get(MailDispatcher).wake();
   await until(() => last.every((email) => mail.tried.includes(email)));
@@ -356,6 +361,26 @@ describe('a verification mail', () => {
     expect(document.querySelector('a')!.getAttribute('href')).toBe(`https://example.com/lists${link}`);
   });
 
+  it('shows a subject that looks like encoded text as it is', async () => {
+    const mail_subject = '=?utf-8?Q?=0D=0ABcc:_v@x.example?= and a long, long end of it 👩‍👩‍👧';
+    const ada = await service.world.signup(await service.world.waitlist({ verification: 'required', mail_subject }));
+
+    const [{ subject, raw }] = await mailsTo(ada.email);
+
+    expect(subject).toBe(mail_subject);
+    expect(raw).not.toContain('=?utf-8?Q?=0D');
+  });
+
+  it("has the owner's words on its button", async () => {
+    const settings = { verification: 'required', lang: 'de', texts: { verify_button: 'E-Mail bestätigen' } } as const;
+    const ada = await service.world.signup(await service.world.waitlist(settings));
+
+    const [{ text, html }] = await mailsTo(ada.email);
+
+    expect(text).toContain('E-Mail bestätigen:');
+    expect(parseHTML(html!).document.querySelector('a')!.textContent).toBe('E-Mail bestätigen');
+  });
+
   it("has the service's own subject and text where the owner's are blank", async () => {
     const settings = { verification: 'required', waitlist_name: 'Launch', mail_subject: '  ', mail_text: ' ' } as const;
     const ada = await service.world.signup(await service.world.waitlist(settings));
@@ -460,10 +485,39 @@ describe('signing up again', () => {
     expect([again.uuid, again.status]).toEqual([ada.uuid, 'pending']);
     await mailsTo(ada.email, 2);
   });
+
+  it('stores no mail that would be dropped: not beyond the bound of the mailbox, which leaves one line', async () => {
+    const waitlist = await service.world.waitlist({ verification: 'required' });
+    const ada = await service.world.signup(waitlist);
+    for (let count = 1; count <= 5; count += 1) {
+      await mailsTo(ada.email, count);
+      await service.world.signup(waitlist, { email: ada.email });
+    }
+    await allAreSent();
+
+    const stored = await service.app.get(DataSource).getRepository(MailEntity).findBy({ waiterUuid: ada.uuid });
+    expect(stored.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 'sent'));
+    const lines = service.logged('a bound').filter((line) => line.includes(`"waitlistId":${waitlist.id},`));
+    expect(lines).toEqual([expect.stringContaining('"bound":"mailbox_hour"')]);
+  });
+
+  it('stores no other mail while one waits for its first attempt', async () => {
+    const quiet = await startService({ environment: { SMTP_URL: mail.url, MAIL_FROM: 'launch@example.com' } });
+    const waitlist = await quiet.world.waitlist({ verification: 'required' });
+    const ada = await quiet.world.signup(waitlist);
+
+    await quiet.world.signup(waitlist, { email: ada.email });
+
+    const stored = await quiet.app.get(DataSource).getRepository(MailEntity).findBy({ waiterUuid: ada.uuid });
+    await quiet.stop();
+    expect(stored).toHaveLength(1);
+  });
 });
 
 describe('one mailbox', () => {
-  /** Signs a mailbox up on lists of its own, each with another tag, and returns how many mails to it were tried so far. */
+  /**
+   * Signs a mailbox up on lists of its own, each with another tag, and returns how many mails to it were tried so far.
+   */
   async function flood(name: string, count: number): Promise<number> {
     for (let index = 0; index < count; index += 1) {
       const waitlist = await service.world.waitlist({ verification: 'required' });
@@ -564,7 +618,11 @@ describe('offboarding', () => {
     const others = await service.world.signups(waitlist, 2 * CONNECTIONS_MAX);
     const tried = (people: readonly Person[]) => people.filter(({ email }) => mail.tried.includes(email)).length;
     const offboardNext = (offboard_next: number) =>
-      service.api.patch('/api/v1/waiter', { api_key: waitlist.api_key, offboard_request: true, offboard_next }, waitlist.owner); // prettier-ignore
+      service.api.patch(
+        '/api/v1/waiter',
+        { api_key: waitlist.api_key, offboard_request: true, offboard_next },
+        waitlist.owner,
+      );
     for (const { email } of slow) mail.refuse(email, 'silence');
     await offboardNext(slow.length);
     service.app.get(MailDispatcher).wake();
@@ -576,6 +634,30 @@ describe('offboarding', () => {
     await until(() => mail.tried.includes(ada.email));
 
     expect(tried(others)).toBeLessThan(CONNECTIONS_MAX);
+    await until(() => tried(others) === others.length);
+  });
+});
+
+describe('a rush of mails', () => {
+  const tried = (people: readonly Person[]) => people.filter(({ email }) => mail.tried.includes(email)).length;
+
+  it.each([
+    ['of another account', false],
+    ['of another waitlist of the same account', true],
+  ])('delays no mail %s', async (_, isSameAccount) => {
+    const busy = await service.world.waitlist({ verification: 'required' });
+    const slow = Array.from({ length: CONNECTIONS_MAX }, newEmail);
+    for (const email of slow) mail.refuse(email, 'silence');
+    await Promise.all(slow.map((email) => service.world.signup(busy, { email })));
+    await until(() => slow.every((email) => mail.tried.includes(email)));
+    const others = await service.world.signups(busy, 4 * CONNECTIONS_MAX);
+    const waitlist = await service.world.waitlist({ verification: 'required' }, isSameAccount ? busy.owner : undefined);
+    const ada = await service.world.signup(waitlist);
+
+    for (const email of slow) mail.accept(email);
+    await until(() => mail.tried.includes(ada.email));
+
+    expect(tried(others)).toBeLessThan(2 * CONNECTIONS_MAX);
     await until(() => tried(others) === others.length);
   });
 });
@@ -598,7 +680,10 @@ describe('the owner of a webhook', () => {
 });
 
 describe('a mail server', () => {
-  /** Resolves once the newest mail to a person was tried, and the result is stored: the next attempt counts from that moment. */
+  /**
+   * Resolves once the newest mail to a person was tried, and the result is stored: the next attempt counts from that
+   * moment.
+   */
   async function untilDeferred(waiterUuid: string): Promise<void> {
     service.app.get(MailDispatcher).wake();
     const mails = service.app.get(DataSource).getRepository(MailEntity);
@@ -655,24 +740,34 @@ describe('a mail server', () => {
     await mailsTo(slow, 1);
   });
 
-  it('that is away gets one mail to each person when it is back, and no signup waits for it', async () => {
+  it('that is away is tried now and then, while no attempt counts; once it is back, it gets one mail to each person', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     await mail.stop();
-    const email = newEmail();
-    for (let asked = 0; asked < 3; asked += 1) {
-      const { uuid } = await service.world.signup(waitlist, { email });
-      await untilDeferred(uuid);
-    }
+    let connections = 0;
+    const away = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    }).listen(mail.port, '127.0.0.1');
+    await once(away, 'listening');
+    const [ada, ...people] = await service.world.signups(waitlist, 60);
+    for (let asked = 0; asked < 2; asked += 1) await service.world.signup(waitlist, { email: ada.email });
+    await until(() => service.logged('the mail server is unavailable').length > 0);
+    const mails = service.app.get(DataSource).getRepository(MailEntity);
+    // Each keeps its place: it has been due since it was created.
+    const wait = ({ status, attempts, attemptedAt, nextAttemptAt, createdAt }: MailEntity) =>
+      status === 'dropped' || (attempts === 0 && attemptedAt === null && nextAttemptAt! <= createdAt);
+    await until(async () => (await mails.findBy({ waitlistId: waitlist.id })).every(wait));
+    // The first ten mails, each tried twice, and the probes.
+    expect(connections).toBeLessThan(people.length);
 
+    await once(away.close(), 'close');
     await mail.listen();
 
-    // On a slow machine, the second retry may be next: 5 minutes later.
-    const link = await ahead(10 * MINUTE_MS, async () => {
-      await allAreSent();
-      return linkOf(email);
-    });
+    for (const { email } of people) await mail.mailsTo(email);
+    const link = await linkOf(ada.email);
+    expect(service.logged('the mail server is available again')).toHaveLength(1);
     await ahead(20 * MINUTE_MS, allAreSent);
-    expect(countMailsTo(email)).toBe(1);
+    expect(countMailsTo(ada.email)).toBe(1);
     expect((await click(link)).status).toBe(303);
   });
 

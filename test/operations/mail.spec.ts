@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { MailDispatcher } from '../../src/mail/mail-dispatcher.service.js';
-import { ahead } from '../support/clock.js';
+import { DataSource } from 'typeorm';
+import { MailDispatcher } from '../../src/mail/mail.dispatcher.js';
+import { MailEntity } from '../../src/outbox/mail.entity.js';
+import { MailStore } from '../../src/outbox/mail.store.js';
+import { Database } from '../../src/platform/database/database.js';
+import { write } from '../../src/platform/database/session.js';
+import { ahead, withoutIntervals } from '../support/clock.js';
 import { MailServer } from '../support/mail-server.js';
 import { type Service, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
@@ -10,6 +15,8 @@ const LEASE_ENDED_MS = 3 * 60_000;
 /** After the first delay of the schedule. */
 const RETRY_MS = 7_000;
 const PEOPLE = 40;
+/** More than one claim reads. */
+const PUT_OFF_WAITLISTS = 2_000;
 const MAIL_FROM = 'launch@example.com';
 
 describe('mails of several processes', () => {
@@ -60,7 +67,7 @@ describe('mails of several processes', () => {
     for (const email of waiting) mail.accept(email);
     expect(new Set(recipients()).size).toBeLessThan(PEOPLE);
 
-    await observer.app.get(MailDispatcher).watch(observer.app.getHttpAdapter().getInstance().log);
+    observer.startTasks();
     await ahead(LEASE_ENDED_MS, async () => {
       observer.app.get(MailDispatcher).wake();
       await until(() => new Set(recipients()).size === PEOPLE);
@@ -77,7 +84,7 @@ describe('mails of several processes', () => {
 
   it('are sent again if the server was silent for ten seconds', async () => {
     const dispatcher = observer.app.get(MailDispatcher);
-    await dispatcher.watch(observer.app.getHttpAdapter().getInstance().log);
+    observer.startTasks();
     const email = `${randomUUID()}@example.com`;
     mail.refuse(email, 'silence');
     await observer.world.signup(await observer.world.waitlist({ verification: 'required' }), { email });
@@ -89,6 +96,45 @@ describe('mails of several processes', () => {
       dispatcher.wake();
       await mail.mailsTo(email);
     });
+  });
+
+  it('count an attempt whose connection ended before its status came: the server may have taken the mail', async () => {
+    observer.startTasks();
+    const email = `${randomUUID()}@example.com`;
+    mail.refuse(email, 'silence');
+    const waitlist = await observer.world.waitlist({ verification: 'required' });
+    await observer.world.signup(waitlist, { email });
+    await until(() => mail.tried.length > 0);
+    const mails = observer.app.get(DataSource).getRepository(MailEntity);
+    const lease = (await mails.findOneByOrFail({ waitlistId: waitlist.id })).nextAttemptAt;
+
+    await mail.stop();
+
+    const isSettled = async () => !(await mails.existsBy({ waitlistId: waitlist.id, nextAttemptAt: lease! }));
+    await until(isSettled);
+    const [{ attempts, attemptedAt }] = (await mails.findBy({ waitlistId: waitlist.id })) as [MailEntity];
+    expect([attempts, attemptedAt]).toEqual([1, expect.any(Date)]);
+  });
+
+  it('wait for no waitlist whose mails were put off, however many there are', async () => {
+    const database = observer.app.get(Database);
+    const email = `${randomUUID()}@example.com`;
+    const waitlist = await observer.world.waitlist({ verification: 'required' });
+    await observer.world.signup(waitlist, { email });
+    const at = new Date(Date.now() + LEASE_ENDED_MS);
+    const putOff = Array.from({ length: PUT_OFF_WAITLISTS }, (_, index) => {
+      const mail = { kind: 'verification' as const, waiterUuid: randomUUID(), emailKey: email, network: null, at };
+      return observer.app.get(MailStore).insert(index + 1, [mail]);
+    });
+    const last = [
+      write('UPDATE waitlist SET id = ? WHERE id = ?', [PUT_OFF_WAITLISTS + 1, waitlist.id]),
+      write('UPDATE mail SET waitlist_id = ? WHERE waitlist_id = ?', [PUT_OFF_WAITLISTS + 1, waitlist.id]),
+    ];
+    await database.pipelinedTransaction((transaction) => transaction.commit([...last, ...putOff]));
+
+    // The first look for mails must find it.
+    withoutIntervals(() => observer.startTasks());
+    await mail.mailsTo(email);
   });
 
   it('wait for a process with SMTP_URL; a process without it logs one warning at start', async () => {
@@ -107,7 +153,9 @@ describe('mails of several processes', () => {
   const onServer = process.env.TEST_DATABASE_URL ? it : it.skip;
   onServer('are sent once each by several processes, which keep to the bounds together', async () => {
     const mailbox = randomUUID();
-    const lists = await Promise.all(Array.from({ length: 12 }, () => observer.world.waitlist({ verification: 'required' }))); // prettier-ignore
+    const lists = await Promise.all(
+      Array.from({ length: 12 }, () => observer.world.waitlist({ verification: 'required' })),
+    );
     const running = [await start(), await start(), await start()];
     const people = Array.from({ length: 150 }, () => `${randomUUID()}@example.com`);
 

@@ -1,22 +1,21 @@
 import { directionOf, textsOf } from '../../web/page/texts.js';
-import { nonBlank } from '../queue/admission/contact.js';
-import type { WholeWaitlist } from '../queue/waitlist.table.js';
-import type { Content } from './templates.js';
+import { nonBlank } from '../queue/record/contact.js';
+import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
+import type { Content } from './mail-layout.js';
 
 /** The settings that mails show. */
 type Waitlist = Pick<WholeWaitlist, 'name' | 'display' | 'mailSubject' | 'mailText'>;
 
-/**
- * Asks for a click. Contains nothing from the signup: a stranger may have typed it, and a name could carry an advertisement.
- */
+/** Asks for a click. Contains nothing from the signup: a stranger may have typed it, such as an advertisement. */
 export function verificationMail(waitlist: Waitlist, url: string): Content {
-  const name = nameOf(waitlist);
+  const { lang = 'en', texts = {} } = waitlist.display;
+  const { text } = textsOf({ lang, texts });
   return compose(waitlist, {
-    subject: nonBlank(waitlist.mailSubject) ?? `Confirm your email for ${name}`,
+    subject: nonBlank(waitlist.mailSubject) ?? `Confirm your email for ${nameOf(waitlist)}`,
     paragraphs: paragraphsOf(
-      nonBlank(waitlist.mailText) ?? 'Please confirm your email address. Your signup counts from then on.',
+      nonBlank(waitlist.mailText) ?? 'Please confirm your email address. This completes your signup.',
     ),
-    button: { label: 'Confirm email', url },
+    button: { label: text('verify_button'), url },
     note: 'The link works for 72 hours. If you did not sign up, ignore this mail.',
   });
 }

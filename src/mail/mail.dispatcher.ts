@@ -1,25 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
-import { BackgroundTask } from '../platform/background-task.js';
+import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
-import type { Query, Session } from '../platform/database/session.js';
+import { type Query, type Session, together } from '../platform/database/session.js';
 import { Sweeper } from '../platform/database/sweeper.js';
-import { safeError } from '../platform/problems/problem.filter.js';
 import { hashKey } from '../platform/secrets/random-key.js';
-import type { MailEntity } from '../outbox/mail.entity.js';
+import { MAIL_KINDS, type MailEntity } from '../outbox/mail.entity.js';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
 import { retryDelayMs } from '../outbox/retry-delay.js';
 import type { VerificationLinkEntity } from '../outbox/verification-link.entity.js';
 import { VerificationLinkStore } from '../outbox/verification-link.store.js';
 import { PENDING_KEPT_MS } from '../queue/maintenance/pending-sweeper.js';
-import type { WholeWaitlist } from '../queue/waitlist.table.js';
-import { type Bound, MailBounds } from './bounds.js';
-import { verificationMail, webhookDisabledMail, yourTurnMail } from './composer.js';
+import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
+import { type Bound, MailBounds } from './mail-bounds.js';
+import { verificationMail, webhookDisabledMail, yourTurnMail } from './mail-texts.js';
 import { DueMailStore, type Recipient, type WebhookOwner } from './due-mail.store.js';
 import { MailMetrics } from './mail.metrics.js';
-import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailTransport } from './mail.transport.js';
-import { type Content, render } from './templates.js';
+import { MailTurns } from './mail-turns.js';
+import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailSender } from './mail.sender.js';
+import { type Content, render } from './mail-layout.js';
 
 /** How often each process looks for mails that are due. */
 const POLL_MS = 1_000;
@@ -33,12 +33,6 @@ const LINK_MS = 72 * 3_600_000;
 /** Rows deleted in one transaction. */
 const SWEPT_AT_ONCE = 1_000;
 
-/** The operator's log. No line names a person. */
-export interface Log {
-  warn(fields: object, text: string): void;
-  error(fields: object, text: string): void;
-}
-
 /** A mail ready to send. Its link is stored before it leaves. */
 interface ComposedMail {
   readonly to: string;
@@ -49,7 +43,11 @@ interface ComposedMail {
 /** A mail that this process alone sends, until its lease ends. */
 interface Claimed {
   readonly mail: MailEntity;
+  /** The mail before the claim. */
+  readonly unclaimed: MailEntity;
   readonly composed: ComposedMail;
+  /** The bound that now allows no further mail. A repeated signup beyond it stores none and leaves no line. */
+  readonly reached: Bound | null;
 }
 
 /** The rows that a mail is about; undefined if deleted. */
@@ -68,69 +66,77 @@ interface Claim {
 
 /**
  * Sends the mails of the outbox, on every replica. A claim is one transaction: it checks the due mails against their
- * bounds, gives each verification a new link, and leases the mails to this process. A mail is sent at least once: if a
- * process dies after the server took a mail, it goes out again when its lease has ended. The first attempt of a verification
- * drops the others to the same person, so that nobody gets several after an outage.
+ * bounds, gives each verification a new link, and leases the mails to this process. Accounts and their waitlists take
+ * turns, for each kind of mail. A mail is sent at least once: if a process dies after the server took it, it goes out
+ * again when its lease ends. The first attempt of a verification drops the person's others, as after an outage.
  */
 @Injectable()
 export class MailDispatcher implements BeforeApplicationShutdown {
   private readonly task = new BackgroundTask(() => this.dispatch(), POLL_MS);
   private readonly sending = new Set<Promise<void>>();
-  private log: Log = { warn: () => undefined, error: () => undefined };
+  /** `nextFrom`: the waitlist id from which the next claim searches; a claim considers some only. */
+  private readonly kinds = MAIL_KINDS.map((kind) => ({ kind, turns: new MailTurns(), nextFrom: 0 }));
 
   constructor(
     private readonly database: Database,
     private readonly mails: DueMailStore,
     private readonly links: VerificationLinkStore,
-    private readonly transport: MailTransport,
+    private readonly sender: MailSender,
     private readonly metrics: MailMetrics,
+    private readonly tasks: BackgroundTasks,
     signal: OutboxSignal,
     sweeper: Sweeper,
     @Inject(CONFIG) private readonly config: Config,
   ) {
-    if (transport.isConfigured) signal.onMails = () => this.wake();
-    const rows = { chunk: SWEPT_AT_ONCE } as const;
+    if (sender.isConfigured) {
+      tasks.add(this.task, 'could not send mails yet');
+      signal.onMails = () => this.wake();
+    }
     // PendingSweeper reads here when a record got its last mail.
-    sweeper.add({ ...rows, table: 'mail', id: 'id', time: 'created_at', before: () => new Date(Date.now() - PENDING_KEPT_MS) }); // prettier-ignore
-    sweeper.add({ ...rows, table: 'verification_link', id: 'token_hash', time: 'expires_at', before: () => new Date() }); // prettier-ignore
+    const oldMails = { table: 'mail', id: 'id', time: 'created_at', chunk: SWEPT_AT_ONCE } as const;
+    sweeper.add({ ...oldMails, before: () => new Date(Date.now() - PENDING_KEPT_MS) });
+    const oldLinks = {
+      table: 'verification_link',
+      id: 'token_hash',
+      time: 'expires_at',
+      chunk: SWEPT_AT_ONCE,
+    } as const;
+    sweeper.add({ ...oldLinks, before: () => new Date() });
   }
 
-  /** Starts to send. Without a server, says whether any waitlist needs one. */
-  async watch(log: Log): Promise<void> {
-    this.log = log;
-    if (this.transport.isConfigured) {
-      this.task.start((error) => log.error({ error: safeError(error) }, 'could not send mails yet'));
-      return;
-    }
-    const waitlists = await this.database.one(this.mails.countSenders());
-    if (waitlists > 0) log.warn({ waitlists }, 'waitlists send mails, but SMTP_URL is not set: no mail is sent');
+  /** How many waitlists need an `SMTP_URL` that is not set. */
+  async countUnserved(): Promise<number> {
+    return this.sender.isConfigured ? 0 : this.database.one(this.mails.countSenders());
   }
 
   /** Looks for mails now. */
   wake(): void {
-    this.task.wake();
+    if (this.task.isStarted) this.task.wake();
   }
 
   /** Claims no more mails and waits for those under way, at most {@link STOP_MS}. Another process repeats the rest. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.task.stop();
-    const timer = setTimeout(() => void this.transport.close(), STOP_MS);
+    const timer = setTimeout(() => void this.sender.close(), STOP_MS);
     await Promise.all(this.sending);
     clearTimeout(timer);
-    await this.transport.close();
+    await this.sender.close();
   }
 
   /** Claims as many mails as there are free connections. A slow mail does not delay the next claim. */
   private async dispatch(): Promise<void> {
     for (;;) {
       const free = CONNECTIONS_MAX - this.sending.size;
-      if (free === 0 || this.task.isStopped || !(await this.database.one(this.mails.hasDue(new Date())))) return;
+      if (free === 0 || this.task.isStopped || !(await this.sender.isAvailable())) return;
+      if (!(await this.database.one(this.mails.hasDue(new Date())))) return;
       const { due, claimed, dropped } = await this.claim(free);
       for (const { mail, bound } of dropped) {
         this.metrics.count('dropped');
-        this.log.warn({ waitlistId: mail.waitlistId, bound }, 'a mail beyond a bound was dropped');
+        this.tasks.log.warn({ waitlistId: mail.waitlistId, bound }, 'a mail beyond a bound was dropped');
       }
       for (const one of claimed) {
+        const { mail, reached: bound } = one;
+        if (bound !== null) this.tasks.log.warn({ waitlistId: mail.waitlistId, bound }, 'a mail reached a bound');
         const sending: Promise<void> = this.task
           .attempt(() => this.send(one))
           .finally(() => {
@@ -139,15 +145,14 @@ export class MailDispatcher implements BeforeApplicationShutdown {
           });
         this.sending.add(sending);
       }
-      // Nothing else was due.
-      if (due < free) return;
+      if (due === 0 && !this.kinds.some(({ turns, nextFrom }) => nextFrom > 0 || turns.hasWaiting)) return;
     }
   }
 
   private async claim(limit: number): Promise<Claim> {
     return this.database.pipelinedTransaction(async (session) => {
       const now = new Date();
-      const [, due] = await session.all([this.mails.takeTurn(), this.mails.findDue(now, limit)]);
+      const due = await this.lockDue(session, now, limit);
       if (due.length === 0) return { due: 0, claimed: [], dropped: [] };
       const { contextOf, bounds } = await this.readContext(session, due, now);
       const claimed: Claimed[] = [];
@@ -156,7 +161,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       for (const mail of due.filter((one) => !due.some((other) => isInPlaceOf(other, one)))) {
         const isFirst = mail.attempts === 0;
         const composed = this.compose(mail, now, contextOf(mail));
-        const bound = composed && isFirst ? bounds.take(mail) : null;
+        const bound = composed && isFirst ? bounds.boundOf(mail) : null;
         if (bound !== null) dropped.push({ mail, bound });
         if (composed === null || bound !== null) {
           changes.push(this.mails.change(mail.id, { status: 'dropped', nextAttemptAt: null }));
@@ -166,11 +171,32 @@ export class MailDispatcher implements BeforeApplicationShutdown {
         changes.push(this.mails.change(mail.id, lease));
         if (composed.link) changes.push(this.links.insert(composed.link));
         if (composed.link && isFirst) changes.push(this.mails.dropOthers(mail));
-        claimed.push({ mail: { ...mail, ...lease }, composed });
+        if (isFirst) bounds.count(mail);
+        const reached = isFirst ? bounds.boundOf(mail) : null;
+        claimed.push({ mail: { ...mail, ...lease }, unclaimed: mail, composed, reached });
       }
       await session.commit(changes);
       return { due: due.length, claimed, dropped };
     });
+  }
+
+  /** Locks the mails whose turn it is: at most `limit`, and fewer if a waitlist has fewer than its share. */
+  private async lockDue(session: Session, now: Date, limit: number): Promise<MailEntity[]> {
+    const [, waiting] = await session.all([
+      this.mails.lockClaims(),
+      together(this.kinds.map(({ kind, nextFrom }) => this.mails.findWaiting(kind, nextFrom, now))),
+    ]);
+    const due: MailEntity[] = [];
+    for (const [index, one] of this.kinds.entries()) {
+      const { waitlists, nextFrom } = waiting[index]!;
+      one.nextFrom = nextFrom;
+      one.turns.add(waitlists);
+      const shares = [...one.turns.deal(limit - due.length)];
+      const locked = await session.all(shares.map(([id, share]) => this.mails.lockDue(one.kind, id, now, share)));
+      for (const [at, [id, share]] of shares.entries()) if (locked[at]!.length < share) one.turns.remove(id);
+      due.push(...locked.flat());
+    }
+    return due;
   }
 
   /** The rows that the mails are about, and the earlier mails that the bounds count. */
@@ -215,19 +241,25 @@ export class MailDispatcher implements BeforeApplicationShutdown {
     return { to: email, content: verificationMail(waitlist, url), link };
   }
 
-  private async send({ mail, composed: { to, content } }: Claimed): Promise<void> {
+  private async send({ mail, unclaimed, composed: { to, content } }: Claimed): Promise<void> {
     const { subject } = content;
-    const receipt = await this.transport.send({ id: mail.id, to, subject, ...(await render(content)) });
+    const receipt = await this.sender.send({ id: mail.id, to, subject, ...(await render(content)) });
     if (receipt.outcome === 'sent') {
       this.metrics.count('sent');
       await this.database.one(this.mails.settle(mail, { status: 'sent', nextAttemptAt: null }));
+      return;
+    }
+    if (receipt.outcome === 'unavailable') {
+      // Undo the claim: an attempt does not count while the server is unavailable.
+      const { attempts, attemptedAt, nextAttemptAt } = unclaimed;
+      await this.database.one(this.mails.settle(mail, { attempts, attemptedAt, nextAttemptAt }));
       return;
     }
     const delayMs = receipt.outcome === 'deferred' ? retryDelayMs(mail.attempts) : null;
     const outcome = delayMs === null ? 'failed' : 'retried';
     this.metrics.count(outcome);
     const { kind, waitlistId, attempts } = mail;
-    this.log.warn({ kind, waitlistId, attempts, outcome, reason: receipt.reason }, 'a mail was not sent');
+    this.tasks.log.warn({ kind, waitlistId, attempts, outcome, reason: receipt.reason }, 'a mail was not sent');
     const change =
       delayMs === null
         ? { status: 'failed' as const, nextAttemptAt: null }
@@ -238,14 +270,10 @@ export class MailDispatcher implements BeforeApplicationShutdown {
 
 /** Begins an attempt: it counts, and another process may repeat it after the lease. */
 function leaseOf({ attempts, attemptedAt }: MailEntity, now: Date) {
-  return {
-    attempts: attempts + 1,
-    attemptedAt: attemptedAt ?? now,
-    nextAttemptAt: new Date(now.getTime() + LEASE_MS),
-  };
+  return { attempts: attempts + 1, attemptedAt: attemptedAt ?? now, nextAttemptAt: new Date(now.getTime() + LEASE_MS) };
 }
 
-/** A claim takes the newest verification mail to a person. The others wait for the next claim, in case a bound drops it. */
+/** A claim takes a person's newest verification mail. The others wait for the next, in case a bound drops it. */
 function isInPlaceOf(newer: MailEntity, { kind, waiterUuid, id }: MailEntity): boolean {
   return kind === 'verification' && newer.kind === kind && newer.waiterUuid === waiterUuid && newer.id > id;
 }

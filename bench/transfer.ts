@@ -1,6 +1,7 @@
 /**
- * `npm run bench:transfer`: imports a file of a million lines into a new waitlist and exports it again, while people sign up on
- * another one at a steady pace. Measures how long both take, the memory of the service, and what the signups notice.
+ * `npm run bench:transfer`: imports a file of a million lines into a new waitlist and exports it again, while people
+ * sign up on another one at a steady pace. Measures how long both take, the memory of the service, and what the signups
+ * notice.
  */
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -161,7 +162,10 @@ async function signUp(): Promise<number> {
   return p50Ms;
 }
 
-/** A list as other products export it. Tokens differ from run to run; emails need not, because each run has its own list. */
+/**
+ * A list as other products export it. Tokens differ from run to run; emails need not, because each run has its own
+ * list.
+ */
 function* people(): Generator<string> {
   yield 'email,first_name,last_name,phone,created_at,referral_token,referred_by,metadata\n';
   const startMs = Date.now() - lines * 1000;

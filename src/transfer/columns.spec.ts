@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StoredWaiter } from '../queue/waiter.js';
+import type { StoredWaiter } from '../queue/record/waiter.js';
 import { type Cells, COLUMNS, type Column, readLine, toCell, valuesOf } from './columns.js';
 
 const WAITER: StoredWaiter = {
@@ -100,10 +100,13 @@ describe('the cells of a record', () => {
     ]);
   });
 
-  it.each(['=1', '+1', '-1', '@a', '\ta', '\ra', "'=1", "''+1"])("begin with ' where a spreadsheet sees a formula: %j", (text) => {
-    expect(toCell(text)).toBe(`'${text}`);
-    expect(readLine({ answer_1: toCell(text), question_1: 'Q' }, null).line.answers[0]?.value).toBe(text);
-  }); // prettier-ignore
+  it.each(['=1', '+1', '-1', '@a', '\ta', '\ra', '\n=1', '＝1', '＋1', '－1', '＠a', "'=1", "''+1", "'\n1"])(
+    "begin with ' where a spreadsheet sees a formula: %j",
+    (text) => {
+      expect(toCell(text)).toBe(`'${text}`);
+      expect(readLine({ answer_1: toCell(text), question_1: 'Q' }, null).line.answers[0]?.value).toBe(text);
+    },
+  );
 
   it.each(['a=1', "'a", "'", ' =1', ''])('are otherwise the text itself: %j', (text) => {
     expect(toCell(text)).toBe(text);
@@ -117,10 +120,24 @@ describe('a line of an import', () => {
 
     expect(faults).toEqual([]);
     expect(line).toMatchObject({
-      email: null, registeredEmail: null, keys: { emailKey: null, phoneKey: '+14155550123' }, joinOrder: null, createdAt: null,
-      verified: false, referralToken: null, referredByToken: null, amountReferred: 0, credit: null, creditReasons: [], spotsAdvanced: 0,
-      removedAt: null, removedPriority: null, uuid: null, metadata: null, answers: [],
-    }); // prettier-ignore
+      email: null,
+      registeredEmail: null,
+      keys: { emailKey: null, phoneKey: '+14155550123' },
+      joinOrder: null,
+      createdAt: null,
+      verified: false,
+      referralToken: null,
+      referredByToken: null,
+      amountReferred: 0,
+      credit: null,
+      creditReasons: [],
+      spotsAdvanced: 0,
+      removedAt: null,
+      removedPriority: null,
+      uuid: null,
+      metadata: null,
+      answers: [],
+    });
   });
 
   it('takes the email as the registered one where the file has none', () => {

@@ -1,23 +1,25 @@
 /**
  * The cells of a record in a file, both ways: an export writes them, and an import reads them.
  *
- * A program that opens a CSV file as a spreadsheet runs a cell that begins like a formula. So an export puts `'` before such a
- * cell, also where the record's own text begins with `'`, and an import drops one: every text comes back as it was.
+ * A spreadsheet runs a cell that begins like a formula. So an export puts `'` before such a cell, and before text that
+ * begins with `'`, and an import drops one: every text comes back as it was.
  */
 import { parse } from 'secure-json-parse';
 import { CREDIT_REASONS, type CreditReason } from '../fraud/fraud-rules.js';
 import { emailKey, invalidEmail } from '../platform/contract/email.js';
 import { broken, metadataFault, textFault } from '../platform/contract/fields.js';
 import { EMAIL_SCHEMA, parseTime, PHONE_SCHEMA, TEXT_PATTERN, UUID_PATTERN } from '../platform/contract/formats.js';
+import { LEVELS_MAX, VALUES_MAX } from '../platform/http/body-and-query.js';
 import type { FieldFault } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
-import { contactFaults, contactKeys, nonBlank } from '../queue/admission/contact.js';
-import { type Credit, CREDITS } from '../queue/waiter.entity.js';
+import { contactFaults, contactKeys, nonBlank } from '../queue/record/contact.js';
+import { type Credit, CREDITS } from '../queue/record/waiter.entity.js';
 import type { NamedAnswer } from '../queue/import/import-questions.js';
-import type { ScannedWaiter } from '../queue/queue.scanner.js';
-import type { Questions } from '../queue/questions.js';
-import { isToken } from '../queue/referral-link.js';
-import type { ContactKeys, JsonObject, StoredWaiter } from '../queue/waiter.js';
+import type { ScannedWaiter } from '../queue/read/queue.scanner.js';
+import type { Questions } from '../queue/settings/questions.js';
+import { answersOf, type GivenAnswer } from '../queue/record/given-answers.js';
+import { isToken } from '../queue/record/referral-link.js';
+import type { ContactKeys, JsonObject } from '../queue/record/waiter.js';
 
 const LIVE_QUESTIONS = [1, 2, 3] as const;
 
@@ -61,24 +63,19 @@ const ANSWER_LENGTH_MAX = 4_000;
 const ANSWERS_MAX = 30;
 const CHOICES_MAX = 100;
 
-type Value = string | number | boolean | null | JsonObject | readonly AnswerCell[];
+type Value = string | number | boolean | null | JsonObject | readonly GivenAnswer[];
 
 /** The values of one record by column. */
 export type Values = Readonly<Record<Column, Value>>;
 
-/** An answer as the owner's listing shows it. */
-interface AnswerCell {
-  readonly id: number;
-  readonly question_value: string;
-  readonly optional: boolean;
-  readonly answer_value: string | readonly string[] | null;
-  readonly soft_deleted: boolean;
-}
-
 /** The values of a record in an export: JSON in a line of NDJSON, and text in a row of CSV ({@link toCell}). */
 export function valuesOf({ waiter, position, joinOrder, hasReferrer }: ScannedWaiter, questions: Questions): Values {
-  const answers = answersOf(waiter, questions);
-  const [first, second, third] = answers.filter(({ soft_deleted }) => !soft_deleted);
+  const given = answersOf(waiter, questions);
+  const live = given.filter(({ soft_deleted }) => !soft_deleted);
+  // By their texts, because an import gives them ids in another order.
+  const removed = given.slice(live.length).sort((one, other) => (one.question_value < other.question_value ? -1 : 1));
+  const answers = [...live, ...removed];
+  const [first, second, third] = live;
   return {
     join_order: joinOrder,
     position,
@@ -116,29 +113,11 @@ export function toCell(value: Value): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-const FORMULA = /^'*[=+\-@\t\r]/;
-const MARKED_FORMULA = /^'+[=+\-@\t\r]/;
-
-/**
- * Each live question with the answer to it, then the removed ones that the record answered. Those are sorted by their text,
- * because an import gives them ids in another order.
- */
-function answersOf({ answers }: StoredWaiter, { questions, removedQuestions }: Questions): AnswerCell[] {
-  const cellOf = ({ id, text, optional }: Questions['questions'][number], soft_deleted: boolean): AnswerCell => {
-    const answer_value = answers?.find(({ question_id }) => question_id === id)?.value ?? null;
-    return { id, question_value: text, optional, answer_value, soft_deleted };
-  };
-  const removed = answers && answers.length > 0 ? removedQuestions.map((question) => cellOf(question, true)) : [];
-  return [
-    ...questions.map((question) => cellOf(question, false)),
-    ...removed
-      .filter(({ answer_value }) => answer_value !== null)
-      .sort((one, other) => (one.question_value < other.question_value ? -1 : 1)),
-  ];
-}
+const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
+const MARKED_FORMULA = /^'+[=+\-@\t\r\n＝＋－＠]/;
 
 /** A list is written as JSON, which {@link readLine} recognizes. */
-function pairValue(answer: AnswerCell | undefined): string | null {
+function pairValue(answer: GivenAnswer | undefined): string | null {
   const value = answer?.answer_value ?? null;
   return value === null || typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -173,8 +152,8 @@ export interface Line {
 }
 
 /**
- * Reads the cells of a line, and lists their faults by column. A line with a fault must not be used. `region` is the country
- * of a phone number without a country code.
+ * Reads the cells of a line, and lists their faults by column. A line with a fault must not be used. `region` is for
+ * phones without country code.
  */
 export function readLine(cells: Cells, region: string | null): { readonly line: Line; readonly faults: FieldFault[] } {
   const reader = new CellReader(cells);
@@ -288,9 +267,10 @@ class CellReader {
 
   /** In the order of the reasons, each once. */
   creditReasons(): CreditReason[] {
-    const reasons = this.cell('credit_reasons').split(',').map((reason) => reason.trim()).filter(Boolean); // prettier-ignore
+    const cell = this.text('credit_reasons', questionFault) ?? '';
+    const reasons = cell.split(',').map((reason) => reason.trim());
     const known = CREDIT_REASONS.filter((reason) => reasons.includes(reason));
-    if (known.length < new Set(reasons).size)
+    if (known.length < new Set(reasons.filter(Boolean)).size)
       this.addFault('credit_reasons', 'one_of', `must hold only ${CREDIT_REASONS.join(', ')}`);
     return known;
   }
@@ -346,6 +326,8 @@ class CellReader {
   private json(column: Column): unknown {
     const cell = this.cell(column);
     if (cell.trim() === '') return undefined;
+    const found = jsonFault(cell);
+    if (found) return void this.addFaults(column, found);
     let value: unknown;
     try {
       value = parse(cell);
@@ -375,9 +357,28 @@ function isBlank(value: unknown): boolean {
   return value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
+/** Bounds a JSON text as that of a request, but before it is parsed: a line can have two megabytes of `[],`. */
+function jsonFault(json: string): FieldFault | null {
+  let isText = false;
+  let level = 0;
+  let values = 0;
+  for (let index = 0; index < json.length; index += 1) {
+    const character = json[index] ?? '';
+    if (isText && character === '\\') index += 1;
+    if (character === '"') isText = !isText;
+    if (isText) continue;
+    if ('[{,'.includes(character)) values += 1;
+    if ('[{'.includes(character)) level += 1;
+    if (']}'.includes(character)) level -= 1;
+    if (level > LEVELS_MAX) return broken('max_levels', `must have at most ${LEVELS_MAX} levels`);
+    if (values > VALUES_MAX) return broken('max_values', `must hold at most ${VALUES_MAX} values`);
+  }
+  return null;
+}
+
 /** A JSON array of texts, or null. */
 function listOf(cell: string): readonly string[] | null {
-  if (!cell.startsWith('[')) return null;
+  if (!cell.startsWith('[') || jsonFault(cell)) return null;
   try {
     const value: unknown = parse(cell);
     return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : null;

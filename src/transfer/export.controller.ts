@@ -10,10 +10,7 @@ import { ApiProblems } from '../platform/problems/api-problems.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 import { ExportService, type Format, FORMATS } from './export.service.js';
 
-const TYPES: Readonly<Record<Format, string>> = {
-  csv: 'text/csv; charset=utf-8',
-  ndjson: 'application/x-ndjson',
-};
+const TYPES: Readonly<Record<Format, string>> = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' };
 
 export class ExportDto {
   @OneOf({
@@ -38,7 +35,7 @@ export class ExportController {
   @ApiOperation({
     summary: 'Export a waitlist',
     description:
-      "Returns every record of one moment as a file that can be imported again: the active ones in the order of the queue, then the offboarded ones in the order of joining. In CSV, `'` stands before a cell that a spreadsheet would run as a formula. If the export fails half-way, the connection is closed before the end of the response. A client that takes less than 64 KiB in 30 seconds is disconnected.",
+      "Returns every record of one moment as a file that can be imported again: the active ones in the order of the queue, then the offboarded ones in the order of joining. In CSV, `'` stands before a cell that a spreadsheet would run as a formula. If the export fails half-way, the connection is closed before the end of the response. A client that takes less than 64 KiB in two minutes is disconnected. An account has one export under way at a time on each instance.",
   })
   @ApiOkResponse({
     description: 'The file.',
@@ -56,7 +53,7 @@ export class ExportController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
     await this.waitlists.get(account.id, id);
-    const text = await this.exports.open(id, format, endOf(raw, reply.raw));
+    const text = await this.exports.open(account.id, id, format, endOf(raw, reply.raw));
     const day = new Date().toISOString().slice(0, 10);
     const disposition = `attachment; filename="waitlist-${id}-${day}.${format}"`;
     return new StreamableFile(text, { type: TYPES[format], disposition });

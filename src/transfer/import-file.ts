@@ -7,23 +7,18 @@ import { broken } from '../platform/contract/fields.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { type Cells, type Column, COLUMNS } from './columns.js';
 
-/** Of the line of column names, and of what is read to find its end. */
-export const HEADER_BYTES_MAX = 64 * 1024;
 export const COLUMNS_MAX = 200;
 export const COLUMN_LENGTH_MAX = 100;
-/** All cells of one line. An export writes the answers of the largest signup, 256 KiB, twice, with each quote doubled. */
-const LINE_BYTES_MAX = 2 * 1024 * 1024;
-/** Read at once: parsing it takes less than a millisecond. */
-const READ_BYTES = 16 * 1024;
+/** Parsed at once. The parser takes 20 microseconds for a line with a wrong number of cells, which can be two bytes. */
+const PIECE_BYTES = 1024;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** Bytes as characters: so that text that is no UTF-8 is noticed, line by line. */
+/** latin1 keeps each byte, so invalid UTF-8 can be reported by line. */
 const OPTIONS: Options = {
   encoding: 'latin1',
   relax_column_count: true,
   skip_empty_lines: true,
   record_delimiter: ['\r\n', '\n', '\r'],
-  max_record_size: LINE_BYTES_MAX,
 };
 
 /** The columns of a file. */
@@ -35,52 +30,42 @@ export interface Header {
 
 /** A line of the file as cells, or its fault. */
 export interface FileLine {
-  /** Counted from 1, the header. Of a line with line breaks in its cells, the last. */
+  /** Counted from 1, the header. For a line with line breaks in its cells, the number of its last line. */
   readonly number: number;
   readonly cells: Cells;
   readonly fault: FieldFault | null;
 }
 
-/**
- * Reads the header as soon as the bytes that have come contain it. Null if more must come.
- * @throws Problem `INVALID_CSV`
- */
-export function readHeader(start: Buffer, isAll: boolean): Header | null {
-  const text = withoutMark(start);
-  const isLong = start.length > HEADER_BYTES_MAX;
-  if (!isAll && !text.includes('\n') && !text.includes('\r')) return isLong ? throwLong() : null;
+/** Reads the header from the start of a file. @throws Problem `INVALID_CSV` */
+export function readHeader(start: Buffer): Header {
   try {
-    const [names = []] = parseSync(text, { ...OPTIONS, to: 1 });
+    const [names = []] = parseSync(withoutMark(start), { ...OPTIONS, to: 1 });
     return headerOf(names);
   } catch (error) {
-    if (!isCsvError(error)) throw error;
-    // The line break is in a column name.
-    if (error.code === 'CSV_QUOTE_NOT_CLOSED' && !isAll) return isLong ? throwLong() : null;
-    throw unreadable(error);
+    throw isCsvError(error) ? unreadable(error) : error;
   }
 }
 
 /** The lines of a file after its header. @throws Problem `INVALID_CSV` */
-export async function* readLines(file: FileHandle): AsyncGenerator<FileLine> {
+export async function* readLines(file: FileHandle, header: Header): AsyncGenerator<FileLine> {
   const start = Buffer.alloc(BYTE_ORDER_MARK.length);
   await file.read(start, 0, start.length, 0);
-  const bytes = file.createReadStream({
-    start: start.equals(BYTE_ORDER_MARK) ? start.length : 0,
-    autoClose: false,
-    highWaterMark: READ_BYTES,
-  });
-  const parser = parse({ ...OPTIONS, info: true });
-  pipeline(bytes, parser, () => undefined);
-  let header: Header | undefined;
+  const bytes = file.createReadStream({ start: start.equals(BYTE_ORDER_MARK) ? start.length : 0, autoClose: false });
+  const parser = parse({ ...OPTIONS, info: true, from: 2 });
+  pipeline(bytes, inPieces, parser, () => undefined);
   try {
     for await (const record of parser) {
       const { record: cells, info } = record as { record: string[]; info: { lines: number } };
-      if (header) yield lineOf(info.lines, cells, header);
-      else header = headerOf(cells);
+      yield lineOf(info.lines, cells, header);
     }
   } catch (error) {
     throw isCsvError(error) ? unreadable(error) : error;
   }
+}
+
+async function* inPieces(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of bytes)
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) yield chunk.subarray(at, at + PIECE_BYTES);
 }
 
 function withoutMark(start: Buffer): Buffer {
@@ -91,11 +76,9 @@ function withoutMark(start: Buffer): Buffer {
 
 function headerOf(cells: readonly string[]): Header {
   const names = cells.map((cell) => decoded(cell)?.trim());
-  const columns = names.map((name) => {
-    const known = COLUMNS.find((column) => column === name?.toLowerCase());
-    // It follows from the other columns.
-    return known === 'position' ? null : (known ?? null);
-  });
+  // The position follows from the other columns.
+  const imported = COLUMNS.filter((column) => column !== 'position');
+  const columns = names.map((name) => imported.find((column) => column === name?.toLowerCase()) ?? null);
   const faults: FieldFault[] = [];
   if (names.includes(undefined)) throw invalid([broken('format', 'must be CSV in UTF-8', 'body')]);
   if (names.length > COLUMNS_MAX) faults.push(broken('max_items', `must have at most ${COLUMNS_MAX} columns`, 'body'));
@@ -142,19 +125,12 @@ function isCsvError(error: unknown): error is CsvError & { readonly lines: numbe
   return error instanceof Error && /^(CSV_|INVALID_OPENING_QUOTE)/.test(String((error as { code?: unknown }).code));
 }
 
-function unreadable({ code, lines }: CsvError & { readonly lines: number }): Problem {
-  const message =
-    code === 'CSV_MAX_RECORD_SIZE'
-      ? `must have lines of at most ${LINE_BYTES_MAX} bytes; line ${lines} is longer, or opens a quote that is never closed`
-      : `must be CSV: the quotes in line ${lines} are wrong`;
-  return invalid([broken('format', message, 'body')]);
+function unreadable({ lines }: CsvError & { readonly lines: number }): Problem {
+  return invalid([broken('format', `must be CSV: the quotes in line ${lines} are wrong`, 'body')]);
 }
 
-function throwLong(): never {
-  throw invalid([broken('max_bytes', `must begin with column names of at most ${HEADER_BYTES_MAX} bytes`, 'body')]);
-}
-
-function invalid(fields: readonly FieldFault[]): Problem {
+/** A file that is refused as a whole. */
+export function invalid(fields: readonly FieldFault[]): Problem {
   const detail = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
   return new Problem('INVALID_CSV', { detail, fields });
 }

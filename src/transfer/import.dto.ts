@@ -1,6 +1,6 @@
 import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { Flag } from '../platform/contract/fields.js';
-import { COUNT_SCHEMA } from '../platform/contract/formats.js';
+import { COUNT_SCHEMA, openEnum } from '../platform/contract/formats.js';
 import type { LatestRun } from '../queue/import/importer.js';
 import type { ImportReport } from '../queue/import/import-run.entity.js';
 import { COLUMN_LENGTH_MAX, COLUMNS_MAX } from './import-file.js';
@@ -64,7 +64,7 @@ export class ImportReportDto {
   @ApiProperty({
     type: [ImportErrorDto],
     maxItems: ERRORS_MAX,
-    description: `The first ${ERRORS_MAX} faults, in the order of the lines.`,
+    description: `The first ${ERRORS_MAX} faults, in the order of the lines. If the import ended early, the last says where.`,
   })
   errors!: ImportErrorDto[];
 
@@ -82,7 +82,7 @@ export class ImportReportDto {
 
 export class ImportRunDto {
   @ApiProperty({
-    enum: STATES,
+    ...openEnum(STATES),
     description: '`failed`: it was interrupted. Import the same file again to complete it.',
     example: 'done',
   })

@@ -10,15 +10,18 @@ import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { type ChunkOutcome, type LatestRun, QueueImporter, type Run } from '../queue/import/importer.js';
 import { ImportQuestions } from '../queue/import/import-questions.js';
 import type { ImportReport } from '../queue/import/import-run.entity.js';
-import { QueueReader } from '../queue/queue.reader.js';
+import { QueueReader } from '../queue/read/queue.reader.js';
 import { type Line, readLine } from './columns.js';
-import { type Header, HEADER_BYTES_MAX, readHeader, readLines } from './import-file.js';
+import { type Header, readHeader, readLines } from './import-file.js';
+import { LineCounter } from './line-counter.js';
 import { Staging } from './staging.js';
 import { asSpaceProblem, TransferFiles } from './transfer-files.js';
 
-/** Imports that run at once in a process. */
+/** Imports that run at once in a process, one for each account. */
 const IMPORTS_MAX = 2;
 export const ERRORS_MAX = 1_000;
+/** An import ends after this many rejected lines. A file of 1 GiB can have 20 million. */
+const REJECTED_MAX = 1_000_000;
 /** The longest work without a pause. Another request waits this long at each of its turns of the event loop. */
 const SLICE_MS = 2;
 /** Lines between two looks at the clock. */
@@ -29,6 +32,8 @@ export interface ImportOptions {
   /** Only reports what an import would do. */
   readonly isDryRun: boolean;
   readonly write: OwnerWrite;
+  /** Aborted if the client leaves. Only a dry run ends then, because nobody reads its report. */
+  readonly ended?: AbortSignal;
 }
 
 /** How far an import is. */
@@ -46,6 +51,13 @@ export interface ImportUnderWay {
   readonly report: Promise<ImportReport>;
 }
 
+/** A file that has been read once, to check it before its lines are parsed. */
+interface SurveyedFile {
+  readonly hash: string;
+  readonly header: Header;
+  readonly lines: number;
+}
+
 /** What a file holds, besides its staged lines. */
 interface StagedFile {
   readonly questions: ImportQuestions;
@@ -56,7 +68,8 @@ interface StagedFile {
 /** Imports CSV files into waitlists. */
 @Injectable()
 export class ImportService implements BeforeApplicationShutdown {
-  private readonly running = new Set<Promise<unknown>>();
+  /** By account. */
+  private readonly running = new Map<number, Promise<unknown>>();
   private isStopped = false;
 
   constructor(
@@ -72,22 +85,28 @@ export class ImportService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Imports a file that is still arriving. Resolves when a valid header has arrived. Once the whole file has arrived, the
-   * import runs to its end even if the client disconnects.
+   * Imports a file that is still arriving. Resolves when a valid header has arrived. Once the whole file has arrived,
+   * the import runs to its end even without a client.
    * @throws Problem `INVALID_CSV`, `IMPORT_RUNNING`, `TRANSFERS_BUSY`, `OVERLOADED` if the disk is full
    */
   async receive(body: Readable, options: ImportOptions): Promise<ImportUnderWay> {
     const progress: ImportProgress = { phase: 'receiving', done: 0, total: null };
+    // First, because the account of a running import is busy too, and this is the better answer.
+    if (!options.isDryRun) await this.importer.requireIdle(options.waitlistId);
     let accept: (() => void) | undefined;
     const accepted = new Promise<void>((resolve) => (accept = resolve));
-    const report = this.withinLimit(async () => {
-      if (!options.isDryRun) await this.importer.requireIdle(options.waitlistId);
+    const report = this.withinLimit(options.write.accountId, async () => {
       const file = await this.files.create();
       try {
-        const hash = await save(body, file.handle, progress, () => accept?.());
-        return await this.run(file.handle, hash, options, progress);
+        const onChunk = async (chunk: Buffer) => {
+          // Unlike write(), which can store a part where the disk becomes full.
+          await file.appendFile(chunk);
+          progress.done += chunk.length;
+        };
+        const surveyed = await survey(body, onChunk, () => accept?.());
+        return await this.run(file, surveyed, options, progress);
       } finally {
-        await file.remove();
+        await file.close();
       }
     });
     // After a disconnect, nothing awaits the report.
@@ -104,18 +123,13 @@ export class ImportService implements BeforeApplicationShutdown {
   ): Promise<ImportReport> {
     const { accountId } = await this.reader.getWaitlist(waitlistId);
     const options = { waitlistId, isDryRun, write: operatorWrite(accountId) };
-    return this.withinLimit(async () => {
+    return this.withinLimit(accountId, async () => {
       const file = await open(path);
       try {
-        const hash = createHash('sha256');
-        let lineBreaks = 0;
-        for await (const chunk of file.createReadStream({ autoClose: false, start: 0 }) as AsyncIterable<Buffer>) {
-          hash.update(chunk);
-          for (let at = chunk.indexOf('\n'); at >= 0; at = chunk.indexOf('\n', at + 1)) lineBreaks += 1;
-        }
+        const surveyed = await survey(file.createReadStream({ autoClose: false, start: 0 }));
         // An estimate: a cell can have line breaks.
-        const progress: ImportProgress = { phase: 'reading', done: 0, total: lineBreaks };
-        return await this.run(file, hash.digest('hex'), options, progress, onProgress);
+        const progress: ImportProgress = { phase: 'reading', done: 0, total: surveyed.lines };
+        return await this.run(file, surveyed, options, progress, onProgress);
       } finally {
         await file.close();
       }
@@ -125,37 +139,39 @@ export class ImportService implements BeforeApplicationShutdown {
   /** Ends the imports at their next step. Another import of the same file completes each. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopped = true;
-    await Promise.allSettled(this.running);
+    await Promise.allSettled(this.running.values());
   }
 
-  private async withinLimit(work: () => Promise<ImportReport>): Promise<ImportReport> {
-    if (this.running.size >= IMPORTS_MAX) throw new Problem('TRANSFERS_BUSY');
+  private async withinLimit(accountId: number, work: () => Promise<ImportReport>): Promise<ImportReport> {
+    if (this.running.size >= IMPORTS_MAX || this.running.has(accountId)) throw new Problem('TRANSFERS_BUSY');
     const report = work();
-    this.running.add(report);
+    this.running.set(accountId, report);
     try {
       return await report;
     } catch (error) {
       throw asSpaceProblem(error);
     } finally {
-      this.running.delete(report);
+      this.running.delete(accountId);
     }
   }
 
   private async run(
     file: FileHandle,
-    hash: string,
+    { hash, header }: SurveyedFile,
     options: ImportOptions,
     progress: ImportProgress,
     onProgress: (progress: ImportProgress) => void = () => undefined,
   ): Promise<ImportReport> {
     const { waitlistId, isDryRun } = options;
-    if (isDryRun)
-      return this.carryOut(file, await this.importer.beginDryRun(waitlistId, hash), options, progress, onProgress);
+    if (isDryRun) {
+      const run = await this.importer.beginDryRun(waitlistId, hash);
+      return this.carryOut(file, header, run, options, progress, onProgress);
+    }
     const run = await this.importer.begin(waitlistId, hash);
     const stopBeating = this.importer.keepAlive(run);
     let report: ImportReport | undefined;
     try {
-      report = await this.carryOut(file, run, options, progress, onProgress);
+      report = await this.carryOut(file, header, run, options, progress, onProgress);
       await this.importer.end(run, report);
       return report;
     } catch (error) {
@@ -169,18 +185,17 @@ export class ImportService implements BeforeApplicationShutdown {
 
   private async carryOut(
     file: FileHandle,
+    header: Header,
     begun: Run,
     options: ImportOptions,
     progress: ImportProgress,
     onProgress: (progress: ImportProgress) => void,
   ): Promise<ImportReport> {
     const { isDryRun, write } = options;
-    const header = await headerOf(file);
-    const staged = await this.files.create();
-    let staging: Staging | undefined;
+    const isNumbered = header.columns.includes('join_order');
+    const staging = await this.files.openNew((path) => new Staging(path, isNumbered));
     try {
-      staging = new Staging(staged.path, header.columns.includes('join_order'));
-      const { questions, rejected, errors } = await this.stageLines(file, staging, begun, (lines) => {
+      const { questions, rejected, errors } = await this.stageLines(file, header, staging, begun, options, (lines) => {
         Object.assign(progress, { phase: 'reading', done: lines });
         onProgress(progress);
       });
@@ -189,33 +204,25 @@ export class ImportService implements BeforeApplicationShutdown {
         ? { ...begun, rules }
         : await this.importer.reserve(begun, rules, staging.numbersNeeded, write);
       // Without numbers, the owner has changed the region or the questions meanwhile.
-      if (run.firstSeq === null) return await this.carryOut(file, run, options, progress, onProgress);
+      if (run.firstSeq === null) return await this.carryOut(file, header, run, options, progress, onProgress);
       Object.assign(progress, { phase: 'writing', done: 0, total: staging.length });
-      const { imported, skipped, unresolved } = await this.writeLines(staging, run, run.firstSeq, isDryRun, (lines) => {
+      const { imported, skipped, unresolved } = await this.writeLines(staging, run, run.firstSeq, options, (lines) => {
         progress.done += lines;
         onProgress(progress);
       });
-      return {
-        imported,
-        skipped,
-        rejected,
-        unresolved_referrals: unresolved,
-        ignored_columns: header.ignored,
-        errors,
-      };
+      return { imported, skipped, rejected, unresolved_referrals: unresolved, ignored_columns: header.ignored, errors };
     } finally {
-      staging?.close();
-      // The database is open until its statements are garbage-collected, and would keep a deleted file on the disk.
-      await staged.handle.truncate();
-      await staged.remove();
+      staging.close();
     }
   }
 
   /** Reads the whole file before anything is written. */
   private async stageLines(
     file: FileHandle,
+    header: Header,
     staging: Staging,
     { rules, createdAt }: Run,
+    options: ImportOptions,
     onLines: (lines: number) => void,
   ): Promise<StagedFile> {
     const questions = new ImportQuestions(rules);
@@ -223,16 +230,21 @@ export class ImportService implements BeforeApplicationShutdown {
     let rejected = 0;
     let lines = 0;
     let since = performance.now();
-    for await (const { number, cells, fault } of readLines(file)) {
+    for await (const { number, cells, fault } of readLines(file, header)) {
       const { line, faults } = fault ? { line: null, faults: [fault] } : readLine(cells, rules.region);
       if (line && faults.length === 0)
         faults.push(...stage(staging, questions, line, createdAt, 'join_order' in cells));
       if (faults.length > 0) rejected += 1;
       for (const { field, message } of faults)
         if (errors.length < ERRORS_MAX) errors.push({ line: number, field, message });
+      if (rejected === REJECTED_MAX) {
+        const message = `is the last that was read, because ${REJECTED_MAX} lines were rejected`;
+        errors.splice(-1, 1, { line: number, field: 'line', message });
+        break;
+      }
       lines += 1;
       if (lines % LOOK_LINES !== 0 || performance.now() - since < SLICE_MS) continue;
-      this.requireNotStopping();
+      this.requireGoingOn(options);
       onLines(lines);
       await setImmediate();
       since = performance.now();
@@ -245,13 +257,15 @@ export class ImportService implements BeforeApplicationShutdown {
     staging: Staging,
     run: Run,
     firstSeq: number,
-    isDryRun: boolean,
+    options: ImportOptions,
     onLines: (lines: number) => void,
   ): Promise<Omit<ChunkOutcome, 'renamings'>> {
     const sums = { imported: 0, skipped: 0, unresolved: 0 };
     for (const lines of staging.chunks(firstSeq)) {
-      this.requireNotStopping();
-      const outcome = isDryRun ? await this.importer.preview(run, lines) : await this.importer.write(run, lines);
+      this.requireGoingOn(options);
+      const outcome = options.isDryRun
+        ? await this.importer.preview(run, lines)
+        : await this.importer.write(run, lines);
       staging.rename(outcome.renamings);
       sums.imported += outcome.imported;
       sums.skipped += outcome.skipped;
@@ -262,13 +276,14 @@ export class ImportService implements BeforeApplicationShutdown {
     return sums;
   }
 
-  /** @throws Problem `SHUTTING_DOWN` */
-  private requireNotStopping(): void {
+  /** @throws Problem `SHUTTING_DOWN`, or any if the client of a dry run has left */
+  private requireGoingOn({ isDryRun, ended }: ImportOptions): void {
     if (this.isStopped || this.lifecycle.isStopping) throw new Problem('SHUTTING_DOWN');
+    if (isDryRun && ended?.aborted) throw new Problem('MALFORMED_REQUEST');
   }
 }
 
-/** Stages a line without faults of its own, and adds its questions. Returns the faults that other lines or the waitlist cause. */
+/** Stages a sound line, and adds its questions. Returns the faults that other lines or the waitlist cause. */
 function stage(
   staging: Staging,
   questions: ImportQuestions,
@@ -310,28 +325,30 @@ function stage(
   return [];
 }
 
-/** Stores the file and returns its hash. Calls `onHeader` once a valid header has arrived. @throws Problem `INVALID_CSV` */
-async function save(body: Readable, file: FileHandle, progress: ImportProgress, onHeader: () => void): Promise<string> {
+/**
+ * Reads a whole file: its hash, header and the bounds of its lines. Calls `onHeader` once a valid header has arrived.
+ * @throws Problem `INVALID_CSV`
+ */
+async function survey(
+  file: AsyncIterable<Buffer>,
+  onChunk: (chunk: Buffer) => Promise<void> = async () => undefined,
+  onHeader: () => void = () => undefined,
+): Promise<SurveyedFile> {
   const hash = createHash('sha256');
-  let start: Buffer | null = Buffer.alloc(0);
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  const counter = new LineCounter();
+  const start: Buffer[] = [];
+  let header: Header | undefined;
+  const accept = () => {
+    header = readHeader(Buffer.concat(start));
+    onHeader();
+    return header;
+  };
+  for await (const chunk of file) {
     hash.update(chunk);
-    // Unlike write(), which can store a part where the disk becomes full.
-    await file.appendFile(chunk);
-    progress.done += chunk.length;
-    start &&= Buffer.concat([start, chunk]);
-    if (start && readHeader(start, false)) {
-      onHeader();
-      start = null;
-    }
+    counter.add(chunk);
+    if (!header) start.push(chunk);
+    if (!header && counter.hasHeader) accept();
+    await onChunk(chunk);
   }
-  if (start) readHeader(start, true);
-  onHeader();
-  return hash.digest('hex');
-}
-
-async function headerOf(file: FileHandle): Promise<Header> {
-  const start = Buffer.alloc(HEADER_BYTES_MAX + 1);
-  const { bytesRead } = await file.read(start, 0, start.length, 0);
-  return readHeader(start.subarray(0, bytesRead), bytesRead < start.length) as Header;
+  return { hash: hash.digest('hex'), header: header ?? accept(), lines: counter.lines };
 }

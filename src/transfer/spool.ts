@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
+import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { TransferFile } from './transfer-files.js';
 
 /** Bytes read at once. */
 const CHUNK_BYTES = 64 * 1024;
@@ -8,17 +8,17 @@ const CHUNK_BYTES = 64 * 1024;
 /** A file that is written at one speed and read, from its start, at another. */
 export class Spool {
   private readonly changes = new EventEmitter();
-  private file: TransferFile | undefined;
+  private file: FileHandle | undefined;
   private length = 0;
   private end: { readonly error: Error | undefined } | undefined;
 
   /** Call it before the first write. */
-  open(file: TransferFile): void {
+  open(file: FileHandle): void {
     this.file = file;
   }
 
   async write(text: string): Promise<void> {
-    await this.file?.handle.appendFile(text);
+    await this.file?.appendFile(text);
     this.length += Buffer.byteLength(text);
     this.changes.emit('change');
   }
@@ -29,7 +29,7 @@ export class Spool {
     this.changes.emit('change');
   }
 
-  /** Resolves when there is text to read, or there will be none. @throws the error of {@link finish} if there is no text */
+  /** Resolves when there is text to read, or will be none. @throws the error of {@link finish} if there is none */
   async begun(): Promise<void> {
     await this.changed(0);
     if (this.length === 0 && this.end?.error !== undefined) throw this.end.error;
@@ -40,9 +40,9 @@ export class Spool {
     return Readable.from(this.chunks(), { objectMode: false, highWaterMark: CHUNK_BYTES });
   }
 
-  /** Deletes the file. A stream that still reads it fails. */
-  async remove(): Promise<void> {
-    await this.file?.remove();
+  /** Closes the file. A stream that still reads it fails. */
+  async close(): Promise<void> {
+    await this.file?.close();
   }
 
   private async *chunks(): AsyncGenerator<Buffer> {
@@ -52,7 +52,7 @@ export class Spool {
         if (this.end?.error !== undefined) throw this.end.error;
         return;
       }
-      const { bytesRead, buffer } = await this.file.handle.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, position);
+      const { bytesRead, buffer } = await this.file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, position);
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }

@@ -1,5 +1,5 @@
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
-import type { Credit } from '../queue/waiter.js';
+import type { Credit } from '../queue/record/waiter.js';
 import type { ImportedFacts, ImportLine, Renaming } from '../queue/import/chunk.js';
 
 /** Lines of one chunk: some ten milliseconds of work for the database, so that signups are not delayed. */
@@ -9,7 +9,7 @@ const CHUNK_BYTES_MAX = 1024 * 1024;
 /** Memory for the pages of the file. */
 const CACHE_KIB = 8 * 1024;
 
-/** `none` says that the referrer was unknown where the file comes from. */
+/** `none`: the referrer was unknown to the service that wrote the file. */
 const isCredited = (credit: Credit | null) => credit === null || credit === 'none' || credit === 'credited';
 
 /** A line that is not rejected. */
@@ -61,14 +61,14 @@ export class Staging {
     this.database.exec(`
       PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -${CACHE_KIB};
+      BEGIN;
       CREATE TABLE line (id INTEGER PRIMARY KEY, sort INTEGER, repeated INTEGER, token TEXT, amount INTEGER, uuid TEXT,
         referred_by TEXT, credit TEXT, facts TEXT);
       CREATE ${isNumbered ? 'UNIQUE' : ''} INDEX line_order ON line (sort, id);
       CREATE TABLE person (key TEXT PRIMARY KEY, line INTEGER) WITHOUT ROWID;
       CREATE TABLE token (token TEXT PRIMARY KEY, line INTEGER, renamed TEXT) WITHOUT ROWID;
       CREATE TABLE alias (line INTEGER, token TEXT, PRIMARY KEY (line, token)) WITHOUT ROWID;
-      CREATE TABLE named (token TEXT PRIMARY KEY, amount INTEGER) WITHOUT ROWID;
-      BEGIN`);
+      CREATE TABLE named (token TEXT PRIMARY KEY, amount INTEGER) WITHOUT ROWID`);
     this.statements = Object.fromEntries(
       Object.entries(STATEMENTS).map(([name, sql]) => [name, this.database.prepare(sql)]),
     ) as Record<keyof typeof STATEMENTS, StatementSyncInstance>;
@@ -139,6 +139,8 @@ export class Staging {
   }
 
   close(): void {
+    // Empties the file, open until its statements are collected. A full disk has already ended the transaction.
+    if (this.database.isTransaction) this.database.exec('ROLLBACK');
     this.database.close();
   }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,13 +8,14 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { Database } from '../../src/platform/database/database.js';
-import { SERVER_BOUNDS, type ServerBounds } from '../../src/platform/http/server.js';
+import { SERVER_BOUNDS, type ServerBounds } from '../../src/platform/limits/server-bounds.js';
 import { QueueSeeder } from '../../src/queue/maintenance/seeder.js';
 import { COLUMNS } from '../../src/transfer/columns.js';
 import { callAt } from '../support/api.js';
+import { openFilesIn } from '../support/open-files.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
-import type { OwnedWaitlist } from '../support/world.js';
+import type { OwnedWaitlist, Owner } from '../support/world.js';
 
 type Line = Readonly<Record<string, string>>;
 
@@ -84,16 +85,28 @@ describe('an export', () => {
     const answer = await get(waitlist, 'ndjson');
 
     expect(answer.headers['content-type']).toBe('application/x-ndjson');
-    const records = answer.text.trimEnd().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
+    const records = answer.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(records.map((record) => Object.keys(record))).toEqual([[...COLUMNS], [...COLUMNS]]);
     expect(records[0]).toMatchObject({
-      join_order: 0, position: 0, first_name: 'Ada', last_name: null, verified: false, metadata: { plan: ['team', 1] },
-      question_1: 'Why?', answer_1: 'So', question_2: 'How?', answer_2: null, question_3: null,
+      join_order: 0,
+      position: 0,
+      first_name: 'Ada',
+      last_name: null,
+      verified: false,
+      metadata: { plan: ['team', 1] },
+      question_1: 'Why?',
+      answer_1: 'So',
+      question_2: 'How?',
+      answer_2: null,
+      question_3: null,
       answers: [
         { id: 1, question_value: 'Why?', optional: true, answer_value: 'So', soft_deleted: false },
         { id: 2, question_value: 'How?', optional: true, answer_value: null, soft_deleted: false },
       ],
-    }); // prettier-ignore
+    });
   });
 
   it('of a waitlist without records has the header row alone, and no line of JSON', async () => {
@@ -145,7 +158,7 @@ describe('an export with a slow reader', () => {
     for (const socket of sockets) socket.destroy();
     sockets = [];
     await service.stop();
-    expect(await readdir(directory)).toEqual([]);
+    expect([await readdir(directory), await openFilesIn(directory)]).toEqual([[], []]);
     await rm(directory, { recursive: true });
   });
 
@@ -156,12 +169,16 @@ describe('an export with a slow reader', () => {
       bounds: { ...SERVER_BOUNDS, loopDelayMs: 0, checkMs: 20, ...bounds },
     });
     await service.app.listen(0, '127.0.0.1');
-    const waitlist = await service.world.waitlist();
+    const { port } = service.app.getHttpServer().address() as AddressInfo;
+    return { waitlist: await largeWaitlist(), base: `http://127.0.0.1:${port}` };
+  }
+
+  async function largeWaitlist(owner?: Owner): Promise<OwnedWaitlist> {
+    const waitlist = await service.world.waitlist({}, owner);
     await service.app.get(QueueSeeder).seed(waitlist.id, RECORDS, () => undefined);
     const sql = 'UPDATE waiter SET metadata = ? WHERE waitlist_id = ?';
     await service.app.get(Database).read((manager) => manager.query(sql, [METADATA, waitlist.id]));
-    const { port } = service.app.getHttpServer().address() as AddressInfo;
-    return { waitlist, base: `http://127.0.0.1:${port}` };
+    return waitlist;
   }
 
   /** Asks for an export, and reads its first bytes only. */
@@ -187,13 +204,12 @@ describe('an export with a slow reader', () => {
       service.app.getHttpServer().getConnections((_: Error | null, count: number) => resolve(count));
     });
 
-  it('is written to its end meanwhile, of one moment, to a file that only the service may read', async () => {
+  it('is written to its end meanwhile, of one moment, to a file without a name that only the service may read', async () => {
     const { waitlist } = await start();
     const reader = await beginReading(waitlist);
-    const [name = ''] = await readdir(directory);
-    const file = () => stat(join(directory, name));
-    await until(async () => (await file()).size > RECORDS * METADATA.length);
-    expect((await file()).mode & 0o777).toBe(0o600);
+    await until(async () => (await openFilesIn(directory))[0]!.size > RECORDS * METADATA.length);
+    const [file] = await openFilesIn(directory);
+    expect([file!.mode & 0o777, await readdir(directory)]).toEqual([0o600, []]);
 
     const { email } = await service.world.signup(waitlist);
     reader.resume();
@@ -206,22 +222,45 @@ describe('an export with a slow reader', () => {
 
   it('counts among the two of a process until its reader leaves', async () => {
     const { waitlist, base } = await start();
-    const [reader] = [await beginReading(waitlist), await beginReading(waitlist)];
+    const [reader] = [await beginReading(await largeWaitlist()), await beginReading(await largeWaitlist())];
 
     const refused = await ask(base, waitlist);
     expect([refused.status, refused.body.error_code, refused.headers['retry-after']]).toEqual([
-      503, 'TRANSFERS_BUSY', '10',
-    ]); // prettier-ignore
+      503,
+      'TRANSFERS_BUSY',
+      '10',
+    ]);
 
     reader.destroy();
-    await until(async () => (await readdir(directory)).length === 1);
-    expect((await ask(base, waitlist)).status).toBe(200);
+    await until(async () => (await ask(base, waitlist)).status === 200);
   });
 
-  it('ends if less than 64 KiB move in 30 seconds, and not if more do, however long it takes', async () => {
+  it('is the only one of its account', async () => {
+    const { waitlist, base } = await start();
+    const other = await service.world.waitlist({}, waitlist.owner);
+    const reader = await beginReading(waitlist);
+
+    const refused = await ask(base, other);
+    expect([refused.status, refused.body.error_code]).toEqual([503, 'TRANSFERS_BUSY']);
+    expect((await ask(base, await service.world.waitlist())).status).toBe(200);
+
+    reader.destroy();
+    await until(async () => (await ask(base, other)).status === 200);
+  });
+
+  it('may follow the one before at once', async () => {
+    const { waitlist, base } = await start();
+
+    const statuses: number[] = [];
+    while (statuses.length < 20) statuses.push((await ask(base, waitlist)).status);
+
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  it('ends if less than 64 KiB move in two minutes, and not if more do, however long it takes', async () => {
     const transferMs = 800;
     const { waitlist } = await start({ transferMs, silenceMs: 50 });
-    await beginReading(waitlist);
+    await beginReading(await largeWaitlist());
     const reader = await beginReading(waitlist);
     const startedAt = performance.now();
 
@@ -243,26 +282,6 @@ describe('an export with a slow reader', () => {
 
     await service.app.getHttpAdapter().getInstance().close();
 
-    await until(async () => (await readdir(directory)).length === 0);
-  });
-});
-
-describe('the files of exports and imports', () => {
-  it('that a crash left behind are deleted at the next start, and no others', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'waitlist-transfers-'));
-    const [dead, alive] = [2 ** 30, process.ppid];
-    const names = [
-      `waitlist-transfer-${dead}-a`,
-      `waitlist-transfer-${process.pid}-a`,
-      `waitlist-transfer-${alive}-a`,
-      'other',
-    ];
-    for (const name of names) await writeFile(join(directory, name), '');
-
-    const service = await startService({ environment: { TRANSFER_DIR: directory } });
-    await service.stop();
-
-    expect((await readdir(directory)).sort()).toEqual(['other', `waitlist-transfer-${alive}-a`]);
-    await rm(directory, { recursive: true });
+    await until(async () => (await openFilesIn(directory)).length === 0);
   });
 });

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
-import type { PersonChanges } from '../../src/queue/waiter.js';
+import type { PersonChanges } from '../../src/queue/record/waiter.js';
 import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
 import type { Answer, CallOptions } from '../support/api.js';
 import { inOrder } from '../support/oracle.js';
-import { queueOf } from '../support/queue.js';
+import { commands, queueOf } from '../support/queue.js';
 import { SEED } from '../support/seed.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
@@ -71,7 +71,7 @@ describe('an import', () => {
   }
 
   const erase = ({ id }: OwnedWaitlist, uuids: readonly string[]) =>
-    queueOf(service.app).writer.erase(id, uuids, operatorWrite(1));
+    queueOf(service.app).writer.submit(id, commands.erase(uuids, operatorWrite(1)));
 
   const correct = ({ id }: OwnedWaitlist, uuid: string, changes: PersonChanges) =>
     queueOf(service.app).writer.correct(id, uuid, changes, operatorWrite(1));
@@ -301,14 +301,31 @@ describe('an import', () => {
 
     it('have their credit and its reasons from the file, and count only where it is credited', async () => {
       const waitlist = await service.world.waitlist();
-      const referred = ['credited', '', 'none', 'awaiting_verification', 'withheld', 'refused'].map((credit, index) =>
-        [`${index}@example.com`, '', 'ada_token', credit, credit === 'withheld' ? 'captcha, too_fast' : '']); // prettier-ignore
+      const referred = ['credited', '', 'none', 'awaiting_verification', 'withheld', 'refused'].map((credit, index) => [
+        `${index}@example.com`,
+        '',
+        'ada_token',
+        credit,
+        credit === 'withheld' ? 'captcha, too_fast' : '',
+      ]);
 
-      await importRows(waitlist, ['email', 'referral_token', 'referred_by', 'credit', 'credit_reasons'], ['ada@example.com', 'ada_token', '', '', ''], ...referred); // prettier-ignore
+      await importRows(
+        waitlist,
+        ['email', 'referral_token', 'referred_by', 'credit', 'credit_reasons'],
+        ['ada@example.com', 'ada_token', '', '', ''],
+        ...referred,
+      );
 
       const people = await byEmail(waitlist);
       expect(people.get('ada@example.com')?.amount_referred).toBe(3);
-      expect(referred.map(([email]) => people.get(email!)?.credit)).toEqual(['credited', 'credited', 'credited', 'awaiting_verification', 'withheld', 'refused']); // prettier-ignore
+      expect(referred.map(([email]) => people.get(email!)?.credit)).toEqual([
+        'credited',
+        'credited',
+        'credited',
+        'awaiting_verification',
+        'withheld',
+        'refused',
+      ]);
       expect(people.get('4@example.com')?.credit_reasons).toEqual(['too_fast', 'captcha']);
     });
 
@@ -469,10 +486,19 @@ describe('an import', () => {
       await importRows(
         waitlist,
         ['email', 'registered_email', 'verified', 'metadata', 'uuid', 'removed_date', 'removed_priority', 'created_at'],
-        ['a@example.com', 'old@example.com', 'true', '{"plan":"team"}', uuid.toUpperCase(), '2024-02-03_04-05-06', 41, '2024-01-01'],
+        [
+          'a@example.com',
+          'old@example.com',
+          'true',
+          '{"plan":"team"}',
+          uuid.toUpperCase(),
+          '2024-02-03_04-05-06',
+          41,
+          '2024-01-01',
+        ],
         ['b@example.com', '', 'false', '', '', '2024-02-03T00:00:00Z', '', '2024-01-02'],
         ['c@example.com', 'c@example.com', '', '', '', '', '', '2024-01-03'],
-      ); // prettier-ignore
+      );
 
       const people = await byEmail(waitlist);
       expect(people.get('a@example.com')).toMatchObject({
@@ -576,7 +602,11 @@ describe('an import', () => {
       const answer_value = Array.from({ length: 100 }, (_, number) => String(number).padEnd(155, 'x'));
       const waitlist = await service.world.waitlist({ questions: [{ question_value: 'Which?', answer_value }] });
 
-      const report = await importRows(waitlist, ['email', 'question_1', 'answer_1'], ['a@example.com', 'y'.repeat(500), 'So']); // prettier-ignore
+      const report = await importRows(
+        waitlist,
+        ['email', 'question_1', 'answer_1'],
+        ['a@example.com', 'y'.repeat(500), 'So'],
+      );
 
       expect(report).toMatchObject({ imported: 0, rejected: 1, errors: [{ line: 2, field: 'answers' }] });
       expect(report.errors[0].message).toContain('must have at most 16384 bytes');
@@ -643,6 +673,24 @@ describe('an import', () => {
       ]);
     });
 
+    it.each([
+      ['nested 20,000 deep', '['.repeat(20_000) + ']'.repeat(20_000), 'must have at most 64 levels'],
+      ['a list of 30,000 lists', `[${'[],'.repeat(30_000)}[]]`, 'must hold at most 20000 values'],
+    ])('rejects one whose JSON is %s, and imports the others', async (_, json, message) => {
+      const waitlist = await service.world.waitlist();
+
+      for (const column of ['metadata', 'answers']) {
+        const report = await importRows(
+          waitlist,
+          ['email', column],
+          [`a@${column}.example`, ''],
+          ['b@example.com', json],
+        );
+
+        expect(report).toMatchObject({ imported: 1, rejected: 1, errors: [{ line: 3, field: column, message }] });
+      }
+    });
+
     it('reports the first 1,000 faults', async () => {
       const waitlist = await service.world.waitlist();
 
@@ -660,6 +708,11 @@ describe('an import', () => {
       ['has a header that is no UTF-8', Buffer.from('email,\xe9\n', 'latin1'), 'body: format'],
       ['has a header without an end', `email,${'x '.repeat(35_000)}`, 'body: max_bytes'],
       ['has more than 200 columns', `email${',x'.repeat(200)}\n`, 'body: max_items'],
+      [
+        'has a line of more cells than four headers may have',
+        `email\na@example.com${','.repeat(800)}\n`,
+        'body: max_items',
+      ],
       ['has a quote that never ends', 'email\na@example.com\n"b@example.com\n', 'body: format'],
     ])('is refused if it %s, and nothing is imported', async (_, file, fault) => {
       const waitlist = await service.world.waitlist();
@@ -780,5 +833,8 @@ describe('an import', () => {
 
 /** The lines of an answer. */
 function lines({ text }: Answer): object[] {
-  return text.trimEnd().split('\n').map((line) => JSON.parse(line) as object); // prettier-ignore
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
 }

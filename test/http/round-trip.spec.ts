@@ -17,7 +17,7 @@ type Line = Record<string, string>;
 const CROWD = 1_800;
 const SUSPICIOUS = 5;
 const SETTINGS = { spots_to_move_upon_referral: 2 };
-const ODD = ['=1+1', "'=1", "'", '@a "b", c;', '+', '-', '👋🏽 é', "''-"];
+const ODD = ['=1+1', "'=1", "'", '@a "b", c;', '+', '-', '👋🏽 é', "''-", '＝1', "'＠"];
 
 describe('a waitlist that is exported and imported', () => {
   let service: Service;
@@ -35,7 +35,11 @@ describe('a waitlist that is exported and imported', () => {
 
   function questions(...texts: string[]) {
     const options = ['A friend', 'Other, "=1"'];
-    return texts.map((question_value, index) => ({ question_value, optional: index > 0, answer_value: index === 1 ? options : null })); // prettier-ignore
+    return texts.map((question_value, index) => ({
+      question_value,
+      optional: index > 0,
+      answer_value: index === 1 ? options : null,
+    }));
   }
 
   /** Everything that can happen to a list. */
@@ -50,7 +54,7 @@ describe('a waitlist that is exported and imported', () => {
     const answers = (why: string, how: unknown, last = 'When?') => [
       { question_value: 'Why?', answer_value: why },
       { question_value: 'How?', answer_value: how },
-      { question_value: last, answer_value: '-1\r\n2,"3"' },
+      { question_value: last, answer_value: `\n${why}-1\r\n2,"3"` },
     ];
     const erased = await world.signup(waitlist, { answers: answers('a', null) });
     const people: Named[] = [];
@@ -74,12 +78,18 @@ describe('a waitlist that is exported and imported', () => {
       const { uuid } = await world.signup(waitlist, suspicious);
       if (credit !== null) await change(uuid, { credit });
     }
-    const refused = await world.signup(waitlist, { referral_link: people[7]!.referral_link, answers: answers('r', null) }); // prettier-ignore
+    const refused = await world.signup(waitlist, {
+      referral_link: people[7]!.referral_link,
+      answers: answers('r', null),
+    });
     await change(refused.uuid, { credit: 'refused' });
     const [ada, bob, cy, dan, eve, fay] = people as [Named, Named, Named, Named, Named, Named];
     const [why, how] = await replaceQuestions([]).then(() => replaceQuestions(questions('Why?', 'How?', 'Where?')));
     await world.signup(waitlist, { answers: answers('again', 'A friend', 'Where?'), referral_link: ada.referral_link });
-    await replaceQuestions([{ ...questions('Reason?')[0], id: why?.id }, { ...how, question_value: 'Means?', answer_value: null }]); // prettier-ignore
+    await replaceQuestions([
+      { ...questions('Reason?')[0], id: why?.id },
+      { ...how, question_value: 'Means?', answer_value: null },
+    ]);
     await change(bob.uuid, { spots_to_advance: 5 });
     await change(fay.uuid, { spots_to_advance: 2_000 });
     await change(cy.uuid, { email: `new-${cy.email}`, phone: null, verified: true, metadata: {}, first_name: null });
@@ -110,13 +120,19 @@ describe('a waitlist that is exported and imported', () => {
 
   async function imported({ app, api }: Service, waitlist: OwnedWaitlist, raw: string): Promise<void> {
     const headers = { 'content-type': 'text/csv' };
-    const answer = await api.post(`/api/v1/waitlist/${waitlist.id}/import`, undefined, { token: waitlist.owner.token, raw, headers }); // prettier-ignore
+    const answer = await api.post(`/api/v1/waitlist/${waitlist.id}/import`, undefined, {
+      token: waitlist.owner.token,
+      raw,
+      headers,
+    });
     expect(answer.body).toMatchObject({ rejected: 0, errors: [] });
     const { findings } = await queueOf(app).auditor.verify(waitlist.id, () => undefined);
     expect(findings).toEqual([]);
   }
 
-  /** The lines of a file without ids: those of questions, and those of records, which no two records of a service share. */
+  /**
+   * The lines of a file without ids: those of questions, and those of records, which no two records of a service share.
+   */
   function withoutIds(text: string, columns: readonly string[] = ['uuid']): Line[] {
     return parse<Line>(text, { columns: true }).map((line) => ({
       ...Object.fromEntries(Object.entries(line).filter(([column]) => !columns.includes(column))),

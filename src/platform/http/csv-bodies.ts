@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { UnsupportedMediaTypeException } from '@nestjs/common';
-import type { FastifyInstance, onSendHookHandler, preParsingHookHandler } from 'fastify';
+import type { FastifyInstance, onResponseHookHandler, preParsingHookHandler } from 'fastify';
 import { askForBody } from '../limits/connections.js';
 import { Problem } from '../problems/problem.js';
 import { isPlain } from './body-and-query.js';
@@ -16,8 +16,12 @@ declare module 'fastify' {
   }
 }
 
-/** Lets routes with `takesCsv` read their bodies while these arrive. They take nothing else, and no other route takes CSV. */
-export function streamCsvBodies(fastify: FastifyInstance): void {
+/**
+ * Lets routes with `takesCsv` read their bodies while these arrive. They take nothing else; no other route takes CSV.
+ * Many clients send all of a body before they read the answer. So after a refusal the rest may arrive for `lingerMs`,
+ * and is dropped: if the connection were closed at once, the client would get an error, not the answer.
+ */
+export function streamCsvBodies(fastify: FastifyInstance, lingerMs: number): void {
   const read: preParsingHookHandler = (request, _, __, done) => {
     const { headers, routeOptions } = request;
     const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
@@ -27,16 +31,19 @@ export function streamCsvBodies(fastify: FastifyInstance): void {
     if (Number(headers['content-length'] ?? 0) > routeOptions.bodyLimit) return done(new Problem('BODY_TOO_LARGE'));
     done(null, Readable.from(bounded(request.raw, routeOptions.bodyLimit)));
   };
-  // A body of which more will come: the answer ends its connection.
-  const end: onSendHookHandler = ({ raw }, reply, _, done) => {
-    if (!raw.complete) reply.header('connection', 'close');
+  const dropRest: onResponseHookHandler = ({ raw }, _, done) => {
+    if (!raw.complete) {
+      // Unlike resume(), this also works while the reader of the body has not stopped yet.
+      raw.on('data', () => undefined);
+      setTimeout(() => raw.complete || raw.destroy(), lingerMs).unref();
+    }
     done();
   };
-  // Hooks of these routes alone: a hook of all routes costs each lookup a part of its time.
+  // Hooks of these routes only: a global hook slows down every lookup.
   fastify.addHook('onRoute', (route) => {
     if (!route.config?.takesCsv) return;
     route.preParsing = [route.preParsing ?? [], read].flat();
-    route.onSend = end;
+    route.onResponse = dropRest;
   });
   fastify.addContentTypeParser('text/csv', (request, payload, done) => {
     if (request.routeOptions.config.takesCsv) done(null, payload);

@@ -1,47 +1,63 @@
-import { existsSync, readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { onceEnded } from '../http/once-ended.js';
-import type { ServerBounds } from '../http/server.js';
+import type { ServerBounds } from './server-bounds.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A whole waitlist goes over the connection: {@link requireProgress} in place of the bounds of time. */
+    /** An import or export: {@link requireProgress} replaces the timeouts of a request. */
     isTransfer?: boolean;
   }
 }
 
 /**
- * Bounds how slow the client of an import or an export may be: while the service waits for it, `transferBytes` must move in
- * `transferMs`, or the connection is destroyed. The time in which the service itself works does not count.
+ * The latest import or export of a connection while it is under way: an earlier one ends while a pipelined one arrives.
  */
-export function requireProgress(
-  fastify: FastifyInstance,
-  { checkMs, transferMs, transferBytes, unsentMs }: ServerBounds,
-): void {
-  const sockets = new Set<Socket>();
+const transferring = new WeakMap<Socket, IncomingMessage>();
+
+/** Whether an import or an export is under way on a connection, so that `requestMs` does not apply. */
+export function isTransferring(socket: Socket): boolean {
+  return transferring.has(socket);
+}
+
+/**
+ * Destroys the connection of an import or export with too slow a client. While the service waits for an upload,
+ * `transferBytes` must come in any `transferMs`, and after `uploadGraceMs` of waiting, `uploadBytesPerSecond` on
+ * average. An answer has four times `transferMs`: the kernel takes megabytes of it at once, then nothing until the
+ * client has received a third of them. The time in which the service itself works does not count.
+ */
+export function requireProgress(fastify: FastifyInstance, bounds: ServerBounds): void {
+  const { checkMs, transferMs, transferBytes, uploadGraceMs, uploadBytesPerSecond, unsentMs } = bounds;
+  const requests = new Set<IncomingMessage>();
   const watchProgress: onRequestHookHandler = ({ raw }, reply, done) => {
     const { socket } = raw;
     // An injected request has none.
     if (!(socket instanceof Socket)) return done();
-    // Node.js would destroy a connection that is silent while the service works. It sets the time again for the next request.
+    // Node.js would destroy a silent connection while the service works. It sets the time again for the next request.
     socket.setTimeout(0);
-    let isAwaited = true;
+    const received = socket.bytesRead;
+    let uploadMs = 0;
+    let waitedMs = 0;
     let moved = 0;
-    const watch = setInterval(() => {
-      isAwaited &&= isUploading(raw) || reply.raw.writableLength > 0;
-    }, checkMs);
     const check = setInterval(() => {
-      const before = moved;
-      moved = movedBytes(socket);
-      if (isAwaited && moved - before < transferBytes) socket.destroy();
-      isAwaited = true;
-    }, transferMs);
-    sockets.add(socket);
+      const isUpload = isUploading(raw);
+      const movedNow = movedBytes(socket);
+      const isMoving = movedNow - moved >= transferBytes;
+      if (isMoving) moved = movedNow;
+      const isAwaited = isUpload || reply.raw.writableLength > 0;
+      waitedMs = isMoving || !isAwaited ? 0 : waitedMs + checkMs;
+      if (isUpload) uploadMs += checkMs;
+      const isSlow =
+        uploadMs > uploadGraceMs && socket.bytesRead - received < (uploadBytesPerSecond * uploadMs) / 1_000;
+      if (waitedMs >= (isUpload ? 1 : 4) * transferMs || (isUpload && isSlow)) socket.destroy();
+    }, checkMs);
+    requests.add(raw);
+    transferring.set(socket, raw);
     onceEnded(raw, reply.raw, () => {
-      clearInterval(watch);
       clearInterval(check);
-      sockets.delete(socket);
+      requests.delete(raw);
+      if (transferring.get(socket) === raw) transferring.delete(socket);
     });
     done();
   };
@@ -52,7 +68,7 @@ export function requireProgress(
   });
   // Other complete requests are answered before the process ends; a transfer can take longer than a shutdown may.
   fastify.addHook('preClose', (done) => {
-    setTimeout(() => sockets.forEach((socket) => socket.destroy()), unsentMs).unref();
+    setTimeout(() => requests.forEach(({ socket }) => socket.destroy()), unsentMs).unref();
     done();
   });
 }
@@ -62,27 +78,7 @@ function isUploading({ complete, readableLength }: FastifyRequest['raw']): boole
   return !complete && readableLength === 0;
 }
 
-/** What came from the client, and what it has received. */
+/** What came from the client, and what the kernel has taken for it. */
 function movedBytes(socket: Socket): number {
-  return socket.bytesRead + socket.bytesWritten - socket.writableLength - unacknowledgedBytes(socket);
-}
-
-const TCP_TABLES: Readonly<Record<string, string>> = { IPv4: '/proc/self/net/tcp', IPv6: '/proc/self/net/tcp6' };
-
-/**
- * What the kernel has taken from the service but the client has not received yet. These can be megabytes, and the kernel
- * takes more only when a third of them is gone: without them, a slow client would seem to stand still for minutes. Only Linux
- * tells; 0 elsewhere.
- */
-function unacknowledgedBytes({ localPort = 0, remotePort = 0, localFamily = '' }: Socket): number {
-  const table = TCP_TABLES[localFamily];
-  if (table === undefined || !existsSync(table)) return 0;
-  // Columns of text: number, local address, remote address, state, bytes to send and to read.
-  const row = new RegExp(`:${hexPort(localPort)} [0-9A-F]+:${hexPort(remotePort)} [0-9A-F]{2} ([0-9A-F]{8}):`);
-  const [, bytes = '0'] = row.exec(readFileSync(table, 'latin1')) ?? [];
-  return Number.parseInt(bytes, 16);
-}
-
-function hexPort(port: number): string {
-  return port.toString(16).toUpperCase().padStart(4, '0');
+  return socket.bytesRead + socket.bytesWritten - socket.writableLength;
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { WHO_MAY_CALL, type WhoMayCall } from '../../src/platform/http/public.js';
@@ -27,6 +28,8 @@ const PUBLIC_OPERATIONS = [
 const KEYLESS_OPERATIONS = ['changePassword', 'endSession', 'listSessions', 'refreshAccessToken', 'refreshSession'];
 /** Operations with a cookie answer pages of the service only. */
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
+/** Paths for the cluster only: no route of the chart leads to them. */
+const INTERNAL_PATHS = ['/livez', '/readyz', '/metrics'];
 /** Every route, as Fastify prints them. A new one must be added here too. */
 const ROUTES = `
 ├── / (GET, HEAD)
@@ -93,6 +96,17 @@ const ROUTES = `
 └── * (OPTIONS)
 `;
 
+/** The paths of a tree like {@link ROUTES}. */
+function pathsOf(tree: string): string[] {
+  const above: string[] = [];
+  return [...tree.matchAll(/^((?:[│ ] {3})*)[├└]── (\/\S*|\S+) \((?!OPTIONS\))/gm)].map(([, indent, part]) => {
+    above.length = indent!.length / 4;
+    above.push(part!);
+    // Fastify prints `/desk/*` as `*` below `desk`.
+    return above.join('').replace(/(?<!\/)\*$/, '/*');
+  });
+}
+
 describe('the operations', () => {
   let service: Service;
   let waitlist: OwnedWaitlist;
@@ -122,7 +136,10 @@ describe('the operations', () => {
   it('refuse a forged token unless they are public', async () => {
     for (const { method, path, operation } of operations) {
       if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
-      const { status, headers } = await service.api.call(method, path, undefined, { token: 'made.up.token', headers: OWN_PAGE }); // prettier-ignore
+      const { status, headers } = await service.api.call(method, path, undefined, {
+        token: 'made.up.token',
+        headers: OWN_PAGE,
+      });
       expect([operation.operationId, status]).toEqual([operation.operationId, 401]);
       const takesToken = operation.operationId !== 'refreshSession';
       expect(headers['www-authenticate']).toBe(takesToken ? 'Bearer error="invalid_token"' : 'Bearer');
@@ -135,7 +152,7 @@ describe('the operations', () => {
   ])('refuse %s in place of a token unless they are public', async (_, key, code) => {
     for (const { method, path, operation } of operations) {
       if (PUBLIC_OPERATIONS.includes(operation.operationId)) continue;
-      const answer = await service.api.call(method, path, undefined, { headers: { ...OWN_PAGE, 'api-key': key() } }); // prettier-ignore
+      const answer = await service.api.call(method, path, undefined, { headers: { ...OWN_PAGE, 'api-key': key() } });
       const takesKeys = !KEYLESS_OPERATIONS.includes(operation.operationId);
       expect([operation.operationId, answer.status, (answer.body as { error_code: string }).error_code]).toEqual([
         operation.operationId,
@@ -152,7 +169,7 @@ describe('the operations', () => {
     const refused = [];
     for (const called of operations) {
       const { method, path } = called;
-      const { status } = await service.api.call(method, path, undefined, { headers: { ...OWN_PAGE, 'api-key': key } }); // prettier-ignore
+      const { status } = await service.api.call(method, path, undefined, { headers: { ...OWN_PAGE, 'api-key': key } });
       if (status === 401 || status === 403) refused.push({ ...called, status });
     }
 
@@ -182,6 +199,23 @@ describe('the operations', () => {
     const fastify = service.app.getHttpAdapter().getInstance();
 
     expect(fastify.printRoutes({ commonPrefix: false }).trim()).toBe(ROUTES.trim());
+  });
+
+  it('can be reached through the routes of the chart, but for the probes and the metrics', () => {
+    const paths = pathsOf(service.app.getHttpAdapter().getInstance().printRoutes({ commonPrefix: false }));
+    // deploy/check renders the chart to this file.
+    const lines = readFileSync('deploy/routes.txt', 'utf8').trim().split('\n');
+    const routes = lines.map((line) => line.split(' ') as [kind: string, type: string, path: string]);
+
+    for (const kind of ['Ingress', 'HTTPRoute']) {
+      const own = routes.filter((route) => route[0] === kind);
+      const isExposed = (path: string) =>
+        own.some(([, type, route]) => path === route || (type !== 'Exact' && path.startsWith(`${route}/`)));
+      expect(paths.filter((path) => !isExposed(path))).toEqual(INTERNAL_PATHS);
+      const isUsed = ([, , route]: (typeof own)[number]) =>
+        paths.some((path) => path === route || path.startsWith(`${route}/`));
+      expect(own.filter((route) => !isUsed(route))).toEqual([]);
+    }
   });
 
   it('have handlers that all declare their callers', () => {

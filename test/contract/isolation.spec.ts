@@ -50,8 +50,17 @@ describe('the data of an owner', () => {
     service = await startService();
     const { world, api } = service;
     waitlist = await world.waitlist({ waitlist_name: 'Of the first owner', questions: [{ question_value: 'Why?' }] });
-    const first = await world.signup(waitlist, { first_name: 'Ada', answers: [{ question_value: 'Why?', answer_value: 'So' }] }); // prettier-ignore
-    people = [first, await world.signup(waitlist, { referral_link: first.referral_link, answers: [{ question_value: 'Why?', answer_value: 'Too' }] })]; // prettier-ignore
+    const first = await world.signup(waitlist, {
+      first_name: 'Ada',
+      answers: [{ question_value: 'Why?', answer_value: 'So' }],
+    });
+    people = [
+      first,
+      await world.signup(waitlist, {
+        referral_link: first.referral_link,
+        answers: [{ question_value: 'Why?', answer_value: 'Too' }],
+      }),
+    ];
     stranger = await world.owner();
     strangers = await world.waitlist({}, stranger);
     await world.signups(strangers, 3);
@@ -59,7 +68,8 @@ describe('the data of an owner', () => {
       (await api.post('/api/v1/api_key', { name, scope: 'manage' }, { token })).body as CreatedAccountKeyDto;
     key = await keyOf('Key of the first owner', waitlist.owner);
     const hooks = `/api/v1/waitlist/${waitlist.id}/webhook`;
-    webhook = (await api.post(hooks, { url: 'https://93.184.215.14/hook' }, { token: waitlist.owner.token })).body as WebhookWithSecretDto; // prettier-ignore
+    webhook = (await api.post(hooks, { url: 'https://93.184.215.14/hook' }, { token: waitlist.owner.token }))
+      .body as WebhookWithSecretDto;
     const strangersKey = await keyOf('Key of the stranger', stranger);
     apis = [api, api.withAccountKeys(new Map([[stranger.token, strangersKey.key]]))];
     victims = {
@@ -222,8 +232,9 @@ describe('the data of an owner', () => {
   }
   function everyWay(method: Method, rest: string, body?: object): Readonly<Record<string, Call>> {
     return {
-      'by the id of the waitlist': ({ waitlistId, webhookId }) => ofWebhook(method, waitlistId, `/${webhookId}${rest}`, body), // prettier-ignore
-      'by the id of another waitlist': ({ webhookId }) => ofWebhook(method, strangers.id, `/${webhookId}${rest}`, body), // prettier-ignore
+      'by the id of the waitlist': ({ waitlistId, webhookId }) =>
+        ofWebhook(method, waitlistId, `/${webhookId}${rest}`, body),
+      'by the id of another waitlist': ({ webhookId }) => ofWebhook(method, strangers.id, `/${webhookId}${rest}`, body),
     };
   }
   const sessionsOf = async ({ token }: Owner) =>

@@ -18,7 +18,12 @@ import { OffboardSignupsDto } from '../../src/waiter/named-signups.dto.js';
 import { UpdateWaiterDto } from '../../src/waiter/update-waiter.dto.js';
 import { GetStatisticsDto, PreviewReorderDto } from '../../src/waitlist/statistics.dto.js';
 import { CreateWaitlistDto, ListWaitlistsDto, UpdateWaitlistDto } from '../../src/waitlist/waitlist.dto.js';
-import { CreateWebhookDto, ListDeliveriesDto, ReplayDeliveriesDto, UpdateWebhookDto } from '../../src/webhook/webhook.dto.js'; // prettier-ignore
+import {
+  CreateWebhookDto,
+  ListDeliveriesDto,
+  ReplayDeliveriesDto,
+  UpdateWebhookDto,
+} from '../../src/webhook/webhook.dto.js';
 import type { Schema } from '../support/contract.js';
 import { SEED } from '../support/seed.js';
 
@@ -211,7 +216,12 @@ function accept(dto: new () => object, given: unknown): unknown {
 }
 
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
-  'date-time': ['2999-01-31T00:00:00Z', '2999-01-31T00:00:00.123456789+01:00', '2999-02-30T00:00:00Z', '2026-01-01T00:00:00Z'], // prettier-ignore
+  'date-time': [
+    '2999-01-31T00:00:00Z',
+    '2999-01-31T00:00:00.123456789+01:00',
+    '2999-02-30T00:00:00Z',
+    '2026-01-01T00:00:00Z',
+  ],
   date: ['2025-11-22', '2026-11-21', '2026-11-22', '2026-11-23', '2026-02-29', '2026-11-22T00:00:00Z'],
   'http-url': ['https://example.com/join'],
   language: ['pt-BR', 'en-a'],
@@ -219,7 +229,22 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   phone: ['+14155550123', '030 901820', '+1', ''],
   uuid: ['0199f2a4-5b6c-7def-8a90-123456789abc', '0199F2A4-5B6C-7DEF-8A90-123456789ABC', '0199f2a4'],
 };
-const junk = fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 2 ** 53, '', '1', 'true', [], [[]], [null], {}, 'x'.repeat(5_000)); // prettier-ignore
+const junk = fc.constantFrom<unknown>(
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  2 ** 53,
+  '',
+  '1',
+  'true',
+  [],
+  [[]],
+  [null],
+  {},
+  'x'.repeat(5_000),
+);
 const letters = fc.oneof(
   { weight: 16, arbitrary: fc.constantFrom('a', 'é', '😀') },
   { weight: 1, arbitrary: fc.constantFrom('x\ufe0f', '\n', '\u0085') },
@@ -241,7 +266,8 @@ function nearly(schema: Schema): fc.Arbitrary<unknown> {
   if (schema.type === 'array') return lists(schema);
   if (schema.type === 'string')
     return fc.oneof(
-      // A repeated letter has none of these formats: too many of them, and a request with several fields always has a fault.
+      // A repeated letter has none of these formats: too many of them, and a request with several fields always has a
+      // fault.
       { weight: examples ? 8 : 1, arbitrary: fc.constantFrom(...(examples ?? ['a', 'US'])) },
       {
         weight: 1,

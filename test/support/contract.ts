@@ -148,12 +148,20 @@ const ajv = new Ajv({
   validateSchema: false,
   formats: { 'idn-email': true, int32: true, int64: true, phone: true, binary: true },
 });
+// Clients must accept other values; the service itself must list the values that it sends.
+// The type says whether null is one.
+ajv.addKeyword({ keyword: 'x-extensible-enum', macro: (values: readonly unknown[]) => ({ enum: [...values, null] }) });
 formats.default(ajv, ['uuid', 'uri', 'uri-reference', 'date', 'date-time']);
 const current = new Contract('openapi.json');
 const legacy = new Contract('legacy.json');
-/** Where failures are pages, which no document describes: the pages themselves, and the operation that takes their forms. */
+/**
+ * Where failures are pages, which no document describes: the pages themselves, and the operation that takes their
+ * forms.
+ */
 const PAGES = /^\/(?:waitlist\/.*|api\/v1\/signup)$/;
-/** The query of a request for the public view of a waitlist, whose path and method list an owner's waitlists without it. */
+/**
+ * The query of a request for the public view of a waitlist, whose path and method list an owner's waitlists without it.
+ */
 const NAMES_WAITLIST = /[?&](?:waitlist_id|api_key)=/;
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Fuzzes a live service from each of its own documents: `npm run contract:fuzz [-- --max-examples=500] [openapi|legacy]`.
- * The default fits CI. Each document has a service of its own: the older generations have public operations only, so their
- * requests carry no credentials, with which `GET /api/v1/waiter` would be another operation.
+ * Fuzzes a live service from each of its own documents: `npm run contract:fuzz [-- --max-examples=500]
+ * [openapi|legacy]`. The default fits CI. Each document has a service of its own: the older generations have public
+ * operations only, so their requests carry no credentials, with which `GET /api/v1/waiter` would be another operation.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** Generates a client from the contract: `npm run sdk -- typescript|python|go|java`, into sdk/<language>. Needs Java and Maven. */
+/**
+ * Generates a client from the contract: `npm run sdk -- typescript|python|go|java`, into sdk/<language>. Needs Java and
+ * Maven.
+ */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,8 +44,8 @@ export async function generate(language) {
   const [generator, properties, ...more] = chosen;
   const target = join(ROOT, 'sdk', language);
   await rm(target, { recursive: true, force: true });
-  // A list whose items differ stays a list, for generators would make it a set, which has no order. In Java one of several
-  // types is an Object, for the generated class can't write a list.
+  // A list whose items differ stays a list, for generators would make it a set, which has no order. In Java one of
+  // several types is an Object, for the generated class can't write a list.
   const omitted = new Set(language === 'java' ? ['uniqueItems', 'oneOf'] : ['uniqueItems']);
   const contract = await readFile(join(ROOT, 'openapi/openapi.json'), 'utf8');
   const adapted = JSON.parse(contract, (key, value) => (omitted.has(key) ? undefined : value));

@@ -1,6 +1,7 @@
 /**
  * Each client that `npm run sdk` generates, compiled with its own toolchain and led through the tour of the README
- * against a service of its own; and libraries that verify its webhooks: `npm run test:sdk [-- typescript python go java]`.
+ * against a service of its own; and libraries that verify its webhooks: `npm run test:sdk [-- typescript python go
+ * java]`.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

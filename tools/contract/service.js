@@ -8,9 +8,9 @@ import { freePort, ServiceProcess } from '../../test/support/service-process.ts'
 export const ROOT = resolve(import.meta.dirname, '../..');
 
 /**
- * The built service after a first start, on an embedded database of its own: one owner, one waitlist (id 1). `docs` is the
- * link that it prints; it fills in the examples of the documentation pages. `interrupt` stops it, and `resume` starts it again
- * at the same address with the same data.
+ * The built service after a first start, on an embedded database of its own: one owner, one waitlist (id 1). `docs` is
+ * the link that it prints; it fills in the examples of the documentation pages. `interrupt` stops it, and `resume`
+ * starts it again at the same address with the same data.
  *
  * @param {Record<string, string>} environment
  */

@@ -34,8 +34,8 @@ export function serveContract(fastify: FastifyInstance, path: string, makeDocume
 }
 
 /**
- * Serves Swagger UI for the contract at `/docs` and `/docs/legacy`, and an explanation of each error at `/docs/errors`. The page is our own
- * because the one of `@nestjs/swagger` has inline styles, which the strict policy refuses.
+ * Serves Swagger UI for the contract at `/docs` and `/docs/legacy`, and each error's explanation at `/docs/errors`. The
+ * page of `@nestjs/swagger` has inline styles, which the strict policy refuses.
  */
 export function serveDocs(fastify: FastifyInstance, basePath: string): void {
   const own = (name: string) => readFileSync(new URL(name, PAGES));

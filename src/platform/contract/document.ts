@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type INestApplication, SetMetadata, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { openEnum } from './formats.js';
 import { strictSchemas } from './request.js';
 import { PROBLEM_CODES, problemResponses, sharedProblemResponses } from '../problems/api-problems.js';
 import { ProblemDto } from '../problems/problem.dto.js';
@@ -13,8 +14,8 @@ type Operation = NonNullable<PathItem['get']>;
 type Components = NonNullable<OpenAPIObject['components']>;
 
 /**
- * The documents of the contract. The earlier generations have their own: generated clients leave them out, and both documents
- * can have the same path and method.
+ * The documents of the contract. Earlier generations have their own: generated clients leave them out, and a path and
+ * method can be in both.
  */
 export const DOCUMENTS = {
   current: {
@@ -54,7 +55,7 @@ const DOCUMENT = 'document';
 /** Assigns the operations of a module to a document; the default is `current`. */
 export const InDocument = (name: DocumentName) => SetMetadata(DOCUMENT, name);
 
-/** A document, including the schemas of queries. `basePath` is the path at which clients reach the service, as in Config. */
+/** A document, including the schemas of queries. Clients reach the service at `basePath`, as in Config. */
 export function createDocument(app: INestApplication, basePath: string, name: DocumentName): OpenAPIObject {
   const { title, description, tags, moreHeaders } = DOCUMENTS[name];
   const builder = new DocumentBuilder()
@@ -88,7 +89,7 @@ export function createDocument(app: INestApplication, basePath: string, name: Do
   for (const { get, ...writes } of Object.values(document.paths)) {
     if (get) complete(get, [], commonHeaders);
     for (const operation of [writes.post, writes.patch, writes.delete])
-      if (operation) complete(operation, WRITE_PROBLEMS, commonHeaders);
+      if (operation) complete(operation, ['INSUFFICIENT_SCOPE'], commonHeaders);
   }
   return document;
 }
@@ -105,7 +106,9 @@ function readDescription(name: string, basePath: string): string {
 
 /** OpenAPI 3.0 cannot make a reference nullable, so a nullable object stands inline. */
 function inlineNullables(schemas: Components['schemas'] = {}): void {
-  const properties = Object.values(schemas).flatMap((schema) => Object.values(('properties' in schema && schema.properties) || {})); // prettier-ignore
+  const properties = Object.values(schemas).flatMap((schema) =>
+    Object.values(('properties' in schema && schema.properties) || {}),
+  );
   for (const property of properties) {
     if ('$ref' in property || !property.nullable) continue;
     const [reference] = property.allOf ?? [];
@@ -127,8 +130,8 @@ function inOrderOfUse({ paths, tags = [] }: OpenAPIObject): OpenAPIObject['paths
 }
 
 /**
- * The document as published: without the schemas of queries, which operations list as parameters, without components that none
- * of its operations uses, and without the `Dto` in schema names, because SDKs name their types after them.
+ * The document as published: without the schemas of queries, which operations list as parameters, without unused
+ * components, and without `Dto` in schema names, because SDKs name their types after them.
  */
 export function publishable(document: OpenAPIObject): OpenAPIObject {
   const used = (kind: 'schemas' | 'headers' | 'responses', text: string) =>
@@ -151,10 +154,7 @@ export function publishable(document: OpenAPIObject): OpenAPIObject {
   ) as OpenAPIObject;
 }
 
-/**
- * Adds the error responses and the response headers, and an empty `security` to public operations. `keyProblems` are the
- * failures with a valid account key.
- */
+/** Adds error responses, headers, and an empty `security` to public operations. `keyProblems`: with a valid key. */
 function complete(operation: Operation, keyProblems: readonly ProblemCode[], commonHeaders: readonly string[]): void {
   const marks = operation as unknown as Record<string, unknown>;
   const hasIdInPath = operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === 'path');
@@ -164,8 +164,8 @@ function complete(operation: Operation, keyProblems: readonly ProblemCode[], com
   const needsKey = !isPublic && security.some((scheme) => 'account_key' in scheme);
   const codes = [
     ...((marks[PROBLEM_CODES] ?? []) as ProblemCode[]),
-    ...(hasIdInPath ? [PATH_TOO_LONG] : []),
-    ...(needsKey ? [INVALID_KEY, ...keyProblems] : []),
+    ...(hasIdInPath ? (['PATH_TOO_LONG'] as const) : []),
+    ...(needsKey ? (['INVALID_ACCOUNT_KEY', ...keyProblems] as const) : []),
   ];
   delete marks[PROBLEM_CODES];
   Object.assign(operation.responses, problemResponses(codes));
@@ -196,9 +196,6 @@ const API_KEY =
 const ACCOUNT_KEY =
   'An account key, in place of an access token. Send no token beside it: with a token, the header is for the API key of a waitlist.';
 const COOKIE = 'The refresh token of a browser. `POST /api/v1/auth/session` sets it.';
-const PATH_TOO_LONG: ProblemCode = 'PATH_TOO_LONG';
-const INVALID_KEY: ProblemCode = 'INVALID_ACCOUNT_KEY';
-const WRITE_PROBLEMS: readonly ProblemCode[] = ['INSUFFICIENT_SCOPE'];
 const SECONDS = { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400, example: 30 } as const;
 const REQUESTS = { type: 'integer', format: 'int32', minimum: 0, maximum: 10_000_000, example: 599 } as const;
 const REPLAYED = { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } };
@@ -206,12 +203,12 @@ const COMMON_HEADERS = ['Cache-Control', 'x-request-id', 'RateLimit-Limit', 'Rat
 const HEADERS: Components['headers'] = {
   'Idempotent-Replayed': {
     description: 'Present if this is the answer of an earlier request with the same `Idempotency-Key`.',
-    schema: { type: 'string', enum: ['true'] },
+    schema: openEnum(['true']),
   },
   'Cache-Control': {
     description: 'Responses must not be cached: they hold positions, personal data or tokens.',
     required: true,
-    schema: { type: 'string', enum: ['no-store'] },
+    schema: openEnum(['no-store']),
   },
   'x-request-id': {
     description: 'The id of the request in the log. The caller may send its own: up to 64 of `A-Z a-z 0-9 _ . -`.',
@@ -228,7 +225,7 @@ const HEADERS: Components['headers'] = {
   'WWW-Authenticate': {
     description: 'RFC 6750: `Bearer error="invalid_token"` if a token was sent that is invalid; otherwise `Bearer`.',
     required: true,
-    schema: { type: 'string', enum: ['Bearer', 'Bearer error="invalid_token"'] },
+    schema: openEnum(['Bearer', 'Bearer error="invalid_token"']),
   },
   'RateLimit-Limit': {
     description: 'Requests that this address may make per minute. Absent if there is no limit.',

@@ -1,6 +1,6 @@
 import { applyDecorators, Param, type Type as Class } from '@nestjs/common';
 import { ApiParam, ApiProperty } from '@nestjs/swagger';
-import { Exclude, Expose, Transform, type TransformFnParams, Type } from 'class-transformer';
+import { Transform, type TransformFnParams } from 'class-transformer';
 import {
   Allow,
   ArrayMaxSize,
@@ -41,7 +41,7 @@ import {
 } from './formats.js';
 import { emailKey, invalidEmail } from './email.js';
 import { isPhoneAnywhere, phoneRule } from './phone.js';
-import { Malformed, read, within } from './request.js';
+import { type Check, type Faults, Malformed, read, type Values, within } from './request.js';
 import type { PathPipe } from './request.guard.js';
 
 /*
@@ -97,7 +97,7 @@ export function Text(options: TextOptions) {
   return AnyText({ pattern: TEXT_PATTERN, ...options });
 }
 
-/** Without an example, which `/docs` would fill in. */
+/** Has no example, because `/docs` would prefill it. */
 export function Uuid(options: FieldOptions) {
   return Text({ ...UUID_SCHEMA, example: undefined, pattern: UUID_PATTERN, ...options });
 }
@@ -153,17 +153,14 @@ export function WholeNumber(options: NumberOptions) {
     Min(options.minimum, withFault('minimum', `must be at least ${options.minimum}`)),
     Max(options.maximum, withFault('maximum', `must be at most ${options.maximum}`)),
   ];
-  return field({ format: 'int32', ...options, type: 'integer' }, rules, { read: numberOfText });
+  return field({ format: 'int32', ...options, type: 'integer' }, rules, numberOfText);
 }
 
 export function Id(options: FieldOptions) {
   return WholeNumber({ ...ID_SCHEMA, ...options });
 }
 
-/**
- * An id, in digits too, or text that `isKey` accepts. The document has the id alone, so that the type of generated clients
- * stays plain.
- */
+/** An id, in digits too, or text that `isKey` accepts. The document has the id alone: clients get a plain type. */
 export function IdOrKey({ isKey, message, ...options }: FieldOptions & KeyOptions) {
   const nameFault = (value: unknown) => {
     if (typeof value === 'string') return isKey(value) ? null : broken('format', message);
@@ -172,7 +169,7 @@ export function IdOrKey({ isKey, message, ...options }: FieldOptions & KeyOption
     return value > ID_SCHEMA.maximum ? broken('maximum', `must be at most ${ID_SCHEMA.maximum}`) : null;
   };
   const schema = { ...ID_SCHEMA, ...options, lenient: true };
-  return field(schema, [Holds('idOrKey', nameFault)], { read: numberOfText });
+  return field(schema, [Holds('idOrKey', nameFault)], numberOfText);
 }
 
 export function Count(options: FieldOptions) {
@@ -181,7 +178,7 @@ export function Count(options: FieldOptions) {
 
 export function Flag(options: FieldOptions) {
   const rules = [IsBoolean(withFault('type', 'must be true or false'))];
-  return field({ ...options, type: Boolean }, rules, { read: booleanOfText });
+  return field({ ...options, type: Boolean }, rules, booleanOfText);
 }
 
 /** A confirmation: nothing but true is accepted. */
@@ -194,11 +191,12 @@ export function OneOf(options: FieldOptions & { readonly enum: readonly string[]
   return field({ ...options, enum: [...options.enum] }, [rule]);
 }
 
+const ITEM_TWICE = withFault('unique', 'must not contain an item twice');
+
 /** Different texts. */
 export function TextList(options: ListOptions & { readonly items: TextBounds }) {
   const schema = { ...options, type: 'array', uniqueItems: true, items: { ...options.items, type: 'string' } };
-  const isUnique = ArrayUnique(withFault('unique', 'must not contain an item twice'));
-  return field(schema, [...listRules(options, textFault(options.items)), isUnique]);
+  return field(schema, [...listRules(options, textFault(options.items)), ArrayUnique(ITEM_TWICE)]);
 }
 
 /** Different words of a set. */
@@ -206,8 +204,7 @@ export function OneOfList(options: ListOptions & { readonly enum: readonly strin
   const wordFault = (value: unknown) =>
     options.enum.includes(value as string) ? null : broken('one_of', `must be ${options.enum.join(' or ')}`);
   const schema = { ...options, enum: [...options.enum], isArray: true, uniqueItems: true };
-  const isUnique = ArrayUnique(withFault('unique', 'must not contain an item twice'));
-  return field(schema, [...listRules(options, wordFault), isUnique]);
+  return field(schema, [...listRules(options, wordFault), ArrayUnique(ITEM_TWICE)]);
 }
 
 /** An object of texts under known keys. */
@@ -226,11 +223,11 @@ export function Texts({
       within(key, keys.includes(key) ? [faultOf(text) ?? []].flat() : [broken('known', 'is unknown')]),
     );
   };
-  return field(schema, [Holds('texts', faultsOf), Unchanged()]);
+  return field(schema, [Holds('texts', faultsOf)]);
 }
 
 export function Nested(dto: Class<object>, options: FieldOptions) {
-  const readValue = (value: unknown) => (isAbsent(value) ? value : read(dto, value));
+  const readValue = (value: unknown) => (value === null ? null : read(dto, value));
   return field({ ...options, type: dto }, [Reads(readValue), Holds('nested', nestedFaults)]);
 }
 
@@ -250,94 +247,63 @@ const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 /** A JSON object of the caller's own, unchanged: at most 16 KiB of compact JSON and 8 levels, without NUL. */
 export function Metadata({ maxBytes = METADATA_BYTES_MAX, ...options }: FieldOptions & { readonly maxBytes?: number }) {
   const schema = { ...options, type: 'object', additionalProperties: true };
-  return field(schema, [Holds('metadata', metadataFault(maxBytes)), Unchanged()]);
+  return field(schema, [Holds('metadata', metadataFault(maxBytes))]);
 }
 
 /** Documented here and checked by a service, because the rule depends on the waitlist or on other fields. */
 export function CheckedByService(options: FieldOptions & { readonly type?: [Class]; readonly maxItems?: number }) {
-  return field({ ...options }, [Allow(), Unchanged()]);
+  return field({ ...options }, [Allow()]);
 }
 
-/** An id in the path. An operation that cannot be undone has no `example`, because `/docs` would fill it in. */
+/** An id in the path. An operation that cannot be undone has no `example`, because `/docs` would prefill it. */
 export function IdParam(name: string, example?: number, description = 'The id of the waitlist.'): ParameterDecorator {
-  return (target, method, index) => {
-    Param(name, idPipe(name))(target, method, index);
-    const descriptor = Object.getOwnPropertyDescriptor(target, method as string) as TypedPropertyDescriptor<unknown>;
-    const schema = { name, schema: { ...ID_SCHEMA, example }, description };
-    ApiParam(schema)(target, method as string, descriptor);
-  };
+  const faultOf = (text: string) => (parseId(text) === null ? broken('format', ID_RULE, name) : null);
+  return pathParam(name, { faultOf, transform: Number }, { ...ID_SCHEMA, example }, description);
 }
 
-function idPipe(name: string): PathPipe {
-  return {
-    faultOf: (text) => (parseId(text) === null ? broken('format', ID_RULE, name) : null),
-    transform: Number,
-  };
-}
-
-/** A uuid in the path, without an example, which `/docs` would fill in. */
+/** A uuid in the path. It has no example, because `/docs` would prefill it. */
 export function UuidParam(name: string, description: string): ParameterDecorator {
+  const faultOf = (text: string) => (isUuid(text) ? null : broken('format', 'must be a uuid', name));
+  const schema = { ...UUID_SCHEMA, type: 'string', pattern: UUID_PATTERN, example: undefined };
+  return pathParam(name, { faultOf, transform: (text) => text.toLowerCase() }, schema, description);
+}
+
+function pathParam(name: string, pipe: PathPipe, schema: object, description: string): ParameterDecorator {
   return (target, method, index) => {
-    Param(name, uuidPipe(name))(target, method, index);
+    Param(name, pipe)(target, method, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, method as string) as TypedPropertyDescriptor<unknown>;
-    const schema = {
-      name,
-      schema: { ...UUID_SCHEMA, type: 'string', pattern: UUID_PATTERN, example: undefined },
-      description,
-    };
-    ApiParam(schema)(target, method as string, descriptor);
+    ApiParam({ name, schema, description })(target, method as string, descriptor);
   };
 }
 
-function uuidPipe(name: string): PathPipe {
-  return {
-    faultOf: (text) => (isUuid(text) ? null : broken('format', 'must be a uuid', name)),
-    transform: (text) => text.toLowerCase(),
-  };
-}
-
-type Dto = Readonly<Record<string, unknown>>;
 type Reader = (value: unknown) => unknown;
 
 function text(options: TextOptions & { readonly type?: Class }, read: Reader) {
-  return field({ type: String, ...options }, [Holds('text', textFault(options))], { read });
+  return field({ type: String, ...options }, [Holds('text', textFault(options))], read);
 }
 
 function field(
   { lenient, optional: isOptional, unless, isHidden, ...schema }: FieldOptions & Readonly<Record<string, unknown>>,
   rules: readonly PropertyDecorator[],
-  { read: readNotation }: { readonly read?: Reader } = {},
+  readNotation?: Reader,
 ) {
   const optional = isOptional ?? (unless !== undefined || schema.default !== undefined);
   // IsOptional would skip null as well as undefined.
-  const isSkipped = (value: unknown, dto: Dto) =>
-    (optional && value === undefined && (!unless || isOneGiven(dto, unless))) || (schema.nullable && value === null);
+  const isSkipped = (value: unknown, request: Values) =>
+    (optional && value === undefined && (!unless || isOneGiven(request, unless))) ||
+    (schema.nullable && value === null);
   return applyDecorators(
     ...(isHidden ? [] : [ApiProperty({ ...schema, required: !optional })]),
-    Expose(),
-    Type(() => Opaque),
-    ...(lenient && readNotation ? [Transform(({ value }: TransformFnParams) => readNotation(value))] : []),
-    ...(optional || schema.nullable ? [ValidateIf((dto: Dto, value) => !isSkipped(value, dto))] : []),
+    ...(lenient && readNotation ? [Reads(readNotation)] : []),
+    ...(optional || schema.nullable ? [ValidateIf((request: Values, value) => !isSkipped(value, request))] : []),
     ...(unless ? [NeededUnless(unless)] : []),
     ...(optional ? [] : [IsDefined(withFault('required', 'is required'))]),
     ...rules,
   );
 }
 
-/**
- * The type of everything that is not a DTO: without one, class-transformer copies whatever object stands in place of a
- * scalar, which takes seconds for an object of many keys.
- */
-@Exclude()
-class Opaque {}
-
-/** Reads the value of the request itself, not the copy that class-transformer made. */
 function Reads(reader: Reader): PropertyDecorator {
-  return Transform(({ obj, key }: TransformFnParams) => reader((obj as Record<string, unknown>)[key]));
-}
-
-function Unchanged(): PropertyDecorator {
-  return Reads((value) => value);
+  return Transform(({ value }: TransformFnParams) => reader(value));
 }
 
 function isAbsent(value: unknown): value is null | undefined {
@@ -360,50 +326,47 @@ const plusOfSpaces: Reader = (value) => (typeof value === 'string' ? value.trim(
 
 const plusOfFirstSpace: Reader = (value) => (typeof value === 'string' ? value.replace(/^ (?=\d)/, '+') : value);
 
-/** Finds the faults of a value. Their paths are within the value: empty for the value itself, `[0]` for an item. */
-type FindFaults<Value> = (value: Value) => FieldFault | readonly FieldFault[] | null;
+type FindFaults = (value: unknown) => Faults;
 
 /** A fault of the value itself, or of the path `field` within it. */
 export function broken(rule: Rule, message: string, field = ''): FieldFault {
   return { field, rule, message };
 }
 
-/** Options of a class-validator rule. Its message is only text, so it carries the fault as JSON; `read` parses it. */
-function withFault(rule: Rule, message: string): { readonly message: string } {
-  return { message: JSON.stringify([broken(rule, message)]) };
+/** Options of a class-validator rule. Its context finds the faults of a value that breaks it; `request.ts` calls it. */
+function withFault(rule: Rule, message: string): { readonly context: Check } {
+  return { context: () => broken(rule, message) };
 }
 
 /**
- * One more rule of a field, checked if the others hold. It stands above the field's decorator: the lowest applies first.
- * `findFaults` also gets the request, whose other fields may be malformed.
+ * One more rule of a field, checked if the others hold. It stands above the field's decorator: the lowest is first.
+ * `check` also gets the request. Its other fields may be malformed.
  */
-export function Holds<Value>(
-  name: string,
-  findFaults: (value: Value, request: Dto) => ReturnType<FindFaults<Value>>,
-): PropertyDecorator {
-  const faultsOf = ({ value, object }: ValidationArguments) => [findFaults(value as Value, object as Dto) ?? []].flat();
-  const validate = (_: unknown, checked?: ValidationArguments) => faultsOf(checked as ValidationArguments).length === 0;
-  const defaultMessage = (failed?: ValidationArguments) => JSON.stringify(faultsOf(failed as ValidationArguments));
-  return ValidateBy({ name, validator: { validate, defaultMessage } });
+export function Holds<Value>(name: string, check: Check<Value>): PropertyDecorator {
+  const validate = (value: unknown, { object }: ValidationArguments) => {
+    const faults = check(value as Value, object as Values);
+    return faults === null || [faults].flat().length === 0;
+  };
+  return ValidateBy({ name, validator: { validate } }, { context: check });
 }
 
 /** A field that has no meaning beside `other`. Generated clients send `unset`, its default value, all the same. */
 export function NotWith(other: string, unset?: unknown): PropertyDecorator {
-  const validate = (value: unknown, context?: { readonly object: object }) =>
-    value === unset || (context?.object as Dto)[other] === undefined;
-  const { message } = withFault('one_of', `must not be given with ${other}`);
-  return ValidateBy({ name: 'notWith', validator: { validate, defaultMessage: () => message } });
+  return Holds('notWith', (value, request) =>
+    value === unset || request[other] === undefined ? null : broken('one_of', `must not be given with ${other}`),
+  );
 }
 
 function NeededUnless(others: readonly string[]): PropertyDecorator {
-  const validate = (value: unknown, context?: { readonly object: object }) =>
-    !isBlank(value) || isOneGiven(context?.object as Dto, others);
-  const { message } = withFault('required', `is required unless a ${others.join(' or ')} is given`);
-  return ValidateBy({ name: 'neededUnless', validator: { validate, defaultMessage: () => message } });
+  return Holds('neededUnless', (value, request) =>
+    !isBlank(value) || isOneGiven(request, others)
+      ? null
+      : broken('required', `is required unless a ${others.join(' or ')} is given`),
+  );
 }
 
-function isOneGiven(dto: Dto, names: readonly string[]): boolean {
-  return names.some((name) => !isBlank(dto[name]));
+function isOneGiven(request: Values, names: readonly string[]): boolean {
+  return names.some((name) => !isBlank(request[name]));
 }
 
 function isBlank(value: unknown): boolean {
@@ -411,12 +374,12 @@ function isBlank(value: unknown): boolean {
 }
 
 /** The faults of the result of `read`. */
-const nestedFaults: FindFaults<unknown> = (value) => {
+const nestedFaults: FindFaults = (value) => {
   if (value instanceof Malformed) return value.faults;
   return isAbsent(value) ? broken('type', 'must be a JSON object') : null;
 };
 
-export function textFault({ minLength = 0, maxLength, pattern }: TextBounds): FindFaults<unknown> {
+export function textFault({ minLength = 0, maxLength, pattern }: TextBounds): FindFaults {
   const expression = pattern === undefined ? undefined : new RegExp(pattern);
   return (value) => {
     if (typeof value !== 'string') return broken('type', 'must be text');
@@ -431,14 +394,14 @@ export function textFault({ minLength = 0, maxLength, pattern }: TextBounds): Fi
   };
 }
 
-/** Code points, as databases count them; `MaxLength` ignores variation selectors. Long text is not counted to its end. */
+/** Code points, as in databases; `MaxLength` ignores variation selectors. Long text is not counted to its end. */
 function countCharacters(text: string, min: number, max: number): number {
   // A code point has one code unit or two.
   const isDecided = (text.length >= 2 * min && text.length <= max) || text.length > 2 * max;
   return isDecided ? text.length : [...text].length;
 }
 
-function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaults<unknown>): PropertyDecorator[] {
+function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaults): PropertyDecorator[] {
   const allFaults = (items: readonly unknown[]) =>
     items.flatMap((item, index) => within(`[${index}]`, [itemFaults(item) ?? []].flat()));
   return [
@@ -450,7 +413,7 @@ function listRules({ minItems = 0, maxItems }: ListOptions, itemFaults: FindFaul
 }
 
 export const metadataFault =
-  (maxBytes = METADATA_BYTES_MAX): FindFaults<unknown> =>
+  (maxBytes = METADATA_BYTES_MAX): FindFaults =>
   (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return broken('type', 'must be a JSON object');

@@ -23,6 +23,19 @@ export const PHONE_SCHEMA = {
   example: '+14155550123',
 } as const;
 
+/** Room for the values of later versions. */
+const OPEN_ENUM_LENGTH_MAX = 64;
+
+/** For responses. A later version may add values, so clients must accept unknown ones; `enum` would make them fail. */
+export function openEnum(values: readonly string[]) {
+  return { type: 'string', maxLength: OPEN_ENUM_LENGTH_MAX, 'x-extensible-enum': [...values] } as const;
+}
+
+/** A list of {@link openEnum}; its bound leaves room for more values. */
+export function openEnumList(values: readonly string[]) {
+  return { type: 'array', maxItems: 100, items: openEnum(values) } as const;
+}
+
 /** Whole numbers that both JavaScript and 64-bit languages hold exactly. */
 export const ID_SCHEMA = { type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 export const COUNT_SCHEMA = { ...ID_SCHEMA, minimum: 0 } as const;
@@ -41,11 +54,7 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-export const UUID_SCHEMA = {
-  format: 'uuid',
-  maxLength: 36,
-  example: '0199f2a4-5b6c-7def-8a90-123456789abc',
-} as const;
+export const UUID_SCHEMA = { format: 'uuid', maxLength: 36, example: '0199f2a4-5b6c-7def-8a90-123456789abc' } as const;
 
 export const TIMESTAMP_SCHEMA = {
   description: 'UTC, `YYYY-MM-DD_HH-MM-SS`.',
@@ -54,7 +63,7 @@ export const TIMESTAMP_SCHEMA = {
   example: '2026-11-21_09-30-00',
 } as const;
 
-/** The moment as {@link TIMESTAMP_SCHEMA} describes it. Formatting the output of `toISOString` takes three times as long. */
+/** The moment as in {@link TIMESTAMP_SCHEMA}. Reformatting the output of `toISOString` takes three times as long. */
 export function timestamp(moment: Date): string {
   const date = `${moment.getUTCFullYear()}-${twoDigits(moment.getUTCMonth() + 1)}-${twoDigits(moment.getUTCDate())}`;
   const time = `${twoDigits(moment.getUTCHours())}-${twoDigits(moment.getUTCMinutes())}-${twoDigits(moment.getUTCSeconds())}`;
@@ -67,7 +76,7 @@ const CONTRACT_TIME = /^(\d{4}-\d{2}-\d{2})_(\d{2})-(\d{2})-(\d{2})$/;
 /** 1970 to 9999. */
 const TIME_MAX_MS = 253_402_300_799_999;
 
-/** The moment that a text in ISO 8601 or in the form of {@link TIMESTAMP_SCHEMA} names, from 1970 on; otherwise null. */
+/** The moment that a text names in ISO 8601 or as {@link TIMESTAMP_SCHEMA}, from 1970 on; otherwise null. */
 export function parseTime(text: string): Date | null {
   const [, date, time = '00:00', offset = 'Z'] = ISO_TIME.exec(text.replace(CONTRACT_TIME, '$1T$2:$3:$4')) ?? [];
   if (date === undefined || !isDate(date)) return null;
@@ -109,7 +118,7 @@ export function parseZonedTime(text: string): Date | null {
   return ZONED_TIME.test(text) ? parseTime(text) : null;
 }
 
-/** ASCII without spaces and quotes, each `%` followed by two hex digits: a subset of RFC 3986 that every client parses. */
+/** ASCII without spaces and quotes, each `%` with two hex digits: a subset of RFC 3986 that every client parses. */
 const URI_TEXT = String.raw`(?:[\w.~!$&'()*+,;=:@/?-]|%[\dA-F]{2})*`;
 const HTTP_URL = new RegExp(String.raw`^https?://(?:\[[\dA-F:.]+\])?${URI_TEXT}(?:#${URI_TEXT})?$`, 'i');
 export const HTTP_URL_RULE = 'must be an http or https URL, other characters than ASCII percent-encoded';

@@ -11,8 +11,8 @@ export function isInternational(phone: string): boolean {
 }
 
 /**
- * The normal form by which phone numbers match: E.164. `region` is the country of a number without a country code. Null if
- * the text is not a phone number there.
+ * The normal form by which phone numbers match: E.164. A number without a country code is of `region`. Null if it is no
+ * phone number there.
  */
 export function phoneKey(phone: string, region: string | null): string | null {
   const defaultCountry = (region ?? undefined) as CountryCode | undefined;

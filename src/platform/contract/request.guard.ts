@@ -36,11 +36,11 @@ interface Reading {
 type RouteArguments = Readonly<Record<string, { index: number; data?: unknown; pipes?: readonly unknown[] }>>;
 
 /**
- * Reads path, query and body as the DTOs that the handler declares, and refuses all their faults at once. Nest would run a
- * pipe for each argument, and answer with the fault of the first that throws. It would also change data: its
- * ValidationPipe deletes `constructor` and `prototype` keys from metadata, reads a null body as an empty object, and
- * converts path parameters before their own pipe runs (`1e3` becomes 1000). An interceptor would take a tenth of a
- * lookup's time for its observables. See docs/decisions/validation.md.
+ * Reads path, query and body as the DTOs that the handler declares, and refuses all their faults at once. Nest would
+ * run a pipe for each argument, and answer with the first fault. Its ValidationPipe also changes data: it deletes
+ * `constructor` and `prototype` keys from metadata, reads a null body as an empty object, and converts path parameters
+ * too early (`1e3` becomes 1000). An interceptor would take a tenth of a lookup's time. See
+ * docs/decisions/validation.md.
  */
 export class RequestGuard implements CanActivate {
   private readonly readings = new WeakMap<object, Reading>();
@@ -101,7 +101,8 @@ function readAll({ headerRule, path, query, body, queryParameters }: Reading, re
     const fault = pipe.faultOf(params[name] ?? '');
     if (fault) faults.push(fault);
   }
-  if (queryParameters) faults.push(...parametersOf(request).filter((name) => !queryParameters.has(name)).map(unknownField)); // prettier-ignore
+  const unknowns = queryParameters && parametersOf(request).filter((name) => !queryParameters.has(name));
+  if (unknowns) faults.push(...unknowns.map(unknownField));
   if (query) request.query = readAs(query, request.query);
   if (body) request.body = readAs(body, request.body);
   if (faults.length > 0) throw Problem.invalid(faults);

@@ -139,11 +139,7 @@ const CATALOG = {
     detail: 'This path does not support this method.',
     remedy: 'Use one of the methods in the `Allow` header.',
   },
-  REQUEST_TIMEOUT: {
-    status: 408,
-    detail: 'The request took too long to arrive.',
-    remedy: 'Send it again.',
-  },
+  REQUEST_TIMEOUT: { status: 408, detail: 'The request took too long to arrive.', remedy: 'Send it again.' },
   ACCOUNT_EXISTS: {
     status: 409,
     detail: 'An account with this email already exists.',
@@ -183,11 +179,7 @@ const CATALOG = {
     detail: 'This waitlist cannot have more webhooks.',
     remedy: 'Delete a webhook that is not needed. One that is off counts too.',
   },
-  WEBHOOK_OFF: {
-    status: 409,
-    detail: 'This webhook is off.',
-    remedy: 'Turn it on with `is_active: true` first.',
-  },
+  WEBHOOK_OFF: { status: 409, detail: 'This webhook is off.', remedy: 'Turn it on with `is_active: true` first.' },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     detail: 'The first request with this Idempotency-Key is still under way.',
@@ -208,20 +200,11 @@ const CATALOG = {
     detail: 'The body is larger than this operation accepts.',
     remedy: 'Send less: at most 256 KiB, 1 MiB when offboarding or erasing, or 1 GiB when importing.',
   },
-  PATH_TOO_LONG: {
-    status: 414,
-    detail: 'The path is too long.',
-    remedy: 'Shorten it.',
-  },
+  PATH_TOO_LONG: { status: 414, detail: 'The path is too long.', remedy: 'Shorten it.' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     detail: 'The body must be JSON in UTF-8, sent as application/json and without a Content-Encoding.',
     remedy: 'Send `Content-Type: application/json`, or `text/csv` when importing, and the body uncompressed.',
-  },
-  EXPECTATION_FAILED: {
-    status: 417,
-    detail: 'The only expectation that is met is 100-continue.',
-    remedy: 'Send the request without the header `Expect`.',
   },
   WAITLIST_RULE_BROKEN: {
     status: 422,
@@ -255,11 +238,7 @@ const CATALOG = {
     detail: 'Too many failed logins; wait before the next.',
     remedy: 'Wait for the number of seconds in `Retry-After`, and check the password.',
   },
-  HEADERS_TOO_LARGE: {
-    status: 431,
-    detail: 'The headers are too large.',
-    remedy: 'Send fewer or shorter headers.',
-  },
+  HEADERS_TOO_LARGE: { status: 431, detail: 'The headers are too large.', remedy: 'Send fewer or shorter headers.' },
   INTERNAL_ERROR: {
     status: 500,
     detail: 'Something went wrong on the server.',
@@ -282,7 +261,7 @@ const CATALOG = {
     retryAfterSeconds: 10,
     detail: 'This instance is busy with other imports or exports; try again.',
     remedy:
-      'Wait for the number of seconds in `Retry-After`. An instance carries out two imports and two exports at once; an export counts until its last byte is sent.',
+      'Wait for the number of seconds in `Retry-After`. An instance carries out two imports and two exports at once, one of each for an account; an export counts until its last byte is sent.',
   },
   STARTING: {
     status: 503,

@@ -104,8 +104,8 @@ export function safeError(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
   const isQuery = error instanceof QueryFailedError;
   const { code, errno } = (isQuery ? error.driverError : error) as { code?: string; errno?: number };
-  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)).join('\n'); // prettier-ignore
+  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? [];
   const message = isQuery ? '' : error.message;
   // The bundled class has another name.
-  return { type: isQuery ? 'QueryFailedError' : error.name, code, errno, message, stack: frames ?? '' };
+  return { type: isQuery ? 'QueryFailedError' : error.name, code, errno, message, stack: frames.join('\n') };
 }

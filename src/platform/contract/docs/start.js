@@ -113,8 +113,7 @@ function withoutBearer(authorized) {
 }
 
 /**
- * A plugin: an operation shows its own responses. The shared ones and the headers that all have are explained at the top.
- * A failure shows its codes and remedies only, because all failures have the same body.
+ * A plugin: an operation shows its own responses, failures only with codes and remedies. What all share is at the top.
  */
 function showOwnResponses({ paths, components }, errors) {
   const commonHeaders = Object.keys(components.responses.BadRequest.headers);

@@ -3,11 +3,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
 	"os"
 	"reflect"
+	"strings"
 
 	waitlist "github.com/waitlist/client"
 )
@@ -112,6 +114,14 @@ func main() {
 	revoked := problemOf(listing.Execute())
 	equal([]any{revoked.Status, revoked.ErrorCode}, []any{int32(401), "INVALID_ACCOUNT_KEY"})
 
+	// An answer of a later version, with values that this one does not list
+	var later waitlist.Signup
+	reread(ada, &later, `"waiting"`, `"invited"`)
+	equal(later.Status, "invited")
+	var laterKey waitlist.CreatedAccountKey
+	reread(created, &laterKey, `"read"`, `"delete"`)
+	equal(laterKey.Scope, "delete")
+
 	// What can go wrong
 	nobody := problemOf(client.SignupAPI.GetSignup(ctx).WaitlistId(1).Email("nobody@example.com").Execute())
 	equal([]any{nobody.Status, nobody.ErrorCode}, []any{int32(404), "NO_WAITER_FOUND"})
@@ -143,6 +153,18 @@ func must[Answer, Response any](answer Answer, _ Response, err error) Answer {
 		os.Exit(1)
 	}
 	return answer
+}
+
+// reread reads an answer whose text has changed.
+func reread(answer, changed any, oldnew ...string) {
+	text, err := json.Marshal(answer)
+	if err == nil {
+		err = json.Unmarshal([]byte(strings.NewReplacer(oldnew...).Replace(string(text))), changed)
+	}
+	if err != nil {
+		log.Output(2, err.Error())
+		os.Exit(1)
+	}
 }
 
 func problemOf[Answer, Response any](_ Answer, _ Response, err error) waitlist.Problem {

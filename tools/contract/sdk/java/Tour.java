@@ -1,3 +1,7 @@
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Objects;
 import waitlist.client.ApiClient;
@@ -18,6 +22,7 @@ import waitlist.client.model.KeyScope;
 import waitlist.client.model.OffboardWaiters;
 import waitlist.client.model.Problem;
 import waitlist.client.model.Question;
+import waitlist.client.model.Signup;
 import waitlist.client.model.Waiter;
 import waitlist.client.model.WaiterId;
 
@@ -77,7 +82,7 @@ public class Tour {
     // Find
     equal(emails(waiters.listWaiters().apiKey(apiKey).search("ED").execute()), List.of("edsger@example.com"));
     var left = waiters.listWaiters().waitlistId(1L).email("ada@example.com").offboardedRequest(true).execute().get(0);
-    equal(List.of(left.getId(), left.getStatus().getValue()), List.of(adasId, "offboarded"));
+    equal(List.of(left.getId(), left.getStatus()), List.of(adasId, "offboarded"));
     equal(left.getWaitlistApiKey(), null);
 
     // Another waitlist, with questions; its key in the header
@@ -111,6 +116,12 @@ public class Tour {
     accountKeys.revokeAccountKey(created.getId()).execute();
     var revoked = problemOf(listing::execute);
     equal(List.of(revoked.getStatus(), revoked.getErrorCode()), List.of(401, "INVALID_ACCOUNT_KEY"));
+
+    // An answer of a later version, with values that this one does not list
+    var lookup = HttpRequest.newBuilder(URI.create(url + "/api/v1/signup?waitlist_id=1&email=ada@example.com")).build();
+    var text = HttpClient.newHttpClient().send(lookup, HttpResponse.BodyHandlers.ofString()).body();
+    equal(Signup.fromJson(text.replace("\"offboarded\"", "\"invited\"")).getStatus(), "invited");
+    equal(created.getScope(), "read");
 
     // What can go wrong
     var nobody = problemOf(() -> signups.getSignup(1L).email("nobody@example.com").execute());

@@ -4,7 +4,7 @@ import sys
 
 from waitlist_client import ApiClient, Configuration, CreateSignup, SignupApi
 from waitlist_client import AccountKeyApi, Answer, AnswerValue, AuthApi, CreateAccountKey, CreateTokens, CreateWaitlist
-from waitlist_client import OffboardWaiters, Question, WaiterApi, WaiterId, WaitlistApi
+from waitlist_client import AccountKey, OffboardWaiters, Question, Waiter, WaiterApi, WaiterId, WaitlistApi
 from waitlist_client.exceptions import ApiException
 
 url, email, password, api_key = sys.argv[1:]
@@ -97,6 +97,11 @@ assert len(program.list_waiters(waitlist_id=launch.id)) == 1
 account_keys.revoke_account_key(account_key.id)
 revoked = problem_of(program.list_waiters, waitlist_id=launch.id)
 assert (revoked.status, revoked.error_code) == (401, "INVALID_ACCOUNT_KEY")
+
+# An answer of a later version, with values that this one does not list
+later = Waiter.from_dict({**line[0].to_dict(), "status": "invited", "credit": "bought", "credit_reasons": ["rumor"]})
+assert (later.status, later.credit, later.credit_reasons) == ("invited", "bought", ["rumor"])
+assert AccountKey.from_dict({**account_key.to_dict(), "scope": "delete"}).scope == "delete"
 
 # What can go wrong
 nobody = problem_of(signups.get_signup, waitlist_id=1, email="nobody@example.com")

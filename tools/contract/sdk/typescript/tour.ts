@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { Configuration, SignupApi } from 'waitlist-client';
 import { AccountKeyApi, AuthApi, type ListWaitersRequest, WaiterApi, WaitlistApi } from 'waitlist-client';
+import { AccountKeyFromJSON, WaiterFromJSON } from 'waitlist-client';
 import { type Problem, ProblemFromJSON, ResponseError } from 'waitlist-client';
 
 const [basePath = '', email = '', password = '', api_key = ''] = process.argv.slice(2);
@@ -113,6 +114,11 @@ assert.equal((await program.listWaiters({ waitlist_id: launch.id })).length, 1);
 await accountKeys.revokeAccountKey({ id });
 const revoked = await problemOf(program.listWaiters({ waitlist_id: launch.id }));
 assert.deepEqual([revoked.status, revoked.error_code], [401, 'INVALID_ACCOUNT_KEY']);
+
+// An answer of a later version, with values that this one does not list
+const later = WaiterFromJSON({ ...first, status: 'invited', credit: 'bought', credit_reasons: ['rumor'] });
+assert.deepEqual([later.status, later.credit, later.credit_reasons], ['invited', 'bought', ['rumor']]);
+assert.equal(AccountKeyFromJSON({ id, scope: 'delete' }).scope, 'delete');
 
 // What can go wrong
 const nobody = await problemOf(signups.getSignup({ waitlist_id: 1, email: 'nobody@example.com' }));

@@ -115,8 +115,8 @@ class AccessTokenGuard extends OwnerGuard {
 }
 
 /**
- * Passes all requests; `request.user` is null without a valid access token or account key. Pages send placeholders in the
- * headers, so what is unknown counts as none. An expired token of ours is refused, so that its owner logs in again.
+ * Passes all requests. Without a valid token or account key, `request.user` is null, because pages send placeholders.
+ * An expired token of ours is refused, so that its owner logs in again.
  */
 @Injectable()
 class OptionalOwnerGuard extends OwnerGuard {

@@ -14,7 +14,7 @@ import { ApiProblems } from '../platform/problems/api-problems.js';
 import { CurrentCaller, OwnerOnly, TokenOnly } from './access.js';
 import { AccountKeyDto, CreateAccountKeyDto, CreatedAccountKeyDto } from './account-key.dto.js';
 import { ACCOUNT_KEYS_MAX, AccountKeyService } from './account-key.service.js';
-import { REPEAT_PROBLEMS, Repeatable, Write } from './owner-write.js';
+import { REPEAT_PROBLEMS, Repeatable, Write } from './repeatable.js';
 import type { Caller } from './token.service.js';
 
 /** The operation that takes the id of a new key. */

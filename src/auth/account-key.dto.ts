@@ -1,18 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { FutureTime, OneOf, Text } from '../platform/contract/fields.js';
-import { ID_SCHEMA, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
+import { ID_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
 import { KEY_SCOPES, type KeyScope } from './account-key.entity.js';
 import type { AccountKey, CreatedAccountKey, NewAccountKey } from './account-key.service.js';
 
-const NAME = {
-  maxLength: 100,
-  description: 'A name that tells the keys of the account apart.',
-  example: 'Monthly report',
-} as const;
+const NAME = { maxLength: 100, description: 'A label for the key.', example: 'Monthly report' } as const;
 const SCOPE = {
-  enum: [...KEY_SCOPES],
-  enumName: 'KeyScope',
   description: '`read` opens the operations that only read, `manage` also those that write.',
   example: 'read',
 } as const;
@@ -24,7 +18,7 @@ export class CreateAccountKeyDto {
   @Text({ ...NAME, minLength: 1 })
   name!: string;
 
-  @OneOf(SCOPE)
+  @OneOf({ ...SCOPE, enum: KEY_SCOPES, enumName: 'KeyScope' })
   scope!: KeyScope;
 
   @FutureTime({
@@ -47,7 +41,7 @@ export class AccountKeyDto {
   @ApiProperty(NAME)
   name!: string;
 
-  @ApiProperty(SCOPE)
+  @ApiProperty({ ...SCOPE, ...openEnum(KEY_SCOPES) })
   scope!: KeyScope;
 
   @ApiProperty({ maxLength: 6, description: 'The first six characters of the key.', example: '0b1d2c' })

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { BackgroundTask } from '../platform/background-task.js';
+import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js';
 import { Database } from '../platform/database/database.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
-import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
+import { OwnerWriteService } from '../platform/idempotency/owner-write.service.js';
 import { Problem } from '../platform/problems/problem.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import type { AccountKeyEntity } from './account-key.entity.js';
@@ -37,12 +37,10 @@ export class AccountKeyService implements BeforeApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly keys: AccountKeyStore,
-    private readonly writes: OwnerWrites,
-  ) {}
-
-  /** Starts to write uses. `onFailure` gets every error except an unavailable database; the uses are then written later. */
-  watch(onFailure: (error: unknown) => void): void {
-    this.task.start(onFailure);
+    private readonly writes: OwnerWriteService,
+    tasks: BackgroundTasks,
+  ) {
+    tasks.add(this.task, 'could not record the use of an account key yet');
   }
 
   /** The caller with this key; null if it is unknown, revoked or expired. Reads the database each time. */
@@ -77,7 +75,7 @@ export class AccountKeyService implements BeforeApplicationShutdown {
     return this.keys.list(accountId);
   }
 
-  /** Ends a key at once, on every replica. @throws Problem `ACCOUNT_KEY_NOT_FOUND`, also for a key of another account */
+  /** Ends a key at once, on every replica. @throws Problem `ACCOUNT_KEY_NOT_FOUND`, also for another account's key */
   async revoke(id: number, write: OwnerWrite): Promise<void> {
     const work = () =>
       this.database.transaction(async (manager, session) => {

@@ -42,7 +42,7 @@ export class AccountStore {
     });
   }
 
-  /** Sets the password and ends all logins but `kept`. Returns false, without a change, if that one has ended meanwhile. */
+  /** Sets the password and ends all logins but `kept`. Returns false and changes nothing if that one has ended. */
   async changePassword(kept: LoginEntity, passwordHash: string, origin: Origin): Promise<boolean> {
     const { accountId, tokenVersion } = kept;
     const event = { id: uuidV7(), accountId, action: 'password_changed', ...origin } as const;
@@ -51,7 +51,8 @@ export class AccountStore {
       if ((await session.one(this.audit.findDone([event.id]))).size > 0) return true;
       const next = tokenVersion + 1;
       // The version also guards against a change or a disabled account since the password was verified.
-      const { affected } = await manager.update(AccountEntity, { id: accountId, tokenVersion }, { passwordHash, tokenVersion: next }); // prettier-ignore
+      const changes = { passwordHash, tokenVersion: next };
+      const { affected } = await manager.update(AccountEntity, { id: accountId, tokenVersion }, changes);
       if (affected !== 1) return false;
       await manager.update(LoginEntity, { id: kept.id }, { tokenVersion: next });
       await session.one(this.audit.record(event));

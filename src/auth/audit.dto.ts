@@ -1,11 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Id, Uuid, WholeNumber } from '../platform/contract/fields.js';
-import { ID_SCHEMA, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
-import { AUDIT_ACTIONS, type AuditAction, type AuditFilter, type RecordedEvent } from '../platform/audit/audit-log.js';
+import { ID_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
+import {
+  AUDIT_ACTIONS,
+  type AuditAction,
+  type AuditFilter,
+  type RecordedEvent,
+  SUBJECTS_MAX,
+} from '../platform/audit/audit-log.js';
 
 /** One offboarding names up to 1,000 people, so a page names up to 50,000. */
 export const PAGE_SIZE_MAX = 50;
-const SUBJECTS_MAX = 1_000;
 
 export class ListAuditEventsDto {
   @Id({ optional: true, lenient: true, description: 'Lists only the events of this waitlist.' })
@@ -32,7 +37,7 @@ export class AuditEventDto {
   @ApiProperty(TIMESTAMP_SCHEMA)
   created_at!: string;
 
-  @ApiProperty({ enum: AUDIT_ACTIONS, enumName: 'AuditAction', description: 'The kind of event.' })
+  @ApiProperty({ ...openEnum(AUDIT_ACTIONS), description: 'The kind of event.' })
   action!: AuditAction;
 
   @ApiProperty({ ...UUID_SCHEMA, description: 'The account that the event belongs to.' })

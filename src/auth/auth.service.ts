@@ -29,8 +29,7 @@ export class AuthService {
 
   /**
    * A new pair for an account's email and password.
-   * @throws Problem `WRONG_CREDENTIALS`, the same for a wrong email and a wrong password; `TOO_MANY_ATTEMPTS` after many
-   * failures, the same for emails with and without an account; `QUEUE_FULL` when too many logins wait
+   * @throws Problem `WRONG_CREDENTIALS` for any fault; `TOO_MANY_ATTEMPTS`, without an account too; `QUEUE_FULL`
    */
   async logIn(email: string, password: string, request: Sender): Promise<TokenPair> {
     const account = await this.authenticate(emailKey(email) ?? '', password, request);
@@ -42,8 +41,8 @@ export class AuthService {
 
   /**
    * Sets another password, and ends all logins of the account but the caller's.
-   * @throws Problem `WRONG_PASSWORD`; `TOO_MANY_ATTEMPTS` and `QUEUE_FULL` as in {@link logIn}; `INVALID_REQUEST` for a bad
-   * new password; `INVALID_TOKEN` if the caller's login has ended meanwhile
+   * @throws Problem `WRONG_PASSWORD`; `INVALID_REQUEST` for a bad new password; `INVALID_TOKEN` if the caller's login
+   * has ended; `TOO_MANY_ATTEMPTS` and `QUEUE_FULL` as in {@link logIn}
    */
   async changePassword(
     { account: { id }, login }: TokenCaller,
@@ -53,7 +52,7 @@ export class AuthService {
   ): Promise<void> {
     const { email, emailKey } = await this.accounts.getById(id);
     if (!(await this.authenticate(emailKey, currentPassword, request))) throw wrongPassword();
-    await requirePassword(newPassword, email, 'new_password');
+    await this.requirePassword(newPassword, email, 'new_password');
     const passwordHash = await this.passwords.hash(newPassword);
     const isChanged = await this.accounts.changePassword(login, passwordHash, this.audit.originOf(request));
     if (!isChanged) throw new Problem('INVALID_TOKEN');
@@ -66,7 +65,7 @@ export class AuthService {
   async createAccount(email: string, password: string, { isRandom = false } = {}): Promise<AccountEntity> {
     const key = emailKey(email);
     if (key === null) throw Problem.invalid([{ ...invalidEmail(email), field: 'email' }]);
-    if (!isRandom) await requirePassword(password, email);
+    if (!isRandom) await this.requirePassword(password, email);
     try {
       return await this.accounts.insert({
         uuid: uuidV7(),
@@ -83,10 +82,17 @@ export class AuthService {
     }
   }
 
+  /** @throws Problem `INVALID_REQUEST` for a password that an account must not have */
+  async requirePassword(password: string, email: string, field = 'password'): Promise<void> {
+    if (!fitsPasswordRule(password)) throw Problem.invalid([{ field, rule: 'min_length', message: PASSWORD_RULE }]);
+    if (!(await isEasilyGuessed(password, email))) return;
+    throw Problem.invalid([{ field, rule: 'strength', message: STRENGTH_RULE }]);
+  }
+
   /** Sets a password and ends all logins of the account. @throws Problem `ACCOUNT_NOT_FOUND`, `INVALID_REQUEST` */
   async setPassword(email: string, password: string): Promise<AccountEntity> {
     const account = await this.getAccount(email);
-    await requirePassword(password, email);
+    await this.requirePassword(password, email);
     await this.accounts.change(account.id, 'password_set', { passwordHash: await this.passwords.hash(password) });
     return account;
   }
@@ -119,17 +125,19 @@ export class AuthService {
     return account;
   }
 
-  /** The account with this email and password, or null. Counts failures. @throws Problem `TOO_MANY_ATTEMPTS`, `QUEUE_FULL` */
+  /** The account of these credentials, or null. Counts failures. @throws Problem `TOO_MANY_ATTEMPTS`, `QUEUE_FULL` */
   private async authenticate(key: string, password: string, request: Sender): Promise<AccountEntity | null> {
-    const retryAfterSeconds = await this.throttle.waitSeconds(key, request.ip);
+    const retryAfterSeconds = await this.throttle.count(key, request.ip);
     if (retryAfterSeconds > 0) {
       this.metrics.logins.inc({ outcome: 'throttled' });
       this.loginAudit.note({ action: 'login_throttled', emailKey: key, ...this.audit.originOf(request) });
       throw new Problem('TOO_MANY_ATTEMPTS', { retryAfterSeconds });
     }
-    const account = await this.findByPassword(key, password);
+    const account = await this.findByPassword(key, password).catch(async (error: unknown) => {
+      await this.throttle.giveBack(key, request.ip);
+      throw error;
+    });
     if (!account) {
-      await this.throttle.countFailure(key, request.ip);
       this.metrics.logins.inc({ outcome: 'failure' });
       this.loginAudit.note({ action: 'login_failed', emailKey: key, ...this.audit.originOf(request) });
       return null;
@@ -149,12 +157,4 @@ export class AuthService {
 function wrongPassword(): Problem {
   const message = 'is not the password of the account';
   return new Problem('WRONG_PASSWORD', { fields: [{ field: 'current_password', rule: 'match', message }] });
-}
-
-async function requirePassword(password: string, email: string, field = 'password'): Promise<void> {
-  const fits = fitsPasswordRule(password);
-  if (fits && !(await isEasilyGuessed(password, email))) return;
-  throw Problem.invalid([
-    fits ? { field, rule: 'strength', message: STRENGTH_RULE } : { field, rule: 'min_length', message: PASSWORD_RULE },
-  ]);
 }

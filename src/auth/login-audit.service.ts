@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import { AuditLog, type Origin } from '../platform/audit/audit-log.js';
-import { BackgroundTask } from '../platform/background-task.js';
+import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js';
 import { Database } from '../platform/database/database.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
 import { Secrets } from '../platform/secrets/secrets.js';
@@ -24,8 +24,8 @@ interface FailedLogin extends Origin {
 }
 
 /**
- * Writes audit events of failed logins, for existing accounts only. It writes in the background, because the response time
- * must not reveal whether the email has an account.
+ * Writes audit events of failed logins, for existing accounts only: in the background, because the response time must
+ * not reveal whether an account exists.
  */
 @Injectable()
 export class LoginAuditService implements BeforeApplicationShutdown {
@@ -39,13 +39,10 @@ export class LoginAuditService implements BeforeApplicationShutdown {
     private readonly accounts: AccountStore,
     private readonly secrets: Secrets,
     counts: SharedCounts,
+    tasks: BackgroundTasks,
   ) {
+    tasks.add(this.task, 'could not record a failed login');
     this.counter = counts.counter('login-events', WINDOW_SECONDS);
-  }
-
-  /** `onFailure` gets every error except an unavailable database. In both cases the event is lost. */
-  watch(onFailure: (error: unknown) => void): void {
-    this.task.start(onFailure);
   }
 
   note(failure: FailedLogin): void {

@@ -14,8 +14,8 @@ const ADDRESS_WINDOW_SECONDS = 60 * 60;
 
 /**
  * Refuses logins after repeated failures, until the window that began with the first failure has passed. Failures count
- * by address (someone tries one password on many accounts) and by site and email (someone guesses one password; a site may
- * have 65,536 addresses), never by email alone: that would let strangers lock an owner out. See docs/decisions/login.md.
+ * by address, and by site (with 65,536 addresses) and email. Never by email alone: strangers could lock an owner out.
+ * See docs/decisions/login.md.
  */
 @Injectable()
 export class LoginThrottle {
@@ -33,28 +33,37 @@ export class LoginThrottle {
     this.byEmail = counts.counter('login-email', EMAIL_WINDOW_SECONDS);
   }
 
-  /** How long to wait before the next login; 0 if it is allowed. */
-  async waitSeconds(emailKey: string, address: string): Promise<number> {
+  /**
+   * Counts an attempt as a failure before it is judged: parallel ones would all pass a check of the count. Returns how
+   * long to wait; 0 if the attempt is allowed. A refused one does not count.
+   */
+  async count(emailKey: string, address: string): Promise<number> {
     if (!this.isOn) return 0;
     const [atAddress, ofEmail] = await Promise.all([
-      this.byAddress.get(addressKey(address)),
-      this.byEmail.get(this.emailAtAddress(emailKey, address)),
-    ]);
-    const waitMs = Math.max(waitOf(atAddress, ADDRESS_FAILURES_MAX), waitOf(ofEmail, EMAIL_FAILURES_MAX));
-    return Math.ceil(waitMs / 1000);
-  }
-
-  async countFailure(emailKey: string, address: string): Promise<void> {
-    if (!this.isOn) return;
-    await Promise.all([
       this.byAddress.penalty(addressKey(address)),
       this.byEmail.penalty(this.emailAtAddress(emailKey, address)),
     ]);
+    const waitMs = Math.max(waitOf(atAddress, ADDRESS_FAILURES_MAX), waitOf(ofEmail, EMAIL_FAILURES_MAX));
+    if (waitMs > 0) await this.giveBack(emailKey, address);
+    return Math.ceil(waitMs / 1000);
   }
 
-  /** After a success. The address keeps its count, so that nobody clears it by logging in to an account of their own. */
+  /** For an attempt that was not judged. */
+  async giveBack(emailKey: string, address: string): Promise<void> {
+    if (!this.isOn) return;
+    await Promise.all([
+      takeBack(this.byAddress, addressKey(address)),
+      takeBack(this.byEmail, this.emailAtAddress(emailKey, address)),
+    ]);
+  }
+
+  /** After a success. The address keeps its failures: otherwise a login to one's own account would clear them. */
   async forgetFailures(emailKey: string, address: string): Promise<void> {
-    if (this.isOn) await this.byEmail.delete(this.emailAtAddress(emailKey, address));
+    if (!this.isOn) return;
+    await Promise.all([
+      takeBack(this.byAddress, addressKey(address)),
+      this.byEmail.delete(this.emailAtAddress(emailKey, address)),
+    ]);
   }
 
   /** Keyed, so that the counts in Redis reveal no email, not even to a guess. */
@@ -63,6 +72,12 @@ export class LoginThrottle {
   }
 }
 
-function waitOf(failures: RateLimiterRes | null, failuresMax: number): number {
-  return failures && failures.consumedPoints >= failuresMax ? failures.msBeforeNext : 0;
+/** If the window has ended meanwhile, the new count would begin below zero and allow more failures. */
+async function takeBack(counts: RateLimiterAbstract, key: string): Promise<void> {
+  const { consumedPoints } = await counts.reward(key);
+  if (consumedPoints < 0) await counts.delete(key);
+}
+
+function waitOf({ consumedPoints, msBeforeNext }: RateLimiterRes, failuresMax: number): number {
+  return consumedPoints > failuresMax ? msBeforeNext : 0;
 }

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A login of an account: one row, however often it is refreshed. Its current pair of tokens is a pure function of this row,
- * so a retry gets the same pair again although no secret is stored.
+ * A login: one row, however often it is refreshed. Its current pair of tokens is a pure function of this row, so a
+ * retry gets the same pair again although no secret is stored.
  */
 @Entity('login')
 export class LoginEntity {

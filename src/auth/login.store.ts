@@ -53,7 +53,7 @@ export class LoginStore {
   }
 
   /**
-   * Lets exactly one caller use the refresh token `jti` of a live login, and makes that caller's `nextJti` the current one.
+   * Lets exactly one caller use the refresh token `jti` of a live login, and makes its `nextJti` the current one.
    * Returns the row after that to every caller; null if the login has ended.
    */
   rotate(id: string, jti: string, nextJti: string, now: Date): Query<LoginEntity | null> {

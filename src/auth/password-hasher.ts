@@ -7,12 +7,12 @@ import { boundedQueue } from '../platform/limits/bounded-queue.js';
 
 /** OWASP's minimum for argon2id (the library's default algorithm): 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-/** A hash keeps a core busy, so one core is left for everything else; of libuv's four threads, two are left for files. */
+/** A hash keeps a core busy: one core is left for everything else, and two of libuv's four threads for files. */
 const RUNS_MAX = Math.min(Math.max(availableParallelism() - 1, 1), 2);
 /** Some three seconds of work, so that nobody waits beyond a client's patience. */
 const WAITING_MAX = 64;
 
-/** Hashes and verifies passwords, a few at a time, so that a rush of logins does not slow down the rest of the service. */
+/** Hashes and verifies passwords, a few at a time, so that a rush of logins does not slow down the service. */
 @Injectable()
 export class PasswordHasher {
   private readonly enqueue = boundedQueue('hash a password', { runsMax: RUNS_MAX, waitingMax: WAITING_MAX });

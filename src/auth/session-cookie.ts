@@ -6,7 +6,7 @@ import type { TokenPair } from './token.service.js';
 export const SESSION_PATH = 'api/v1/auth/session';
 const SESSION_COOKIE = 'waitlist_session';
 
-/** The cookie that holds the refresh token of a browser's login. Only the operations below {@link SESSION_PATH} get it. */
+/** The cookie with the refresh token of a browser's login. Only operations below {@link SESSION_PATH} get it. */
 @Injectable()
 export class SessionCookie {
   private readonly attributes: string;

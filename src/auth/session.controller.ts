@@ -22,8 +22,8 @@ import { SESSIONS_MAX, type TokenCaller, TokenService } from './token.service.js
 const COOKIE_HEADER = { 'Set-Cookie': { $ref: '#/components/headers/Set-Cookie' } };
 
 /**
- * A "session" of the API is a login of a browser: the access token is for the page's memory, the refresh token stays in a
- * cookie. The list has the logins of other clients too.
+ * A "session" of the API is a login of a browser. Its page keeps the access token in memory, a cookie the refresh
+ * token. The list has the logins of other clients too.
  */
 @ApiTags('Session')
 @ApiExtraModels(SessionDto)

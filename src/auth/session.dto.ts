@@ -27,11 +27,6 @@ export class SessionDto {
   current!: boolean;
 
   static from({ id, createdAt, lastUsedAt }: LoginEntity, currentId: string): SessionDto {
-    return {
-      id,
-      created_at: timestamp(createdAt),
-      last_used_at: timestamp(lastUsedAt),
-      current: id === currentId,
-    };
+    return { id, created_at: timestamp(createdAt), last_used_at: timestamp(lastUsedAt), current: id === currentId };
   }
 }

@@ -92,9 +92,8 @@ export class TokenService {
   }
 
   /**
-   * The next pair of a login, for the bearer of a verified refresh token. A retry with the token that was used last gets the
-   * same pair within the grace period; any other second use ends the login.
-   * @throws Problem `refusal`
+   * The next pair of a login, for the bearer of a verified refresh token. A retry with the token that was used last
+   * gets the same pair within the grace period; any other reuse ends the login. @throws Problem `refusal`
    */
   async renew(
     { account, claims: { sid, jti } }: TokenCaller,
@@ -104,8 +103,8 @@ export class TokenService {
     const now = new Date();
     const nextJti = randomUUID();
     const event = { accountId: account.id, action: 'refresh_token_reused', ...this.audit.originOf(request) } as const;
-    // One transaction: on a node of a cluster that lags behind, a used token looks like a stolen one. The revocation then
-    // conflicts with the rotation that the node does not know yet, and the retry decides again.
+    // One transaction: on a cluster's node that lags behind, a used token looks stolen. The revocation then conflicts
+    // with the rotation that the node does not know yet, and the retry decides again.
     const { login, isReused } = await this.database.pipelinedTransaction(async (transaction) => {
       const login = await transaction.one(this.logins.rotate(sid, jti, nextJti, now));
       const usedAgoMs = login?.previousJti === jti ? now.getTime() - login.lastUsedAt.getTime() : Infinity;
@@ -132,7 +131,7 @@ export class TokenService {
     if (caller) await this.endLive(caller.account.id, caller.login.id, request);
   }
 
-  /** Ends a live login with all its tokens at once. @throws Problem `SESSION_NOT_FOUND`, also for one of another account */
+  /** Ends a live login with all its tokens at once. @throws Problem `SESSION_NOT_FOUND`, also for another account's */
   async end(accountId: number, id: string, request: Sender): Promise<void> {
     if (!(await this.endLive(accountId, id, request))) throw new Problem('SESSION_NOT_FOUND');
   }
@@ -197,15 +196,12 @@ export class TokenService {
 
 /** When the current tokens of a login expire that live for `ttlSeconds`: never after the login. */
 function endOf({ lastUsedAt, expiresAt }: LoginEntity, ttlSeconds: number): Date {
-  return earlier(after(lastUsedAt, ttlSeconds), expiresAt);
+  const end = after(lastUsedAt, ttlSeconds);
+  return end < expiresAt ? end : expiresAt;
 }
 
 function after(moment: Date, durationSeconds: number): Date {
   return new Date(moment.getTime() + durationSeconds * 1000);
-}
-
-function earlier(one: Date, other: Date): Date {
-  return one < other ? one : other;
 }
 
 function seconds(moment: Date): number {

@@ -25,7 +25,11 @@ describe('the audit log', () => {
     const [ada] = await service.world.signups(waitlist, 2);
     const path = `/api/v1/waitlist/${waitlist.id}`;
     const { token, uuid } = waitlist.owner;
-    await service.api.patch(path, { waitlist_name: 'Other' }, { token, from: '203.0.113.7', headers: { 'x-request-id': 'my-request' } }); // prettier-ignore
+    await service.api.patch(
+      path,
+      { waitlist_name: 'Other' },
+      { token, from: '203.0.113.7', headers: { 'x-request-id': 'my-request' } },
+    );
     await service.world.offboard(waitlist, [await service.world.idOf(waitlist, ada)]);
     await service.api.post(`${path}/api_key`, undefined, { token });
     await service.api.delete(path, { token });
@@ -57,7 +61,10 @@ describe('the audit log', () => {
 
     expect(await eventsOf(waitlist, { uuid: people[1]!.uuid })).toMatchObject([{ uuids: [people[1]!.uuid] }]);
     const all = await eventsOf(waitlist, { waitlist_id: waitlist.id });
-    expect(all.map(({ action }) => action)).toEqual([...Array<string>(3).fill('waiters_offboarded'), 'waitlist_created']); // prettier-ignore
+    expect(all.map(({ action }) => action)).toEqual([
+      ...Array<string>(3).fill('waiters_offboarded'),
+      'waitlist_created',
+    ]);
     const page = await service.api.get('/api/v1/audit', {
       token: waitlist.owner.token,
       query: { waitlist_id: waitlist.id, limit: 3 },
@@ -89,7 +96,11 @@ describe('the audit log', () => {
   it('has no event of a change that failed', async () => {
     const waitlist = await service.world.waitlist();
     const { token } = waitlist.owner;
-    await service.api.patch(`/api/v1/waitlist/${waitlist.id}`, { required_contact: { email: 'off', phone: 'off' } }, { token }); // prettier-ignore
+    await service.api.patch(
+      `/api/v1/waitlist/${waitlist.id}`,
+      { required_contact: { email: 'off', phone: 'off' } },
+      { token },
+    );
 
     expect((await eventsOf(waitlist)).map(({ action }) => action)).toEqual(['waitlist_created', 'account_created']);
   });

@@ -31,7 +31,9 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 type Part = Readonly<Record<string, unknown>>;
 
 function read(token: string): { readonly header: Part; readonly claims: Part } {
-  const [header, claims] = token.split('.', 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Part); // prettier-ignore
+  const [header, claims] = token
+    .split('.', 2)
+    .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Part);
   return { header: header!, claims: claims! };
 }
 
@@ -232,7 +234,10 @@ describe('tokens', () => {
 
     it('issues no token that outlives its login', async () => {
       const { refreshToken } = await service.world.owner();
-      const lasting = sign(read(refreshToken).header, { ...read(refreshToken).claims, exp: nowSeconds() + LOGIN_LIFETIME_MS }); // prettier-ignore
+      const lasting = sign(read(refreshToken).header, {
+        ...read(refreshToken).claims,
+        exp: nowSeconds() + LOGIN_LIFETIME_MS,
+      });
 
       const { body } = await ahead(LOGIN_LIFETIME_MS - 60_000, () => refresh(lasting));
 

@@ -122,7 +122,10 @@ describe('a write with an Idempotency-Key', () => {
       await call(other, 'PATCH', `/api/v1/waitlist/${other.id}`, {}, key),
     ];
 
-    expect(answers.map((answer) => [answer.status, isReplay(answer)])).toEqual([[201, false], [200, false]]); // prettier-ignore
+    expect(answers.map((answer) => [answer.status, isReplay(answer)])).toEqual([
+      [201, false],
+      [200, false],
+    ]);
   });
 
   it('is carried out if the first one failed', async () => {

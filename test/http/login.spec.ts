@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccountStore } from '../../src/auth/account.store.js';
 import { AuthService } from '../../src/auth/auth.service.js';
 import { LoginAuditService } from '../../src/auth/login-audit.service.js';
+import { LoginThrottle } from '../../src/auth/login-throttle.js';
 import { AuditLog } from '../../src/platform/audit/audit-log.js';
 import type { Answer } from '../support/api.js';
+import { ahead } from '../support/clock.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
@@ -115,9 +117,34 @@ describe('repeated failures to log in', () => {
   it('count if they are sent all at once', async () => {
     const { email } = await service.world.owner();
 
-    await Promise.all(Array.from({ length: 10 }, () => fail(email, '192.0.2.9')));
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => fail(email, `2001:db8:9:${index}::1`)));
 
-    expect((await succeed(email, '192.0.2.9')).status).toBe(429);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(EMAIL_FAILURES_MAX);
+    expect((await succeed(email, '2001:db8:9::1')).status).toBe(429);
+  });
+
+  it('are no more in a window in which earlier attempts are given back', async () => {
+    const { email } = await service.world.owner();
+    const throttle = service.app.get(LoginThrottle);
+    const address = '192.0.2.11';
+    for (let index = 0; index < EMAIL_FAILURES_MAX; index += 1) await throttle.count(email, address);
+
+    await ahead(ADDRESS_WINDOW_SECONDS * 1000 + 1, async () => {
+      for (let index = 0; index < EMAIL_FAILURES_MAX; index += 1) await throttle.giveBack(email, address);
+
+      const statuses = await failures(EMAIL_FAILURES_MAX + 1, () => [email, address]);
+      expect(statuses).toEqual([...Array<number>(EMAIL_FAILURES_MAX).fill(401), 429]);
+    });
+  });
+
+  it('do not count if they are refused', async () => {
+    const [owner, neighbor] = [await service.world.owner(), await service.world.owner()];
+    const address = '192.0.2.10';
+
+    await failures(ADDRESS_FAILURES_MAX, () => [owner.email, address]);
+
+    expect((await succeed(owner.email, address)).status).toBe(429);
+    expect((await succeed(neighbor.email, address)).status).toBe(200);
   });
 });
 

@@ -30,7 +30,9 @@ interface Cookie {
 }
 
 function cookieOf({ headers }: Answer): Cookie {
-  const [pair, ...attributes] = String(headers['set-cookie']).split('; ').map((part) => part.split('=')); // prettier-ignore
+  const [pair, ...attributes] = String(headers['set-cookie'])
+    .split('; ')
+    .map((part) => part.split('='));
   const [name, value] = pair as [string, string];
   return {
     name,
@@ -524,7 +526,12 @@ describe('the cookie of a session', () => {
     const service = await startService({ environment: { TRUST_PROXY: '10.1.2.3' } });
     const browser = new Browser(service);
     await browser.logIn((await service.world.owner()).email);
-    const headers = { ...browser.cookies, host: 'inside:3000', 'x-forwarded-host': 'waitlist.example', origin: 'https://waitlist.example' }; // prettier-ignore
+    const headers = {
+      ...browser.cookies,
+      host: 'inside:3000',
+      'x-forwarded-host': 'waitlist.example',
+      origin: 'https://waitlist.example',
+    };
     const refresh = (from: string) => service.api.post(REFRESH, undefined, { headers, from });
 
     const statuses = [(await refresh('10.1.2.4')).status, (await refresh('10.1.2.3')).status];

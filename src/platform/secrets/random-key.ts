@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const ACCOUNT_KEY = /^[\da-f]{64}$/;
 
-/** Whether a text has the form of an account key. The API keys of waitlists and the placeholders that pages send have other lengths. */
+/** Whether a text has the form of an account key. A waitlist's API key and pages' placeholders have other lengths. */
 export function isAccountKey(text: unknown): text is string {
   return typeof text === 'string' && ACCOUNT_KEY.test(text);
 }

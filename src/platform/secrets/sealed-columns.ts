@@ -33,9 +33,8 @@ export class SealedColumns {
   }
 
   /**
-   * Encrypts again, under the current secret, all text under an older listed one. After all instances have started once, the
-   * older secret can be removed from JWT_SECRET. Returns the number of rows under a secret that is not listed. They stay as
-   * they are, because another instance may list it.
+   * Encrypts text under an older listed secret with the current one. After all instances have started once, the older
+   * one can leave JWT_SECRET. Returns the number of rows under unlisted secrets, which another instance may list.
    */
   async reseal(): Promise<number> {
     let unavailable = 0;

@@ -20,7 +20,7 @@ export class Secrets {
     return secretId(this.config.jwtSecrets[0] ?? '');
   }
 
-  /** A keyed hash of an identifying text, such as a network address. Without the key, a guess of the text cannot be tested. */
+  /** A keyed hash of an identifying text, such as a network address: without the key, no guess can be tested. */
   hash(purpose: string, text: string): string {
     const [secret = ''] = this.config.jwtSecrets;
     return createHmac('sha256', this.keyOf(secret, purpose)).update(text).digest('base64url');

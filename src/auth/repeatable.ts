@@ -81,8 +81,7 @@ function keyOf({ user, method, routeOptions, params, body, headers }: Call['requ
   if (given === undefined || routeOptions.config.takesCsv) return null;
   return {
     id: hash([account.id, method, routeOptions.url, params, given]),
-    // Beside a token, the header can name the waitlist in place of the body. The key of the request makes the contact data
-    // in it hard to guess from the hash.
+    // Beside a token, `api-key` can name the waitlist. `given` makes contact data hard to guess from the hash.
     bodyHash: hash([given, keyScope === null ? (headers['api-key'] ?? null) : null, body ?? null]),
   };
 }

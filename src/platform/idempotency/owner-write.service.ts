@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type AuditAction, AuditLog } from '../audit/audit-log.js';
 import { Database } from '../database/database.js';
 import { isDuplicateKey } from '../database/database-error.js';
-import { known, type Query, select, type Session, together } from '../database/session.js';
+import { type Query, select, type Session, together } from '../database/session.js';
 import { Sweeper } from '../database/sweeper.js';
 import type { Row, Table } from '../database/table.js';
 import { Problem } from '../problems/problem.js';
@@ -37,13 +37,13 @@ export interface DoneWrite {
 }
 
 /**
- * Owners' writes. Each leaves an audit event in its own transaction; with an `Idempotency-Key`, also what a repeat needs
- * to get the same answer after it was lost.
+ * Owners' writes. Each leaves an audit event in its transaction; with an `Idempotency-Key`, also the answer to a
+ * repeat.
  */
 @Injectable()
-export class OwnerWrites {
+export class OwnerWriteService {
   private readonly keys: Table<IdempotencyKeyEntity>;
-  /** Keys whose write is under way in this process. A second process waits at the primary key for the first one's commit. */
+  /** Keys whose write is under way here. A second process waits at the primary key for the first one's commit. */
   private readonly running = new Set<string>();
 
   constructor(
@@ -93,7 +93,7 @@ export class OwnerWrites {
   }
 
   /**
-   * Whether this write has not been carried out yet. False in a retry after the answer to COMMIT was lost. Call it in the
+   * Whether this write is still to be done. False in a retry after the answer to COMMIT was lost. Call it in the
    * transaction of the work.
    */
   async isNew(session: Session, { id }: OwnerWrite): Promise<boolean> {
@@ -104,20 +104,11 @@ export class OwnerWrites {
   /** Stores the audit event and the key. Send it in the transaction of the work. */
   record(write: OwnerWrite, { counts = {}, wholeAnswer, ...event }: WriteRecord): Query<unknown> {
     const { id, accountId, key, requestId, addressHash } = write;
-    return together([
-      this.audit.record({ id, accountId, requestId, addressHash, ...event }),
-      key === null
-        ? known(undefined)
-        : this.keys.insert([
-            {
-              ...key,
-              commandId: id,
-              counts,
-              sealedAnswer: wholeAnswer ? this.secrets.seal(JSON.stringify(wholeAnswer)) : null,
-              createdAt: new Date(),
-            },
-          ]),
-    ]);
+    const recorded = this.audit.record({ id, accountId, requestId, addressHash, ...event });
+    if (key === null) return recorded;
+    const sealedAnswer = wholeAnswer ? this.secrets.seal(JSON.stringify(wholeAnswer)) : null;
+    const row = { ...key, commandId: id, counts, sealedAnswer, createdAt: new Date() };
+    return together([recorded, this.keys.insert([row])]);
   }
 
   private async find({ id }: RepeatKey): Promise<IdempotencyKeyEntity | null> {

@@ -8,7 +8,7 @@ import { AccountKeyService } from '../auth/account-key.service.js';
 import { AuditEventDto } from '../auth/audit.dto.js';
 import { AuthService } from '../auth/auth.service.js';
 import { type AuditFilter, AuditLog } from '../platform/audit/audit-log.js';
-import { readConfig } from '../platform/config/config.js';
+import { type Config, readConfig } from '../platform/config/config.js';
 import { readRequest } from '../platform/contract/request.js';
 import { Database } from '../platform/database/database.js';
 import { migrate, prepareSchema } from '../platform/database/migrator.js';
@@ -16,6 +16,7 @@ import { operatorWrite } from '../platform/idempotency/owner-write.js';
 import { QueueAuditor } from '../queue/maintenance/auditor.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { QueueSeeder } from '../queue/maintenance/seeder.js';
+import { checkFirstOwner } from './first-start.js';
 import { ExportService } from '../transfer/export.service.js';
 import { ImportService } from '../transfer/import.service.js';
 import { CreateWaitlistDto } from '../waitlist/waitlist.dto.js';
@@ -30,17 +31,18 @@ import { WebhookService } from '../webhook/webhook.service.js';
  */
 export async function withServices(
   command: (services: ReturnType<typeof servicesOf>) => Promise<void>,
-  { needsSchema = true } = {},
+  { needsSchema = true, checksSettings = false }: { needsSchema?: boolean; checksSettings?: boolean } = {},
 ): Promise<void> {
   // No command signs tokens, so none needs the real secret.
-  const config = readConfig({ ...process.env, JWT_SECRET: randomBytes(32).toString('hex') });
+  const anySecret = { JWT_SECRET: randomBytes(32).toString('hex'), JWT_SECRET_FILE: '' };
+  const config = readConfig({ ...process.env, ...(!checksSettings && anySecret) });
   const app = await NestFactory.createApplicationContext(AppModule.forRoot(config), {
     logger: false,
     abortOnError: false,
   });
   try {
     if (needsSchema) await prepareSchema(app.get(Database).dataSource);
-    await command(servicesOf(app));
+    await command(servicesOf(app, config));
   } finally {
     await app.close();
   }
@@ -48,8 +50,10 @@ export async function withServices(
 
 type Account = Awaited<ReturnType<AuthService['getAccount']>>;
 
-function servicesOf(app: INestApplicationContext) {
+function servicesOf(app: INestApplicationContext, config: Config) {
   return {
+    ownerPassword: config.firstOwner.password,
+    checkFirstOwner: () => checkFirstOwner(app, config),
     auth: app.get(AuthService),
     waitlists: app.get(WaitlistService),
     auditor: app.get(QueueAuditor),
@@ -74,7 +78,7 @@ function servicesOf(app: INestApplicationContext) {
       const uuids = new Map(accounts.map(({ id, uuid }) => [id, uuid]));
       return events.map((event) => AuditEventDto.from(event, uuids.get(event.accountId) ?? ''));
     },
-    /** The deliveries named or since a moment, or all that are kept with their payload. @throws Problem `INVALID_REQUEST`, `WEBHOOK_NOT_FOUND`, `WEBHOOK_OFF` */
+    /** Those named, or since a moment; by default all. @throws Problem `WEBHOOK_NOT_FOUND`, `WEBHOOK_OFF` */
     replayDeliveries: (
       webhookId: number,
       { since = '1970-01-01T00:00:00Z', delivery }: { since?: string; delivery?: readonly string[] },
@@ -83,7 +87,7 @@ function servicesOf(app: INestApplicationContext) {
       const selection = ReplayDeliveriesDto.toSelection(readRequest(ReplayDeliveriesDto, body));
       return app.get(WebhookService).replayByOperator(webhookId, selection);
     },
-    migrate: () => migrate(app.get(Database).dataSource),
+    migrate: (options: { isForced?: boolean }) => migrate(app.get(Database).dataSource, options),
     /** Settings of a new waitlist, held to the rules of the API. @throws Problem `INVALID_REQUEST` */
     readSettings: (body: Partial<CreateWaitlistDto>) =>
       CreateWaitlistDto.toSettings(readRequest(CreateWaitlistDto, body)),

@@ -24,15 +24,35 @@ export async function prepareFirstStart(app: INestApplicationContext, config: Co
   return `${running}${await (config.database.kind === 'sqlite' ? createFirstWaitlist : createFirstOwner)(app, config)}`;
 }
 
-/** On a shared database: only the account that the environment names. Another replica may create it at the same time. */
+/**
+ * Refuses a bad password of a first account that is still to be created. Only then: the check loads word lists, which
+ * is slow. @throws ConfigError
+ */
+export async function checkFirstOwner(app: INestApplicationContext, { database, firstOwner }: Config): Promise<void> {
+  const { email = database.kind === 'sqlite' ? EMAIL_DEFAULT : undefined, password } = firstOwner;
+  const auth = app.get(AuthService);
+  if (email === undefined || (await auth.hasAccounts())) return;
+  if (password === undefined) {
+    if (database.kind === 'sqlite') return;
+    throw new ConfigError('OWNER_PASSWORD: is required with OWNER_EMAIL');
+  }
+  try {
+    await auth.requirePassword(password, email);
+  } catch (error) {
+    const [fault] = (error instanceof Problem && error.fields) || [];
+    throw fault ? new ConfigError(`OWNER_PASSWORD: ${fault.message}`) : error;
+  }
+}
+
+/** On a shared database, only the account that the environment names. Another replica may create it meanwhile. */
 async function createFirstOwner(
   app: INestApplicationContext,
   { firstOwner: { email, password } }: Config,
 ): Promise<string> {
-  if (email === undefined) return 'There is no account yet. Create one: npm run cli -- owner create <email>\n';
-  if (password === undefined) throw new ConfigError('OWNER_PASSWORD: is required with OWNER_EMAIL');
+  if (email === undefined || password === undefined)
+    return 'There is no account yet. Create one: npm run cli -- owner create <email>\n';
   try {
-    const account = await createOwner(app, email, password, false);
+    const account = await app.get(AuthService).createAccount(email, password);
     return `Created the account ${account.email}.\n`;
   } catch (error) {
     if (error instanceof Problem && error.code === 'ACCOUNT_EXISTS') return '';
@@ -44,7 +64,7 @@ async function createFirstWaitlist(app: INestApplicationContext, config: Config)
   const { email = EMAIL_DEFAULT, password = randomBytes(PASSWORD_BYTES).toString('base64url') } = config.firstOwner;
   const isGenerated = config.firstOwner.password === undefined;
   const base = config.publicBaseUrl;
-  const account = await createOwner(app, email, password, isGenerated);
+  const account = await app.get(AuthService).createAccount(email, password, { isRandom: isGenerated });
   const { waitlist, apiKey } = await app
     .get(WaitlistService)
     .create({ name: 'My waitlist' }, operatorWrite(account.id));
@@ -71,16 +91,6 @@ Try it in another terminal:
 
 ${config.docsEnabled ? docs : ''}${dataLocation(config)} Ctrl-C stops the service.
 `;
-}
-
-/** The check for weak passwords runs only here, because its word lists are slow to load. */
-async function createOwner(app: INestApplicationContext, email: string, password: string, isRandom: boolean) {
-  try {
-    return await app.get(AuthService).createAccount(email, password, { isRandom });
-  } catch (error) {
-    const fault = error instanceof Problem && error.fields?.find(({ field }) => field === 'password');
-    throw fault ? new ConfigError(`OWNER_PASSWORD: ${fault.message}`) : error;
-  }
 }
 
 function dataLocation({ database }: Config): string {

@@ -10,7 +10,7 @@ type StopSignal = 'SIGTERM' | 'SIGINT';
 export interface Stoppable {
   /** How long to keep serving after SIGTERM, so that load balancers notice. */
   readonly delayMs: number;
-  /** Answers the requests under way, commits what is queued, closes the database, sends the last spans: see start.ts. */
+  /** Answers the requests under way, commits what is queued, closes the database, sends the last spans (start.ts). */
   stop(delayMs: number): Promise<void>;
 }
 

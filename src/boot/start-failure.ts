@@ -1,6 +1,6 @@
 import { ConfigError } from '../platform/config/config.js';
 import { UNREACHABLE } from '../platform/database/database-error.js';
-import { SchemaError } from '../platform/database/migrator.js';
+import { SchemaError } from '../platform/database/server-check.js';
 import { Problem } from '../platform/problems/problem.js';
 
 const UNREACHABLE_CODES: ReadonlySet<string | undefined> = new Set(UNREACHABLE);
@@ -10,8 +10,10 @@ const REFUSAL_CODE = /^ER_(ACCESS|DBACCESS|BAD_DB|CON_COUNT|TOO_MANY)|^HANDSHAKE
 /** The reason why the program cannot start, in one line, or one line per wrong variable. */
 export function explainStartFailure(error: unknown): string {
   if (error instanceof ConfigError || error instanceof SchemaError || error instanceof Problem) return error.message;
-  const { code, message, path } = (error ?? {}) as { code?: string; message?: string; path?: string };
+  type Failure = { code?: string; message?: string; path?: string; reason?: string };
+  const { code, message, path, reason } = (error ?? {}) as Failure;
   if (UNREACHABLE_CODES.has(code)) return `DATABASE_URL: the server cannot be reached (${code}).`;
+  if (code?.startsWith('ERR_SSL')) return `DATABASE_URL: ${reason} (${code}).`;
   if (REFUSAL_CODE.test(code ?? '')) return `DATABASE_URL: ${message} (${code}).`;
   if (code?.startsWith('ERR_SQLITE')) return `DATABASE_URL: the embedded database cannot be opened (${message}).`;
   if (path !== undefined) return `DATABASE_URL: the embedded database cannot use ${path} (${code}).`;

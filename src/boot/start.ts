@@ -4,28 +4,22 @@ import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module.js';
-import { AccountKeyService } from '../auth/account-key.service.js';
-import { LoginAuditService } from '../auth/login-audit.service.js';
-import { prepareFirstStart } from './first-start.js';
+import { checkFirstOwner, prepareFirstStart } from './first-start.js';
+import { BackgroundTasks } from '../platform/background-task.js';
 import { type Config, readConfig } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
-import { Sweeper } from '../platform/database/sweeper.js';
 import { prepareSchema } from '../platform/database/migrator.js';
-import { WriteAheadLog } from '../platform/database/write-ahead-log.js';
 import { Lifecycle } from '../platform/health/lifecycle.js';
 import { createMetricsServer } from '../platform/health/monitoring.js';
 import { configureHttp } from '../platform/http/configure-http.js';
-import { createAdapter, SERVER_BOUNDS } from '../platform/http/server.js';
-import { safeError } from '../platform/problems/problem.filter.js';
+import { createAdapter } from '../platform/http/server.js';
+import { SERVER_BOUNDS } from '../platform/limits/server-bounds.js';
 import { SealedColumns } from '../platform/secrets/sealed-columns.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
 import { startTracing } from '../platform/telemetry/tracing.js';
 import type { Stoppable } from './shutdown.js';
 import { asListenError, explainStartFailure } from './start-failure.js';
-import { MailDispatcher } from '../mail/mail-dispatcher.service.js';
-import { QueuePurger } from '../queue/maintenance/purger.js';
-import { PageViewCounter } from '../waitlist/page-views.service.js';
-import { WebhookDispatcher } from '../webhook/webhook.dispatcher.js';
+import { MailDispatcher } from '../mail/mail.dispatcher.js';
 
 /**
  * How much the heap may grow before V8 collects all of it, in percent of the live heap. It keeps the process below
@@ -67,6 +61,7 @@ async function startService(): Promise<Stoppable> {
   const database = app.get(Database);
   await prepareSchema(database.dataSource);
   log.info({ database: await database.describe() }, 'database');
+  await checkFirstOwner(app, config);
   await configureHttp(app, config);
   await app.init();
   const { port, host } = config;
@@ -77,22 +72,9 @@ async function startService(): Promise<Stoppable> {
   const unavailable = await app.get(SealedColumns).reseal();
   if (unavailable > 0)
     log.warn({ rows: unavailable }, 'rows are encrypted under a secret that JWT_SECRET does not list');
-  app.get(QueuePurger).watch((error) => {
-    log.error({ error: safeError(error) }, 'could not delete the records of a deleted waitlist yet');
-  });
-  app.get(Sweeper).watch((error) => log.error({ error: safeError(error) }, 'could not delete old rows yet'));
-  app
-    .get(WriteAheadLog)
-    .watch((error) => log.error({ error: safeError(error) }, 'could not empty the write-ahead log yet'));
-  app
-    .get(LoginAuditService)
-    .watch((error) => log.error({ error: safeError(error) }, 'could not record a failed login'));
-  app.get(PageViewCounter).watch((error) => log.error({ error: safeError(error) }, 'could not store page views yet'));
-  app
-    .get(AccountKeyService)
-    .watch((error) => log.error({ error: safeError(error) }, 'could not record the use of an account key yet'));
-  app.get(WebhookDispatcher).watch((error) => log.error({ error: safeError(error) }, 'could not send events yet'));
-  await app.get(MailDispatcher).watch(log);
+  const waitlists = await app.get(MailDispatcher).countUnserved();
+  if (waitlists > 0) log.warn({ waitlists }, 'waitlists send mails, but SMTP_URL is not set: no mail is sent');
+  app.get(BackgroundTasks).startAll(log);
   // Create the first account only after listening: its password is shown once, and a failed start would lose it.
   process.stdout.write(await prepareFirstStart(app, config));
   app.get(Lifecycle).markStarted();

@@ -1,15 +1,45 @@
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { safeError } from './problems/problem.filter.js';
 import { isUnavailable } from './problems/problem.js';
 
-/**
- * Work that a process repeats in the background: at intervals, and at once after `wake`. One run at a time. A failed run
- * is repeated at the next interval.
- */
+/** The operator's log. No line names a person. */
+export interface Log {
+  info(fields: object, text: string): void;
+  warn(fields: object, text: string): void;
+  error(fields: object, text: string): void;
+}
+
+/** All background tasks of the process: services add their own. The service starts them at its start, the CLI never. */
+@Injectable()
+export class BackgroundTasks implements BeforeApplicationShutdown {
+  private readonly added: { readonly task: BackgroundTask; readonly failure: string }[] = [];
+  /** Writes nothing before the start. */
+  log: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+  /** `failure` is the line in the log when a run fails, except if the database is unavailable. */
+  add(task: BackgroundTask, failure: string): void {
+    this.added.push({ task, failure });
+  }
+
+  startAll(log: Log): void {
+    this.log = log;
+    for (const { task, failure } of this.added) task.start((error) => log.error({ error: safeError(error) }, failure));
+  }
+
+  /** Starts nothing more, and resolves when the current runs have ended. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.added.map(({ task }) => task.stop()));
+  }
+}
+
+/** Work at intervals, and at once after `wake`. One run at a time. A failed run is repeated at the next interval. */
 export class BackgroundTask {
   private running: Promise<void> | undefined;
   private isWanted = false;
   private timer: NodeJS.Timeout | undefined;
   private onFailure: (error: unknown) => void = () => undefined;
+  isStarted = false;
   /** Long work checks this between its steps. */
   isStopped = false;
 
@@ -20,6 +50,7 @@ export class BackgroundTask {
 
   /** `onFailure` gets every error except an unavailable database. */
   start(onFailure: (error: unknown) => void): void {
+    this.isStarted = true;
     this.onFailure = onFailure;
     this.timer = setInterval(() => this.wake(), this.intervalMs).unref();
     this.wake();

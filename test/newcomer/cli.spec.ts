@@ -66,7 +66,10 @@ describe('the CLI', () => {
   };
   /** What a command with `--json` prints: an object per line. */
   const parseRows = (stdout: string) =>
-    stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line) as object); // prettier-ignore
+    stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as object);
   const fail = async (...call: Parameters<typeof cli>) => {
     const { stdout, stderr, exitCode } = await cli(...call);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
@@ -124,6 +127,26 @@ describe('the CLI', () => {
     expect(await isLive(earlier)).toBe(false);
   });
 
+  it('reads the password and the database from files', async () => {
+    const file = (name: string, text: string) => {
+      writeFileSync(join(folder.path, name), text);
+      return join(folder.path, name);
+    };
+    const environment = {
+      DATABASE_URL_FILE: file('url', `${database.url}\n`),
+      JWT_SECRET_FILE: file('secret', 'of no command'),
+      OWNER_PASSWORD_FILE: file('password', `${OTHER_PASSWORD}\n`),
+    };
+
+    const { stdout, stderr } = await runCli(['owner', 'create', 'files@example.com'], {
+      folder: folder.path,
+      environment,
+    });
+
+    expect([stdout, stderr]).toEqual(['Created the account files@example.com.\n', '']);
+    expect(await loginStatuses('files@example.com', [OTHER_PASSWORD])).toEqual([200]);
+  });
+
   it('lists all accounts, active and disabled', async () => {
     await succeed(['owner', 'create', 'gone@example.com'], { OWNER_PASSWORD: PASSWORD });
     await succeed(['owner', 'disable', 'gone@example.com']);
@@ -144,9 +167,15 @@ describe('the CLI', () => {
     await succeed(['owner', 'create', 'maker@example.com'], { OWNER_PASSWORD: PASSWORD });
     expect(await succeed(['waitlist', 'list', '--owner', 'maker@example.com'])).toBe('');
 
-    const made = await succeed(
-      ['waitlist', 'create', 'Launch', '--owner', 'maker@example.com', '--url', 'https://example.com/join'],
-    ); // prettier-ignore
+    const made = await succeed([
+      'waitlist',
+      'create',
+      'Launch',
+      '--owner',
+      'maker@example.com',
+      '--url',
+      'https://example.com/join',
+    ]);
 
     const { id, key } =
       /^Created waitlist (?<id>\d+) with the public key (?<key>[\dA-Z]{8}) and the API key [\da-f]{40}\n$/.exec(made)
@@ -189,16 +218,24 @@ describe('the CLI', () => {
 
   it('sends the deliveries of a webhook again, which the running service does', async () => {
     const path = `/api/v1/waitlist/${await makeWaitlist('Replay')}/webhook`;
-    const { id } = (await call('POST', path, { body: { url: 'https://[2001:4860:4860::8888]/hook' }, token })).body as { id: number }; // prettier-ignore
+    const { id } = (await call('POST', path, { body: { url: 'https://[2001:4860:4860::8888]/hook' }, token })).body as {
+      id: number;
+    };
     await call('POST', `${path}/${id}/test`, { token });
     const { body: deliveries } = await call('GET', `${path}/${id}/delivery`, { token });
     const [delivery] = deliveries as { id: string }[];
     const replay = (...more: string[]) => succeed(['webhook', 'replay', String(id), ...more]);
 
     expect(await replay()).toBe(`Webhook ${id}: 1 deliveries are sent again.\n`);
-    expect(parseRows(await replay('--since', '2999-01-01T00:00:00Z', '--json'))).toEqual([{ webhook_id: id, replayed: 0 }]); // prettier-ignore
-    expect(await fail(['webhook', 'replay', String(id), '--since', 'yesterday'])).toMatch(/^since must be an ISO 8601 time/); // prettier-ignore
-    expect(parseRows(await replay('--delivery', delivery!.id, randomUUID(), '--json'))).toEqual([{ webhook_id: id, replayed: 1 }]); // prettier-ignore
+    expect(parseRows(await replay('--since', '2999-01-01T00:00:00Z', '--json'))).toEqual([
+      { webhook_id: id, replayed: 0 },
+    ]);
+    expect(await fail(['webhook', 'replay', String(id), '--since', 'yesterday'])).toMatch(
+      /^since must be an ISO 8601 time/,
+    );
+    expect(parseRows(await replay('--delivery', delivery!.id, randomUUID(), '--json'))).toEqual([
+      { webhook_id: id, replayed: 1 },
+    ]);
     expect(await fail(['webhook', 'replay', '999999'])).toBe('There is no such webhook.\n');
     const [event] = parseRows(await succeed(['audit', '--owner', 'twice@example.com', '--limit', '1', '--json']));
     expect(event).toMatchObject({ action: 'deliveries_replayed', request_id: null });

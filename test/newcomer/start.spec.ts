@@ -14,7 +14,8 @@ import { PASSWORD } from '../support/world.js';
 
 /** In units of the processor time that loading the TypeScript compiler takes: three seconds if that takes 0.3. */
 const START_COST_MAX = 10;
-const LOAD_COMPILER = "require('typescript'); const { user, system } = process.cpuUsage(); console.log((user + system) / 1e6)"; // prettier-ignore
+const LOAD_COMPILER =
+  "require('typescript'); const { user, system } = process.cpuUsage(); console.log((user + system) / 1e6)";
 const NO_MAIL = 'It sends no mail, because SMTP_URL is not set: emails cannot be verified.';
 const SECRET = 'a-secret-that-signs-tokens-in-tests-only';
 
@@ -40,7 +41,8 @@ describe('a first start', () => {
   let screen: string;
 
   const credentials = () => {
-    const { email, password, key } = /email +(?<email>\S+)\n +password +(?<password>\S+)\n +api key +(?<key>\S+)/.exec(screen)?.groups ?? {}; // prettier-ignore
+    const { email, password, key } =
+      /email +(?<email>\S+)\n +password +(?<password>\S+)\n +api key +(?<key>\S+)/.exec(screen)?.groups ?? {};
     return { email: email!, password: password!, key: key! };
   };
   const sh = (command: string, input?: string) => start(['sh', '-c', command], { folder: folder.path, input }).ended;
@@ -188,7 +190,11 @@ it('is ready (/readyz) only once its first account exists', async () => {
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const credentials = { email: 'ada@example.com', password: PASSWORD };
-  const statusOf = (path: string) => callAt(base, 'GET', path).then(({ status }) => status, () => 0); // prettier-ignore
+  const statusOf = (path: string) =>
+    callAt(base, 'GET', path).then(
+      ({ status }) => status,
+      () => 0,
+    );
   // While this holds the write lock, no account can be created.
   const other = await openDataSource(url);
   await other.runMigrations();
@@ -253,6 +259,23 @@ describe('a start that cannot succeed', () => {
     expect(await failure({ [name]: value })).toBe(`${name}: ${message}\n`);
   });
 
+  it('refuses the password of the first account before it listens', async () => {
+    const environment = { PORT: String(await freePort()), LOG_LEVEL: 'info', OWNER_PASSWORD: 'passwordpassword' };
+    const { stdout, stderr } = await startMain({ folder: folder.path, environment }).ended;
+
+    expect(stdout).not.toContain('listening');
+    expect(stderr).toMatch(/^OWNER_PASSWORD: must not be easily guessed/);
+  });
+
+  it.each<Record<string, string>>([{ JWT_SECRET: 'short' }, { OWNER_PASSWORD: 'passwordpassword' }])(
+    'has the same reason as `migrate --check-settings` before it: %j',
+    async (environment) => {
+      const migrated = await runCli(['migrate', '--check-settings'], { folder: folder.path, environment });
+
+      expect(migrated).toMatchObject({ stderr: await failure(environment), exitCode: 1 });
+    },
+  );
+
   it('names a port in use, and creates no account, because its password would never be shown', async () => {
     expect(await failure({ PORT: String(takenPort), HOST: '::' })).toBe(
       `PORT: ${takenPort} is in use by another program; set PORT to a free port.\n`,
@@ -311,6 +334,18 @@ describe('a start that cannot succeed', () => {
           : /^DATABASE_URL: .*certificate/,
       );
     });
+
+    it.each<Record<string, string>>([{}, { JWT_SECRET: SECRET, OWNER_EMAIL: 'ada@example.com' }])(
+      'has the same reason as `migrate --check-settings` before it: %j',
+      async (settings) => {
+        const fresh = await openDatabase(true);
+        const environment = { ...settings, DATABASE_URL: fresh.url };
+        const migrated = await runCli(['migrate', '--check-settings'], { folder: folder.path, environment });
+
+        expect(migrated).toMatchObject({ stderr: await failure(environment), exitCode: 1 });
+        await fresh.drop();
+      },
+    );
 
     it('explains how to create the schema, and starts once that is done', async () => {
       const environment = { JWT_SECRET: SECRET, DATABASE_URL: database.url };

@@ -141,7 +141,11 @@ describe('a process that receives a stop signal', () => {
 /** Two signals in one turn of the event loop; the kernel would merge them into one. */
 it.each([
   ['exits at once on a second signal in the same turn of the event loop', {}, 143],
-  ['started by npm ignores a second signal in the same turn, because npm forwards each signal', { npm_lifecycle_event: 'start' }, 0],
+  [
+    'started by npm ignores a second signal in the same turn, because npm forwards each signal',
+    { npm_lifecycle_event: 'start' },
+    0,
+  ],
 ])('a process %s', async (_, environment, exitCode) => {
   const program = `
     import { onStopSignal } from './dist/src/boot/shutdown.js';
@@ -149,10 +153,13 @@ it.each([
     process.emit('SIGTERM');
     process.emit('SIGTERM');`;
 
-  const { exitCode: ended } = await run([process.execPath, '--input-type=module', '-e', program], { folder: '.', environment }).ended;
+  const { exitCode: ended } = await run([process.execPath, '--input-type=module', '-e', program], {
+    folder: '.',
+    environment,
+  }).ended;
 
   expect(ended).toBe(exitCode);
-}); // prettier-ignore
+});
 
 it('a first start that receives a signal still shows the password of the account that it creates', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'waitlist-test-'));

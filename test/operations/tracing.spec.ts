@@ -104,7 +104,9 @@ describe('a process with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
 
   it('connects every signup with its one transaction, as a child or by a link', () => {
     const batches = spans.filter(({ name }) => name === 'write queue');
-    const requests = spans.filter(({ name, attributes }) => name === signup.name && attributes['http.response.status_code'] === 200); // prettier-ignore
+    const requests = spans.filter(
+      ({ name, attributes }) => name === signup.name && attributes['http.response.status_code'] === 200,
+    );
     const isIn = (batch: SeenSpan, request: SeenSpan) =>
       batch.parentSpanId === request.spanId ||
       (batch.links.some(({ spanId }) => spanId === request.spanId) &&

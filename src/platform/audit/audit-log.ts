@@ -44,8 +44,8 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Rows of one INSERT. */
-const SUBJECTS_MAX = 1_000;
+/** The people of one event: rows of one INSERT. */
+export const SUBJECTS_MAX = 1_000;
 /** Events whose people are read at once: up to 5,000 people, so that other requests are served between the reads. */
 const EVENTS_PER_READ = 5;
 /** Pages read at once, and pages that wait. */
@@ -188,9 +188,6 @@ export class AuditLog {
       const uuids = await this.database.one(this.findDone(some.map(({ id }) => id)));
       recorded.push(...some.map((event) => ({ ...event, uuids: uuids.get(event.id) ?? [] })));
     }
-    return {
-      events: recorded,
-      nextAfterId: found.length > limit ? (events.at(-1)?.id ?? null) : null,
-    };
+    return { events: recorded, nextAfterId: found.length > limit ? (events.at(-1)?.id ?? null) : null };
   }
 }

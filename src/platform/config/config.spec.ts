@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Config, readConfig } from './config.js';
+import { type Config, readConfig, SECRETS } from './config.js';
 
 const SECRET = 'one-secret-of-thirty-two-letters';
 const EMBEDDED = { DATABASE_URL: 'sqlite::memory:' };
@@ -61,7 +61,8 @@ describe('settings', () => {
     const names = [
       'PORT', 'HOST', 'METRICS_PORT', 'ACCESS_TOKEN_TTL', 'REFRESH_TOKEN_TTL', 'OWNER_EMAIL', 'OWNER_PASSWORD', 'PUBLIC_BASE_URL',
       'TRUST_PROXY', 'RATE_LIMIT_PUBLIC', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_EXEMPT', 'REDIS_URL', 'CAPTCHA_VERIFY_URL', 'CORS_ORIGINS', 'TRANSFER_DIR',
-      'SMTP_URL', 'MAIL_FROM', 'WEBHOOK_ALLOWED_NETWORKS',
+      'SMTP_URL', 'MAIL_FROM', 'WEBHOOK_ALLOWED_NETWORKS', 'DATABASE_USER', 'DATABASE_PASSWORD', 'DATABASE_TLS_CERT_FILE', 'DATABASE_TLS_KEY_FILE',
+      ...SECRETS.map((name) => `${name}_FILE`),
     ]; // prettier-ignore
     expect(read(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(read({}));
   });
@@ -117,6 +118,28 @@ describe('settings', () => {
   });
 
   it.each([
+    ['mysql://db.example/waitlist', { username: 'app', password: 'p/a:ss%40' }],
+    ['mysql://app@db.example/waitlist', { username: 'app', password: 'p/a:ss%40' }],
+    ['mysql://app:p%2Fa%3Ass%2540@db.example/waitlist', { username: 'app', password: 'p/a:ss%40' }],
+  ])('take the user and the password of their own variables as they are, with %s', (url, expected) => {
+    const given = { DATABASE_URL: url, DATABASE_USER: 'app', DATABASE_PASSWORD: 'p/a:ss%40' };
+
+    expect(read(given).database).toMatchObject(expected);
+  });
+
+  it.each([
+    [{ DATABASE_URL: MYSQL, DATABASE_USER: 'other' }, 'DATABASE_USER: differs from the user in DATABASE_URL'],
+    [
+      { DATABASE_URL: MYSQL, DATABASE_PASSWORD: 'hunter2' },
+      'DATABASE_PASSWORD: differs from the password in DATABASE_URL',
+    ],
+    [{ DATABASE_USER: 'app' }, 'DATABASE_USER: requires MySQL or MariaDB in DATABASE_URL'],
+    [{ DATABASE_PASSWORD: 'hunter2' }, 'DATABASE_PASSWORD: requires MySQL or MariaDB in DATABASE_URL'],
+  ])('refuse a user or password that the URL contradicts: %j', (environment, fault) => {
+    expect(errorsOf(environment)).toBe(fault);
+  });
+
+  it.each([
     ['smtp://mail.example', { host: 'mail.example', port: undefined, secure: false, auth: undefined }],
     ['smtps://mail.example', { secure: true }],
     ['smtp://[::1]:2525/', { host: '::1', port: 2525 }],
@@ -152,7 +175,7 @@ describe('settings', () => {
     ['REFRESH_TOKEN_TTL', ['0', '30d', '7776001']],
     ['OWNER_EMAIL', ['nobody', 'me@']],
     ['OWNER_PASSWORD', ['short', 'kd jhx qwz '.repeat(24)]],
-    ['PUBLIC_BASE_URL', ['wait.example.com', 'ftp://example.com', 'https://', '/wait']],
+    ['PUBLIC_BASE_URL', ['wait.example.com', 'ftp://example.com', 'https://', '/wait', 'https://a.example/desk', 'https://a.example/api/v1/']],
     ['TRUST_PROXY', ['true', '10.0.0.0/33', '10.0.0', 'localhost', '::1/129', '10.0.0.0/8/8', '10.0.0.0/', '10.0/0', '0.0.0.0/0', '10.0.0.0/8,::/0']],
     ['RATE_LIMIT_PUBLIC', ['-1', 'off', '1000001']],
     ['RATE_LIMIT_LOGIN', ['-1', 'off', '1000001']],
@@ -202,8 +225,12 @@ describe('settings', () => {
       JWT_SECRET: 'x',
     });
 
-    expect(faults.split('\n').map((line) => line.split(':')[0]).sort()).toEqual(
-      ['DATABASE_URL', 'JWT_SECRET', 'PORT', 'RATE_LIMIT_PUBLIC', 'TRUST_PROXY']); // prettier-ignore
+    expect(
+      faults
+        .split('\n')
+        .map((line) => line.split(':')[0])
+        .sort(),
+    ).toEqual(['DATABASE_URL', 'JWT_SECRET', 'PORT', 'RATE_LIMIT_PUBLIC', 'TRUST_PROXY']);
   });
 
   it('are not repeated in errors if they are secret', () => {
@@ -214,7 +241,93 @@ describe('settings', () => {
       JWT_SECRET: 'hunter2',
     };
     expect(errorsOf(wrong)).not.toContain('hunter2');
+    expect(errorsOf({ JWT_SECRET: '', JWT_SECRET_FILE: '/hunter2' })).not.toContain('hunter2');
   });
+});
+
+describe('a secret in a file', () => {
+  let directory: string;
+  const write = (name: string, text: string) => {
+    writeFileSync(join(directory, name), text);
+    return join(directory, name);
+  };
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'waitlist-secrets-'));
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  const values: Record<string, string> = {
+    JWT_SECRET: SECRET,
+    DATABASE_URL: 'mysql://db.example/waitlist',
+    DATABASE_USER: 'app',
+    DATABASE_PASSWORD: ' p/a:ss\n',
+    OWNER_PASSWORD: 'a pass word of mine',
+    SMTP_URL: 'smtp://user:pass@mail.example',
+    REDIS_URL: 'redis://redis',
+  };
+
+  it('counts as its variable, without the newline at its end', () => {
+    expect(Object.keys(values)).toEqual(SECRETS);
+    for (const end of ['', '\n', '\r\n']) {
+      const files = SECRETS.map((name) => [`${name}_FILE`, write(name, `${values[name]}${end}`)]);
+      const expected = { ...values, ...(end === '' && { DATABASE_PASSWORD: ' p/a:ss' }), MAIL_FROM: 'a@example.com' };
+
+      expect(readConfig({ ...Object.fromEntries(files), MAIL_FROM: 'a@example.com' })).toEqual(readConfig(expected));
+    }
+  });
+
+  it.each(SECRETS)('is refused if %s is given twice, or its file is missing or empty', (name) => {
+    const variable = `${name}_FILE`;
+    const empty = write('empty', '\n');
+    const missing = join(directory, 'none');
+    const faultsOf = (given: Environment) => {
+      try {
+        readConfig(given);
+      } catch (error) {
+        return (error as Error).message;
+      }
+      throw new Error('The settings are valid');
+    };
+
+    expect(faultsOf({ [name]: values[name]!, [variable]: write(name, values[name]!) })).toBe(
+      `${variable}: ${name} is set too; set only one of them`,
+    );
+    expect(faultsOf({ [variable]: empty })).toBe(`${variable}: the file is empty`);
+    expect(faultsOf({ [variable]: missing })).toBe(`${variable}: the file cannot be read (ENOENT)`);
+    expect(faultsOf({ [variable]: directory })).toBe(`${variable}: the file cannot be read (EISDIR)`);
+  });
+
+  it('is not repeated if it is wrong, and its variable is named', () => {
+    const file = write('wrong', 'hunter2');
+
+    const faults = errorsOf({ SMTP_URL_FILE: file, JWT_SECRET: '', JWT_SECRET_FILE: file });
+
+    expect(faults.split('\n').map((line) => line.split(':')[0])).toEqual(['JWT_SECRET_FILE', 'SMTP_URL_FILE']);
+    expect(faults).not.toContain('hunter2');
+  });
+
+  it.each([
+    [MYSQL, 'DATABASE_USER', 'differs from the user in DATABASE_URL'],
+    [MYSQL, 'DATABASE_PASSWORD', 'differs from the password in DATABASE_URL'],
+    ['sqlite::memory:', 'DATABASE_PASSWORD', 'requires MySQL or MariaDB in DATABASE_URL'],
+  ])('is refused under the name of its file if %s contradicts it: %s', (DATABASE_URL, name, fault) => {
+    const file = write('other', 'hunter2');
+
+    expect(errorsOf({ DATABASE_URL, [`${name}_FILE`]: file })).toBe(`${name}_FILE: ${fault}`);
+  });
+
+  it.each([
+    [{ DATABASE_TLS_CERT_FILE: 'a' }, 'DATABASE_TLS_KEY_FILE: is required with DATABASE_TLS_CERT_FILE'],
+    [{ DATABASE_TLS_KEY_FILE: 'a' }, 'DATABASE_TLS_CERT_FILE: is required with DATABASE_TLS_KEY_FILE'],
+    [{ DATABASE_TLS_CERT_FILE: 'a', DATABASE_TLS_KEY_FILE: 'a' }, 'DATABASE_TLS_KEY_FILE: must be the private key of the certificate in DATABASE_TLS_CERT_FILE, both in PEM and without a passphrase'],
+    [{ DATABASE_TLS_CERT_FILE: 'a', DATABASE_TLS_KEY_FILE: 'a', DATABASE_URL: MYSQL }, 'DATABASE_TLS_CERT_FILE: requires ssl=true in DATABASE_URL'],
+    [{ DATABASE_TLS_CERT_FILE: 'a', DATABASE_TLS_KEY_FILE: 'a', ...EMBEDDED }, 'DATABASE_TLS_CERT_FILE: requires MySQL or MariaDB in DATABASE_URL'],
+  ])('is no client certificate of the database if it does not fit: %j', (environment, fault) => {
+    const file = write('certificate', 'no certificate');
+    const files = Object.entries(environment).map(([name, value]) => [name, value === 'a' ? file : value]);
+
+    expect(errorsOf({ DATABASE_URL: `${MYSQL}?ssl=true`, ...Object.fromEntries(files) })).toBe(fault);
+  }); // prettier-ignore
 });
 
 describe('the signing secret', () => {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import parseAddresses from 'nodemailer/lib/addressparser';
 import { z } from 'zod';
 import { emailKey } from '../contract/email.js';
@@ -33,7 +34,7 @@ export type Config = Readonly<ReturnType<typeof readConfig>>;
 /** The injection token of {@link Config}. */
 export const CONFIG = Symbol('CONFIG');
 
-export type DatabaseConfig = ReturnType<typeof parseDatabaseUrl>;
+export type DatabaseConfig = ReturnType<typeof completeDatabase>;
 
 /** The message has one line per wrong variable. */
 export class ConfigError extends Error {
@@ -43,10 +44,10 @@ export class ConfigError extends Error {
 const list = z
   .string()
   .default('')
-  .transform((value) => value.split(',').map((item) => item.trim()).filter(Boolean)); // prettier-ignore
+  .transform((value) => value.split(',').flatMap((item) => item.trim() || []));
+const digits = z.string().regex(/^\d+$/, 'must be a whole number').transform(Number);
 const numberBetween = (min: number, max: number) =>
-  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number)
-    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)); // prettier-ignore
+  digits.pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 const wholeNumber = (fallback: number, min: number, max: number) => numberBetween(min, max).default(fallback);
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const networks = list.refine((items) => items.every((item) => network.safeParse(item).success), {
@@ -58,6 +59,8 @@ const isEveryAddress = (item: string) => item.endsWith('/0');
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
 
 const httpUrl = z.string().refine(isHttpUrl, HTTP_URL_RULE);
+/** Below these paths the service has the paths that it has at the root: `/api/v1/waitlist/1` and `/waitlist/1`. */
+const OWN_BASE = /^https?:\/\/[^/]+\/(desk|api\/v1)(\/|$)/;
 /** The only protocol built in; with another name, OpenTelemetry would silently send nothing. */
 const otlpProtocol = z.literal('http/protobuf', 'must be http/protobuf').optional();
 
@@ -70,11 +73,26 @@ const DAY_SECONDS = 86_400;
 /** A login ends after this time, however often it is renewed, so no token needs to live longer. */
 export const LOGIN_LIFETIME_SECONDS = 90 * DAY_SECONDS;
 
+/** Each may come from a file instead, which `NAME_FILE` names. */
+export const SECRETS = [
+  'JWT_SECRET',
+  'DATABASE_URL',
+  'DATABASE_USER',
+  'DATABASE_PASSWORD',
+  'OWNER_PASSWORD',
+  'SMTP_URL',
+  'REDIS_URL',
+];
+
 const Environment = z.object({
   PORT: wholeNumber(3000, 1, 65_535),
   HOST: z.string().default('0.0.0.0'),
   METRICS_PORT: numberBetween(1, 65_535).optional(),
   DATABASE_URL: z.string().optional().transform(parseDatabaseUrl),
+  DATABASE_USER: z.string().optional(),
+  DATABASE_PASSWORD: z.string().optional(),
+  DATABASE_TLS_CERT_FILE: z.string().transform(readText).optional(),
+  DATABASE_TLS_KEY_FILE: z.string().transform(readText).optional(),
   JWT_SECRET: list
     .refine((secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= SECRET_BYTES_MIN), {
       error: `each secret must have at least ${SECRET_BYTES_MIN} bytes`,
@@ -88,7 +106,13 @@ const Environment = z.object({
     .refine((value) => emailKey(value) !== null, 'must be an email address')
     .optional(),
   OWNER_PASSWORD: z.string().refine(fitsPasswordRule, PASSWORD_RULE).optional(),
-  PUBLIC_BASE_URL: httpUrl.transform((value) => value.replace(/\/+$/, '')).optional(),
+  PUBLIC_BASE_URL: httpUrl
+    .refine(
+      (value) => !OWN_BASE.test(value),
+      'its path must not begin with /desk or /api/v1, which are paths of the service',
+    )
+    .transform((value) => value.replace(/\/+$/, ''))
+    .optional(),
   TRUST_PROXY: networks.refine(
     (items) => !items.some(isEveryAddress),
     'must not be a network of all addresses (/0): each client could choose its own address',
@@ -137,22 +161,24 @@ export const VARIABLES: readonly string[] = Object.keys(Environment.shape);
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()));
-  const parsed = Environment.safeParse(given);
-  if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'));
-  }
+  const { secrets, faults } = readSecretFiles(given);
+  const parsed = Environment.safeParse({ ...given, ...secrets });
+  const setBy = (name: string) => (name in secrets ? `${name}_FILE` : name);
+  for (const { path, message } of parsed.error?.issues ?? []) faults.push(`${setBy(path.join('.'))}: ${message}`);
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults.join('\n'));
   const env = parsed.data;
   if (env.METRICS_PORT === env.PORT) throw new ConfigError('METRICS_PORT: must differ from PORT');
   if (env.SMTP_URL && !env.MAIL_FROM) throw new ConfigError('MAIL_FROM: is required with SMTP_URL');
+  const database = completeDatabase(env, setBy);
   const publicBaseUrl = env.PUBLIC_BASE_URL ?? `http://localhost:${env.PORT}`;
   return {
     port: env.PORT,
     host: env.HOST,
     /** The port of `/metrics`; undefined puts it on the port of the service. */
     metricsPort: env.METRICS_PORT,
-    database: env.DATABASE_URL,
+    database,
     /** The first one signs tokens; all of them verify. */
-    jwtSecrets: env.JWT_SECRET.length > 0 ? env.JWT_SECRET : [ownSecret(env.DATABASE_URL)],
+    jwtSecrets: env.JWT_SECRET.length > 0 ? env.JWT_SECRET : [ownSecret(database)],
     accessTokenTtlSeconds: env.ACCESS_TOKEN_TTL,
     refreshTokenTtlSeconds: env.REFRESH_TOKEN_TTL,
     firstOwner: { email: env.OWNER_EMAIL, password: env.OWNER_PASSWORD },
@@ -176,12 +202,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     mail: env.SMTP_URL && env.MAIL_FROM ? { server: env.SMTP_URL, from: env.MAIL_FROM } : null,
     /** Where the files of imports and exports lie while they are in use. */
     transferDirectory: resolve(env.TRANSFER_DIR ?? tmpdir()),
-    /**
-     * A stopping process serves for this time, so that load balancers notice. The embedded database allows one process only,
-     * so there is no load balancer that could send requests elsewhere.
-     */
-    shutdownDelaySeconds:
-      given.SHUTDOWN_DELAY === undefined && env.DATABASE_URL.kind === 'sqlite' ? 0 : env.SHUTDOWN_DELAY,
+    /** A stopping process serves for this time, so that load balancers notice. The embedded database has none. */
+    shutdownDelaySeconds: given.SHUTDOWN_DELAY === undefined && database.kind === 'sqlite' ? 0 : env.SHUTDOWN_DELAY,
     logLevel: env.LOG_LEVEL,
     /** Whether spans are sent. OpenTelemetry reads its other variables itself. */
     sendsTraces:
@@ -189,6 +211,33 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
       env.OTEL_TRACES_EXPORTER !== 'none' &&
       env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true',
   };
+}
+
+function readSecretFiles(given: Readonly<Record<string, string | undefined>>) {
+  const secrets: Record<string, string> = {};
+  const faults: string[] = [];
+  for (const name of SECRETS) {
+    const variable = `${name}_FILE`;
+    if (given[variable] === undefined) continue;
+    const { data, error } = z.string().transform(readText).safeParse(given[variable]);
+    if (given[name] !== undefined) faults.push(`${variable}: ${name} is set too; set only one of them`);
+    else if (data === undefined) faults.push(`${variable}: ${error.issues[0]?.message}`);
+    else secrets[name] = data;
+  }
+  return { secrets, faults };
+}
+
+/** The text of a file without the newline at its end, which most editors and commands write. */
+function readText(path: string, context: z.RefinementCtx): string {
+  try {
+    const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    if (text.trim()) return text;
+    context.addIssue('the file is empty');
+  } catch (error) {
+    // The message must not repeat the path: by mistake, it can be the secret itself.
+    context.addIssue(`the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  return z.NEVER;
 }
 
 /** Whether the secret repeats a text of at most half its length: `xxxx`, `abcabca`. */
@@ -236,6 +285,45 @@ function parseDatabaseUrl(value: string | undefined, context: z.RefinementCtx) {
     'must be mysql://user:password@host:port/database?connectionLimit=2…1000&ssl=true|false or sqlite:<file>',
   );
   return z.NEVER;
+}
+
+/** The database of the URL with user, password and client certificate, which also have variables of their own. */
+function completeDatabase(
+  { DATABASE_URL: database, ...env }: z.infer<typeof Environment>,
+  setBy: (name: string) => string,
+) {
+  if (database.kind === 'sqlite') {
+    for (const name of [
+      'DATABASE_USER',
+      'DATABASE_PASSWORD',
+      'DATABASE_TLS_CERT_FILE',
+      'DATABASE_TLS_KEY_FILE',
+    ] as const)
+      if (env[name] !== undefined) throw new ConfigError(`${setBy(name)}: requires MySQL or MariaDB in DATABASE_URL`);
+    return database;
+  }
+  const { DATABASE_USER: username = database.username, DATABASE_PASSWORD: password = database.password } = env;
+  if (![username, ''].includes(database.username))
+    throw new ConfigError(`${setBy('DATABASE_USER')}: differs from the user in DATABASE_URL`);
+  if (![password, ''].includes(database.password))
+    throw new ConfigError(`${setBy('DATABASE_PASSWORD')}: differs from the password in DATABASE_URL`);
+  const clientCertificate = readClientCertificate(env.DATABASE_TLS_CERT_FILE, env.DATABASE_TLS_KEY_FILE, database.tls);
+  return { ...database, username, password, clientCertificate };
+}
+
+function readClientCertificate(cert: string | undefined, key: string | undefined, tls: boolean) {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined) throw new ConfigError('DATABASE_TLS_CERT_FILE: is required with DATABASE_TLS_KEY_FILE');
+  if (key === undefined) throw new ConfigError('DATABASE_TLS_KEY_FILE: is required with DATABASE_TLS_CERT_FILE');
+  if (!tls) throw new ConfigError('DATABASE_TLS_CERT_FILE: requires ssl=true in DATABASE_URL');
+  try {
+    createSecureContext({ cert, key });
+  } catch {
+    throw new ConfigError(
+      'DATABASE_TLS_KEY_FILE: must be the private key of the certificate in DATABASE_TLS_CERT_FILE, both in PEM and without a passphrase',
+    );
+  }
+  return { cert, key };
 }
 
 function parseSmtpUrl(value: string, context: z.RefinementCtx) {

@@ -17,7 +17,8 @@ const CLOSED_STATUS = 499;
 export function recordRequests(fastify: FastifyInstance, metrics: Metrics): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     onceEnded(request.raw, reply.raw, (isAnswered) => {
-      const { log, method, routeOptions: { url: route = 'unknown' } } = request; // prettier-ignore
+      const { log, method, routeOptions } = request;
+      const { url: route = 'unknown' } = routeOptions;
       const { elapsedTime: durationMs } = reply;
       const status = isAnswered ? reply.statusCode : CLOSED_STATUS;
       metrics.ended(method, route, status, durationMs);

@@ -66,8 +66,8 @@ export async function tracedTogether<Result>(
 }
 
 /**
- * Starts sending spans as OpenTelemetry's own variables say. Resolves with a function that sends the remaining spans and
- * stops. The SDK is loaded only here, so that it costs no time and memory without tracing.
+ * Starts sending spans, as OpenTelemetry's own variables say. Resolves with a function that sends the rest and stops.
+ * The SDK is loaded only here: without tracing it costs nothing.
  */
 export async function startTracing(log: { warn(fields: object, message: string): void }): Promise<() => Promise<void>> {
   const [{ BatchSpanProcessor, NodeTracerProvider }, { OTLPTraceExporter }, resources] = await Promise.all([

@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditEventEntity } from './audit/audit-event.entity.js';
 import { AuditLog } from './audit/audit-log.js';
+import { BackgroundTasks } from './background-task.js';
 import { type Config, CONFIG } from './config/config.js';
 import { dataSourceOptions } from './database/data-source-options.js';
 import { Database } from './database/database.js';
@@ -10,8 +11,8 @@ import { WriteAheadLog } from './database/write-ahead-log.js';
 import { Lifecycle } from './health/lifecycle.js';
 import { PageHeaders } from './http/page-headers.js';
 import { IdempotencyKeyEntity } from './idempotency/idempotency-key.entity.js';
-import { OwnerWrites } from './idempotency/owner-writes.js';
-import { MissLimit } from './limits/miss-limit.js';
+import { OwnerWriteService } from './idempotency/owner-write.service.js';
+import { EnumerationLimit } from './limits/enumeration-limit.js';
 import { Networks } from './limits/networks.js';
 import { SharedCounts } from './limits/shared-counts.js';
 import { SealedColumns } from './secrets/sealed-columns.js';
@@ -20,6 +21,7 @@ import { Metrics } from './telemetry/metrics.js';
 
 /** For all modules. */
 const SHARED = [
+  BackgroundTasks,
   Database,
   Lifecycle,
   Sweeper,
@@ -27,11 +29,11 @@ const SHARED = [
   Secrets,
   SealedColumns,
   AuditLog,
-  OwnerWrites,
+  OwnerWriteService,
   Metrics,
   PageHeaders,
   SharedCounts,
-  MissLimit,
+  EnumerationLimit,
   Networks,
 ];
 

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { SqliteConnection } from '../../src/platform/database/sqlite-driver.js';
-import { SERVER_BOUNDS } from '../../src/platform/http/server.js';
+import { SERVER_BOUNDS } from '../../src/platform/limits/server-bounds.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import type { Answer } from '../support/api.js';
 import { countTableWaits, openDatabase, type TestDatabase, withDataSource } from '../support/database.js';
@@ -285,7 +285,10 @@ onServer('a service without a free connection (needs TEST_DATABASE_URL: SQLite h
 
   const VIEWS = 20;
 
-  /** Makes calls that wait for the table of records; `view` reads only waitlists. Counts its successes, up to {@link VIEWS}. */
+  /**
+   * Makes calls that wait for the table of records; `view` reads only waitlists. Counts its successes, up to {@link
+   * VIEWS}.
+   */
   async function viewDuring(slowCalls: () => Promise<Answer>[], view: () => Promise<Answer>) {
     return withDataSource(database.url, async (dataSource) => {
       const holder = dataSource.createQueryRunner();

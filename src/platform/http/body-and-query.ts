@@ -9,9 +9,9 @@ import { isRepeated } from './headers.js';
 
 export const BODY_MAX_BYTES = 256 * 1024;
 /** Far more than the contract needs, and safe for recursive functions. */
-const LEVELS_MAX = 64;
+export const LEVELS_MAX = 64;
 /** Ten times the largest body of the contract. Every value is visited before the caller is authenticated. */
-const VALUES_MAX = 20_000;
+export const VALUES_MAX = 20_000;
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8"?\s*(?:;|$))/i;
 
 declare module 'fastify' {
@@ -47,7 +47,7 @@ const names = new Set<string | symbol>();
 /** A field that names what a public operation is about: it may stand in the query of a POST or in the body of a GET. */
 export const InQueryOrBody = (): PropertyDecorator => (_, property) => void names.add(property);
 
-/** Some existing scripts send the parameters of a GET in a JSON body. The query wins. See also {@link InQueryOrBody}. */
+/** Some existing scripts send a GET's parameters in a JSON body. The query wins. See also {@link InQueryOrBody}. */
 export function readQueryFromBody(fastify: FastifyInstance): void {
   // Fastify ignores the body of a GET unless told otherwise.
   fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
@@ -63,10 +63,9 @@ export function readQueryFromBody(fastify: FastifyInstance): void {
   });
 }
 
-/** The fields, with the names from `other` if they have none. */
+/** The fields, with the names that they lack from `other`. */
 function withNamesOf(other: object, fields: object): object {
-  const named = (from: object) => Object.entries(from).filter(([name]) => names.has(name));
-  return named(fields).length > 0 ? fields : { ...fields, ...Object.fromEntries(named(other)) };
+  return { ...Object.fromEntries(Object.entries(other).filter(([name]) => names.has(name))), ...fields };
 }
 
 /** A query must be percent-encoded UTF-8. The router checks the path, but the query parser accepts anything. */

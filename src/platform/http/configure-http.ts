@@ -4,14 +4,8 @@ import { serveContract, serveDocs } from '../contract/docs-page.js';
 import { createDocument, type DocumentName, DOCUMENTS, publishable } from '../contract/document.js';
 import { Lifecycle } from '../health/lifecycle.js';
 import { serveMonitoring } from '../health/monitoring.js';
-import { isWithin, readForwardedAddresses } from '../limits/address.js';
-import {
-  askForBodies,
-  endConnectionsOnClose,
-  limitArrival,
-  limitConnections,
-  limitLargeBodies,
-} from '../limits/connections.js';
+import { readForwardedAddresses } from '../limits/address.js';
+import { askForBodies, endConnectionsOnClose, limitConnections, limitLargeBodies } from '../limits/connections.js';
 import { answerInTime, shedLoad } from '../limits/overload.js';
 import { limitRates } from '../limits/rate-limits.js';
 import { SharedCounts } from '../limits/shared-counts.js';
@@ -25,7 +19,7 @@ import { streamCsvBodies } from './csv-bodies.js';
 import { readFormBodies } from './form-bodies.js';
 import { DATA_HEADERS } from './headers.js';
 import { collectRoutes } from './routes.js';
-import { SERVER_BOUNDS } from './server.js';
+import { SERVER_BOUNDS } from '../limits/server-bounds.js';
 
 /**
  * Everything that HTTP needs and no module owns: errors, validation, limits, headers, the document. Call before `init`.
@@ -39,9 +33,8 @@ export async function configureHttp(
   const fastify = app.getHttpAdapter().getInstance();
   const [metrics, lifecycle, counts] = [app.get(Metrics), app.get(Lifecycle), app.get(SharedCounts)];
 
-  limitConnections(fastify.server, bounds, isWithin(config.trustedProxies), () => metrics.connectionRefusals.inc());
+  limitConnections(fastify.server, bounds, () => metrics.connectionRefusals.inc());
   endConnectionsOnClose(fastify, lifecycle, bounds.unsentMs);
-  limitArrival(fastify, bounds.requestMs);
 
   if (config.trustedProxies.length > 0) readForwardedAddresses(fastify);
   requireProgress(fastify, bounds);
@@ -53,7 +46,7 @@ export async function configureHttp(
   });
   recordRequests(fastify, metrics);
   const routes = collectRoutes(fastify);
-  await allowOrigins(fastify, config.corsOrigins, routes);
+  allowOrigins(fastify, config.corsOrigins, routes);
   // After CORS, so that a page can read the refusal.
   requireReadableQuery(fastify);
   askForBodies(fastify);
@@ -61,7 +54,7 @@ export async function configureHttp(
   limitRates(fastify, config, counts);
   limitLargeBodies(fastify, bounds);
   readJsonBodies(fastify);
-  streamCsvBodies(fastify);
+  streamCsvBodies(fastify, bounds.requestMs);
   readFormBodies(fastify);
   readQueryFromBody(fastify);
 

@@ -1,9 +1,7 @@
-import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Routes } from './routes.js';
 
-const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
-const EXPOSED_HEADERS = [
+const EXPOSED = [
   'Link',
   'X-Total-Count',
   'RateLimit-Limit',
@@ -13,30 +11,34 @@ const EXPOSED_HEADERS = [
   'Idempotent-Replayed',
   'x-request-id',
 ];
-
-const COMMON: FastifyCorsOptions = {
-  methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-  allowedHeaders: ['content-type', 'authorization', 'api-key', 'idempotency-key'],
-  exposedHeaders: EXPOSED_HEADERS,
-  credentials: false,
-  maxAge: PREFLIGHT_MAX_AGE_SECONDS,
-  strictPreflight: false,
+const COMMON = { vary: 'Origin', 'access-control-expose-headers': EXPOSED.join(', ') };
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+  'access-control-allow-headers': 'content-type, authorization, api-key, idempotency-key',
+  'access-control-max-age': '86400',
+  // Safari waits for a body without it.
+  'content-length': '0',
 };
 
-/** Lets any page call the public operations, and pages of `origins` call the others. */
-export async function allowOrigins(
-  fastify: FastifyInstance,
-  origins: readonly string[],
-  routes: Routes,
-): Promise<void> {
-  const anyOrigin = { ...COMMON, origin: '*' };
-  const configuredOrigins = { ...COMMON, origin: [...origins] };
-  await fastify.register(cors, {
-    delegator: (request, done) => done(null, isForAnyOrigin(request, routes) ? anyOrigin : configuredOrigins),
+/**
+ * Lets any page call the public operations, and pages of `origins` the others. @fastify/cors would merge its options
+ * for each request, in a tenth of a lookup's time.
+ */
+export function allowOrigins(fastify: FastifyInstance, origins: readonly string[], routes: Routes): void {
+  const configured = new Set<string | undefined>(origins);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const { origin } = request.headers;
+    void reply.headers(COMMON);
+    if (isForAnyOrigin(request, routes)) void reply.header('access-control-allow-origin', '*');
+    else if (configured.has(origin)) void reply.header('access-control-allow-origin', origin);
+    if (request.method !== 'OPTIONS') return done();
+    void reply.headers(PREFLIGHT).code(204).send();
   });
+  // Without a route, a preflight would be answered with 404.
+  fastify.options('*', () => undefined);
 }
 
-/** A preflight has neither the headers nor the body of its request, so it may be for any operation of the path and method. */
+/** A preflight lacks its request's headers and body, so it may be for any operation of the path and method. */
 function isForAnyOrigin({ headers, method, url, routeOptions }: FastifyRequest, routes: Routes): boolean {
   const requestedMethod = headers['access-control-request-method'];
   if (method !== 'OPTIONS' || requestedMethod === undefined) return routeOptions.config.rateLimited === 'public';

@@ -27,8 +27,8 @@ declare module 'fastify' {
 }
 
 /**
- * Lets routes with `takesForms` read forms, as JSON: `a=1` is `{"a": "1"}`, `a[b]=1` is `{"a": {"b": "1"}}`, and a name given
- * twice has a list. No other route takes forms, so a page of another origin cannot submit a login form.
+ * Lets routes with `takesForms` read forms, as JSON: `a=1` is `{"a": "1"}`, `a[b]=1` is `{"a": {"b": "1"}}`, a repeated
+ * name has a list. No other route takes forms, so a page of another origin cannot submit a login form.
  */
 export function readFormBodies(fastify: FastifyInstance): void {
   fastify.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, (request, body: Buffer, done) => {

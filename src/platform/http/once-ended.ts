@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
- * Calls `ended` once: with true when the response is on its way to the client, with false when the connection has closed
- * before that. A pipelined response emits no `close` while it waits for an earlier one, so this listens to the socket.
+ * Calls `ended` once: with true when the response is on its way, with false if the connection has closed before. A
+ * pipelined response emits no `close` while it waits for an earlier one, so this listens to the socket.
  */
 export function onceEnded(
   { socket }: IncomingMessage,

@@ -1,7 +1,7 @@
 import { applyDecorators, type CanActivate, SetMetadata, type Type, UseGuards } from '@nestjs/common';
 import { RequestGuard } from '../contract/request.guard.js';
 
-/** Metadata on each controller or operation: the callers that it accepts. test/contract/access.spec.ts checks all of them. */
+/** Metadata of controllers and operations: the callers that they accept. test/contract/access.spec.ts checks all. */
 export const WHO_MAY_CALL = 'who-may-call';
 export type WhoMayCall = 'public' | 'owner' | 'refresh' | 'cookie';
 

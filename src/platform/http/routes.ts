@@ -4,6 +4,19 @@ import findMyWay from 'find-my-way';
 /** The router ignores a trailing slash and doubled slashes. */
 export const PATH_OPTIONS = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } as const;
 
+/** The paths, with those below, of people and clients. The rest is for the cluster. The chart exposes these and `/`. */
+const PUBLIC_PATH = /^\/*(\?|$)|^\/+(api|desk|docs|openapi\.json|openapi-legacy\.json|waitlist|widget\.js)([/?]|$)/;
+
+/**
+ * A proxy may remove the path of `PUBLIC_BASE_URL` or pass it on. If that is `/waitlist`, `/waitlist/1` comes from a
+ * proxy that removed it, and `/waitlist/waitlist/1` from one that did not.
+ */
+export function withoutBasePath(url: string, basePath: string): string {
+  const rest = url.startsWith(basePath) ? url.slice(basePath.length) : null;
+  if (rest === null || !PUBLIC_PATH.test(rest)) return url;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
 /** Which methods each path accepts. */
 export interface Routes {
   /** Empty for an unknown path. */
@@ -17,17 +30,14 @@ interface Methods {
   readonly public: Set<string>;
 }
 
-/**
- * Fastify's router cannot list the methods of a path, so a second router maps each path to its methods. Call it before the
- * routes are added.
- */
+/** A second router maps each path to its methods: Fastify's cannot list them. Call it before the routes are added. */
 export function collectRoutes(fastify: FastifyInstance): Routes {
   const paths = findMyWay(PATH_OPTIONS);
   const methodsByUrl = new Map<string, Methods>();
   // Without this, Fastify refuses a QUERY without a content type before it looks for a route.
   fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   fastify.addHook('onRoute', ({ url, method, config }) => {
-    // The CORS plugin answers OPTIONS on every path.
+    // `cors.ts` answers OPTIONS on every path.
     if (url === '*') return;
     let methods = methodsByUrl.get(url);
     if (!methods) {

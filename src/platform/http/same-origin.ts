@@ -2,10 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyRequest } from 'fastify';
 import { Problem } from '../problems/problem.js';
 
-/**
- * Refuses requests that no page of this service sent: an operation that a cookie opens would otherwise be open to every page
- * in the same browser.
- */
+/** Refuses requests of other pages: an operation that a cookie opens would be open to every page in the browser. */
 @Injectable()
 export class SameOriginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

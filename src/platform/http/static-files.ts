@@ -23,7 +23,7 @@ interface StaticFile {
 export function serveFile(fastify: FastifyInstance, path: string, file: StaticFile): string {
   const { hash, send } = prepareFile(file);
   fastify.get<{ Querystring: { v?: string } }>(path, { exposeHeadRoute: true }, async (request, reply) =>
-    // During an upgrade, a replica of another version may answer; its file must not be cached under the hash in the URL.
+    // In an upgrade, a replica of another version may answer; its file must not be cached under the URL's hash.
     send(request, reply, request.query.v === hash),
   );
   return hash;

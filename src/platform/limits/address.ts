@@ -6,13 +6,16 @@ import ipaddr from 'ipaddr.js';
 const SUBSCRIBER_BITS = 64;
 /** The largest IPv6 network that providers give to one site. */
 export const SITE_BITS = 48;
+/** The first 16 bits of 6to4 (RFC 3056): each IPv4 address has a /48 there, so an IPv4 network has many. */
+const SIX_TO_FOUR = 0x2002;
 
-/** The key by which an address is counted: the network of an IPv6 address; an IPv4-mapped IPv6 address as IPv4. */
+/** The key by which an address is counted: the network of an IPv6 address; an IPv4-mapped or 6to4 address as IPv4. */
 export function addressKey(address: string, ipv6Bits = SUBSCRIBER_BITS): string {
   if (!isIPv6(address)) return address.toLowerCase();
   // Without its zone, the interface of a link-local address: ipaddr.js does not read every name of an interface.
   const parsed = ipaddr.process(address.split('%', 1)[0] ?? '');
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  if (parsed.parts[0] === SIX_TO_FOUR) return new ipaddr.IPv4(parsed.toByteArray().slice(2, 6)).toString();
   const network = parsed.parts.slice(0, ipv6Bits / 16).map((group) => group.toString(16));
   return `${network.join(':')}::`;
 }
@@ -48,7 +51,7 @@ function trailingAddresses(forwarded: string): string[] {
   return addresses.slice(addresses.findLastIndex((address) => isIP(address) === 0 || address.includes('%')) + 1);
 }
 
-/** Bounds the connections or bytes that each address holds at the same time. */
+/** Bounds the bytes that each address holds at the same time. */
 export class PerAddressQuota {
   private readonly held = new Map<string, number>();
 
@@ -70,6 +73,7 @@ export class PerAddressQuota {
 
 /** Tests whether an address belongs to a list of addresses and networks. */
 export function isWithin(networks: readonly string[]): (address: string) => boolean {
+  if (networks.length === 0) return () => false;
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', bits] = network.split('/');

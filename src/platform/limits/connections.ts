@@ -1,83 +1,32 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyRequest, preParsingHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Lifecycle } from '../health/lifecycle.js';
 import { onceEnded } from '../http/once-ended.js';
-import type { ServerBounds } from '../http/server.js';
+import type { ServerBounds } from './server-bounds.js';
 import { Problem } from '../problems/problem.js';
 import { PerAddressQuota } from './address.js';
 
 /** Every signup of a page fits. Ten thousand connections that each send this much fit into the memory of a process. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
-/**
- * Closes a new connection at once if there are too many in all, or from its address, so that one host cannot lock out
- * the others. A trusted proxy carries many clients and has no bound of its own.
- */
-export function limitConnections(
-  server: Server,
-  { connectionsMax, connectionsPerAddressMax }: ServerBounds,
-  isTrusted: (address: string) => boolean,
-  onRefused: () => void,
-): void {
-  const open = new PerAddressQuota(connectionsPerAddressMax);
+/** Closes a new connection at once if there are too many. */
+export function limitConnections(server: Server, { connectionsMax }: ServerBounds, onRefused: () => void): void {
   server.maxConnections = connectionsMax;
   server.on('drop', onRefused);
   server.on('connection', (socket) => {
     // Each pipelined request adds a listener for the end of the connection.
     socket.setMaxListeners(0);
-    const { remoteAddress } = socket;
     // The client has reset the connection already. Its request could still be read, but belongs to no address.
-    if (remoteAddress === undefined) return void socket.destroy();
-    if (isTrusted(remoteAddress)) return;
-    const release = open.take(remoteAddress, 1);
-    if (release) {
-      socket.once('close', release);
-    } else {
-      onRefused();
-      socket.destroy();
-    }
+    if (socket.remoteAddress === undefined) socket.destroy();
   });
 }
 
 /**
- * Refuses a request that has not arrived in full after `requestMs`, as Node.js's `requestTimeout` does, which holds for every
- * request: the file of an import may take longer.
+ * Sends `100 Continue` to a client that waits for it, but only when the body is about to be read: if the request is
+ * refused for its headers, the body is not sent at all.
  */
-export function limitArrival(fastify: FastifyInstance, requestMs: number): void {
-  const { server } = fastify;
-  const timers = new WeakMap<IncomingMessage, NodeJS.Timeout>();
-  server.on('request', (request, response) => {
-    const { headers, socket } = request;
-    if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
-    const timer = setTimeout(() => {
-      if (!request.complete) server.emit('clientError', new LateRequestError(), socket);
-    }, requestMs).unref();
-    timers.set(request, timer);
-    response.once('close', () => clearTimeout(timer));
-  });
-  const stopTimer: preParsingHookHandler = ({ raw }, _, __, done) => {
-    clearTimeout(timers.get(raw));
-    done();
-  };
-  fastify.addHook('onRoute', (route) => {
-    if (route.config?.isTransfer) route.preParsing = stopTimer;
-  });
-}
-
-/** The code is that of Node.js. */
-class LateRequestError extends Error {
-  readonly code = 'ERR_HTTP_REQUEST_TIMEOUT';
-}
-
-/**
- * Sends `100 Continue` to a client that waits for it, but only when the body is about to be read: a request that is refused
- * for its headers, such as a declared length over the limit, gets none. Any other expectation is refused with 417 (RFC 9110,
- * 10.1.1).
- */
-export function askForBodies(fastify: FastifyInstance): void {
-  const { server } = fastify;
-  const unmet = new WeakSet<IncomingMessage>();
+export function askForBodies({ server }: FastifyInstance): void {
   server.on('checkContinue', (request, response) => {
     request.once('resume', () => {
       // Node.js also reads, and drops, the body of a request that has its answer.
@@ -85,15 +34,6 @@ export function askForBodies(fastify: FastifyInstance): void {
     });
     waiting.set(request, () => response.writeContinue());
     server.emit('request', request, response);
-  });
-  server.on('checkExpectation', (request, response) => {
-    unmet.add(request);
-    server.emit('request', request, response);
-  });
-  fastify.addHook('onRequest', ({ raw }, reply, done) => {
-    if (!unmet.has(raw)) return done();
-    reply.header('connection', 'close');
-    done(new Problem('EXPECTATION_FAILED'));
   });
 }
 

@@ -15,7 +15,7 @@ export class Networks {
     this.isExempt = isWithin(rateLimits.exempt);
   }
 
-  /** A keyed hash of the network of an address. Null for one of `RATE_LIMIT_EXEMPT`, a server that acts for many people. */
+  /** A keyed hash of an address's network. Null for one of `RATE_LIMIT_EXEMPT`, a server that acts for many people. */
   hashOf(address: string): string | null {
     return this.isExempt(address) ? null : this.secrets.hash('network', siteKey(address));
   }

@@ -14,7 +14,7 @@ declare module 'fastify' {
     pressureHandler?: () => undefined;
     /** Whether a request with this body, not validated yet, is exempt because its work grows with the waitlist. */
     isLongWork?: (body: unknown) => boolean;
-    /** The time that a request with this body, not validated yet, waits for another service. It is added to the deadline. */
+    /** The time that a request with this body, not yet validated, waits for another service: added to the deadline. */
     waitsMs?: (body: unknown) => number;
   }
   interface FastifyRequest {
@@ -39,10 +39,10 @@ export async function shedLoad(fastify: FastifyInstance, lifecycle: Lifecycle, l
 }
 
 /**
- * Answers 503 if a request has no answer `answerMs` after it arrived in full; each piece of work has its own, shorter
- * deadline, but they add up. The work goes on: repeating a signup or a write with an `Idempotency-Key` is harmless, but
- * repeating the creation of a waitlist without one makes a second waitlist. Fastify's `handlerTimeout` would also count the
- * time in which the body arrives, and so refuse slow connections.
+ * Answers 503 if a request has no answer `answerMs` after it arrived in full: pieces of work have shorter deadlines,
+ * but they add up. The work goes on: repeating a signup or a write with an `Idempotency-Key` is harmless, but repeating
+ * the creation of a waitlist without one makes a second waitlist. Fastify's `handlerTimeout` would also count the time
+ * in which the body arrives, and so refuse slow connections.
  */
 export function answerInTime(fastify: FastifyInstance, answerMs: number): void {
   fastify.decorateRequest('answerTimer');

@@ -39,13 +39,11 @@ export function limitRates(fastify: FastifyInstance, { rateLimits }: Config, cou
   });
 }
 
-type IsExempt = (address: string) => boolean;
-
 /** One counter for all operations under a limit. */
 function limitRequests(
   counter: RateLimiterAbstract,
   requestsMax: number,
-  isExempt: IsExempt,
+  isExempt: (address: string) => boolean,
 ): onRequestAsyncHookHandler {
   return async (request, reply) => {
     if (requestsMax === 0 || isExempt(request.ip)) return;

@@ -36,7 +36,7 @@ export class SharedCounts implements OnModuleDestroy {
     });
   }
 
-  /** Resolves when Redis is connected or known to be unavailable; reconnecting continues. Only the HTTP server calls it. */
+  /** Resolves when Redis is connected or known to be unavailable; reconnecting continues. Only the server calls it. */
   async connect(log: { info(text: string): void; warn(fields: object, text: string): void }): Promise<void> {
     if (!this.redis) return;
     let isAway = false;
@@ -54,8 +54,8 @@ export class SharedCounts implements OnModuleDestroy {
   }
 
   /**
-   * Counts by key with `penalty`, `get` and `delete`; a key's count ends `windowSeconds` after its first penalty. The
-   * caller compares it with a maximum. Two counters of one name would add up.
+   * A key's count ends `windowSeconds` after its first penalty. The caller compares it with a maximum. Two counters of
+   * one name would add up.
    */
   counter(name: string, windowSeconds: number): RateLimiterAbstract {
     // Without points: `penalty` counts on, whereas `consume` would reject.
@@ -85,5 +85,10 @@ class BoundedMemory extends RateLimiterMemory {
   override penalty(...args: Parameters<RateLimiterMemory['penalty']>) {
     this.keys.set(args[0], true);
     return super.penalty(...args);
+  }
+
+  override reward(...args: Parameters<RateLimiterMemory['reward']>) {
+    this.keys.set(args[0], true);
+    return super.reward(...args);
   }
 }

@@ -20,11 +20,11 @@ interface Findings {
 }
 
 /**
- * Limits unsuccessful lookups per address, so that a list of emails cannot be tested. The services that look up apply it,
- * so that it holds for each operation, whatever its method, path and status.
+ * Limits unsuccessful lookups per address, so that a list of emails cannot be tested. Services apply it, so that it
+ * holds for each operation.
  */
 @Injectable()
-export class MissLimit {
+export class EnumerationLimit {
   private readonly misses: RateLimiterAbstract;
   private readonly missesMax: number;
   private readonly isExempt: (address: string) => boolean;
@@ -36,9 +36,8 @@ export class MissLimit {
   }
 
   /**
-   * Awaits the lookup and returns its result or throws its error. A miss is counted after the lookup: parallel lookups would
-   * all pass a check made before it. Beyond the limit, hits and misses get the same error, so it reveals nothing.
-   * @throws Problem `TOO_MANY_MISSES`
+   * The lookup's result or error. A miss is counted after the lookup: parallel ones would all pass a check made before.
+   * Beyond the limit, hits and misses get the same error, which reveals nothing. @throws Problem `TOO_MANY_MISSES`
    */
   async limit<Found extends Findings>(address: string, lookup: Promise<Found>): Promise<Found> {
     const isOff = this.missesMax === Infinity || this.isExempt(address);

@@ -1,8 +1,8 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 
 /**
- * The domains of throwaway mailboxes, kept by a community: https://github.com/disposable-email-domains. The list
- * omits forwarding services such as SimpleLogin, addy.io, DuckDuckGo and Firefox Relay: their users have a lasting mailbox.
+ * The domains of throwaway mailboxes, kept by a community: https://github.com/disposable-email-domains. The list omits
+ * forwarding services, such as SimpleLogin and Firefox Relay: their users have a lasting mailbox.
  */
 const DOMAINS: ReadonlySet<string> = disposableEmailBlocklistSet();
 

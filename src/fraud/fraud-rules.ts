@@ -67,7 +67,7 @@ const TESTS: Readonly<Record<CreditReason, Test>> = {
   captcha: ({ isCaptchaUnjudged }) => isCaptchaUnjudged,
 };
 
-/** All reasons to withhold the credit of a referral, in the order of {@link CREDIT_REASONS}; empty if no rule applies. */
+/** The reasons to withhold the credit of a referral, in the order of {@link CREDIT_REASONS}; empty if none applies. */
 export function reasonsFor(signals: Signals, rules: FraudRules): CreditReason[] {
   return CREDIT_REASONS.filter((reason) => TESTS[reason](signals, rules));
 }

@@ -23,6 +23,7 @@ const FASTMAIL_SUBDOMAIN = new RegExp(String.raw`^.+@([^.]+)\.(${FASTMAIL})$`);
  * - Fastmail Help, "Plus addressing and subdomain addressing".
  * - Proton Support, "Types of email addresses and aliases": plus, and its domains keep a name for one account. Dots,
  *   hyphens and underscores do not count: its clients fold them (removeEmailAlias in ProtonMail/WebClients).
+ * - Yandex Help, "Mailbox aliases" and "Alternate email addresses": a mailbox has its name at all domains. Plus.
  * - Yahoo Help, "Create and manage disposable email addresses": `base-keyword`. The base alone is not the same mailbox,
  *   so its hyphen stays. No other name has a hyphen. Yahoo Japan is another company.
  */
@@ -44,12 +45,17 @@ const PROVIDERS: readonly Provider[] = [
     fold: (local) => withoutTag(local).replaceAll(/[._-]/g, ''),
   },
   {
+    domains: /^(?:yandex\.(?:ru|com|by|kz|ua)|ya\.ru)$/,
+    canonicalDomain: 'yandex.ru',
+    fold: withoutTag,
+  },
+  {
     domains: /^(?:yahoo\.(?!co\.jp$)(?:com?\.)?[a-z]{2,3}|(?:ymail|rocketmail|myyahoo)\.com)$/,
     fold: (local) => withoutTag(local).replace(/-.*/s, '-'),
   },
 ];
 
-/** The mailbox that an address reaches, as its provider folds addresses; the address itself where the provider is unknown. */
+/** The mailbox that an address reaches, as its provider folds addresses; the address itself without a known one. */
 export function mailboxKey(emailKey: string): string {
   const [local, domain] = parts(emailKey.replace(FASTMAIL_SUBDOMAIN, '$1@$2'));
   const provider = PROVIDERS.find(({ domains }) => domains.test(domain));

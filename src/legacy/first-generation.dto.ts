@@ -1,13 +1,20 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
 import { Email } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, EMAIL_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
-import { RecordDto } from '../queue/record.dto.js';
-import type { Found } from '../queue/waiter.js';
+import { RecordDto } from '../queue/record/record.dto.js';
+import type { Found } from '../queue/record/waiter.js';
 import { CreateSignupDto, SignupDto } from '../signup/signup.dto.js';
 import type { SignupRequest, Sought } from '../signup/signup.service.js';
 import { WaitlistNameField } from '../waitlist/waitlist-name.js';
+import { ACTIVE } from './second-generation.dto.js';
 
-const API_KEY = { description: 'The public key of the waitlist, or its id.', example: 1 } as const;
+const WAITLIST_ID = { isHidden: true, optional: true, nullable: true } as const;
+const API_KEY = {
+  unlessIn: 'waitlist_id',
+  description:
+    'The public key of the waitlist, or its id. Also accepted as `waitlist_id`; beside it, `api_key` is not read.',
+  example: 1,
+} as const;
 
 /** The fields of a signup that the first generation knows. */
 export class SubmitUserDto extends PickType(CreateSignupDto, [
@@ -22,6 +29,9 @@ export class SubmitUserDto extends PickType(CreateSignupDto, [
   'cf-turnstile-response',
   'h-captcha-response',
 ]) {
+  @WaitlistNameField(WAITLIST_ID)
+  waitlist_id?: number | string;
+
   @WaitlistNameField(API_KEY)
   api_key!: number | string;
 
@@ -31,6 +41,9 @@ export class SubmitUserDto extends PickType(CreateSignupDto, [
 }
 
 export class GetUserStatusDto {
+  @WaitlistNameField(WAITLIST_ID)
+  waitlist_id?: number | string;
+
   @WaitlistNameField(API_KEY)
   api_key!: number | string;
 
@@ -59,12 +72,7 @@ export class UserDto extends PickType(RecordDto, ['referral_link']) {
   })
   current_priority!: number | null;
 
-  @ApiProperty({
-    ...COUNT_SCHEMA,
-    nullable: true,
-    description: 'Number of active records of the waitlist; null if it hides its counts.',
-    example: 1,
-  })
+  @ApiProperty(ACTIVE)
   total_users!: number | null;
 
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of records that this one referred.', example: 0 })

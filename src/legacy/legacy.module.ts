@@ -12,8 +12,12 @@ import { SecondGenerationController } from './second-generation.controller.js';
 import { WaitlistViewController } from './waitlist-view.controller.js';
 
 /**
- * The earlier generations of the API: their paths and field names, translated to the services of the current one. Nothing
+ * The earlier generations of the API: their paths and fields, translated to the services of the current one. Nothing
  * else depends on the module, so removing it drops them.
+ *
+ * - first: `POST /api/v1/waitlists/submit`, `POST /api/v1/users/status`
+ * - second: `POST /api/v1/waiter`, `GET /api/v1/waiter?email=…`, `GET /api/v1/waiter/{waitlist_id}/leaderboard`; the
+ *   view `GET /api/v1/waitlist?waitlist_id=…` is in `waitlist-view.controller.ts`
  */
 @InDocument('legacy')
 @Module({

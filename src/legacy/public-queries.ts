@@ -5,8 +5,8 @@ import type { ConstraintStrategy, HTTPVersion } from 'find-my-way';
 import { isAccountKey } from '../platform/secrets/random-key.js';
 
 /*
- * Two paths have both a public GET of an earlier generation and an owner's GET of the current one. The router chooses by
- * query and headers: the public route has a constraint and gets the requests that meet it; the owner's route gets all
+ * Two paths have both a public GET of an earlier generation and an owner's GET of the current one. The router chooses
+ * by query and headers: the public route has a constraint and gets the requests that meet it; the owner's gets all
  * others. Either route is safe for any request: the owner's authenticates its caller, the public one shows public data.
  */
 
@@ -35,9 +35,5 @@ const VIEW = strategy('isOfNamedWaitlist', ({ url = '' }) => NAMES_WAITLIST.test
 
 /** The router evaluates this for each request of any path, so it must be fast. */
 function strategy(name: string, isMet: (request: IncomingMessage) => boolean): ConstraintStrategy<HTTPVersion.V1> {
-  return {
-    name,
-    deriveConstraint: (request) => (isMet(request) ? MET : ''),
-    storage: () => new Map(),
-  };
+  return { name, deriveConstraint: (request) => (isMet(request) ? MET : ''), storage: () => new Map() };
 }

@@ -1,10 +1,17 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { WholeNumber } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA } from '../platform/contract/formats.js';
-import type { Found } from '../queue/waiter.js';
-import { TOKEN_SCHEMA } from '../queue/referral-link.js';
+import type { Found } from '../queue/record/waiter.js';
+import { TOKEN_SCHEMA } from '../queue/record/referral-link.js';
 import { CreateSignupDto, GetSignupDto, SignupDto } from '../signup/signup.dto.js';
 import { LeaderboardDto, LENGTH } from '../waitlist/leaderboard.dto.js';
+
+export const ACTIVE = {
+  ...COUNT_SCHEMA,
+  nullable: true,
+  description: 'Number of active records of the waitlist; null if it hides its counts.',
+  example: 1,
+} as const;
 
 export class CreateWaiterDto extends CreateSignupDto {}
 
@@ -25,12 +32,7 @@ export class PublicWaiterDto extends SignupDto {
 }
 
 export class FoundWaiterDto extends PublicWaiterDto {
-  @ApiProperty({
-    ...COUNT_SCHEMA,
-    nullable: true,
-    description: 'Number of active records of the waitlist; null if it hides its counts.',
-    example: 1,
-  })
+  @ApiProperty(ACTIVE)
   total_waiters_currently!: number | null;
 
   static override from(found: Found): FoundWaiterDto {

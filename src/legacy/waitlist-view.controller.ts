@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '../platform/http/public.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
-import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
+import { WaitlistNameService } from '../waitlist/waitlist-name.service.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 import { OfNamedWaitlist } from './public-queries.js';
 import { NamedWaitlistViewDto, ViewWaitlistDto } from './waitlist-view.dto.js';
@@ -13,7 +13,7 @@ import { NamedWaitlistViewDto, ViewWaitlistDto } from './waitlist-view.dto.js';
 @Controller('api/v1/waitlist')
 export class WaitlistViewController {
   constructor(
-    private readonly names: WaitlistNames,
+    private readonly names: WaitlistNameService,
     private readonly waitlists: WaitlistService,
   ) {}
 

@@ -4,9 +4,9 @@ import type { Fault, Values } from '../../web/page/model.js';
 import type { TextKey } from '../../web/page/texts.js';
 import { isFromPage } from '../platform/http/form-bodies.js';
 import { Problem } from '../platform/problems/problem.js';
-import { QueueReader } from '../queue/queue.reader.js';
-import type { Question } from '../queue/waitlist.entity.js';
-import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
+import { QueueReader } from '../queue/read/queue.reader.js';
+import type { Question } from '../queue/settings/waitlist.entity.js';
+import { WaitlistNameService } from '../waitlist/waitlist-name.service.js';
 import type { Page } from './document.js';
 import { HostedPage, idOf } from './hosted-page.js';
 import { messagePage } from './views.js';
@@ -23,14 +23,14 @@ interface Answer {
 }
 
 /**
- * Lets pages without a script use the API: a form is read as the JSON of the operation, and its answer becomes a page. The
- * rules are those of the operation.
+ * Lets pages without a script use the API: a form is read as the operation's JSON, under its rules, and the answer
+ * becomes a page.
  */
 @Injectable()
 export class FormPosts {
   constructor(
     private readonly page: HostedPage,
-    private readonly names: WaitlistNames,
+    private readonly names: WaitlistNameService,
     private readonly reader: QueueReader,
   ) {}
 

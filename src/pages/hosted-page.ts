@@ -9,10 +9,10 @@ import { isUuid, parseId } from '../platform/contract/formats.js';
 import { safeHeaders } from '../platform/http/headers.js';
 import { CSS, HTML, JAVASCRIPT, serveFile } from '../platform/http/static-files.js';
 import { Problem } from '../platform/problems/problem.js';
-import { referralLink, referrerTokens } from '../queue/referral-link.js';
+import { referralLink, referrerTokens } from '../queue/record/referral-link.js';
 import { SignupService } from '../signup/signup.service.js';
 import { LeaderboardService } from '../waitlist/leaderboard.service.js';
-import { PageViewCounter } from '../waitlist/page-views.service.js';
+import { PageViewService } from '../waitlist/page-view.service.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 import { type Assets, type Page, type Rendered, renderPage } from './document.js';
 import { leadersOf, publicWaitlist, statusOf } from './public-view.dto.js';
@@ -47,7 +47,7 @@ export class HostedPage {
     private readonly waitlists: WaitlistService,
     private readonly signups: SignupService,
     private readonly leaderboards: LeaderboardService,
-    private readonly views: PageViewCounter,
+    private readonly views: PageViewService,
   ) {
     this.basePath = basePath;
   }
@@ -77,14 +77,14 @@ export class HostedPage {
     return `${this.basePath}/waitlist/${waitlistId}/verify/${token}`;
   }
 
-  /** The form once more, with what was sent. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
+  /** The form again, as it was sent. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
   async formAgain(waitlistId: number, sent: Sent): Promise<Page> {
     const waitlist = await this.waitlists.getPublic(waitlistId);
     const { referral_link: link = waitlist.hostedPage, form_opened_at: openedAt = now() } = sent.values;
     return this.form(waitlist, link, openedAt, sent);
   }
 
-  /** The page of a verification link that is wrong, has expired or has ended. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
+  /** The page of a dead link. @throws Problem `WAITLIST_NOT_FOUND`, also for a waitlist that is not public */
   async linkNotFound(waitlistId: number): Promise<Page> {
     return linkNotFoundPage(publicWaitlist(await this.waitlists.getPublic(waitlistId)));
   }

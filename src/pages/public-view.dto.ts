@@ -1,5 +1,5 @@
 import type { Leader, PublicWaitlist, Status } from '../../web/page/model.js';
-import type { Found, Waiter } from '../queue/waiter.js';
+import type { Found, Waiter } from '../queue/record/waiter.js';
 import { SignupDto } from '../signup/signup.dto.js';
 import { LeaderboardDto } from '../waitlist/leaderboard.dto.js';
 import { WaitlistViewDto } from '../waitlist/waitlist.dto.js';

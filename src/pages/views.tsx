@@ -63,6 +63,9 @@ export function formPage({ waitlist, frameOrigins, url, action, referralLink, op
   };
 }
 
+/** A page that neither search engines nor other pages show. */
+const UNSHARED = { logo: null, frameOrigins: [], preview: null } as const;
+
 interface StatusPage {
   readonly waitlist: PublicWaitlist;
   readonly frameOrigins: readonly string[];
@@ -78,11 +81,10 @@ export function statusPage({ waitlist, frameOrigins, status, leaders, resendActi
   const texts = textsOf(waitlist);
   const resend = { action: resendAction, outcome: isResent ? texts.text('resent') : null };
   return {
+    ...UNSHARED,
     waitlist,
-    logo: null,
     frameOrigins,
     title: `${headingOf(status, texts)} – ${waitlist.title ?? waitlist.waitlist_name}`,
-    preview: null,
     content: <PrivatePage waitlist={waitlist} status={status} leaders={leaders} texts={texts} resend={resend} />,
   };
 }
@@ -96,11 +98,9 @@ function headingOf({ status, priority }: Status, { text }: Texts): string {
 export function verifyPage({ waitlist, action }: { waitlist: PublicWaitlist; action: string }): Page {
   const texts = textsOf(waitlist);
   return {
+    ...UNSHARED,
     waitlist,
-    logo: null,
-    frameOrigins: [],
     title: `${texts.text('verify')} – ${waitlist.title ?? waitlist.waitlist_name}`,
-    preview: null,
     content: <VerifyForm waitlist={waitlist} action={action} texts={texts} />,
   };
 }
@@ -126,11 +126,9 @@ export function linkNotFoundPage(waitlist: PublicWaitlist): Page {
 /** A page that only says something. */
 export function messagePage(heading: TextKey, more: TextKey | null = null, texts = DEFAULT_TEXTS): Page {
   return {
+    ...UNSHARED,
     waitlist: null,
-    logo: null,
-    frameOrigins: [],
     title: texts.text(heading),
-    preview: null,
     content: <Message heading={heading} more={more} texts={texts} />,
   };
 }

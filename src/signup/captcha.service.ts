@@ -3,7 +3,7 @@ import { Counter } from 'prom-client';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { boundedQueue } from '../platform/limits/bounded-queue.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
-import type { Captcha } from '../queue/waitlist.entity.js';
+import type { Captcha } from '../queue/settings/waitlist.entity.js';
 import { type CaptchaAccess, WaitlistService } from '../waitlist/waitlist.service.js';
 
 /** Longest wait for a provider, which usually answers within a second. */
@@ -30,7 +30,7 @@ const VERIFY_URLS: Readonly<Record<Captcha['provider'], string>> = {
   hcaptcha: 'https://api.hcaptcha.com/siteverify',
 };
 /**
- * Error codes for a fault of the provider or of the owner's secret. All other codes, unknown ones too, count as a refused
+ * Error codes for a fault of the provider or the owner's secret. All other codes, unknown ones too, count as a refused
  * token, so that no token makes the provider look unavailable.
  */
 const PROVIDER_FAULTS: ReadonlySet<unknown> = new Set([
@@ -76,7 +76,7 @@ export class CaptchaService {
   }
 
   /**
-   * Asks the provider about a token, which it accepts only once. With `when_unavailable: accept`, a token without a verdict
+   * Asks the provider about a token, which it accepts once. With `when_unavailable: accept`, a token without a verdict
    * passes. Null for a waitlist without a captcha.
    * @throws Problem `QUEUE_FULL`
    */

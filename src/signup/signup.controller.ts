@@ -19,8 +19,11 @@ export class SignupController {
   @RouteConfig({ rateLimited: 'public', takesForms: true, waitsMs: captchaWaitMs })
   @ApiOperation({
     summary: 'Create a Signup',
-    description:
-      'Adds a record to the end of the queue. If the waitlist already has the email or phone, returns the existing record, unchanged. The status is 200 in both cases, so it does not reveal earlier signups. The owner decides which contact data and answers are required. If the record is new and the request breaks such a rule, the answer is 422 with the fields, and it counts as an unsuccessful lookup. So does 422 `WAITLIST_CLOSED`, with which a closed waitlist refuses new records. If the waitlist has a `captcha`, a request without a valid `captcha_token` is refused with 422 too, whether the record exists or not. The body may be a form, with its fields by name, metadata as `metadata[key]`, and an answer as `answers[0]` beside `question_ids[0]`, the id of its question; without that it answers the first question. If such a form is sent with `Accept: text/html`, all answers are pages: of a signup, 303 to the private page of the record. Other bodies are answered with JSON, whatever `Accept` says.',
+    description: [
+      'Adds a record to the end of the queue. If the waitlist already has the email or phone, returns the existing record, unchanged. The status is 200 in both cases, so it does not reveal earlier signups.',
+      'The owner decides which contact data and answers are required. A new record that breaks such a rule gets 422 with the fields; a closed waitlist refuses all new records with 422 `WAITLIST_CLOSED`. Both count as unsuccessful lookups. If the waitlist has a `captcha`, a request without a valid `captcha_token` gets 422, whether the record exists or not.',
+      'The body may be a form: metadata is `metadata[key]`; `answers[0]` answers the question whose id is `question_ids[0]`, or the first question if there is none. A form that is sent with `Accept: text/html` is answered with pages: a signup with 303 to the private page of the record. Other bodies are answered with JSON, whatever `Accept` says.',
+    ].join('\n\n'),
   })
   @ApiConsumes('application/json', 'application/x-www-form-urlencoded')
   @ApiOkResponse({ description: 'The record, new or existing.', type: SignupDto })

@@ -9,10 +9,10 @@ import {
   Time,
   Uuid,
 } from '../platform/contract/fields.js';
-import { COUNT_SCHEMA, EMAIL_SCHEMA, ID_SCHEMA, parseZonedTime, PHONE_SCHEMA } from '../platform/contract/formats.js';
-import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
-import { TOKEN_SCHEMA } from '../queue/referral-link.js';
-import type { Found, JsonObject } from '../queue/waiter.js';
+import { EMAIL_SCHEMA, ID_SCHEMA, parseZonedTime, PHONE_SCHEMA } from '../platform/contract/formats.js';
+import { ANSWER_VALUE_SCHEMA, PRIORITY, RecordDto, recordFields } from '../queue/record/record.dto.js';
+import { TOKEN_SCHEMA } from '../queue/record/referral-link.js';
+import type { Found, JsonObject } from '../queue/record/waiter.js';
 import { WaitlistNameField } from '../waitlist/waitlist-name.js';
 import { captchaTokenOf } from './captcha.service.js';
 import type { SignupRequest, Sought } from './signup.service.js';
@@ -180,12 +180,7 @@ export class SignupDto extends RecordDto {
   @ApiPropertyOptional({ ...PHONE_SCHEMA, description: "Present only if the request had the record's phone." })
   phone?: string;
 
-  @ApiProperty({
-    ...COUNT_SCHEMA,
-    description:
-      'Number of active records ahead; 0 is first. An offboarded record keeps its last priority; a pending one has all active records ahead.',
-    example: 0,
-  })
+  @ApiProperty(PRIORITY)
   priority!: number;
 
   @ApiProperty({ ...TOKEN_SCHEMA, nullable: true, description: 'Token of the record that referred this one, or null.' })
@@ -206,6 +201,6 @@ export class SignupDto extends RecordDto {
       waitlist_id: waiter.waitlistId,
       ...(keys.emailKey !== null && keys.emailKey === waiter.emailKey && { email: waiter.email ?? undefined }),
       ...(keys.phoneKey !== null && keys.phoneKey === waiter.phoneKey && { phone: waiter.phone ?? undefined }),
-    } satisfies Besides<SignupDto>);
+    } satisfies Omit<SignupDto, keyof RecordDto>);
   }
 }

@@ -1,29 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { isDisposable } from '../fraud/disposable.js';
 import { foldedMailbox } from '../fraud/mailbox.js';
-import { MissLimit } from '../platform/limits/miss-limit.js';
+import { EnumerationLimit } from '../platform/limits/enumeration-limit.js';
 import { Networks } from '../platform/limits/networks.js';
 import { Problem } from '../platform/problems/problem.js';
-import { contactFaults, contactKeys } from '../queue/admission/contact.js';
-import { QueueReader } from '../queue/queue.reader.js';
-import { QueueWriter } from '../queue/queue.writer.js';
-import { referrerTokens } from '../queue/referral-link.js';
-import { type Applicant, type ContactKeys, type Found, NO_CONTACT, type Trust } from '../queue/waiter.js';
+import { contactFaults, contactKeys } from '../queue/record/contact.js';
+import { QueueReader } from '../queue/read/queue.reader.js';
+import { QueueWriter } from '../queue/write/queue.writer.js';
+import { referrerTokens } from '../queue/record/referral-link.js';
+import { type Applicant, type ContactKeys, type Found, NO_CONTACT, type Trust } from '../queue/record/waiter.js';
 import type { WaitlistName } from '../waitlist/waitlist-name.js';
-import { WaitlistNames } from '../waitlist/waitlist-names.service.js';
+import { WaitlistNameService } from '../waitlist/waitlist-name.service.js';
 import { CaptchaService } from './captcha.service.js';
 
 type Contact = Pick<Applicant, 'email' | 'phone'>;
 
 /** A request to join, as it came. */
-export interface SignupRequest extends Omit<Applicant, 'referrerTokens' | 'region' | 'trust'>, FilledForm {
+export interface SignupRequest extends Omit<Applicant, 'keys' | 'referrerTokens' | 'region' | 'trust'> {
   readonly waitlist: WaitlistName;
   /** The address of the page where the person signs up. */
   readonly referralLink: string | null;
-}
-
-/** What a page adds, and programs leave out. */
-interface FilledForm {
+  // Pages add the rest; programs leave it out.
   readonly formOpenedAt: Date | null;
   readonly isHoneypotFilled: boolean;
   readonly captchaToken: string | null;
@@ -40,25 +37,25 @@ export class SignupService {
   constructor(
     private readonly writer: QueueWriter,
     private readonly reader: QueueReader,
-    private readonly misses: MissLimit,
-    private readonly names: WaitlistNames,
+    private readonly misses: EnumerationLimit,
+    private readonly names: WaitlistNameService,
     private readonly captchas: CaptchaService,
     private readonly networks: Networks,
   ) {}
 
   /**
    * Joins a waitlist, or finds the record that has this email or phone already, unchanged. A refusal by the waitlist's
-   * rules counts as a miss of the caller's address, as does an email without a record beside the phone of one.
-   * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_CLOSED`, `WAITLIST_NOT_FOUND`, `TOO_MANY_MISSES`
+   * rules counts as a miss of the caller's address, as does a known phone sent with an unknown email.
+   * @throws `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `WAITLIST_CLOSED`, `WAITLIST_NOT_FOUND`, `TOO_MANY_MISSES`
    */
   async join(request: SignupRequest, address: string): Promise<Found> {
     return this.misses.limit(address, this.joinUnlimited(request, address).then(withMisses));
   }
 
   /**
-   * Finds a record by its uuid, or by its email or phone, where blank text counts as not given. Finding none counts as a
-   * miss of the caller's address, as does an email without a record beside the phone of one.
-   * @throws Problem `INVALID_REQUEST` for a phone number that is invalid in the waitlist's region, `WAITLIST_NOT_FOUND`,
+   * Finds a record by its uuid, or by its email or phone; blank text counts as not given. Finding none counts as a miss
+   * of the caller's address, as does a known phone sent with an unknown email.
+   * @throws Problem `INVALID_REQUEST` for a phone that is invalid in the waitlist's region, `WAITLIST_NOT_FOUND`,
    * `NO_WAITER_FOUND`, `TOO_MANY_MISSES`
    */
   async find(waitlist: WaitlistName, sought: Sought, address: string): Promise<Found> {
@@ -70,7 +67,8 @@ export class SignupService {
     const waitlistId = await this.names.idOf(waitlist);
     const region = await this.reader.regionFor(waitlistId, person.phone);
     const captcha = captchaToken === null ? null : await this.captchas.check(waitlistId, captchaToken);
-    const { emailKey } = contactKeys(person, region);
+    const keys = contactKeys(person, region);
+    const { emailKey } = keys;
     const trust: Trust = {
       signals: {
         isDisposable: emailKey !== null && isDisposable(emailKey),
@@ -84,6 +82,7 @@ export class SignupService {
     };
     return this.writer.join(waitlistId, {
       ...person,
+      keys,
       referrerTokens: referrerTokens(referralLink ?? ''),
       region,
       trust,
@@ -110,14 +109,14 @@ export class SignupService {
   }
 }
 
-/** Null for a time in the future, by another clock than ours. A page that was kept for days is as good as one of minutes. */
+/** Null for a time in the future, by another clock. A page that was kept for days is as good as one of minutes. */
 function secondsSince(opened: Date): number | null {
   const elapsedMs = Date.now() - opened.getTime();
   return elapsedMs >= 0 ? elapsedMs / 1000 : null;
 }
 
 /**
- * An email and a phone of different records are two lookups: with a phone of one's own, each email could be tested, and the
+ * An email and a phone of different records are two lookups: with one's own phone, each email could be tested, and the
  * answer would still name a record.
  */
 function withMisses(found: Found): Found & { readonly revealsMiss: boolean } {

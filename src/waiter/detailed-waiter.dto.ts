@@ -1,8 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { COUNT_SCHEMA } from '../platform/contract/formats.js';
-import { TOKEN_SCHEMA } from '../queue/referral-link.js';
-import type { Waiter } from '../queue/waiter.js';
-import { answersOf, OwnerAnswerDto, WaiterDto, type WaiterView } from './waiter.dto.js';
+import { answersOf } from '../queue/record/given-answers.js';
+import { TOKEN_SCHEMA } from '../queue/record/referral-link.js';
+import type { Waiter } from '../queue/record/waiter.js';
+import { QUESTIONS_MAX } from '../queue/settings/questions.js';
+import { OwnerAnswerDto, WaiterDto, type WaiterView } from './waiter.dto.js';
 
 /** A Waiter with the answers to all questions, as the operations under `/signup` show it. */
 export class DetailedWaiterDto extends WaiterDto {
@@ -12,7 +14,7 @@ export class DetailedWaiterDto extends WaiterDto {
   @ApiProperty({
     type: [OwnerAnswerDto],
     required: true,
-    maxItems: 30,
+    maxItems: QUESTIONS_MAX,
     description: 'Each question with the answer to it, then the removed questions that the Waiter answered.',
   })
   declare answers: OwnerAnswerDto[];

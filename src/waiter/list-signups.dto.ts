@@ -1,5 +1,5 @@
 import { AnyText, Count, Flag, Id, Text, WholeNumber } from '../platform/contract/fields.js';
-import { LARGE, type PageRequest } from '../queue/waiter.js';
+import { LARGE, type PageRequest } from '../queue/record/waiter.js';
 import { REFERRAL_TOKEN, referrerOf } from './list-waiters.dto.js';
 
 export const SIGNUPS_PAGE_SIZE_MAX = 1_000;

@@ -12,13 +12,13 @@ import {
   Uuid,
   WholeNumber,
 } from '../platform/contract/fields.js';
-import { isUuid } from '../platform/contract/formats.js';
+import { EMAIL_SCHEMA, isUuid } from '../platform/contract/formats.js';
 import { phoneKey } from '../platform/contract/phone.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
-import { contactFaults, contactKeys } from '../queue/admission/contact.js';
-import { isToken } from '../queue/referral-link.js';
-import type { Credit, PageRequest, RecordKey, Search, Status } from '../queue/waiter.js';
-import { CREDITS } from '../queue/waiter.entity.js';
+import { contactFaults, contactKeys } from '../queue/record/contact.js';
+import { isToken } from '../queue/record/referral-link.js';
+import type { Credit, PageRequest, RecordKey, Search, Status } from '../queue/record/waiter.js';
+import { CREDITS, STATUSES } from '../queue/record/waiter.entity.js';
 import { NamedWaitlistDto } from './named-waitlist.dto.js';
 
 export const PAGE_SIZE_MAX = 100;
@@ -57,7 +57,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
   @Text({
     ...FILTER,
     minLength: 1,
-    maxLength: 254,
+    maxLength: EMAIL_SCHEMA.maxLength,
     description:
       'Lists the Waiters whose email begins with this text, whatever its case, sorted by email. The Waiters with exactly this phone, `referral_token` or `uuid` come first. Follow the `Link` header to the next page.',
   })
@@ -78,7 +78,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
 
   @OneOf({
     optional: true,
-    enum: ['waiting', 'offboarded', 'pending'],
+    enum: STATUSES,
     description:
       'Lists the Waiters of this status, sorted by id. `pending` ones have not verified their email yet, and are in no other list. Follow the `Link` header to the next page.',
   })

@@ -1,7 +1,7 @@
 import { AnyText, Confirmation, Id, NestedList, NotWith, WholeNumber } from '../platform/contract/fields.js';
 import { Problem } from '../platform/problems/problem.js';
-import type { Selection } from '../queue/batch/facts.js';
-import { BATCH_MAX } from '../queue/queue.writer.js';
+import { BATCH_MAX } from '../queue/write/command.js';
+import type { Selection } from '../queue/write/commands/offboard.js';
 import { API_KEY, API_KEY_EXAMPLE, WAITLIST_ID } from './named-waitlist.dto.js';
 
 export const OFFBOARD_MAX = 1_000;
@@ -13,7 +13,7 @@ export class WaiterIdDto {
   id!: number;
 }
 
-/** Whether the writer gives an offboarding more time than a request has for its answer. The body is not validated yet. */
+/** Whether the writer gives an offboarding more time than a request has. The body is not validated yet. */
 export function isLongOffboarding(
   body?: Partial<Record<'waiters' | 'signups' | 'offboard_next', unknown>> | null,
 ): boolean {

@@ -44,7 +44,8 @@ export class OwnedWaitlistGuard implements CanActivate {
       // `waitlist_api_key` is null for an account key, however the waitlist is named.
       const waitlist = keyScope === null ? found : { ...found, apiKey: null };
       // An offboarding cannot be undone, so it must not choose between two waitlists.
-      return id === undefined || id === waitlist.id ? waitlist : malformed('waitlist_id', 'one_of', 'must be the waitlist of the API key'); // prettier-ignore
+      if (id === undefined || id === waitlist.id) return waitlist;
+      return malformed('waitlist_id', 'one_of', 'must be the waitlist of the API key');
     }
     if (id === undefined) return malformed('api_key', 'required', 'is required without a waitlist_id');
     return { ...(await this.waitlists.get(account.id, id)), apiKey: null };

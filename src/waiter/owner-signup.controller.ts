@@ -11,15 +11,15 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
-import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
+import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
 import type { Caller } from '../auth/token.service.js';
 import { IdParam, UuidParam } from '../platform/contract/fields.js';
 import { jsonArray } from '../platform/http/json-array.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
-import { QueuePages } from '../queue/queue.pages.js';
-import { QueueReader } from '../queue/queue.reader.js';
+import { QueueListing } from '../queue/read/queue.listing.js';
+import { QueueReader } from '../queue/read/queue.reader.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
 import { DetailedWaiterDto } from './detailed-waiter.dto.js';
 import { ListSignupsDto, SIGNUPS_PAGE_SIZE_MAX } from './list-signups.dto.js';
@@ -45,7 +45,7 @@ const CHANGES = {
 export class OwnerSignupController {
   constructor(
     private readonly waitlists: WaitlistService,
-    private readonly pages: QueuePages,
+    private readonly pages: QueueListing,
     private readonly reader: QueueReader,
     private readonly waiters: WaiterService,
     private readonly pageHeaders: PageHeaders,

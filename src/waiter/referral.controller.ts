@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
-import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
+import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
 import type { Caller } from '../auth/token.service.js';
 import { IdParam } from '../platform/contract/fields.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Text } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA } from '../platform/contract/formats.js';
-import { TOKEN_SCHEMA } from '../queue/referral-link.js';
+import { TOKEN_SCHEMA } from '../queue/record/referral-link.js';
 
 export class RefuseReferralsDto {
   @Text({

@@ -1,5 +1,5 @@
 import { Email, Flag, Metadata, OneOf, PersonName, Phone, WholeNumber } from '../platform/contract/fields.js';
-import type { JsonObject, PersonChanges } from '../queue/waiter.js';
+import type { JsonObject, PersonChanges } from '../queue/record/waiter.js';
 
 const SPOTS_MAX = 1_000_000;
 const REMOVABLE = { optional: true, nullable: true } as const;

@@ -11,14 +11,14 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
-import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
+import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
 import type { Caller } from '../auth/token.service.js';
 import { ID_SCHEMA } from '../platform/contract/formats.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { jsonArray } from '../platform/http/json-array.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
-import { QueuePages } from '../queue/queue.pages.js';
-import { QueueReader } from '../queue/queue.reader.js';
+import { QueueListing } from '../queue/read/queue.listing.js';
+import { QueueReader } from '../queue/read/queue.reader.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import type { OwnedWaitlist as Owned } from '../waitlist/waitlist.service.js';
 import { OwnedWaitlist, OwnedWaitlistGuard } from './owned-waitlist.guard.js';
@@ -48,7 +48,7 @@ const OFFBOARDING = {
 @Controller('api/v1/waiter')
 export class WaiterController {
   constructor(
-    private readonly pages: QueuePages,
+    private readonly pages: QueueListing,
     private readonly reader: QueueReader,
     private readonly waiters: WaiterService,
     private readonly pageHeaders: PageHeaders,

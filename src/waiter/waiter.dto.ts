@@ -1,15 +1,24 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { CREDIT_REASONS, type CreditReason } from '../fraud/fraud-rules.js';
-import { COUNT_SCHEMA, ID_SCHEMA, UUID_SCHEMA } from '../platform/contract/formats.js';
-import { ANSWER_VALUE_SCHEMA, type Besides, RecordDto, recordFields } from '../queue/record.dto.js';
-import { TOKEN_SCHEMA } from '../queue/referral-link.js';
-import type { JsonObject, StoredWaiter, Waiter } from '../queue/waiter.js';
-import { type Credit, CREDITS } from '../queue/waiter.entity.js';
-import type { Question } from '../queue/waitlist.entity.js';
+import {
+  COUNT_SCHEMA,
+  EMAIL_SCHEMA,
+  ID_SCHEMA,
+  openEnum,
+  openEnumList,
+  UUID_SCHEMA,
+} from '../platform/contract/formats.js';
+import { answersOf, answerTo, type GivenAnswer } from '../queue/record/given-answers.js';
+import { ANSWER_VALUE_SCHEMA, PRIORITY, RecordDto, recordFields } from '../queue/record/record.dto.js';
+import { TOKEN_SCHEMA } from '../queue/record/referral-link.js';
+import type { JsonObject, StoredWaiter, Waiter } from '../queue/record/waiter.js';
+import { type Credit, CREDITS } from '../queue/record/waiter.entity.js';
+import { QUESTIONS_MAX } from '../queue/settings/questions.js';
+import type { Question } from '../queue/settings/waitlist.entity.js';
 import type { Waitlist } from '../waitlist/waitlist.service.js';
 import { API_KEY_EXAMPLE } from './named-waitlist.dto.js';
 
-const EMAIL = { type: String, nullable: true, maxLength: 254, example: 'ada@example.com' } as const;
+const EMAIL = { type: String, nullable: true, maxLength: EMAIL_SCHEMA.maxLength, example: 'ada@example.com' } as const;
 const NAME = { maxLength: 100, description: 'As given, or empty.' } as const;
 const QUESTION = { maxLength: 500, description: 'The text of the question, if `questions_request` is true.' } as const;
 const ANSWER = {
@@ -37,7 +46,7 @@ const REFERRER_SCHEMA = {
 } satisfies ApiPropertyOptions;
 
 /** A question of the waitlist with a Waiter's answer to it. */
-export class OwnerAnswerDto {
+export class OwnerAnswerDto implements GivenAnswer {
   @ApiProperty({ ...ID_SCHEMA, description: 'The id of the question.', example: 1 })
   id!: number;
 
@@ -52,14 +61,6 @@ export class OwnerAnswerDto {
 
   @ApiProperty({ description: 'Whether the question was removed from the waitlist.', example: false })
   soft_deleted!: boolean;
-
-  static from(
-    { id, text, optional }: Question,
-    answer_value: OwnerAnswerDto['answer_value'],
-    soft_deleted: boolean,
-  ): OwnerAnswerDto {
-    return { id, question_value: text, optional, answer_value, soft_deleted };
-  }
 }
 
 /** The data of a WaiterDto besides its record. */
@@ -77,7 +78,7 @@ export interface WaiterView {
 /** A Waiter: the whole record, as its owner sees it in every answer. */
 export class WaiterDto extends RecordDto {
   @ApiProperty({
-    enum: CREDITS,
+    ...openEnum(CREDITS),
     description:
       'Whether the referral of this Waiter counts for its referrer. `none`: nobody of this waitlist referred it. `credited`: it counts. `awaiting_verification`: it counts once the email is verified. `withheld`: it counts once you approve it. `refused`: it does not count.',
     example: 'none',
@@ -85,9 +86,7 @@ export class WaiterDto extends RecordDto {
   credit!: Credit;
 
   @ApiProperty({
-    type: [String],
-    enum: CREDIT_REASONS,
-    maxItems: CREDIT_REASONS.length,
+    ...openEnumList(CREDIT_REASONS),
     description: 'All reasons to withhold the credit that applied at the signup.',
     example: [],
   })
@@ -117,12 +116,7 @@ export class WaiterDto extends RecordDto {
   @ApiProperty({ type: String, nullable: true, maxLength: 32, description: 'As typed.', example: '+14155550123' })
   phone!: string | null;
 
-  @ApiProperty({
-    ...COUNT_SCHEMA,
-    description:
-      'Number of active records ahead; 0 is first. An offboarded record keeps its last priority; a pending one has all active records ahead.',
-    example: 0,
-  })
+  @ApiProperty(PRIORITY)
   priority!: number;
 
   @ApiProperty({ description: 'Whether another Waiter referred this one.', example: false })
@@ -178,7 +172,7 @@ export class WaiterDto extends RecordDto {
 
   @ApiPropertyOptional({
     type: [OwnerAnswerDto],
-    maxItems: 30,
+    maxItems: QUESTIONS_MAX,
     description:
       'If `questions_request` is true: each question with the answer to it, then the removed questions that the Waiter answered.',
   })
@@ -196,7 +190,18 @@ export class WaiterDto extends RecordDto {
     waiter: Waiter,
     { waitlist, ownerUuid, totalCurrently, withQuestions = false, referrers }: WaiterView,
   ): WaiterDto {
-    return Object.assign(recordFields(waiter, waitlist), {
+    const record = recordFields(waiter, waitlist);
+    // One literal: a page of 100 is made and written in half the time of objects put together with Object.assign.
+    const dto: WaiterDto = {
+      amount_referred: record.amount_referred,
+      created_at: record.created_at,
+      referral_link: record.referral_link,
+      referral_token: record.referral_token,
+      removed_date: record.removed_date,
+      removed_priority: record.removed_priority,
+      status: record.status,
+      uuid: record.uuid,
+      verified: record.verified,
       credit: waiter.credit,
       credit_reasons: waiter.creditReasons,
       email: waiter.email,
@@ -215,9 +220,9 @@ export class WaiterDto extends RecordDto {
       user_id: ownerUuid,
       waitlist_api_key: waitlist.apiKey ?? null,
       waitlist_id: waiter.waitlistId,
-      ...(withQuestions && questionFields(waiter, waitlist)),
-      ...(referrers && { referrer: referrerFrom(referrers.get(waiter.referredByToken ?? '')) }),
-    } satisfies Besides<WaiterDto>);
+    };
+    if (referrers) dto.referrer = referrerFrom(referrers.get(waiter.referredByToken ?? ''));
+    return withQuestions ? Object.assign(dto, questionFields(waiter, waitlist)) : dto;
   }
 }
 
@@ -227,29 +232,15 @@ function referrerFrom(referrer: StoredWaiter | undefined): Referrer | null {
 
 function questionFields(waiter: Waiter, waitlist: Waitlist) {
   const [first, second, third] = waitlist.questions;
-  const answerTo = (question: Question | undefined) =>
-    [(question && answerValue(waiter, question)) ?? ''].flat().join(', ');
+  const cellOf = (question: Question | undefined) =>
+    [(question && answerTo(waiter, question.id)) ?? ''].flat().join(', ');
   return {
     question_1: first?.text ?? '',
     question_2: second?.text ?? '',
     question_3: third?.text ?? '',
-    answer_1: answerTo(first),
-    answer_2: answerTo(second),
-    answer_3: answerTo(third),
+    answer_1: cellOf(first),
+    answer_2: cellOf(second),
+    answer_3: cellOf(third),
     answers: answersOf(waiter, waitlist),
   };
-}
-
-/** The live questions, then the removed ones that the Waiter answered. */
-export function answersOf(waiter: Waiter, { questions, removedQuestions }: Waitlist): OwnerAnswerDto[] {
-  return [
-    ...questions.map((question) => OwnerAnswerDto.from(question, answerValue(waiter, question), false)),
-    ...removedQuestions
-      .map((question) => OwnerAnswerDto.from(question, answerValue(waiter, question), true))
-      .filter(({ answer_value }) => answer_value !== null),
-  ];
-}
-
-function answerValue({ answers }: Waiter, { id }: Question): OwnerAnswerDto['answer_value'] {
-  return answers?.find(({ question_id }) => question_id === id)?.value ?? null;
 }

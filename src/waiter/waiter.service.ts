@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
-import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
+import { OwnerWriteService } from '../platform/idempotency/owner-write.service.js';
 import { Problem } from '../platform/problems/problem.js';
-import type { Offboarded, Selection } from '../queue/batch/facts.js';
-import { QueueReader } from '../queue/queue.reader.js';
-import { QueueWriter, type Refused } from '../queue/queue.writer.js';
-import type { PersonChanges, StoredWaiter, Waiter } from '../queue/waiter.js';
+import { erase } from '../queue/write/commands/erase.js';
+import { offboard, type Offboarded, type Selection } from '../queue/write/commands/offboard.js';
+import { type Refused, refuseReferrals } from '../queue/write/commands/refuse-referrals.js';
+import { QueueReader } from '../queue/read/queue.reader.js';
+import { QueueWriter } from '../queue/write/queue.writer.js';
+import type { PersonChanges, StoredWaiter, Waiter } from '../queue/record/waiter.js';
 import { type Waitlist, WaitlistService } from '../waitlist/waitlist.service.js';
 
 /** A record, its waitlist, and the record that referred it, by its token. */
@@ -19,7 +21,7 @@ export interface FoundWaiter {
 @Injectable()
 export class WaiterService {
   constructor(
-    private readonly writes: OwnerWrites,
+    private readonly writes: OwnerWriteService,
     private readonly writer: QueueWriter,
     private readonly reader: QueueReader,
     private readonly waitlists: WaitlistService,
@@ -31,21 +33,21 @@ export class WaiterService {
   }
 
   /**
-   * Offboards the active records of a selection, all or none, and returns the uuids of those that this call removed. The
-   * caller reads the records: they can be large, and the lock of the queue must be short.
-   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWrites.once}
+   * Offboards the active records of a selection, all or none, and returns the uuids of those that this call removed.
+   * The caller reads the records: they can be large, and the queue's lock must be short.
+   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWriteService.once}
    */
   async offboard(waitlistId: number, selection: Selection, write: OwnerWrite): Promise<Offboarded> {
     return this.writes.once(
       write,
-      () => this.writer.offboard(waitlistId, selection, write),
+      () => this.writer.submit(waitlistId, offboard(selection, write)),
       (done) => ({ uuids: done.uuids, active: done.counts.active as number }),
     );
   }
 
   /**
    * Corrects or moves a record of one of the account's waitlists, and returns it as it is after that.
-   * @throws Problem `NO_WAITER_FOUND`, and those of {@link QueueWriter.correct} and {@link OwnerWrites.once}
+   * @throws Problem `NO_WAITER_FOUND`, and those of {@link QueueWriter.correct} and {@link OwnerWriteService.once}
    */
   async update(uuid: string, changes: PersonChanges, write: OwnerWrite): Promise<FoundWaiter> {
     const waitlistId = await this.waitlistOf(write.accountId, uuid);
@@ -59,24 +61,24 @@ export class WaiterService {
 
   /**
    * Refuses the credit of all referrals by one record, and returns how many records that changed.
-   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWrites.once}
+   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWriteService.once}
    */
   async refuseReferrals(waitlistId: number, token: string, write: OwnerWrite): Promise<Refused> {
     return this.writes.once(
       write,
-      () => this.writer.refuseReferrals(waitlistId, token, write),
+      () => this.writer.submit(waitlistId, refuseReferrals(token, write)),
       ({ counts }) => ({ refused: counts.refused as number }),
     );
   }
 
   /**
    * Erases records of one of the account's waitlists, all or none; ignores unknown uuids.
-   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWrites.once}
+   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWriteService.once}
    */
   async erase(waitlistId: number, uuids: readonly string[], write: OwnerWrite): Promise<void> {
     await this.writes.once<unknown>(
       write,
-      () => this.writer.erase(waitlistId, uuids, write),
+      () => this.writer.submit(waitlistId, erase(uuids, write)),
       () => undefined,
     );
   }

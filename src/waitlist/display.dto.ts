@@ -11,12 +11,14 @@ import {
   Texts,
   WholeNumber,
 } from '../platform/contract/fields.js';
-import type { JsonObject } from '../queue/waiter.js';
-import type { Display, RequiredContact } from '../queue/waitlist.entity.js';
-import { given } from '../queue/settings.js';
+import { openEnum } from '../platform/contract/formats.js';
+import type { JsonObject } from '../queue/record/waiter.js';
+import type { Display, RequiredContact } from '../queue/settings/waitlist.entity.js';
+import { given } from '../queue/settings/settings.js';
 import { DEFAULTS, type Waitlist } from './waitlist.service.js';
 
 const { display: DISPLAY_DEFAULTS } = DEFAULTS;
+const DISPLAY_FIELDS = Object.keys(DISPLAY_DEFAULTS) as (keyof Display)[];
 /** Small, because every view of a waitlist contains it. */
 const STYLE_BYTES_MAX = 8 * 1024;
 const CONTACT_DETAILS = ['EMAIL', 'PHONE', 'EMAIL_AND_PHONE'] as const;
@@ -137,23 +139,7 @@ export class DisplaySettingsDto {
   frame_origins?: string[];
 
   static toDisplay(body: DisplaySettingsDto): Partial<Display> {
-    return given({
-      title: body.title,
-      success_title: body.success_title,
-      signup_button_title: body.signup_button_title,
-      logo: body.logo,
-      configuration_style_json: body.configuration_style_json,
-      uses_firstname_lastname: body.uses_firstname_lastname,
-      uses_leaderboard: body.uses_leaderboard,
-      leaderboard_length: body.leaderboard_length,
-      remove_widget_headers: body.remove_widget_headers,
-      widget_shows_social_links: body.widget_shows_social_links,
-      twitter_message: body.twitter_message,
-      lang: body.lang,
-      texts: body.texts,
-      your_turn_url: body.your_turn_url,
-      frame_origins: body.frame_origins,
-    } satisfies Record<keyof Display, unknown>);
+    return given(Object.fromEntries(DISPLAY_FIELDS.map((field) => [field, body[field]])));
   }
 }
 
@@ -207,8 +193,7 @@ export class DisplayDto {
   your_turn_url!: string | null;
 
   @ApiProperty({
-    enum: CONTACT_DETAILS,
-    enumName: 'RequiredContactDetail',
+    ...openEnum(CONTACT_DETAILS),
     description: 'The contact data that a signup must have, from `required_contact`.',
     example: 'EMAIL',
   })

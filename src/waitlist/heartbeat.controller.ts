@@ -5,13 +5,13 @@ import { Public } from '../platform/http/public.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { CreateHeartbeatDto, HeartbeatDto } from './heartbeat.dto.js';
-import { PageViewCounter } from './page-views.service.js';
+import { PageViewService } from './page-view.service.js';
 
 @ApiTags('Waitlist')
 @Public()
 @Controller('api/v1/widget_heartbeats')
 export class HeartbeatController {
-  constructor(private readonly views: PageViewCounter) {}
+  constructor(private readonly views: PageViewService) {}
 
   @Post()
   @HttpCode(200)

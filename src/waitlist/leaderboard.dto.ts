@@ -1,8 +1,8 @@
 import { domainToUnicode } from 'node:url';
 import { ApiProperty } from '@nestjs/swagger';
 import { WholeNumber } from '../platform/contract/fields.js';
-import { COUNT_SCHEMA } from '../platform/contract/formats.js';
-import type { Waiter } from '../queue/waiter.js';
+import { COUNT_SCHEMA, EMAIL_SCHEMA } from '../platform/contract/formats.js';
+import type { Waiter } from '../queue/record/waiter.js';
 
 export const LENGTH = {
   minimum: 1,
@@ -36,7 +36,7 @@ export class LeaderDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    maxLength: 254,
+    maxLength: EMAIL_SCHEMA.maxLength,
     description: 'The first letters of the address and its domain, and the last label. Null if the record has none.',
     example: 'a***@e***.com',
   })

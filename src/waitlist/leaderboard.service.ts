@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { QueuePages } from '../queue/queue.pages.js';
-import type { Waiter } from '../queue/waiter.js';
+import { QueueListing } from '../queue/read/queue.listing.js';
+import type { Waiter } from '../queue/record/waiter.js';
 import { DEFAULTS, WaitlistService } from './waitlist.service.js';
 
 /** Lists the records of a public waitlist with the most referrals. */
@@ -8,7 +8,7 @@ import { DEFAULTS, WaitlistService } from './waitlist.service.js';
 export class LeaderboardService {
   constructor(
     private readonly waitlists: WaitlistService,
-    private readonly pages: QueuePages,
+    private readonly pages: QueueListing,
   ) {}
 
   /**

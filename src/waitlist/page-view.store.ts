@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { placeholders } from '../platform/database/dialect.js';
 import { type Query, select, write } from '../platform/database/session.js';
+import type { Span } from '../queue/read/queue.statistics.js';
 
 /** A number of views of a waitlist's pages on a day in UTC, such as `2026-11-22`. */
 export interface PageViews {
@@ -24,10 +25,7 @@ export class PageViewStore {
   }
 
   /** The views of the days from `from` to `to`, both included, by day; days without views are left out. */
-  find(
-    waitlistId: number,
-    { from, to }: { readonly from: string; readonly to: string },
-  ): Query<ReadonlyMap<string, number>> {
+  find(waitlistId: number, { from, to }: Span): Query<ReadonlyMap<string, number>> {
     return select<{ day: string; views: number }, ReadonlyMap<string, number>>(
       'SELECT day, views FROM page_view WHERE waitlist_id = ? AND day >= ? AND day <= ?',
       [waitlistId, from, to],

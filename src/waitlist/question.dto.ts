@@ -2,10 +2,15 @@ import { ApiProperty } from '@nestjs/swagger';
 import { broken, Flag, Id, Text, TextList } from '../platform/contract/fields.js';
 import { ID_SCHEMA, TEXT_PATTERN } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
-import { type GivenQuestion, LIVE_QUESTIONS_BYTES_MAX, LIVE_QUESTIONS_MAX } from '../queue/questions.js';
-import type { Question } from '../queue/waitlist.entity.js';
+import {
+  type GivenQuestion,
+  LIVE_QUESTIONS_BYTES_MAX,
+  LIVE_QUESTIONS_MAX,
+  QUESTIONS_MAX,
+} from '../queue/settings/questions.js';
+import type { Question } from '../queue/settings/waitlist.entity.js';
 
-export const QUESTIONS = { maxItems: 30 } as const;
+export const QUESTIONS = { maxItems: QUESTIONS_MAX } as const;
 const QUESTION = {
   maxLength: 500,
   description: 'The question. The answers in a signup refer to it by this text.',

@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { broken, Day, Holds, WholeNumber } from '../platform/contract/fields.js';
-import { COUNT_SCHEMA, DAY_SCHEMA, isDay, UUID_SCHEMA } from '../platform/contract/formats.js';
-import { dayAfter, dayOf } from '../queue/day-counts.js';
-import type { Span } from '../queue/queue.statistics.js';
-import type { StoredWaiter } from '../queue/waiter.js';
+import { COUNT_SCHEMA, DAY_SCHEMA, EMAIL_SCHEMA, isDay, UUID_SCHEMA } from '../platform/contract/formats.js';
+import { dayAfter, dayOf } from '../queue/order/day-counts.js';
+import type { Span } from '../queue/read/queue.statistics.js';
+import type { StoredWaiter } from '../queue/record/waiter.js';
 import type { DayStatistics, Statistics } from './statistics.service.js';
 import { SPOTS } from './waitlist.dto.js';
 
@@ -75,7 +75,7 @@ export class TopReferrerDto {
   @ApiProperty(UUID_SCHEMA)
   uuid!: string;
 
-  @ApiProperty({ type: String, nullable: true, maxLength: 254, example: 'ada@example.com' })
+  @ApiProperty({ type: String, nullable: true, maxLength: EMAIL_SCHEMA.maxLength, example: 'ada@example.com' })
   email!: string | null;
 
   @ApiProperty({ type: String, nullable: true, maxLength: 32, example: '+14155550123' })

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
-import { dayAfter, type DayCounts } from '../queue/day-counts.js';
-import { QueueStatistics, type Span } from '../queue/queue.statistics.js';
-import type { StoredWaiter } from '../queue/waiter.js';
+import { dayAfter, type DayCounts } from '../queue/order/day-counts.js';
+import { QueueStatistics, type Span } from '../queue/read/queue.statistics.js';
+import type { StoredWaiter } from '../queue/record/waiter.js';
 import { PageViewStore } from './page-view.store.js';
 import { WaitlistService } from './waitlist.service.js';
 

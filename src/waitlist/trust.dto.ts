@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { FRAUD_DEFAULTS, type FraudRules } from '../fraud/fraud-rules.js';
 import { Flag, Nested, OneOf, Text, WholeNumber } from '../platform/contract/fields.js';
-import { LINES_PATTERN } from '../platform/contract/formats.js';
+import { LINES_PATTERN, openEnum } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
 import {
   type Captcha,
@@ -9,7 +9,7 @@ import {
   type Verification,
   VERIFICATIONS,
   WHEN_UNAVAILABLE,
-} from '../queue/waitlist.entity.js';
+} from '../queue/settings/waitlist.entity.js';
 import { DEFAULTS, type GivenSettings, type Waitlist } from './waitlist.service.js';
 
 const HOUR_REFERRALS = { minimum: 1, maximum: 10_000, nullable: true } as const;
@@ -73,14 +73,9 @@ export class ConfiguredFraudRulesDto implements FraudRules {
   minimum_seconds!: number | null;
 }
 
-const PROVIDER = { enum: CAPTCHA_PROVIDERS, enumName: 'CaptchaProvider' } as const;
 const PROVIDER_TEXT = { description: 'Cloudflare Turnstile or hCaptcha.' } as const;
 /** It stands in the HTML of pages. */
 const SITE_KEY = { minLength: 1, maxLength: 200, pattern: '^[\\w-]+$', description: 'Public: pages show it.' } as const;
-const UNAVAILABLE = {
-  enum: WHEN_UNAVAILABLE,
-  enumName: 'WhenUnavailable',
-} as const;
 const UNAVAILABLE_TEXT = {
   description:
     'What happens to a signup with a token if the provider does not answer in time: its referral waits for approval (`withhold`), or the token counts as valid (`accept`).',
@@ -88,7 +83,7 @@ const UNAVAILABLE_TEXT = {
 
 @KnownFieldsOnly()
 export class CaptchaDto {
-  @OneOf({ ...PROVIDER, ...PROVIDER_TEXT })
+  @OneOf({ enum: CAPTCHA_PROVIDERS, enumName: 'CaptchaProvider', ...PROVIDER_TEXT })
   provider!: Captcha['provider'];
 
   @Text({ ...SITE_KEY, example: '1x00000000000000000000AA' })
@@ -103,7 +98,7 @@ export class CaptchaDto {
   })
   secret?: string;
 
-  @OneOf({ ...UNAVAILABLE, ...UNAVAILABLE_TEXT, default: WHEN_UNAVAILABLE[0] })
+  @OneOf({ ...UNAVAILABLE_TEXT, enum: WHEN_UNAVAILABLE, enumName: 'WhenUnavailable', default: WHEN_UNAVAILABLE[0] })
   when_unavailable?: Captcha['when_unavailable'];
 
   static toCaptcha({ provider, site_key, when_unavailable = WHEN_UNAVAILABLE[0] }: CaptchaDto): Captcha {
@@ -113,17 +108,20 @@ export class CaptchaDto {
 
 /** The captcha of a waitlist, without its secret. */
 export class ConfiguredCaptchaDto {
-  @ApiProperty({ ...PROVIDER, ...PROVIDER_TEXT, example: 'turnstile' })
+  @ApiProperty({ ...openEnum(CAPTCHA_PROVIDERS), ...PROVIDER_TEXT, example: 'turnstile' })
   provider!: Captcha['provider'];
 
   @ApiProperty({ ...SITE_KEY, example: '1x00000000000000000000AA' })
   site_key!: string;
 
-  @ApiProperty({ ...UNAVAILABLE, description: `${UNAVAILABLE_TEXT.description} For the owner only.`, required: false })
+  @ApiProperty({
+    ...openEnum(WHEN_UNAVAILABLE),
+    description: `${UNAVAILABLE_TEXT.description} For the owner only.`,
+    required: false,
+  })
   when_unavailable?: Captcha['when_unavailable'];
 }
 
-const VERIFICATION = { enum: VERIFICATIONS, enumName: 'Verification' } as const;
 const VERIFICATION_TEXT = {
   description:
     'Whether people verify their email by a link in a mail: `off`; `optional`, a referral is credited once the referred person is verified; `required`, the person also joins the queue only then. It needs a service that sends mail (`SMTP_URL`), and `required` needs `required_contact.email: required`. A change applies to later signups.',
@@ -155,7 +153,7 @@ const MAIL_ON_OFFBOARDING = {
 
 /** The settings of a request about which signups and referrals can be trusted. */
 export class TrustSettingsDto {
-  @OneOf({ ...VERIFICATION, ...VERIFICATION_TEXT, default: DEFAULTS.verification })
+  @OneOf({ ...VERIFICATION_TEXT, enum: VERIFICATIONS, enumName: 'Verification', default: DEFAULTS.verification })
   verification?: Verification;
 
   @Nested(FraudRulesDto, { ...FRAUD_TEXT, optional: true })
@@ -188,7 +186,7 @@ export class TrustSettingsDto {
 
 /** The fields of a waitlist about which signups and referrals can be trusted. */
 export class TrustDto {
-  @ApiProperty({ ...VERIFICATION, ...VERIFICATION_TEXT, example: 'off' })
+  @ApiProperty({ ...openEnum(VERIFICATIONS), ...VERIFICATION_TEXT, example: 'off' })
   verification!: Verification;
 
   @ApiProperty({ ...FRAUD_TEXT, type: ConfiguredFraudRulesDto })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { customAlphabet } from 'nanoid';
-import { TOKEN_ALPHABET } from '../queue/referral-link.js';
+import { TOKEN_ALPHABET } from '../queue/record/referral-link.js';
 
 const API_KEY_BYTES = 20;
 const API_KEY = new RegExp(`^[0-9a-f]{${2 * API_KEY_BYTES}}$`);
@@ -11,7 +11,8 @@ export const PUBLIC_KEY_SCHEMA = {
   pattern: '^[0-9]*[A-Z][0-9A-Z]*$',
   example: '4T7WX0QK',
 } as const;
-const PUBLIC_KEY = new RegExp(PUBLIC_KEY_SCHEMA.pattern);
+const { minLength, maxLength, pattern } = PUBLIC_KEY_SCHEMA;
+const PUBLIC_KEY = new RegExp(`(?=^.{${minLength},${maxLength}}$)${pattern}`);
 const randomKey = customAlphabet(TOKEN_ALPHABET, 8);
 
 export function newPublicKey(): string {
@@ -20,7 +21,7 @@ export function newPublicKey(): string {
 }
 
 export function isPublicKey(text: string): boolean {
-  return text.length >= PUBLIC_KEY_SCHEMA.minLength && text.length <= PUBLIC_KEY_SCHEMA.maxLength && PUBLIC_KEY.test(text); // prettier-ignore
+  return PUBLIC_KEY.test(text);
 }
 
 export function newApiKey(): string {

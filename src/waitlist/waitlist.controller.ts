@@ -10,7 +10,7 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
-import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/owner-write.js';
+import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
 import type { Caller } from '../auth/token.service.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';

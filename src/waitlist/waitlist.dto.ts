@@ -13,11 +13,11 @@ import {
   WholeNumber,
 } from '../platform/contract/fields.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
-import { COUNT_SCHEMA, ID_SCHEMA, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
-import { LIVE_QUESTIONS_BYTES_MAX, LIVE_QUESTIONS_MAX } from '../queue/questions.js';
-import { signupPage } from '../queue/referral-link.js';
-import { UNREACHABLE } from '../queue/settings.js';
-import { REQUIREMENTS, type Requirement } from '../queue/waitlist.entity.js';
+import { COUNT_SCHEMA, ID_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
+import { LIVE_QUESTIONS_BYTES_MAX, LIVE_QUESTIONS_MAX } from '../queue/settings/questions.js';
+import { signupPage } from '../queue/record/referral-link.js';
+import { UNREACHABLE } from '../queue/settings/settings.js';
+import { REQUIREMENTS, type Requirement } from '../queue/settings/waitlist.entity.js';
 import { DERIVED_DISPLAY, DisplayDto, DisplaySettingsDto, FRAME_ORIGINS, wholeDisplay } from './display.dto.js';
 import { ConfiguredQuestionDto, QuestionDto, questionFaults, QUESTIONS } from './question.dto.js';
 import { publicCaptcha, TrustDto, TrustSettingsDto } from './trust.dto.js';
@@ -82,16 +82,16 @@ function regionFault(region: string) {
 
 /** The contact data that the waitlist asks for. */
 export class ConfiguredContactDto {
-  @ApiProperty({ ...REQUIREMENT, example: 'required' })
+  @ApiProperty({ ...openEnum(REQUIREMENTS), example: 'required' })
   email!: Requirement;
 
-  @ApiProperty({ ...REQUIREMENT, example: 'optional' })
+  @ApiProperty({ ...openEnum(REQUIREMENTS), example: 'optional' })
   phone!: Requirement;
 
-  @ApiProperty({ ...REQUIREMENT, example: 'optional' })
+  @ApiProperty({ ...openEnum(REQUIREMENTS), example: 'optional' })
   first_name!: Requirement;
 
-  @ApiProperty({ ...REQUIREMENT, example: 'optional' })
+  @ApiProperty({ ...openEnum(REQUIREMENTS), example: 'optional' })
   last_name!: Requirement;
 }
 

@@ -5,11 +5,11 @@ import { HeartbeatController } from './heartbeat.controller.js';
 import { LeaderboardController } from './leaderboard.controller.js';
 import { LeaderboardService } from './leaderboard.service.js';
 import { PageViewStore } from './page-view.store.js';
-import { PageViewCounter } from './page-views.service.js';
+import { PageViewService } from './page-view.service.js';
 import { PublicWaitlistController } from './public-waitlist.controller.js';
 import { StatisticsController } from './statistics.controller.js';
 import { StatisticsService } from './statistics.service.js';
-import { WaitlistNames } from './waitlist-names.service.js';
+import { WaitlistNameService } from './waitlist-name.service.js';
 import { WaitlistController } from './waitlist.controller.js';
 import { WaitlistService } from './waitlist.service.js';
 import { WaitlistStore } from './waitlist.store.js';
@@ -25,13 +25,13 @@ import { WaitlistStore } from './waitlist.store.js';
   ],
   providers: [
     WaitlistService,
-    WaitlistNames,
+    WaitlistNameService,
     LeaderboardService,
     StatisticsService,
-    PageViewCounter,
+    PageViewService,
     WaitlistStore,
     PageViewStore,
   ],
-  exports: [WaitlistService, WaitlistNames, LeaderboardService, PageViewCounter],
+  exports: [WaitlistService, WaitlistNameService, LeaderboardService, PageViewService],
 })
 export class WaitlistModule {}

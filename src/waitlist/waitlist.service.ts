@@ -6,20 +6,23 @@ import { isDuplicateKey } from '../platform/database/database-error.js';
 import { Database } from '../platform/database/database.js';
 import type { Session } from '../platform/database/session.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
-import { OwnerWrites } from '../platform/idempotency/owner-writes.js';
+import { OwnerWriteService } from '../platform/idempotency/owner-write.service.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import { SealedColumns } from '../platform/secrets/sealed-columns.js';
 import { Secrets } from '../platform/secrets/secrets.js';
-import { EMPTY_TOTALS } from '../queue/counters.js';
+import { EMPTY_TOTALS } from '../queue/order/counters.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
-import { changeQuestions, NO_QUESTIONS } from '../queue/questions.js';
-import { type Configured, QueueWriter } from '../queue/queue.writer.js';
-import { given, requireSound, type SettingChanges } from '../queue/settings.js';
-import type { Captcha, Display } from '../queue/waitlist.entity.js';
-import type { WholeWaitlist } from '../queue/waitlist.table.js';
+import { changeQuestions, NO_QUESTIONS } from '../queue/settings/questions.js';
+import type { Configured } from '../queue/write/commands/configure.js';
+import { QueueWriter } from '../queue/write/queue.writer.js';
+import { given, requireSound, type SettingChanges } from '../queue/settings/settings.js';
+import type { Captcha, Display } from '../queue/settings/waitlist.entity.js';
+import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
 import { newApiKey, newPublicKey } from './waitlist-keys.js';
-import { type NewWaitlist, WaitlistStore } from './waitlist.store.js';
+import { type NewWaitlist, type PageRequest, WaitlistStore } from './waitlist.store.js';
+
+export type { PageRequest };
 
 /** The values of omitted settings in a new waitlist. */
 export const DEFAULTS = {
@@ -76,12 +79,6 @@ export interface Created {
   readonly apiKey: string;
 }
 
-/** Starts after a waitlist, or at the first. */
-export interface PageRequest {
-  readonly afterId: number | null;
-  readonly limit: number;
-}
-
 export interface Page {
   readonly waitlists: readonly Waitlist[];
   /** Where the next page starts; null on the last one. */
@@ -101,18 +98,18 @@ export class WaitlistService {
     private readonly waitlists: WaitlistStore,
     private readonly writer: QueueWriter,
     private readonly purger: QueuePurger,
-    private readonly writes: OwnerWrites,
+    private readonly writes: OwnerWriteService,
     private readonly secrets: Secrets,
     sealed: SealedColumns,
     @Inject(CONFIG) private readonly config: Config,
   ) {
-    sealed.add({ table: 'waitlist', id: 'id', column: 'captcha_secret' });
+    sealed.add({ table: 'waitlist', id: 'id', column: 'sealed_captcha_secret' });
   }
 
   /**
    * Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again.
-   * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN` for a name that a waitlist has or had. Only the account that had it may
-   * use it again, once the records of the deleted waitlist are gone
+   * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN` for a name that a waitlist has or had. Only the account that had it
+   * may use it again, once the deleted waitlist's records are gone
    */
   async create(settings: NewSettings, write: OwnerWrite, brought: Names = {}): Promise<Created> {
     const apiKey = newApiKey();
@@ -160,8 +157,8 @@ export class WaitlistService {
   async update(id: number, settings: GivenSettings, write: OwnerWrite): Promise<Configured> {
     // Also checks the owner. A waitlist never changes its owner.
     const waitlist = await this.get(write.accountId, id);
-    // A client may send back the whole waitlist. Unchanged spots must not wait for other reorderings, and the address of the
-    // hosted page must not be stored, because it depends on `PUBLIC_BASE_URL`.
+    // A client may send back the whole waitlist. Unchanged spots must not wait for other reorderings, and the hosted
+    // page's address depends on `PUBLIC_BASE_URL`, so it is not stored.
     const { spotsPerReferral, urlLocation, newCaptchaSecret, ...others } = settings;
     this.requireMail(others, waitlist);
     const changes: SettingChanges = {
@@ -300,8 +297,8 @@ export class WaitlistService {
   }
 
   /**
-   * A name stays reserved after its waitlist is deleted, so that another owner cannot receive its visitors. Call it after the
-   * row is inserted: the insertion waits for a deletion of the same names, and this then sees them.
+   * A name stays reserved after its waitlist is deleted, so that another owner cannot receive its visitors. Call it
+   * after the insertion, which waits for a deletion of the same names: this then sees them.
    * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN`
    */
   private async requireNamesUnused(session: Session, { id, publicKey, accountId }: Waitlist): Promise<void> {

@@ -3,8 +3,8 @@ import type { EntityManager } from 'typeorm';
 import { Database } from '../platform/database/database.js';
 import { type Query, select, together, write } from '../platform/database/session.js';
 import type { Row } from '../platform/database/table.js';
-import { WaitlistEntity } from '../queue/waitlist.entity.js';
-import { WaitlistTable, type WholeWaitlist } from '../queue/waitlist.table.js';
+import { WaitlistEntity } from '../queue/settings/waitlist.entity.js';
+import { WaitlistTable, type WholeWaitlist } from '../queue/settings/waitlist.table.js';
 
 /** A name that a deleted waitlist had. */
 export interface FormerName {
@@ -12,6 +12,12 @@ export interface FormerName {
   readonly accountId: number;
   /** Whether records of that waitlist are left. */
   readonly isBeingDeleted: boolean;
+}
+
+/** Starts after a waitlist, or at the first. */
+export interface PageRequest {
+  readonly afterId: number | null;
+  readonly limit: number;
 }
 
 export type NewWaitlist = Omit<WaitlistEntity, 'id'> & { readonly id: number | undefined };
@@ -43,10 +49,7 @@ export class WaitlistStore {
   }
 
   /** At most `limit` waitlists, in the order of their ids. */
-  listOwned(
-    accountId: number,
-    { afterId, limit }: { readonly afterId: number | null; readonly limit: number },
-  ): Query<WholeWaitlist[]> {
+  listOwned(accountId: number, { afterId, limit }: PageRequest): Query<WholeWaitlist[]> {
     return select<Row, WholeWaitlist[]>(
       `SELECT ${this.waitlists.select('w')} FROM waitlist w WHERE w.account_id = ? AND w.id > ? ORDER BY w.id LIMIT ?`,
       [accountId, afterId ?? 0, limit],

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Answer, Api } from '../support/api.js';
-import { SERVER_BOUNDS } from '../../src/platform/http/server.js';
+import { SERVER_BOUNDS } from '../../src/platform/limits/server-bounds.js';
 import { SealedColumns } from '../../src/platform/secrets/sealed-columns.js';
 import { CAPTCHA_SECRET, CaptchaProviderStandIn } from '../support/captcha-provider.js';
 import { openDatabase } from '../support/database.js';

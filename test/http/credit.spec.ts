@@ -4,7 +4,7 @@ import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
 import { DeliveryEntity } from '../../src/outbox/delivery.entity.js';
 import { PayloadEntity } from '../../src/outbox/payload.entity.js';
 import { Sweeper } from '../../src/platform/database/sweeper.js';
-import { SignupDeliveries } from '../../src/queue/signup-deliveries.js';
+import { SignupDeliveries } from '../../src/queue/record/signup-deliveries.js';
 import { queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist, Person } from '../support/world.js';
@@ -26,7 +26,11 @@ describe('the credit of a referral', () => {
   const get = async (waitlist: OwnedWaitlist, { uuid }: { readonly uuid: string }) =>
     (await service.api.get(`/api/v1/signup/${uuid}`, { token: waitlist.owner.token })).body;
   const refuseAll = (waitlist: OwnedWaitlist, { referral_token }: Pick<Person, 'referral_token'>, headers = {}) =>
-    service.api.post(`/api/v1/waitlist/${waitlist.id}/refuse_referrals`, { referral_token }, { token: waitlist.owner.token, headers }); // prettier-ignore
+    service.api.post(
+      `/api/v1/waitlist/${waitlist.id}/refuse_referrals`,
+      { referral_token },
+      { token: waitlist.owner.token, headers },
+    );
   const refer = (waitlist: OwnedWaitlist, { referral_link }: Person, fields = {}) =>
     service.world.signup(waitlist, { referral_link, ...fields });
   const verify = async ({ id }: OwnedWaitlist) =>
@@ -43,10 +47,17 @@ describe('the credit of a referral', () => {
 
     expect(Object.keys(suspicious)).toEqual(Object.keys(honest));
     expect(suspicious).toMatchObject({ status: 'waiting', priority: 4, referred_by_signup_token: ada.referral_token });
-    expect(await get(waitlist, suspicious)).toMatchObject({ credit: 'withheld', credit_reasons: ['disposable_domain'], referral_bool: true }); // prettier-ignore
+    expect(await get(waitlist, suspicious)).toMatchObject({
+      credit: 'withheld',
+      credit_reasons: ['disposable_domain'],
+      referral_bool: true,
+    });
     expect(await service.world.priorityOf(ada)).toBe(2);
 
-    expect((await patch(waitlist, suspicious, { credit: 'credited' })).body).toMatchObject({ credit: 'credited', credit_reasons: ['disposable_domain'] }); // prettier-ignore
+    expect((await patch(waitlist, suspicious, { credit: 'credited' })).body).toMatchObject({
+      credit: 'credited',
+      credit_reasons: ['disposable_domain'],
+    });
 
     expect(await get(waitlist, ada)).toMatchObject({ amount_referred: 1, total_referrals: 1, priority: 1 });
     expect(await verify(waitlist)).toEqual([]);
@@ -85,7 +96,11 @@ describe('the credit of a referral', () => {
       const { token } = waitlist.owner;
       await service.api.post(`/api/v1/waitlist/${waitlist.id}/import`, undefined, { token, raw: csv, headers });
       const ada = { referral_token: 'ada-token', referral_link: 'https://example.com/?ref_id=ada-token' } as Person;
-      const [credited, offboarded, erased] = [await refer(waitlist, ada), await refer(waitlist, ada), await refer(waitlist, ada)]; // prettier-ignore
+      const [credited, offboarded, erased] = [
+        await refer(waitlist, ada),
+        await refer(waitlist, ada),
+        await refer(waitlist, ada),
+      ];
       const withheld = await refer(waitlist, ada, { email: throwaway() });
       const refused = await refer(waitlist, ada);
       await patch(waitlist, refused, { credit: 'refused' });
@@ -147,7 +162,9 @@ describe('the credit of a referral', () => {
       expect([first.headers['x-total-count'], second.headers.link]).toEqual([undefined, undefined]);
       expect(await service.world.list(waitlist, { credit: 'credited' })).toHaveLength(1);
       expect(await service.world.list(waitlist, { credit: 'withheld', search: 'x' })).toHaveLength(5);
-      expect(await service.world.list(waitlist, { credit: 'withheld', referral_token: ada.referral_token })).toHaveLength(5); // prettier-ignore
+      expect(
+        await service.world.list(waitlist, { credit: 'withheld', referral_token: ada.referral_token }),
+      ).toHaveLength(5);
       expect(await service.world.list(waitlist, { credit: 'withheld', status: 'offboarded' })).toEqual([]);
     });
 
@@ -159,8 +176,13 @@ describe('the credit of a referral', () => {
       const [pending, waiting] = people;
 
       const listed = await service.api.get('/api/v1/waiter', { token, query: { waitlist_id: waitlist.id } });
-      expect([listed.body, listed.headers['x-total-count']]).toMatchObject([[{ uuid: waiting.uuid, total_waiters_currently: 1 }], '1']); // prettier-ignore
-      expect(await service.world.list(waitlist, { status: 'pending' })).toMatchObject([{ uuid: pending.uuid, status: 'pending', priority: 1, verified: false }]); // prettier-ignore
+      expect([listed.body, listed.headers['x-total-count']]).toMatchObject([
+        [{ uuid: waiting.uuid, total_waiters_currently: 1 }],
+        '1',
+      ]);
+      expect(await service.world.list(waitlist, { status: 'pending' })).toMatchObject([
+        { uuid: pending.uuid, status: 'pending', priority: 1, verified: false },
+      ]);
       expect(await service.world.list(waitlist, { status: 'pending', search: pending.email })).toHaveLength(1);
       expect(await service.world.list(waitlist, { search: pending.email })).toEqual([]);
       expect(await get(waitlist, pending)).toMatchObject({ status: 'pending', join_order: null });
@@ -168,7 +190,11 @@ describe('the credit of a referral', () => {
       expect(view.statistics).toMatchObject({ current_signups: 1, total_signups: 1 });
       const file = await service.api.get(`/api/v1/waitlist/${waitlist.id}/export`, { token });
       expect([file.text.includes(waiting.email), file.text.includes(pending.email)]).toEqual([true, false]);
-      const offboarded = await service.api.patch('/api/v1/signup', { waitlist_id: waitlist.id, offboard_request: true, signups: [{ uuid: pending.uuid }] }, { token }); // prettier-ignore
+      const offboarded = await service.api.patch(
+        '/api/v1/signup',
+        { waitlist_id: waitlist.id, offboard_request: true, signups: [{ uuid: pending.uuid }] },
+        { token },
+      );
       expect(offboarded.body).toEqual([]);
     });
   });
@@ -177,7 +203,10 @@ describe('the credit of a referral', () => {
     async function deliveries({ id }: OwnedWaitlist) {
       // In production, the dispatcher makes them.
       await service.app.get(SignupDeliveries).makeFirst(id);
-      const rows = await service.app.get(DataSource).getRepository(DeliveryEntity).find({ where: { waitlistId: id }, order: { number: 'ASC' } }); // prettier-ignore
+      const rows = await service.app
+        .get(DataSource)
+        .getRepository(DeliveryEntity)
+        .find({ where: { waitlistId: id }, order: { number: 'ASC' } });
       const payloads = await service.app
         .get(DataSource)
         .getRepository(PayloadEntity)
@@ -186,8 +215,18 @@ describe('the credit of a referral', () => {
       return rows.map(({ payloadId, ...row }) => ({ ...row, body: bodies.get(payloadId!) ?? null }));
     }
     async function withWebhook(settings: object = SETTINGS): Promise<OwnedWaitlist> {
-      const waitlist = await service.world.waitlist({ ...settings, questions: [{ question_value: 'Why?', optional: true }] }); // prettier-ignore
-      const hook = { waitlistId: waitlist.id, url: 'https://example.com', events: [], isActive: true, sealedSecret: '', createdAt: new Date() }; // prettier-ignore
+      const waitlist = await service.world.waitlist({
+        ...settings,
+        questions: [{ question_value: 'Why?', optional: true }],
+      });
+      const hook = {
+        waitlistId: waitlist.id,
+        url: 'https://example.com',
+        events: [],
+        isActive: true,
+        sealedSecret: '',
+        createdAt: new Date(),
+      };
       await service.app.get(DataSource).manager.insert(WebhookEntity, hook);
       return waitlist;
     }
@@ -195,7 +234,11 @@ describe('the credit of a referral', () => {
     it('get a signup and the credit that it gives, with the records as they are after it', async () => {
       const waitlist = await withWebhook();
       const [, ada] = (await service.world.signups(waitlist, 2)) as [Person, Person];
-      const details = { first_name: 'Eve', metadata: { plan: 'a' }, answers: [{ question_value: 'Why?', answer_value: 'So' }] }; // prettier-ignore
+      const details = {
+        first_name: 'Eve',
+        metadata: { plan: 'a' },
+        answers: [{ question_value: 'Why?', answer_value: 'So' }],
+      };
 
       const eve = await refer(waitlist, ada, details);
 
@@ -204,9 +247,27 @@ describe('the credit of a referral', () => {
       const { uuid, priority, referral_link, created_at, answers } = eve;
       expect(signup!.body).toMatchObject({
         event: 'new_signup',
-        signup: { ...details, uuid, priority, referral_link, created_at, answers, email: eve.email, last_name: '', phone: null, verified: false, waitlist_id: waitlist.id, referred_by_signup_token: ada.referral_token, status: 'waiting' },
-      }); // prettier-ignore
-      expect(credit!.body).toMatchObject({ event: 'referral_credited', referred_uuid: eve.uuid, signup: { uuid: ada.uuid, email: ada.email, priority: 0, amount_referred: 1 } }); // prettier-ignore
+        signup: {
+          ...details,
+          uuid,
+          priority,
+          referral_link,
+          created_at,
+          answers,
+          email: eve.email,
+          last_name: '',
+          phone: null,
+          verified: false,
+          waitlist_id: waitlist.id,
+          referred_by_signup_token: ada.referral_token,
+          status: 'waiting',
+        },
+      });
+      expect(credit!.body).toMatchObject({
+        event: 'referral_credited',
+        referred_uuid: eve.uuid,
+        signup: { uuid: ada.uuid, email: ada.email, priority: 0, amount_referred: 1 },
+      });
     });
 
     it('get no event of a pending person before the click, the last position with an offboarding, and only the uuid of an erased person', async () => {
@@ -215,7 +276,12 @@ describe('the credit of a referral', () => {
       const ada = await service.world.signup(waitlist);
       const gone = await service.world.signup(waitlist);
       const erase = async (people: readonly Person[]) =>
-        service.api.call('DELETE', '/api/v1/signup', { waitlist_id: waitlist.id, signups: people.map(({ uuid }) => ({ uuid })) }, { token }); // prettier-ignore
+        service.api.call(
+          'DELETE',
+          '/api/v1/signup',
+          { waitlist_id: waitlist.id, signups: people.map(({ uuid }) => ({ uuid })) },
+          { token },
+        );
       expect(await deliveries(waitlist)).toEqual([]);
 
       await patch(waitlist, ada, { verified: true });
@@ -229,7 +295,12 @@ describe('the credit of a referral', () => {
         { event: 'offboarded_signup', signup: { uuid: ada.uuid, status: 'offboarded', removed_priority: 0 } },
       ]);
       const left = await deliveries(waitlist);
-      expect(left.map(({ body }) => body)).toEqual([null, null, null, { event: 'erased_signup', signup: { uuid: ada.uuid } }]); // prettier-ignore
+      expect(left.map(({ body }) => body)).toEqual([
+        null,
+        null,
+        null,
+        { event: 'erased_signup', signup: { uuid: ada.uuid } },
+      ]);
       // An attempt under way, which takes 10 s at most, ends before.
       const { createdAt, nextAttemptAt } = left.at(-1)!;
       expect(nextAttemptAt!.getTime() - createdAt.getTime()).toBeGreaterThan(10_000);
@@ -253,14 +324,24 @@ describe('the credit of a referral', () => {
 
     it('get a signup as it was, even if the record changed before its deliveries were made', async () => {
       const waitlist = await withWebhook();
-      const [ada, bob, joe, kim] = await service.world.signups(waitlist, 4) as [Person, Person, Person, Person]; // prettier-ignore
+      const [ada, bob, joe, kim] = (await service.world.signups(waitlist, 4)) as [Person, Person, Person, Person];
       const eve = await refer(waitlist, bob);
       await patch(waitlist, ada, { email: 'new@example.com', spots_to_advance: 1 });
       await service.world.offboard(waitlist, [await service.world.idOf(waitlist, joe)]);
-      await service.api.call('DELETE', '/api/v1/signup', { waitlist_id: waitlist.id, signups: [{ uuid: kim.uuid }] }, { token: waitlist.owner.token }); // prettier-ignore
+      await service.api.call(
+        'DELETE',
+        '/api/v1/signup',
+        { waitlist_id: waitlist.id, signups: [{ uuid: kim.uuid }] },
+        { token: waitlist.owner.token },
+      );
 
-      const changes = { waitlist_url_location: 'https://example.com/new', questions: [{ question_value: 'Who?', optional: true }] }; // prettier-ignore
-      const { status } = await service.api.patch(`/api/v1/waitlist/${waitlist.id}`, changes, { token: waitlist.owner.token }); // prettier-ignore
+      const changes = {
+        waitlist_url_location: 'https://example.com/new',
+        questions: [{ question_value: 'Who?', optional: true }],
+      };
+      const { status } = await service.api.patch(`/api/v1/waitlist/${waitlist.id}`, changes, {
+        token: waitlist.owner.token,
+      });
       expect(status).toBe(200);
 
       const bodies = (await deliveries(waitlist)).map(({ body }) => body);
@@ -284,7 +365,8 @@ describe('the credit of a referral', () => {
 
     it('get nothing of earlier signups once the last of them is deleted', async () => {
       const waitlist = await withWebhook();
-      const events = async () => service.app.get(DataSource).query(`SELECT number FROM signup_event WHERE waitlist_id = ${waitlist.id}`); // prettier-ignore
+      const events = async () =>
+        service.app.get(DataSource).query(`SELECT number FROM signup_event WHERE waitlist_id = ${waitlist.id}`);
       await service.world.signups(waitlist, 2);
       const { token } = waitlist.owner;
       const path = `/api/v1/waitlist/${waitlist.id}/webhook`;
@@ -326,7 +408,12 @@ describe('the credit of a referral', () => {
     it('pending people 30 days after their last mail', async () => {
       const waitlist = await service.world.waitlist({ verification: 'required', ...SETTINGS });
       const [old, mailedAgain, fresh] = (await service.world.signups(waitlist, 3)) as [Person, Person, Person];
-      await sql('UPDATE waiter SET created_at = ? WHERE waitlist_id = ? AND uuid IN (?, ?)', [LONG_AGO, waitlist.id, old.uuid, mailedAgain.uuid]); // prettier-ignore
+      await sql('UPDATE waiter SET created_at = ? WHERE waitlist_id = ? AND uuid IN (?, ?)', [
+        LONG_AGO,
+        waitlist.id,
+        old.uuid,
+        mailedAgain.uuid,
+      ]);
       await sql('UPDATE mail SET created_at = ? WHERE waiter_uuid = ?', [LONG_AGO, old.uuid]);
 
       await service.app.get(Sweeper).sweepAll();

@@ -249,7 +249,7 @@ describe('the first generation', () => {
     const email = 'first@example.com';
     const person = { api_key: list.public_key, email, first_name: 'Ada', referral_link: referrer.referral_link };
 
-    const { status: code, body: user } = await submit({ ...person, waitlist_id: 'ignored' }, { token: 'placeholder' });
+    const { status: code, body: user } = await submit({ ...person, list_id: 'ignored' }, { token: 'placeholder' });
 
     const { body: signup } = await api.get('/api/v1/signup', { query: { waitlist_id: list.id, email } });
     expect([code, user]).toEqual([

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseHTML } from 'linkedom';
 import type { Answer } from '../support/api.js';
 import { ahead } from '../support/clock.js';
-import { PageViewCounter } from '../../src/waitlist/page-views.service.js';
+import { PageViewService } from '../../src/waitlist/page-view.service.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist } from '../support/world.js';
 
@@ -12,7 +12,7 @@ const HOSTILE = '<script>alert(1)</script>"\'&amp;\u202e<img src=x onerror=alert
 
 let service: Service;
 beforeAll(async () => {
-  // Behind a proxy that serves it below a path, and strips the path.
+  // Behind a proxy that serves it below a path.
   service = await startService({ environment: { PUBLIC_BASE_URL: 'https://example.com/lists/' } });
 });
 afterAll(() => service.stop());
@@ -58,14 +58,22 @@ describe('the page of a waitlist', () => {
     const form = page.querySelector('form')!;
     expect([form.getAttribute('method'), form.getAttribute('action')]).toEqual(['post', '/lists/api/v1/signup']);
     const email = page.querySelector('[name=email]')!;
-    expect(['type', 'autocomplete', 'inputmode'].map((name) => email.getAttribute(name))).toEqual(['email', 'email', 'email']); // prettier-ignore
+    expect(['type', 'autocomplete', 'inputmode'].map((name) => email.getAttribute(name))).toEqual([
+      'email',
+      'email',
+      'email',
+    ]);
     expect(page.querySelector('[name=phone]')!.getAttribute('autocomplete')).toBe('tel');
     expect(page.querySelector('[name=first_name]')!.getAttribute('autocomplete')).toBe('given-name');
     for (const input of page.querySelectorAll('input:not([type=hidden]), select, textarea'))
       expect(page.querySelector(`label[for="${input.id}"]`)).not.toBeNull();
     expect(email.hasAttribute('required')).toBe(true);
     expect(textOf(answer, 'label[for=waitlist-phone]')).toContain('(optional)');
-    expect([...page.querySelectorAll('select option')].map(({ textContent }) => textContent)).toEqual(['Choose…', 'By foot', 'By bike']); // prettier-ignore
+    expect([...page.querySelectorAll('select option')].map(({ textContent }) => textContent)).toEqual([
+      'Choose…',
+      'By foot',
+      'By bike',
+    ]);
   });
 
   it('asks for the contact data that the waitlist requires, and no other', async () => {
@@ -274,7 +282,7 @@ describe('the page of a waitlist', () => {
     await open(`/waitlist/${waitlist.id}?ref_id=ABCDEF`);
     await service.api.call('HEAD', `/waitlist/${waitlist.id}`);
 
-    await service.app.get(PageViewCounter).store();
+    await service.app.get(PageViewService).store();
     const path = `/api/v1/waitlist/${waitlist.id}/statistics`;
     const { body } = await service.api.get(path, { token: waitlist.owner.token });
     expect(body.days.at(-1).page_views).toBe(2);
@@ -334,7 +342,15 @@ describe('a form of the page', () => {
     });
     const id = String(waitlist.id);
 
-    await post([['waitlist_id', id], ['email', 'a@example.com'], ['question_ids[0]', '2'], ['answers[0]', 'Because'], ['question_ids[1]', '1'], ['answers[1]', 'By foot'], ['answers[1]', 'By boat']]); // prettier-ignore
+    await post([
+      ['waitlist_id', id],
+      ['email', 'a@example.com'],
+      ['question_ids[0]', '2'],
+      ['answers[0]', 'Because'],
+      ['question_ids[1]', '1'],
+      ['answers[1]', 'By foot'],
+      ['answers[1]', 'By boat'],
+    ]);
     await post({ waitlist_id: id, email: 'b@example.com', 'answers[0]': 'By bike', 'answers[1]': '' });
 
     const [a, b] = await service.world.list(waitlist, { questions_request: true });
@@ -346,7 +362,12 @@ describe('a form of the page', () => {
     const waitlist = await service.world.waitlist({ questions: [{ question_value: 'Old?', optional: true }] });
     await change(waitlist, { questions: [{ question_value: 'New?', optional: true }] });
 
-    const answer = await post({ waitlist_id: String(waitlist.id), email: 'a@example.com', 'question_ids[0]': '1', 'answers[0]': 'x' }); // prettier-ignore
+    const answer = await post({
+      waitlist_id: String(waitlist.id),
+      email: 'a@example.com',
+      'question_ids[0]': '1',
+      'answers[0]': 'x',
+    });
 
     expect(answer.status).toBe(422);
     expect(textOf(answer, '.waitlist-summary')).toContain('The questions have changed');
@@ -359,9 +380,17 @@ describe('a form of the page', () => {
       { question_value: 'City', optional: true },
       { question_value: 'Job', optional: false },
     ] as const;
-    const waitlist = await service.world.waitlist({ questions: [city, job, { question_value: 'Age', optional: true }] }); // prettier-ignore
+    const waitlist = await service.world.waitlist({
+      questions: [city, job, { question_value: 'Age', optional: true }],
+    });
     const sent = (fields: object): Promise<Answer> =>
-      post({ waitlist_id: String(waitlist.id), 'question_ids[0]': '1', 'question_ids[1]': '2', 'question_ids[2]': '3', ...fields }); // prettier-ignore
+      post({
+        waitlist_id: String(waitlist.id),
+        'question_ids[0]': '1',
+        'question_ids[1]': '2',
+        'question_ids[2]': '3',
+        ...fields,
+      });
     await change(waitlist, { questions: [job, city] });
 
     const malformed = await sent({ email: 'nobody', 'answers[0]': 'Paris', 'answers[1]': 'Nurse', 'answers[2]': '40' });
@@ -372,7 +401,13 @@ describe('a form of the page', () => {
         textOf(answer, `label[for=${id}] bdi`),
         textContent,
       ]);
-    expect([malformed.status, typed(malformed)]).toEqual([400, [['Job', 'Nurse'], ['City', 'Paris']]]); // prettier-ignore
+    expect([malformed.status, typed(malformed)]).toEqual([
+      400,
+      [
+        ['Job', 'Nurse'],
+        ['City', 'Paris'],
+      ],
+    ]);
     expect([missing.status, textOf(missing, '.waitlist-summary a')]).toEqual([422, 'Job: This is required.']);
   });
 
@@ -392,7 +427,14 @@ describe('a form of the page', () => {
   it('keeps metadata', async () => {
     const waitlist = await service.world.waitlist();
 
-    await post([['waitlist_id', String(waitlist.id)], ['email', 'a@example.com'], ['metadata[plan]', 'team'], ['metadata[tag]', 'a'], ['metadata[tag]', 'b'], ['metadata[constructor]', 'c']]); // prettier-ignore
+    await post([
+      ['waitlist_id', String(waitlist.id)],
+      ['email', 'a@example.com'],
+      ['metadata[plan]', 'team'],
+      ['metadata[tag]', 'a'],
+      ['metadata[tag]', 'b'],
+      ['metadata[constructor]', 'c'],
+    ]);
 
     const [person] = await service.world.list(waitlist);
     expect(person!.metadata).toEqual({ plan: 'team', tag: ['a', 'b'], constructor: 'c' });
@@ -449,7 +491,11 @@ describe('a form of the page', () => {
   it.each([
     ['a thousand fields', (id: number) => `waitlist_id=${id}&${'a=1&'.repeat(1_000)}`, 'body'],
     ['__proto__', (id: number) => `waitlist_id=${id}&email=a@example.com&__proto__=1`, '__proto__'],
-    ['metadata[__proto__]', (id: number) => `waitlist_id=${id}&email=a@example.com&metadata[__proto__]=1`, 'metadata[__proto__]'], // prettier-ignore
+    [
+      'metadata[__proto__]',
+      (id: number) => `waitlist_id=${id}&email=a@example.com&metadata[__proto__]=1`,
+      'metadata[__proto__]',
+    ],
     ['a repeated email', (id: number) => `waitlist_id=${id}&email=a@example.com&email=b@example.com`, 'email'],
     ['metadata that is text', (id: number) => `waitlist_id=${id}&email=a@example.com&metadata=x`, 'metadata'],
     ['a broken percent-encoding', (id: number) => `waitlist_id=${id}&email=%E0%A4`, 'email'],
@@ -525,7 +571,9 @@ describe('the private page of a person', () => {
     expect(textOf(third!)).toContain('2 people are ahead of you.');
     expect(textOf(third!)).toContain('Each friend who joins moves you up 3 places.');
     expect(documentOf(third!).querySelector('#waitlist-link')!.getAttribute('value')).toBe(eve!.referral_link);
-    const [x] = [...documentOf(third!).querySelectorAll('.waitlist-networks a')].map((link) => link.getAttribute('href')!); // prettier-ignore
+    const [x] = [...documentOf(third!).querySelectorAll('.waitlist-networks a')].map((link) =>
+      link.getAttribute('href')!,
+    );
     expect(Object.fromEntries(new URL(x!).searchParams)).toEqual({
       text: 'Come along & see:',
       url: eve!.referral_link,
@@ -540,14 +588,22 @@ describe('the private page of a person', () => {
 
   it('shows the leaderboard as the API does, where it is on and the list is public', async () => {
     const waitlist = await service.world.waitlist({ uses_leaderboard: true, uses_firstname_lastname: true });
-    const ada = await service.world.signup(waitlist, { email: 'ada@example.com', first_name: '<b>Ada', last_name: 'Lovelace' }); // prettier-ignore
+    const ada = await service.world.signup(waitlist, {
+      email: 'ada@example.com',
+      first_name: '<b>Ada',
+      last_name: 'Lovelace',
+    });
     await service.world.signup(waitlist, { email: 'bob@example.com', referral_link: ada.referral_link });
 
     const on = await statusOf(waitlist, ada);
     await change(waitlist, { is_public: false });
     const hidden = await statusOf(waitlist, ada);
 
-    expect([...documentOf(on).querySelectorAll('td')].map(({ textContent }) => textContent)).toEqual(['1', '<b>Ada L.', '1']); // prettier-ignore
+    expect([...documentOf(on).querySelectorAll('td')].map(({ textContent }) => textContent)).toEqual([
+      '1',
+      '<b>Ada L.',
+      '1',
+    ]);
     expect(textOf(on)).toContain('1 friend has joined through your link.');
     expect(hidden.status).toBe(200);
     expect(documentOf(hidden).querySelector('table')).toBeNull();
@@ -616,5 +672,78 @@ describe('under limits', () => {
       statuses.push((await limited.api.get(`/waitlist/${waitlist.id}/status/${randomUUID()}`, { from })).status);
 
     expect(statuses).toEqual([404, 404, 429, 429]);
+  });
+});
+
+describe('below the path of PUBLIC_BASE_URL', () => {
+  it.each([
+    '/',
+    '/desk',
+    '/docs',
+    '/openapi.json',
+    '/openapi-legacy.json',
+    '/widget.js',
+    '/api/v1/waitlist/{id}',
+    '/waitlist/{id}',
+  ])('%s is the same, whether a proxy removes that path or passes it on', async (pattern) => {
+    const path = pattern.replace('{id}', String((await service.world.waitlist()).id));
+    const seen = async (address: string) => {
+      const { status, headers } = await open(address);
+      return [status, headers['content-type'], headers.location];
+    };
+
+    const removed = await seen(path);
+    const passedOn = await seen(`/lists${path}`);
+
+    expect(passedOn).toEqual(removed);
+    expect(removed[0]).toBeLessThan(400);
+  });
+
+  it('are the files of every page, as the page names them', async () => {
+    const { id } = await service.world.waitlist();
+    for (const path of ['/lists/desk', `/lists/waitlist/${id}`, '/lists/docs']) {
+      const page = documentOf(await open(path));
+      const addresses = [...page.querySelectorAll('script[src], link[rel=stylesheet]')].map(
+        (element) => element.getAttribute('src') ?? element.getAttribute('href')!,
+      );
+
+      expect(addresses.length).toBeGreaterThan(1);
+      for (const address of addresses) {
+        expect(address).toMatch(/^\/lists\//);
+        expect([address, (await open(address)).status]).toEqual([address, 200]);
+      }
+    }
+  });
+
+  it('are the forms that people send', async () => {
+    const waitlist = await service.world.waitlist();
+    const body = { waitlist_id: waitlist.id, email: 'ada@example.com' };
+
+    expect((await service.api.post('/lists/api/v1/signup', body)).status).toBe(200);
+  });
+
+  it.each(['/livez', '/readyz', '/metrics'])('%s is unknown', async (path) => {
+    expect((await open(`/lists${path}`)).status).toBe(404);
+  });
+
+  it('may be called as the pages of the service are', async () => {
+    const { databaseUrl } = service;
+    const other = await startService({
+      environment: { DATABASE_URL: databaseUrl, PUBLIC_BASE_URL: 'https://example.com/waitlist' },
+    });
+    const { id } = await service.world.waitlist();
+
+    const statuses = [];
+    for (const path of [
+      `/waitlist/${id}`,
+      `/waitlist/waitlist/${id}`,
+      '/waitlist',
+      '/waitlist/desk',
+      '/waitlist/assets/page.css',
+    ])
+      statuses.push((await other.api.get(path)).status);
+    await other.stop();
+
+    expect(statuses).toEqual([200, 200, 302, 200, 200]);
   });
 });

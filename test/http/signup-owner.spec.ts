@@ -7,7 +7,7 @@ import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import type { DetailedWaiterDto } from '../../src/waiter/detailed-waiter.dto.js';
 import type { CallOptions } from '../support/api.js';
 import { applicant } from '../support/applicant.js';
-import { queueOf } from '../support/queue.js';
+import { commands, queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
 import type { OwnedWaitlist, Owner, Person } from '../support/world.js';
 
@@ -129,7 +129,8 @@ describe('the records of a waitlist, by their uuids', () => {
         const answer = await service.api.get(url, { token: waitlist.owner.token });
         found.push(...(answer.body as Waiter[]));
         const [, next] = /^<http:\/\/[^/]+([^>]+)>; rel="next"$/.exec(String(answer.headers.link)) ?? [];
-        if (next !== undefined) expect(next).toBe(`${pathOf(waitlist)}?limit=4&questions_request=1&after_id=${found.at(-1)!.id}`); // prettier-ignore
+        if (next !== undefined)
+          expect(next).toBe(`${pathOf(waitlist)}?limit=4&questions_request=1&after_id=${found.at(-1)!.id}`);
         url = next;
       }
 
@@ -159,7 +160,6 @@ describe('the records of a waitlist, by their uuids', () => {
         [stranger, waitlist.id],
         [waitlist.owner, UNKNOWN_ID],
       ] as const) {
-        // prettier-ignore
         const { status, body } = await service.api.get(pathOf({ id }), { token: owner.token });
         expect([status, body.error_code]).toEqual([404, 'WAITLIST_NOT_FOUND']);
       }
@@ -205,7 +205,7 @@ describe('the records of a waitlist, by their uuids', () => {
       const last = { offset: 999, limit: 1 };
       const [{ uuid }] = (await list(long, last)) as [Waiter];
 
-      await writer.erase(long.id, [uuid], operatorWrite(1));
+      await writer.submit(long.id, commands.erase([uuid], operatorWrite(1)));
       const body = JSON.parse(await text(response)) as Waiter[];
 
       expect([response.headers['content-type'], body.length]).toEqual(['application/json; charset=utf-8', 999]);
@@ -261,7 +261,6 @@ describe('the records of a waitlist, by their uuids', () => {
         [waitlist.owner, UNKNOWN_UUID],
         [await world.owner(), uuid],
       ] as const) {
-        // prettier-ignore
         const { status, body } = await get(owner, asked);
         expect([status, body.error_code]).toEqual([404, 'NO_WAITER_FOUND']);
       }
@@ -303,7 +302,11 @@ describe('the records of a waitlist, by their uuids', () => {
       expect((await list(waitlist, { include_referrer: true }))[1]).toEqual(body);
       const lookUp = (contact: Record<string, string>) =>
         api.get('/api/v1/signup', { query: { waitlist_id: waitlist.id, ...contact } });
-      expect((await lookUp({ email: 'ada@new.example' })).body).toMatchObject({ uuid: ada.uuid, priority: 1, verified: true }); // prettier-ignore
+      expect((await lookUp({ email: 'ada@new.example' })).body).toMatchObject({
+        uuid: ada.uuid,
+        priority: 1,
+        verified: true,
+      });
       expect((await lookUp({ phone: '+14155550123' })).body).toMatchObject({ uuid: ada.uuid });
       expect((await lookUp({ email: ada.email })).status).toBe(404);
     });
@@ -402,7 +405,6 @@ describe('the records of a waitlist, by their uuids', () => {
         [waitlist, UNKNOWN_UUID],
         [other, uuid],
       ] as const) {
-        // prettier-ignore
         const { status, body } = await correct(owned, asked, { first_name: 'Ada' });
         expect([status, body.error_code]).toEqual([404, 'NO_WAITER_FOUND']);
       }

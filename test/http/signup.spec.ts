@@ -266,7 +266,12 @@ describe('the contact requirements of a waitlist', () => {
   it.each([
     ['the email, which is required by default', {}, { email: null, phone: '+14155550123' }, ['email']],
     ['the phone', { phone: 'required' }, { email: 'ada@example.com' }, ['phone']],
-    ['the names', { first_name: 'required', last_name: 'required' }, { email: 'ada@example.com' }, ['first_name', 'last_name']],
+    [
+      'the names',
+      { first_name: 'required', last_name: 'required' },
+      { email: 'ada@example.com' },
+      ['first_name', 'last_name'],
+    ],
     ['both of two optional fields', { email: 'optional' }, { first_name: 'Ada' }, ['email']],
     ['the phone, and emails are off', { email: 'off' }, { email: 'ada@example.com' }, ['phone']],
     ['the email, and phones are off', { email: 'optional', phone: 'off' }, { phone: '+14155550123' }, ['email']],
@@ -279,19 +284,22 @@ describe('the contact requirements of a waitlist', () => {
     expect(answer.body.error_code).toBe('WAITLIST_RULE_BROKEN');
     expect(fieldsOf(answer)).toEqual(missing);
     expect(await peopleOn(waitlist)).toBe(0);
-  }); // prettier-ignore
+  });
 
   it.each([
     ['only a phone', { email: 'off', phone: 'required' }, { phone: '+14155550123' }],
     ['one of two optional fields', { email: 'optional' }, { phone: '+14155550123' }],
-    ['all four fields, each of which is required', { phone: 'required', first_name: 'required', last_name: 'required' },
-      { email: 'ada@example.com', phone: '+14155550123', first_name: 'Ada', last_name: 'Lovelace' }],
+    [
+      'all four fields, each of which is required',
+      { phone: 'required', first_name: 'required', last_name: 'required' },
+      { email: 'ada@example.com', phone: '+14155550123', first_name: 'Ada', last_name: 'Lovelace' },
+    ],
   ] as const)('accept a signup with %s', async (_, required_contact, given) => {
     const waitlist = await newWaitlist({ required_contact });
 
     expect((await join(waitlist, given)).status).toBe(200);
     expect((await find(waitlist, { phone: '+14155550123' })).body.phone).toBe('+14155550123');
-  }); // prettier-ignore
+  });
 
   it('refuse only the incomplete ones of many simultaneous signups', async () => {
     const waitlist = await newWaitlist({ required_contact: { first_name: 'required' } });

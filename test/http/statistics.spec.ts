@@ -121,13 +121,32 @@ describe('the statistics', () => {
     const [a, b, c, d, e, f] = people as [Person, Person, Person, Person, Person, Person];
     const phone = '+14155550123';
     const ada = await world.signup(waitlist, { phone });
-    for (const [person, times] of [[f, 1], [e, 1], [d, 1], [c, 2], [b, 3], [ada, 3]] as const) await refer(waitlist, person, times); // prettier-ignore
+    for (const [person, times] of [
+      [f, 1],
+      [e, 1],
+      [d, 1],
+      [c, 2],
+      [b, 3],
+      [ada, 3],
+    ] as const)
+      await refer(waitlist, person, times);
     await world.offboard(waitlist, [await world.idOf(waitlist, b), await world.idOf(waitlist, d)]);
 
     const { top_referrers } = await read(waitlist);
 
-    const referrer = ({ uuid, email }: Person, amount_referred: number) => ({ uuid, email, phone: null, amount_referred }); // prettier-ignore
-    expect(top_referrers).toEqual([referrer(b, 3), { ...referrer(ada, 3), phone }, referrer(c, 2), referrer(d, 1), referrer(e, 1)]); // prettier-ignore
+    const referrer = ({ uuid, email }: Person, amount_referred: number) => ({
+      uuid,
+      email,
+      phone: null,
+      amount_referred,
+    });
+    expect(top_referrers).toEqual([
+      referrer(b, 3),
+      { ...referrer(ada, 3), phone },
+      referrer(c, 2),
+      referrer(d, 1),
+      referrer(e, 1),
+    ]);
     expect(top_referrers.map(({ uuid }) => uuid)).not.toContain(a.uuid);
   });
 
@@ -145,7 +164,13 @@ describe('the statistics', () => {
   });
 
   it.each([
-    [{ from: '2026-02-30', to: 'yesterday' }, [['from', 'format'], ['to', 'format']]], // prettier-ignore
+    [
+      { from: '2026-02-30', to: 'yesterday' },
+      [
+        ['from', 'format'],
+        ['to', 'format'],
+      ],
+    ],
     [{ from: '2026-2-1' }, [['from', 'format']]],
     [{ from: '2026-11-22T00:00:00Z' }, [['from', 'format']]],
     [{ to: '1969-12-31' }, [['to', 'format']]],
@@ -176,7 +201,12 @@ describe('the preview of a reorder', () => {
   it('gives the number that the change then gives, and changes nothing', async () => {
     const waitlist = await world.waitlist({ spots_to_move_upon_referral: 3 });
     const [a, b, c] = (await world.signups(waitlist, 4)) as [Person, Person, Person];
-    for (const [person, times] of [[a, 1], [b, 2], [c, 1]] as const) await refer(waitlist, person, times); // prettier-ignore
+    for (const [person, times] of [
+      [a, 1],
+      [b, 2],
+      [c, 1],
+    ] as const)
+      await refer(waitlist, person, times);
     await world.offboard(waitlist, [await world.idOf(waitlist, c)]);
     const before = await world.list(waitlist, { order: 'queue' });
 

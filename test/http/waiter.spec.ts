@@ -33,7 +33,9 @@ describe('the waiters of a waitlist', () => {
     let people: Person[];
     beforeAll(async () => {
       const { world } = service;
-      waitlist = await world.waitlist({ questions: [{ question_value: 'Why?' }, { question_value: 'Which?', answer_value: ['a', 'b', 'c'] }] }); // prettier-ignore
+      waitlist = await world.waitlist({
+        questions: [{ question_value: 'Why?' }, { question_value: 'Which?', answer_value: ['a', 'b', 'c'] }],
+      });
       const [first, second, third] = await world.signups(waitlist, 3);
       const answers = [
         { question_value: 'Which?', answer_value: ['c', 'a'] },
@@ -176,7 +178,9 @@ describe('the waiters of a waitlist', () => {
 
       expect(await list({ referral_token: true })).toEqual(uuids(kept));
       expect(await list({ referral_token: true, offboarded_request: true })).toEqual(uuids(gone));
-      expect(await list({ referral_token: ada.referral_token, offboarded_request: true })).toEqual(uuids([gone[0]!, gone[2]!])); // prettier-ignore
+      expect(await list({ referral_token: ada.referral_token, offboarded_request: true })).toEqual(
+        uuids([gone[0]!, gone[2]!]),
+      );
       const { body } = await ask(mixed, {
         referral_token: ada.referral_token,
         offboarded_request: 1,
@@ -191,7 +195,16 @@ describe('the waiters of a waitlist', () => {
       /** The first has no email. The second referred all others; the last is offboarded. */
       let list: OwnedWaitlist;
       let members: Person[];
-      const EMAILS = ['Ada@Example.com', 'ada+tag@example.org', 'a%b@example.com', 'a_b@example.com', 'axb@example.com', 'é😀@example.com', '14155550123@example.com', 'adam@example.com']; // prettier-ignore
+      const EMAILS = [
+        'Ada@Example.com',
+        'ada+tag@example.org',
+        'a%b@example.com',
+        'a_b@example.com',
+        'axb@example.com',
+        'é😀@example.com',
+        '14155550123@example.com',
+        'adam@example.com',
+      ];
       beforeAll(async () => {
         const { world } = service;
         list = await world.waitlist({ default_region: 'US', required_contact: { email: 'optional' } });
@@ -224,7 +237,9 @@ describe('the waiters of a waitlist', () => {
         const email = EMAILS[7]!;
         expect(await found({ email })).toEqual([]);
         expect(await found({ email, offboarded_request: true })).toEqual(some(8));
-        expect(await found({ email, offboarded_request: true, referral_token: members[1]!.referral_token })).toEqual(some(8)); // prettier-ignore
+        expect(await found({ email, offboarded_request: true, referral_token: members[1]!.referral_token })).toEqual(
+          some(8),
+        );
         expect(await found({ email, offboarded_request: true, uuid: members[7]!.uuid })).toEqual([]);
         expect(await found({ email: EMAILS[0]!, referral_token: true })).toEqual([]);
         expect(await found({ email: EMAILS[0]!, search: 'ad', uuid: members[1]!.uuid })).toEqual(some(1));
@@ -294,7 +309,12 @@ describe('the waiters of a waitlist', () => {
       });
 
       it('of a status cannot be listed with an offset, an order or the other name of the filter', async () => {
-        const { status, body } = await ask(list, { status: 'waiting', offset: 1, order: 'queue', offboarded_request: true }); // prettier-ignore
+        const { status, body } = await ask(list, {
+          status: 'waiting',
+          offset: 1,
+          order: 'queue',
+          offboarded_request: true,
+        });
 
         expect([status, body.errors.map(({ field }: { field: string }) => field)]).toEqual([
           400,
@@ -398,7 +418,10 @@ describe('the waiters of a waitlist', () => {
       const { headers } = await service.api.get(path, { token: other.owner.token });
 
       const [, url = ''] = /^<([^>]+)>/.exec(String(headers.link)) ?? [];
-      expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({ search: 'who?', waitlist_id: String(other.id) }); // prettier-ignore
+      expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({
+        search: 'who?',
+        waitlist_id: String(other.id),
+      });
     });
 
     it('have a link to the next page with every other parameter', async () => {
@@ -529,7 +552,11 @@ describe('the waiters of a waitlist', () => {
 
   describe('in an offboarding', () => {
     const send = (waitlist: OwnedWaitlist, body: object, options: CallOptions = {}) =>
-      service.api.patch(PATH, { api_key: waitlist.api_key, offboard_request: true, ...body }, { token: waitlist.owner.token, ...options }); // prettier-ignore
+      service.api.patch(
+        PATH,
+        { api_key: waitlist.api_key, offboard_request: true, ...body },
+        { token: waitlist.owner.token, ...options },
+      );
 
     it('are the same whole records that the listing of the offboarded has', async () => {
       const { world } = service;
@@ -646,7 +673,9 @@ describe('the waiters of a waitlist', () => {
 
       expect(status).toBe(200);
       expect(body.map(({ id }: { id: number }) => id)).toEqual(ids);
-      expect(new Set(body.map((waiter: WaiterDto) => JSON.stringify(waiter.metadata)))).toEqual(new Set([JSON.stringify(metadata)])); // prettier-ignore
+      expect(new Set(body.map((waiter: WaiterDto) => JSON.stringify(waiter.metadata)))).toEqual(
+        new Set([JSON.stringify(metadata)]),
+      );
       expect(body[0].total_waiters_currently).toBe(0);
     });
 

@@ -2,7 +2,7 @@ import { JwtService } from '@nestjs/jwt';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, Api, CallOptions } from '../support/api.js';
 import { Database } from '../../src/platform/database/database.js';
-import { PageViewCounter } from '../../src/waitlist/page-views.service.js';
+import { PageViewService } from '../../src/waitlist/page-view.service.js';
 import { openDatabase } from '../support/database.js';
 import { type Queue, queueOf } from '../support/queue.js';
 import { type Service, startService } from '../support/service.js';
@@ -416,7 +416,13 @@ describe('display settings', () => {
   });
 
   it('that follow from others or are not there yet are ignored, whatever is sent', async () => {
-    const derived = { required_contact_detail: 'PHONE', uses_signup_verification: true, uses_waiter_verification: true, redirects_to_status_page: true, organization_uuid_fk: 'x' }; // prettier-ignore
+    const derived = {
+      required_contact_detail: 'PHONE',
+      uses_signup_verification: true,
+      uses_waiter_verification: true,
+      redirects_to_status_page: true,
+      organization_uuid_fk: 'x',
+    };
 
     const { status, body } = await create(derived);
 
@@ -491,7 +497,13 @@ describe('settings of trust', () => {
   const SECRET = 'the-secret-of-the-captcha';
 
   it('are stored as they were sent, and shown to the owner alone', async () => {
-    const rules = { disposable_domains: null, same_mailbox: false, referrals_per_hour: 1, referrals_per_network_per_hour: 10_000, minimum_seconds: 3_600 }; // prettier-ignore
+    const rules = {
+      disposable_domains: null,
+      same_mailbox: false,
+      referrals_per_hour: 1,
+      referrals_per_network_per_hour: 10_000,
+      minimum_seconds: 3_600,
+    };
     const settings = { fraud: rules, mail_subject: 'Straße 😀', mail_text: 'One\n\ttwo' };
 
     const { body: created } = await create(settings);
@@ -615,7 +627,7 @@ describe('a page view', () => {
   const VIEW = { location: 'https://example.com/join?ref_id=x', referrer: '', widget_type: 'WIDGET_1' };
   const view = (fields: object) => api.post(HEARTBEATS, { ...VIEW, ...fields });
   const viewsOf = async ({ id }: OwnedWaitlist) => {
-    await service.app.get(PageViewCounter).store();
+    await service.app.get(PageViewService).store();
     const { body } = await api.get(`${PATH}/${id}/statistics`, { token: owner.token });
     return body.days.reduce((sum: number, { page_views: views }: { page_views: number }) => sum + views, 0);
   };
@@ -652,7 +664,7 @@ describe('a page view', () => {
 
   it('of a page that the service serves waits for no database, and is added to those stored before', async () => {
     const waitlist = await world.waitlist({}, owner);
-    const counter = service.app.get(PageViewCounter);
+    const counter = service.app.get(PageViewService);
 
     counter.add(waitlist.id);
     expect(await viewsOf(waitlist)).toBe(1);
@@ -664,7 +676,7 @@ describe('a page view', () => {
 
   it('of a waitlist that is deleted before it is stored leaves nothing', async () => {
     const waitlist = await world.waitlist({}, owner);
-    const counter = service.app.get(PageViewCounter);
+    const counter = service.app.get(PageViewService);
     counter.add(waitlist.id);
 
     await api.delete(`${PATH}/${waitlist.id}`, { token: owner.token });
@@ -879,11 +891,12 @@ describe('questions', () => {
     await change(waitlist, { questions: [{ id: 1, question_value: 'Why?' }] });
     const refused = async (...questions: object[]) => (await change(waitlist, { questions })).body.errors;
 
-    expect(await refused({ id: 1, question_value: 'a' }, { id: 2, question_value: 'b' }, { id: 9, question_value: 'c' })) // prettier-ignore
-      .toMatchObject([
-        { field: 'questions[1].id', rule: 'known' },
-        { field: 'questions[2].id', rule: 'known' },
-      ]);
+    expect(
+      await refused({ id: 1, question_value: 'a' }, { id: 2, question_value: 'b' }, { id: 9, question_value: 'c' }),
+    ).toMatchObject([
+      { field: 'questions[1].id', rule: 'known' },
+      { field: 'questions[2].id', rule: 'known' },
+    ]);
     expect(await refused({ id: 1, question_value: 'a' }, { id: 1, question_value: 'b' })).toMatchObject([
       { field: 'questions[1].id', rule: 'unique' },
     ]);

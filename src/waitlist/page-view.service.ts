@@ -1,14 +1,14 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { BackgroundTask } from '../platform/background-task.js';
+import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js';
 import { Database } from '../platform/database/database.js';
 import { Batcher, type Outcome } from '../platform/limits/batcher.js';
-import { MissLimit } from '../platform/limits/miss-limit.js';
+import { EnumerationLimit } from '../platform/limits/enumeration-limit.js';
 import { Problem } from '../platform/problems/problem.js';
-import { dayOf } from '../queue/day-counts.js';
+import { dayOf } from '../queue/order/day-counts.js';
 import { QueuePurger } from '../queue/maintenance/purger.js';
 import { type PageViews, PageViewStore } from './page-view.store.js';
 import type { WaitlistName } from './waitlist-name.js';
-import { WaitlistNames } from './waitlist-names.service.js';
+import { WaitlistNameService } from './waitlist-name.service.js';
 
 /** Waitlists checked in one statement. */
 const CHECKS_MAX = 1_000;
@@ -17,15 +17,15 @@ const CHECKS_WAITING_MAX = 10_000;
 const RUNS_MAX = 1;
 /** How often the views are stored. A killed process loses those of this time. */
 const INTERVAL_MS = 1_000;
-/** Sums in memory, and rows in one statement: SQLite takes 32,766 parameters. Views of still other waitlists are lost. */
+/** Sums in memory, and rows in one statement: SQLite takes 32,766 parameters. Views of further waitlists are lost. */
 const SUMS_MAX = 10_000;
 
 /**
- * Counts views of signup pages, per waitlist and day in UTC. Nothing else of a view is kept. Views are added up in memory
- * and stored once a second, so that no page waits for a transaction.
+ * Counts views of signup pages, per waitlist and day in UTC. Nothing else is kept. Views are added up in memory and
+ * stored once a second, so that no page waits for a transaction.
  */
 @Injectable()
-export class PageViewCounter implements BeforeApplicationShutdown {
+export class PageViewService implements BeforeApplicationShutdown {
   /** Each command is the id of a waitlist. */
   private readonly checks = new Batcher<number, void>((batch) => this.checkAll(batch), {
     name: 'check waitlists of page views',
@@ -39,11 +39,13 @@ export class PageViewCounter implements BeforeApplicationShutdown {
 
   constructor(
     private readonly database: Database,
-    private readonly names: WaitlistNames,
+    private readonly names: WaitlistNameService,
     private readonly views: PageViewStore,
-    private readonly misses: MissLimit,
+    private readonly misses: EnumerationLimit,
     purger: QueuePurger,
+    tasks: BackgroundTasks,
   ) {
+    tasks.add(this.task, 'could not store page views yet');
     purger.add('page_view');
   }
 
@@ -58,11 +60,6 @@ export class PageViewCounter implements BeforeApplicationShutdown {
   /** Counts a view of a page that the service itself has just served. Never waits for the database. */
   add(waitlistId: number): void {
     this.addUp({ waitlistId, day: dayOf(new Date()), views: 1 });
-  }
-
-  /** Starts to store the views. `onFailure` gets every error except an unavailable database. */
-  watch(onFailure: (error: unknown) => void): void {
-    this.task.start(onFailure);
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -8,13 +8,13 @@ import { WaitlistStore } from './waitlist.store.js';
 
 /** Finds the waitlist that a public operation names. */
 @Injectable()
-export class WaitlistNames {
+export class WaitlistNameService {
   constructor(
     private readonly database: Database,
     private readonly waitlists: WaitlistStore,
   ) {}
 
-  /** The id of the named waitlist. An id that the caller gave is returned without a check that it exists. @throws Problem `WAITLIST_NOT_FOUND` */
+  /** The id of the named waitlist; a given id is not checked. @throws Problem `WAITLIST_NOT_FOUND` */
   async idOf({ waitlist_id, api_key }: WaitlistName): Promise<number> {
     const name = waitlist_id ?? api_key ?? '';
     if (typeof name === 'number') return name;

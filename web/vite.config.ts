@@ -1,13 +1,31 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 /** The service that the development server passes requests on to. */
 const SERVICE = process.env.SERVICE_URL ?? 'http://localhost:3000';
 
+/** Keeps nothing of the contract but the bounds that it sets. */
+const BOUNDS = ['maxItems', 'maxLength', 'maximum', 'minimum'];
+const boundsOfContract: Plugin = {
+  name: 'bounds-of-contract',
+  enforce: 'pre',
+  transform: {
+    filter: { id: /openapi\.json$/ },
+    handler: (text) =>
+      JSON.stringify(
+        JSON.parse(text, (key, value: unknown) => {
+          const isPart = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+          return isPart || BOUNDS.includes(key) ? value : undefined;
+        }),
+      ),
+  },
+};
+
 /** The desk. `vite web` serves it for development, beside a running service. */
 export default defineConfig({
   root: here('desk'),
+  plugins: [boundsOfContract],
   // Relative, because the service may be served below a path.
   base: './',
   build: {

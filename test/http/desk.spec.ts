@@ -16,7 +16,8 @@ describe('the desk', () => {
   const fetchRaw = (url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
     // eslint-disable-next-line no-restricted-syntax -- its bytes, at paths outside of the contract
     service.app.getHttpAdapter().getInstance().inject({ url, headers, method });
-  const assetsOf = (body: string) => [...body.matchAll(/(?:src|href)="\/waitlists(\/desk\/assets\/[^"]+)"/g)].map(([, url]) => url!); // prettier-ignore
+  const assetsOf = (body: string) =>
+    [...body.matchAll(/(?:src|href)="\/waitlists(\/desk\/assets\/[^"]+)"/g)].map(([, url]) => url!);
 
   it('is where the root leads to', async () => {
     const { statusCode, headers } = await fetchRaw('/');

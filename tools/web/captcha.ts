@@ -32,7 +32,10 @@ export const STAND_INS: Readonly<Record<Captcha['provider'], StandIn>> = {
 /** The name of the checkbox in its frame. */
 export const CHECKBOX = 'I am human';
 
-/** Each tick gives a new token that the stand-in of `siteverify` takes once. The page keeps what was asked of the script. */
+/**
+ * Each tick gives a new token that the stand-in of `siteverify` takes once. The page keeps what was asked of the
+ * script.
+ */
 function scriptOf(provider: Captcha['provider'], { frame, extras }: StandIn): string {
   return `{
     const widgets = [];

@@ -48,7 +48,9 @@ async function waitlist(id = 1): Promise<Waitlist> {
 
 async function createWaitlist(settings: object): Promise<number> {
   const token = await logIn(stage.service);
-  const { id } = (await call(stage.service, 'POST', '/api/v1/waitlist', { token, status: 201, body: settings })) as { id: number }; // prettier-ignore
+  const { id } = (await call(stage.service, 'POST', '/api/v1/waitlist', { token, status: 201, body: settings })) as {
+    id: number;
+  };
   return id;
 }
 

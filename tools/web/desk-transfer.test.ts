@@ -113,7 +113,7 @@ test('an import that is refused says why, keeps the file, and can be tried again
   for (const upload of uploads) upload.destroy();
   await page.route('**/import?*', (route) => route.fulfill({ status: 413, body: '<h1>Too large</h1>' }), { times: 1 });
   await tryAgain.click();
-  await alert.getByText('A proxy in front of the service does not accept as much data').waitFor();
+  await alert.getByText('A proxy in front of the service rejected the upload as too large.').waitFor();
   await page.getByText('list.csv').waitFor();
   await tryAgain.click();
   await page.getByText('1 person would be imported.').waitFor();

@@ -40,7 +40,9 @@ async function join(waitlist_id: number, email: string, referral_link?: string):
   return call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id, email, referral_link } });
 }
 
-/** A waitlist of ten people; the last one has referred one person whose credit counts, and two whose credit is withheld. */
+/**
+ * A waitlist of ten people; the last one has referred one person whose credit counts, and two whose credit is withheld.
+ */
 async function waitlistWithReferrer(): Promise<number> {
   const id = await stage.waitlist({ spots_to_move_upon_referral: PLACES });
   for (let person = 1; person < 10; person += 1) await join(id, `person-${person}@example.com`);
@@ -216,4 +218,31 @@ test('the secret of a captcha is stored, kept when it is left empty, and never s
   });
   assert.doesNotMatch((await Promise.all(answers)).join('\n'), /the-hidden-secret/);
   await page.context().close();
+});
+
+test('after letting people in, the desk says to whom the service writes, and to whom it does not', async () => {
+  const id = await stage.waitlist({
+    mail_on_offboarding: true,
+    required_contact: { email: 'optional', phone: 'optional' },
+  });
+  await join(id, 'emailed@example.com');
+  await join(id, 'also-emailed@example.com');
+  await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: id, phone: '+4915123456789' } });
+  await join(id, 'not-emailed@example.com');
+  const page = await open(`/${id}/people`);
+  const letNextIn = async (count: number, sentence: string) => {
+    await page.getByRole('button', { name: 'Let next people in' }).click();
+    await page.getByLabel('How many').fill(String(count));
+    await page.getByRole('button', { name: /^Let \d+ (person|people) in$/ }).click();
+    const result = page.getByRole('dialog', { name: /^\d+ (person|people) let in$/ });
+    await result.getByText(sentence).waitFor();
+    await checkPage(page, `desk-trust-let-in-${count}`, { fullPage: false });
+    await result.getByRole('button', { name: 'Done' }).click();
+  };
+  await letNextIn(1, 'The service sends each of them an email that it is their turn.');
+  await mail.mailsTo('emailed@example.com');
+  await letNextIn(2, '1 person gave none and has not been notified: download the list, and contact them.');
+  await stage.configure(id, { mail_on_offboarding: false });
+  await page.reload();
+  await letNextIn(1, 'They have not been notified.');
 });

@@ -60,7 +60,10 @@ export class Stage {
     return new Stage(service, browser);
   }
 
-  /** Fails if a page complained: an error on its console, a break of its policy, a request to another origin, a broken file. */
+  /**
+   * Fails if a page complained: an error on its console, a break of its policy, a request to another origin, a broken
+   * file.
+   */
   async close(): Promise<void> {
     await this.browser.close();
     await this.service.stop();
@@ -167,8 +170,9 @@ export class Stage {
 }
 
 /**
- * Looks at the page at each of the widths, in both color schemes. Fails if axe-core finds a violation, and if the page scrolls
- * sideways. With a name, it takes pictures into coverage/web. axe-core looks into open shadow roots, and needs scripts.
+ * Looks at the page at each of the widths, in both color schemes. Fails if axe-core finds a violation, and if the page
+ * scrolls sideways. With a name, it takes pictures into coverage/web. axe-core looks into open shadow roots, and needs
+ * scripts.
  */
 export async function checkPage(
   page: Page,

@@ -1,4 +1,7 @@
-/** What page and widget do against false signups: verification by a real mail, captcha, and the fields that people do not see. */
+/**
+ * What page and widget do against false signups: verification by a real mail, captcha, and the fields that people do
+ * not see.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,6 @@
-/** Each page of the desk while it loads, where there is nothing, where the service refuses, and with its dialogs open. */
+/**
+ * Each page of the desk while it loads, where there is nothing, where the service refuses, and with its dialogs open.
+ */
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -147,7 +149,12 @@ describe('signed in, hinders nobody:', () => {
         answers: () => ({ 'GET waitlist': { status: 200, body: [] } }),
         shows: 'No waitlist yet',
       },
-      { name: 'an account whose waitlists are refused', path: () => '', answers: () => ({ 'GET waitlist': LIMITED }), shows: LIMITED_TEXT }, // prettier-ignore
+      {
+        name: 'an account whose waitlists are refused',
+        path: () => '',
+        answers: () => ({ 'GET waitlist': LIMITED }),
+        shows: LIMITED_TEXT,
+      },
       {
         name: 'a name that a new waitlist cannot have',
         path: () => '/1/overview',
@@ -212,8 +219,18 @@ describe('signed in, hinders nobody:', () => {
   describe('people', () => {
     const openPerson = () => `/1/people/${uuid}`;
     shows([
-      { name: 'people on their way', path: () => '/1/people', answers: () => ({ 'GET waiter': 'nothing' }), shows: null }, // prettier-ignore
-      { name: 'people that are refused', path: () => '/1/people', answers: () => ({ 'GET waiter': LIMITED }), shows: LIMITED_TEXT }, // prettier-ignore
+      {
+        name: 'people on their way',
+        path: () => '/1/people',
+        answers: () => ({ 'GET waiter': 'nothing' }),
+        shows: null,
+      },
+      {
+        name: 'people that are refused',
+        path: () => '/1/people',
+        answers: () => ({ 'GET waiter': LIMITED }),
+        shows: LIMITED_TEXT,
+      },
       {
         name: 'more people that are refused',
         path: () => '/1/people',
@@ -247,7 +264,12 @@ describe('signed in, hinders nobody:', () => {
         act: () => page.getByRole('dialog', { name: 'Person' }).waitFor(),
         shows: null,
       },
-      { name: 'a person who is refused', path: openPerson, answers: () => ({ [`GET signup/${uuid}`]: LIMITED }), shows: LIMITED_TEXT }, // prettier-ignore
+      {
+        name: 'a person who is refused',
+        path: openPerson,
+        answers: () => ({ [`GET signup/${uuid}`]: LIMITED }),
+        shows: LIMITED_TEXT,
+      },
       {
         name: 'a person who is not found',
         path: () => `/1/people/${randomUUID()}`,
@@ -309,9 +331,24 @@ describe('signed in, hinders nobody:', () => {
         },
         shows: OVERLOADED_TEXT,
       },
-      { name: 'an import of an earlier visit', path: () => '/1/transfer', answers: () => ({ 'GET waitlist/1/import': latest('running') }), shows: 'An import is running.' }, // prettier-ignore
-      { name: 'an import that was interrupted', path: () => '/1/transfer', answers: () => ({ 'GET waitlist/1/import': latest('failed') }), shows: 'The latest import was interrupted' }, // prettier-ignore
-      { name: 'a latest import that is refused', path: () => '/1/transfer', answers: () => ({ 'GET waitlist/1/import': LIMITED }), shows: LIMITED_TEXT }, // prettier-ignore
+      {
+        name: 'an import of an earlier visit',
+        path: () => '/1/transfer',
+        answers: () => ({ 'GET waitlist/1/import': latest('running') }),
+        shows: 'An import is running.',
+      },
+      {
+        name: 'an import that was interrupted',
+        path: () => '/1/transfer',
+        answers: () => ({ 'GET waitlist/1/import': latest('failed') }),
+        shows: 'The latest import was interrupted',
+      },
+      {
+        name: 'a latest import that is refused',
+        path: () => '/1/transfer',
+        answers: () => ({ 'GET waitlist/1/import': LIMITED }),
+        shows: LIMITED_TEXT,
+      },
       {
         name: 'an export under way',
         path: () => '/1/transfer',
@@ -460,7 +497,9 @@ describe('signed in, hinders nobody:', () => {
       {
         name: 'a key that is refused',
         path: () => '/account',
-        answers: () => ({ 'POST api_key': refusal(409, 'TOO_MANY_ACCOUNT_KEYS', 'This account cannot have more account keys.') }), // prettier-ignore
+        answers: () => ({
+          'POST api_key': refusal(409, 'TOO_MANY_ACCOUNT_KEYS', 'This account cannot have more account keys.'),
+        }),
         act: async () => {
           await button('Create key').click();
           await page.getByLabel(/^name/i).fill('Report');

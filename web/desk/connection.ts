@@ -1,18 +1,17 @@
-import { useSyncExternalStore } from 'react';
 import { basePath } from './environment';
+import { createStore } from './store';
 
 const RETRY_MS = 5_000;
 
-let isLost = false;
+/** Whether the service cannot be reached. */
+export const connectionLost = createStore(false);
 let timer: ReturnType<typeof setTimeout> | undefined;
-const listeners = new Set<() => void>();
 
-function become(lost: boolean): void {
-  if (lost === isLost) return;
-  isLost = lost;
-  if (lost) retryLater();
+function become(isLost: boolean): void {
+  if (isLost === connectionLost.get()) return;
+  if (isLost) retryLater();
   else clearTimeout(timer);
-  for (const listener of listeners) listener();
+  connectionLost.set(isLost);
 }
 
 function retryLater(): void {
@@ -23,7 +22,8 @@ function retryLater(): void {
 export async function tryConnection(): Promise<void> {
   clearTimeout(timer);
   try {
-    await fetchOrNotice(`${basePath}/livez`);
+    // Not a probe: a proxy exposes the pages only.
+    await fetchOrNotice(`${basePath}/desk`, { method: 'HEAD' });
   } catch {
     retryLater();
   }
@@ -40,19 +40,6 @@ export async function fetchOrNotice(...request: Parameters<typeof fetch>): Promi
     if (error instanceof TypeError) become(true);
     throw error;
   }
-}
-
-export function onConnectionChange(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-export function isConnectionLost(): boolean {
-  return isLost;
-}
-
-export function useIsConnectionLost(): boolean {
-  return useSyncExternalStore(onConnectionChange, isConnectionLost);
 }
 
 window.addEventListener('offline', () => become(true));

@@ -9,7 +9,7 @@ import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { styleNonce } from './environment';
-import { onConnectionChange, isConnectionLost } from './connection';
+import { connectionLost } from './connection';
 import { Problem } from './problem';
 import { router } from './router';
 import { colorVariables, theme } from './theme';
@@ -29,8 +29,8 @@ const queries = new QueryClient({
   },
 });
 
-onConnectionChange(() => {
-  if (!isConnectionLost()) void queries.refetchQueries({ type: 'active' });
+connectionLost.subscribe(() => {
+  if (!connectionLost.get()) void queries.refetchQueries({ type: 'active' });
 });
 // For react-remove-scroll, which inserts a style element.
 setNonce(styleNonce);

@@ -34,7 +34,7 @@ export class Problem extends Error {
   static ofProxy(status: number): Problem {
     const detail =
       status === 413
-        ? 'A proxy in front of the service does not accept as much data as this. Send less, or ask the operator to raise its limit.'
+        ? 'A proxy in front of the service rejected the upload as too large. Send less, or ask the operator to raise its limit.'
         : 'The service cannot be reached right now.';
     return new Problem(status, 'UNAVAILABLE', detail);
   }

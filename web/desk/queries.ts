@@ -1,9 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { api, bodyOf } from './api';
+import { answerOf, api, bodyOf, hasNextPage } from './api';
 import type { components } from './generated/openapi';
 import { Problem } from './problem';
 
-const PAGE_SIZE_MAX = 100;
 const AUDIT_PAGE_SIZE = 25;
 const IMPORT_POLL_MS = 2_000;
 const DELIVERY_PAGE_SIZE = 25;
@@ -21,14 +20,10 @@ export function waitlistsQuery() {
     queryFn: async ({ signal }) => {
       const waitlists: Waitlist[] = [];
       for (;;) {
-        const page = await bodyOf(
-          api.GET('/api/v1/waitlist', {
-            params: { query: { limit: PAGE_SIZE_MAX, after_id: waitlists.at(-1)?.id } },
-            signal,
-          }),
-        );
-        waitlists.push(...page);
-        if (page.length < PAGE_SIZE_MAX) return waitlists;
+        const params = { query: { after_id: waitlists.at(-1)?.id } };
+        const { body, headers } = await answerOf(api.GET('/api/v1/waitlist', { params, signal }));
+        waitlists.push(...body);
+        if (!hasNextPage(headers)) return waitlists;
       }
     },
   });

@@ -6,11 +6,14 @@ import {
   Navigate,
   redirect,
 } from '@tanstack/react-router';
+import { accountSearchOf } from './account/search';
 import { basePath } from './environment';
 import { HomePage } from './home.page';
+import { overviewSearchOf } from './overview/search';
 import { PageSkeleton } from './parts/delayed';
 import { NothingHere } from './parts/nothing-here';
 import { PageFault } from './parts/page-fault';
+import { peopleSearchOf } from './people/search';
 import { Shell } from './shell';
 import { SessionGate } from './sign-in/session-gate';
 import { WaitlistGate } from './waitlist/waitlist-gate';
@@ -19,86 +22,57 @@ const root = createRootRoute({ component: SessionGate });
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
 /** The first page: leads to a waitlist. */
 const home = createRoute({ getParentRoute: () => shell, path: '/', component: HomePage });
-/** The filters of the audit log. */
-export interface AccountSearch {
-  readonly waitlist?: number;
-  readonly uuid?: string;
-}
-export const accountRoute = createRoute({
+const account = createRoute({
   getParentRoute: () => shell,
   path: 'account',
-  validateSearch: ({ waitlist, uuid }: Record<string, unknown>): AccountSearch => ({
-    ...(typeof waitlist === 'number' && { waitlist }),
-    ...(typeof uuid === 'string' && { uuid }),
-  }),
+  validateSearch: accountSearchOf,
   component: lazyRouteComponent(() => import('./account/account.page'), 'AccountPage'),
 });
-export const waitlistRoute = createRoute({
+const waitlist = createRoute({
   getParentRoute: () => shell,
   path: '$waitlistId',
   component: WaitlistGate,
-  params: { parse: ({ waitlistId }) => ({ waitlistId: Number(waitlistId) }), stringify: ({ waitlistId }) => ({ waitlistId: String(waitlistId) }) }, // prettier-ignore
+  params: {
+    parse: ({ waitlistId }) => ({ waitlistId: Number(waitlistId) }),
+    stringify: ({ waitlistId }) => ({ waitlistId: String(waitlistId) }),
+  },
 });
 const index = createRoute({
-  getParentRoute: () => waitlistRoute,
+  getParentRoute: () => waitlist,
   path: '/',
   component: () => <Navigate from="/$waitlistId" to="/$waitlistId/overview" params replace />,
 });
-/** The days that the chart shows. */
-export interface OverviewSearch {
-  readonly days?: 7 | 30 | 90;
-}
-export const overviewRoute = createRoute({
-  getParentRoute: () => waitlistRoute,
+const overview = createRoute({
+  getParentRoute: () => waitlist,
   path: 'overview',
-  validateSearch: ({ days }: Record<string, unknown>): OverviewSearch => (days === 7 || days === 90 ? { days } : {}),
+  validateSearch: overviewSearchOf,
   component: lazyRouteComponent(() => import('./overview/overview.page'), 'OverviewPage'),
 });
-/** The credits that the table can show alone. */
-export const CREDIT_FILTERS = ['withheld', 'awaiting_verification', 'refused'] as const;
-/** The filters of the table, which the address holds. */
-export interface PeopleSearch {
-  readonly search?: string;
-  readonly status?: 'waiting' | 'offboarded' | 'pending';
-  readonly credit?: (typeof CREDIT_FILTERS)[number];
-  readonly order?: 'joined' | 'queue';
-  /** A token: those whom this person referred; `true`: all that were referred. */
-  readonly referral_token?: string;
-}
-/** A text that looks like JSON comes from the address as a number or a boolean. */
-const isText = (value: unknown) => value !== '' && ['string', 'number', 'boolean'].includes(typeof value);
-const isCreditFilter = (value: unknown): value is PeopleSearch['credit'] =>
-  CREDIT_FILTERS.some((credit) => credit === value);
-export const peopleRoute = createRoute({
-  getParentRoute: () => waitlistRoute,
+const people = createRoute({
+  getParentRoute: () => waitlist,
   path: 'people',
-  validateSearch: ({ search, status, credit, order, referral_token }: Record<string, unknown>): PeopleSearch => ({
-    ...(isText(search) && { search: String(search) }),
-    ...((status === 'offboarded' || status === 'pending') && { status }),
-    ...(isCreditFilter(credit) && { credit }),
-    ...(order === 'joined' && { order }),
-    ...(isText(referral_token) && { referral_token: String(referral_token) }),
-  }),
+  validateSearch: peopleSearchOf,
   component: lazyRouteComponent(() => import('./people/people.page'), 'PeoplePage'),
 });
-export const personRoute = createRoute({
-  getParentRoute: () => peopleRoute,
+const person = createRoute({
+  getParentRoute: () => people,
   path: '$uuid',
   component: lazyRouteComponent(() => import('./people/person.panel'), 'PersonPanel'),
 });
 const transfer = createRoute({
-  getParentRoute: () => waitlistRoute,
+  getParentRoute: () => waitlist,
   path: 'transfer',
   component: lazyRouteComponent(() => import('./transfer/transfer.page'), 'TransferPage'),
 });
 const settings = createRoute({
-  getParentRoute: () => waitlistRoute,
+  getParentRoute: () => waitlist,
   path: 'settings',
   beforeLoad: ({ params, location }) => {
-    if (/\/settings\/?$/.test(location.pathname)) redirect({ to: '/$waitlistId/settings/$tab', params: { ...params, tab: 'form' }, throw: true }); // prettier-ignore
+    if (!/\/settings\/?$/.test(location.pathname)) return;
+    redirect({ to: '/$waitlistId/settings/$tab', params: { ...params, tab: 'form' }, throw: true });
   },
 });
-export const settingsRoute = createRoute({
+const settingsTab = createRoute({
   getParentRoute: () => settings,
   path: '$tab',
   component: lazyRouteComponent(() => import('./settings/settings.page'), 'SettingsPage'),
@@ -108,13 +82,13 @@ export const router = createRouter({
   routeTree: root.addChildren([
     shell.addChildren([
       home,
-      accountRoute,
-      waitlistRoute.addChildren([
+      account,
+      waitlist.addChildren([
         index,
-        overviewRoute,
-        peopleRoute.addChildren([personRoute]),
+        overview,
+        people.addChildren([person]),
         transfer,
-        settings.addChildren([settingsRoute]),
+        settings.addChildren([settingsTab]),
       ]),
     ]),
   ]),

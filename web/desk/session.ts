@@ -1,27 +1,26 @@
 import { fetchOrNotice } from './connection';
 import { basePath } from './environment';
 import { Problem } from './problem';
+import { createStore } from './store';
 
 const SESSION = `${basePath}/api/v1/auth/session`;
 
 type SessionState = 'unknown' | 'signed-in' | 'signed-out';
-type Listener = () => void;
+
+export const session = createStore<SessionState>('unknown');
 
 /**
- * Kept in memory only, so that no script of another page and no later user of the browser finds it. The token of an ended
- * login is kept until the next sign-in, to detect a change of account.
+ * Kept in memory only, so that no script of another page and no later user of the browser finds it. The token of an
+ * ended login is kept until the next sign-in, to detect a change of account.
  */
 let accessToken: string | null = null;
-let state: SessionState = 'unknown';
-const listeners = new Set<Listener>();
 let refreshing: Promise<void> | null = null;
 /** Tells the desks in other tabs of a sign-out. */
 const otherTabs = new BroadcastChannel(`${basePath}/desk`);
 
 function become(next: SessionState, token: string | null): void {
   accessToken = token ?? accessToken;
-  state = next;
-  for (const listener of listeners) listener();
+  session.set(next);
 }
 
 /** The account that a token names. Only the service checks that the token is genuine. */
@@ -29,16 +28,6 @@ function accountOf(token: string): unknown {
   const claims = token.split('.')[1] ?? '';
   const { sub } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as { sub: unknown };
   return sub;
-}
-
-export function sessionState(): SessionState {
-  return state;
-}
-
-/** For `useSyncExternalStore`. */
-export function onSessionChange(listener: Listener): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }
 
 async function requestToken(path: string, body?: object): Promise<void> {
@@ -99,8 +88,8 @@ async function oneTabAtATime(work: () => Promise<void>): Promise<void> {
 /** Resolves when somebody is signed in again. */
 function signedIn(): Promise<void> {
   return new Promise((resolve) => {
-    const stop = onSessionChange(() => {
-      if (state !== 'signed-in') return;
+    const stop = session.subscribe(() => {
+      if (session.get() !== 'signed-in') return;
       stop();
       resolve();
     });
@@ -110,7 +99,7 @@ function signedIn(): Promise<void> {
 /** A new access token, which lasts its whole time: for a request that is too large to be sent again. */
 export async function freshToken(): Promise<string> {
   await refresh();
-  if (state === 'signed-out') await signedIn();
+  if (session.get() === 'signed-out') await signedIn();
   return accessToken ?? '';
 }
 
@@ -121,18 +110,18 @@ function withToken(request: Request): Request {
 }
 
 /**
- * `fetch` with the access token. When the token has expired, it refreshes it and sends the request again. When the login has
- * ended, the request waits for the next sign-in, so that no input is lost.
+ * `fetch` with the access token. When the token has expired, it refreshes it and sends the request again. When the
+ * login has ended, the request waits for the next sign-in, so that no input is lost.
  */
 export async function authorizedFetch(request: Request): Promise<Response> {
-  if (sessionState() === 'unknown') await refresh();
+  if (session.get() === 'unknown') await refresh();
   for (let isFresh = false; ;) {
-    if (sessionState() === 'signed-out') await signedIn();
+    if (session.get() === 'signed-out') await signedIn();
     const used = accessToken;
     const response = await fetchOrNotice(withToken(request.clone()));
     if (response.status !== 401 || isFresh) return response;
     // Another request may have refreshed it meanwhile.
     if (used === accessToken) await refresh();
-    isFresh = sessionState() === 'signed-in' && used !== accessToken;
+    isFresh = session.get() === 'signed-in' && used !== accessToken;
   }
 }

@@ -22,9 +22,9 @@ export interface ShownCaptcha {
 const WIDTH_MIN = 304;
 
 /**
- * Draws the captcha of the form in `root`, and keeps its token in the form. If it cannot be drawn, the form says so. Null for
- * a form without a captcha. `host` is the element of the widget. The captcha becomes its slotted child, because the providers'
- * scripts do not find elements in a shadow root.
+ * Draws the captcha of the form in `root`, and keeps its token in the form. If it cannot be drawn, the form says so.
+ * Null for a form without a captcha. `host` is the element of the widget. The captcha becomes its slotted child,
+ * because the providers' scripts do not find elements in a shadow root.
  */
 export function showCaptcha(root: ParentNode, host: HTMLElement | null = null): ShownCaptcha | null {
   const field = root.querySelector<HTMLElement>('.waitlist-captcha');

@@ -74,8 +74,9 @@ function requirementOf(name: ContactName, required: PublicWaitlist['required_con
 }
 
 /**
- * The values and faults of a form that was sent, by the names of the form as it is now. The form sends the id of each question
- * with the answer, so the answer follows its question if the owner has moved it. Without an id, it keeps its place.
+ * The values and faults of a form that was sent, by the names of the form as it is now. The form sends the id of each
+ * question with the answer, so the answer follows its question if the owner has moved it. Without an id, it keeps its
+ * place.
  */
 export function renamed(
   { questions }: PublicWaitlist,

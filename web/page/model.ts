@@ -1,6 +1,6 @@
 /*
- * What the page and the widget show, as plain data. The names are those of the API, so that the widget can pass on what it
- * reads, and the server what it would answer.
+ * What the page and the widget show, as plain data. The names are those of the API, so that the widget can pass on what
+ * it reads, and the server what it would answer.
  */
 
 import type { Captcha } from './captcha-providers.js';

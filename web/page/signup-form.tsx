@@ -148,7 +148,10 @@ function Input({ field, value, fault, texts: { text } }: InputProps) {
   );
 }
 
-/** Programs fill it, because the style sheet alone hides it from people, keyboards, screen readers and password managers. */
+/**
+ * Programs fill it, because the style sheet alone hides it from people, keyboards, screen readers and password
+ * managers.
+ */
 function Honeypot({ texts: { text } }: Pick<FormProps, 'texts'>) {
   return (
     <div class="waitlist-website">

@@ -1,8 +1,8 @@
 import type { PublicWaitlist } from './model.js';
 
 /**
- * Every text that people read on the page and in the widget. An owner can replace each. `{…}` stands for a value; where the
- * text depends on a number, there is one text for 1 and one for all others.
+ * Every text that people read on the page and in the widget. An owner can replace each. `{…}` stands for a value; where
+ * the text depends on a number, there is one text for 1 and one for all others.
  */
 export const TEXTS = {
   first_name: 'First name',
@@ -73,7 +73,7 @@ export const TEXTS = {
 
   check_mail: 'Check your mail',
   check_mail_text: 'We sent you a link. Open it to take your place on the list.',
-  check_mail_hint: 'No mail after a few minutes? Look into your spam folder, or let us send it again.',
+  check_mail_hint: 'No mail after a few minutes? Check your spam folder, or send it again.',
   resend: 'Send it again',
   resent: 'We sent it again. It can take a few minutes to arrive.',
   unverified: 'Please confirm your email: open the link in our mail.',

@@ -31,8 +31,8 @@ interface Theme {
 }
 
 /**
- * The owner's colors: those of the seven names that are `#rrggbb`; all else is ignored. A text color that cannot be read on
- * its background is replaced by black or white.
+ * The owner's colors: those of the seven names that are `#rrggbb`; all else is ignored. A text color that cannot be
+ * read on its background is replaced by black or white.
  */
 export function themeOf(style: Readonly<Record<string, unknown>>): Theme {
   const given: Partial<Record<Property, string>> = {};

@@ -1,6 +1,7 @@
 /**
- * The signup form of a waitlist in any page: `<waitlist-signup waitlist-id="1">`, or the container of the hosted product. It
- * is drawn in a shadow root with constructed style sheets, so the page's policy has to allow nothing but this host.
+ * The signup form of a waitlist in any page: `<waitlist-signup waitlist-id="1">`, or the container of the hosted
+ * product. It is drawn in a shadow root with constructed style sheets, so the page's policy has to allow nothing but
+ * this host.
  */
 import { type ComponentChildren, render } from 'preact';
 import { type ShownCaptcha, showCaptcha } from '../page/captcha.js';

@@ -8,6 +8,7 @@ import { ConfirmDialog } from '../parts/confirm-dialog';
 import { Delayed } from '../parts/delayed';
 import { showFaults } from '../parts/field-faults';
 import { FormButtons } from '../parts/form-buttons';
+import { HeadRow } from '../parts/head-row';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { SecretDialog } from '../parts/secret-dialog';
@@ -68,16 +69,7 @@ function KeyTable({ keys, onRevoke }: { keys: readonly AccountKey[]; onRevoke: (
   return (
     <Table.ScrollContainer minWidth={640} type="native">
       <Table>
-        <Table.Thead>
-          <Table.Tr>
-            {['Name', 'Key', 'Scope', 'Created', 'Last used', 'Expires'].map((name) => (
-              <Table.Th key={name} scope="col">
-                {name}
-              </Table.Th>
-            ))}
-            <Table.Td />
-          </Table.Tr>
-        </Table.Thead>
+        <HeadRow columns={['Name', 'Key', 'Scope', 'Created', 'Last used', 'Expires', '']} />
         <Table.Tbody>
           {keys.map((key) => (
             <Table.Tr key={key.id}>

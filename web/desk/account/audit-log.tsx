@@ -1,17 +1,20 @@
 import { Anchor, Button, Code, Group, NativeSelect, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { components } from '../generated/openapi';
 import { Delayed } from '../parts/delayed';
 import { sentenceOfFault } from '../parts/field-faults';
 import { count } from '../parts/format';
+import { HeadRow } from '../parts/head-row';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { Section } from '../parts/section';
 import { Problem } from '../problem';
 import { auditQuery, waitlistsQuery } from '../queries';
-import { type AccountSearch, accountRoute } from '../router';
+import type { AccountSearch } from './search';
+
+const route = getRouteApi('/shell/account');
 
 type Event = components['schemas']['AuditEvent'];
 
@@ -53,8 +56,8 @@ const ACTIONS: Readonly<Record<Event['action'], string>> = {
 
 /** What happened to the account and its waitlists. The address holds the filters. */
 export function AuditLog() {
-  const filter = accountRoute.useSearch();
-  const navigate = useNavigate();
+  const filter = route.useSearch();
+  const navigate = route.useNavigate();
   const waitlists = useQuery(waitlistsQuery()).data ?? [];
   const events = useInfiniteQuery(auditQuery(filter));
   const narrow = (change: AccountSearch) =>
@@ -100,15 +103,7 @@ export function AuditLog() {
       {list.length > 0 && (
         <Table.ScrollContainer minWidth={680} type="native">
           <Table>
-            <Table.Thead>
-              <Table.Tr>
-                {['When', 'What', 'Waitlist', 'People', 'From'].map((name) => (
-                  <Table.Th key={name} scope="col">
-                    {name}
-                  </Table.Th>
-                ))}
-              </Table.Tr>
-            </Table.Thead>
+            <HeadRow columns={['When', 'What', 'Waitlist', 'People', 'From']} />
             <Table.Tbody>
               {list.map((event) => (
                 <EventRow

@@ -5,6 +5,7 @@ import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { Delayed } from '../parts/delayed';
+import { HeadRow } from '../parts/head-row';
 import { ProblemAlert } from '../parts/problem-alert';
 import { RelativeTime } from '../parts/relative-time';
 import { Section } from '../parts/section';
@@ -30,13 +31,7 @@ export function Logins() {
       {sessions.data && (
         <Table.ScrollContainer minWidth={260} type="native">
           <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th scope="col">Signed in</Table.Th>
-                <Table.Th scope="col">Last used</Table.Th>
-                <Table.Td />
-              </Table.Tr>
-            </Table.Thead>
+            <HeadRow columns={['Signed in', 'Last used', '']} />
             <Table.Tbody>
               {sessions.data.map((session) => (
                 <Table.Tr key={session.id}>

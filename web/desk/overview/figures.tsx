@@ -13,8 +13,8 @@ export function Figures({ totals, days }: { totals: Waitlist['statistics']; days
   const [joined, referred, letIn] = [sum('signups'), sum('referred'), sum('offboarded')];
   const { current_signups, total_signups, referred_signups, offboarded_signups } = totals;
   const now = ratio(referred_signups, total_signups);
-  const before =
-    joined === undefined || referred === undefined ? undefined : ratio(referred_signups - referred, total_signups - joined); // prettier-ignore
+  const isCounted = joined !== undefined && referred !== undefined;
+  const before = isCounted ? ratio(referred_signups - referred, total_signups - joined) : undefined;
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md" component="dl" m={0}>
       <Figure

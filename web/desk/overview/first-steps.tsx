@@ -16,10 +16,10 @@ export function FirstSteps({ waitlist }: { waitlist: Waitlist }) {
   const { id, waitlist_name, waitlist_url_location, statistics } = waitlist;
   const { total_signups: people } = statistics;
   const steps: readonly [done: boolean, ReactNode][] = [
-    [waitlist_name !== FIRST_NAME, <Anchor component={Link} to={`/${id}/settings`}>Name your waitlist</Anchor>], // prettier-ignore
+    [waitlist_name !== FIRST_NAME, link(`/${id}/settings`, 'Name your waitlist')],
     [people > 1, <Anchor href="#your-page">Share the address, or paste the widget into your page</Anchor>],
-    [people > 0, <Anchor href={waitlist_url_location} target="_blank" rel="noopener">Join once yourself</Anchor>], // prettier-ignore
-    [statistics.offboarded_signups > 0, <Anchor component={Link} to={`/${id}/people`}>Let somebody in</Anchor>], // prettier-ignore
+    [people > 0, outside(waitlist_url_location, 'Join once yourself')],
+    [statistics.offboarded_signups > 0, link(`/${id}/people`, 'Let somebody in')],
   ];
   if (people >= IN_USE_FROM || steps.every(([isDone]) => isDone)) return null;
   return (
@@ -40,5 +40,21 @@ export function FirstSteps({ waitlist }: { waitlist: Waitlist }) {
         ))}
       </ol>
     </Section>
+  );
+}
+
+function link(to: string, label: string) {
+  return (
+    <Anchor component={Link} to={to}>
+      {label}
+    </Anchor>
+  );
+}
+
+function outside(href: string, label: string) {
+  return (
+    <Anchor href={href} target="_blank" rel="noopener">
+      {label}
+    </Anchor>
   );
 }

@@ -1,13 +1,14 @@
 import { Box, Button, Group, SegmentedControl, Skeleton, Table } from '@mantine/core';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { Delayed } from '../parts/delayed';
 import { count } from '../parts/format';
+import { HeadRow } from '../parts/head-row';
 import { Section } from '../parts/section';
 import type { DayStatistics } from '../queries';
-import { overviewRoute, type OverviewSearch } from '../router';
+import { type OverviewSearch, SPANS } from './search';
 
-const SPANS = [7, 30, 90] as const;
+const route = getRouteApi('/shell/$waitlistId/overview');
 const HEIGHT = 260;
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
@@ -16,8 +17,10 @@ const JoinedChart = lazy(() => import('./joined-chart'));
 
 /** Who joined on each day (UTC), as a chart and as a table of the same numbers. The address holds the span. */
 export function Joined({ days }: { days: readonly DayStatistics[] }) {
-  const { days: span = 30 } = overviewRoute.useSearch();
-  const navigate = useNavigate();
+  const { days: span = 30 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const show = (days: OverviewSearch['days']) =>
+    void navigate({ to: '.', search: { days }, replace: true, resetScroll: false });
   const [isTable, setIsTable] = useState(false);
   const shown = days.slice(-span).map((day) => ({ ...day, label: DAY.format(new Date(day.date)) }));
   const total = (field: 'signups' | 'referred' | 'page_views') => shown.reduce((sum, day) => sum + day[field], 0);
@@ -38,10 +41,7 @@ export function Joined({ days }: { days: readonly DayStatistics[] }) {
             aria-label="Days shown"
             data={SPANS.map((days) => ({ value: String(days), label: `${days} days` }))}
             value={String(span)}
-            onChange={
-              (value) =>
-              void navigate({ from: overviewRoute.fullPath, search: { days: Number(value) as OverviewSearch['days'] }, replace: true, resetScroll: false }) // prettier-ignore
-            }
+            onChange={(value) => show(Number(value) as OverviewSearch['days'])}
           />
         </Group>
       }
@@ -69,16 +69,7 @@ function NumbersTable({ days }: { days: readonly (DayStatistics & { label: strin
   return (
     <Table.ScrollContainer minWidth={420} maxHeight={HEIGHT} type="native" tabIndex={0}>
       <Table stickyHeader>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Day (UTC)</Table.Th>
-            {['Joined', 'Referred', 'Let in', 'Page views'].map((name) => (
-              <Table.Th key={name} scope="col" ta="end">
-                {name}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
+        <HeadRow columns={['Day (UTC)']} numbers={['Joined', 'Referred', 'Let in', 'Page views']} />
         <Table.Tbody>
           {days.toReversed().map(({ date, label, signups, referred, offboarded, page_views }) => (
             <Table.Tr key={date}>

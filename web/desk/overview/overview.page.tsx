@@ -1,6 +1,6 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { overviewRoute } from '../router';
+import { getRouteApi } from '@tanstack/react-router';
 import { PageSkeleton } from '../parts/delayed';
 import { PageHeading } from '../parts/page-heading';
 import { ProblemAlert } from '../parts/problem-alert';
@@ -11,8 +11,10 @@ import { Joined } from './joined';
 import { TopReferrers } from './top-referrers';
 import { YourPage } from './your-page';
 
+const route = getRouteApi('/shell/$waitlistId/overview');
+
 export function OverviewPage() {
-  const { waitlistId } = overviewRoute.useParams();
+  const { waitlistId } = route.useParams();
   const waitlist = useQuery(waitlistQuery(waitlistId));
   const statistics = useQuery(statisticsQuery(waitlistId));
   if (!waitlist.data) return null;

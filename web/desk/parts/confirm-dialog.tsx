@@ -1,51 +1,70 @@
-import { Modal, Stack } from '@mantine/core';
+import { Modal, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { nanoid } from 'nanoid';
-import { type ReactNode, useReducer } from 'react';
+import { type ReactNode, useState } from 'react';
+import { mayHaveArrived } from '../problem';
 import { FormButtons } from './form-buttons';
 import { ProblemAlert } from './problem-alert';
 
+interface Opening {
+  /** As `Idempotency-Key` it keeps a repeat after a lost answer from acting twice. */
+  readonly key: string;
+  /** Whether an attempt may have arrived although it failed. */
+  readonly isUncertain: boolean;
+}
+
+const newOpening = (): Opening => ({ key: nanoid(), isUncertain: false });
+
 /**
- * Asks before an act that cannot be undone. `children` says in one sentence what happens to whom; `act` is the label of the
- * button, a verb that repeats the act. Closes only after the service has done it. `onConfirm` gets a key that is the same for
- * all attempts of one opening: as `Idempotency-Key` it keeps a repeat after a lost answer from acting twice.
+ * Asks before an act that cannot be undone. `children` says in one sentence what happens to whom; `act` is the label of
+ * the button, a verb that repeats the act. Closes only after the service has done it. All attempts of one opening have
+ * one key, which `onConfirm` gets.
+ *
+ * An act with fields has children that take `isLocked`: from the first attempt that may have arrived, the fields must
+ * stay as they are. `retryText` then says why it is safe to try again.
  */
 export function ConfirmDialog({
-  isOpen,
+  isOpen = true,
   title,
   children,
   act,
   color = 'red',
   canAct = true,
+  retryText,
   onConfirm,
   onClose,
 }: {
-  isOpen: boolean;
+  isOpen?: boolean;
   title: ReactNode;
-  children: ReactNode;
+  children: ReactNode | ((isLocked: boolean) => ReactNode);
   act: string;
   /** Of the button; red for an act that cannot be undone. */
   color?: string;
   canAct?: boolean;
+  retryText?: string;
   onConfirm: (key: string) => Promise<unknown>;
-  onClose: () => void;
+  /** `isUncertain`: the act may have been done although no attempt succeeded. */
+  onClose: (isUncertain: boolean) => void;
 }) {
-  const [key, renewKey] = useReducer(
-    () => nanoid(),
-    undefined,
-    () => nanoid(),
-  );
-  const confirm = useMutation({ mutationFn: () => onConfirm(key), onSuccess: () => close() });
-  const close = () => {
+  const [{ key, isUncertain }, setOpening] = useState(newOpening);
+  const confirm = useMutation({
+    mutationFn: () => onConfirm(key),
+    onSuccess: () => close(false),
+    onError: (error) =>
+      setOpening((opening) => ({ ...opening, isUncertain: opening.isUncertain || mayHaveArrived(error) })),
+  });
+  const close = (mayHaveActed: boolean) => {
     confirm.reset();
-    renewKey();
-    onClose();
+    setOpening(newOpening());
+    onClose(mayHaveActed);
   };
+  const cancel = () => close(isUncertain);
+  const showsRetry = isUncertain && retryText !== undefined;
   return (
     <Modal
       opened={isOpen}
       // Stays open until the result is known.
-      onClose={() => !confirm.isPending && close()}
+      onClose={() => !confirm.isPending && cancel()}
       title={title}
       centered
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -57,9 +76,16 @@ export function ConfirmDialog({
         }}
       >
         <Stack>
-          {children}
+          {typeof children === 'function' ? children(confirm.isPending || isUncertain) : children}
           {confirm.isError && <ProblemAlert error={confirm.error} />}
-          <FormButtons act={act} color={color} canAct={canAct} isSending={confirm.isPending} onCancel={close} />
+          {showsRetry && <Text size="sm">The request may have arrived. It is safe to try again: {retryText}</Text>}
+          <FormButtons
+            act={showsRetry ? 'Try again' : act}
+            color={color}
+            canAct={canAct}
+            isSending={confirm.isPending}
+            onCancel={cancel}
+          />
         </Stack>
       </form>
     </Modal>

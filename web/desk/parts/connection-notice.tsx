@@ -1,10 +1,11 @@
 import { Button, Group, Text } from '@mantine/core';
-import { tryConnection, useIsConnectionLost } from '../connection';
+import { connectionLost, tryConnection } from '../connection';
 import classes from '../shell.module.css';
+import { useStore } from '../store';
 
 /** Stays on top as long as the service cannot be reached; what is on the page may be old. */
 export function ConnectionNotice() {
-  const isLost = useIsConnectionLost();
+  const isLost = useStore(connectionLost);
   return (
     <div role="status" className={classes.connection}>
       {isLost && (

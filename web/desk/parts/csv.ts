@@ -1,6 +1,9 @@
 import { stringify } from 'csv-stringify/browser/esm/sync';
 
-/** A spreadsheet would run a cell that begins like this. As in the service's export, an apostrophe before it prevents that. */
+/**
+ * A spreadsheet would run a cell that begins like this. As in the service's export, an apostrophe before it prevents
+ * that.
+ */
 const FORMULA = /^'*[=+\-@\t\r]/;
 
 /** A CSV file for spreadsheets; the first row names the columns. */

@@ -4,7 +4,9 @@ import { type ReactNode, useState } from 'react';
 
 const DELAY_MS = 200;
 
-/** Shows that something loads, but only if it takes long enough to be noticed. In place of a page, `as` is its heading. */
+/**
+ * Shows that something loads, but only if it takes long enough to be noticed. In place of a page, `as` is its heading.
+ */
 export function Delayed({ as = 'span', children }: { as?: 'h1' | 'span'; children: ReactNode }) {
   const [isDue, setIsDue] = useState(false);
   useTimeout(() => setIsDue(true), DELAY_MS, { autoInvoke: true });

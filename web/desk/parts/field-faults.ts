@@ -6,8 +6,8 @@ export function sentenceOfFault(message: string): string {
 }
 
 /**
- * Shows a refusal's faults beside their fields. Returns the error if a fault belongs to no field of the form, else null.
- * `form` is one of `@mantine/form`, whose fields have the names of the API.
+ * Shows a refusal's faults beside their fields. Returns the error if a fault belongs to no field of the form, else
+ * null. `form` is one of `@mantine/form`, whose fields have the names of the API.
  */
 export function showFaults(
   error: unknown,
@@ -15,7 +15,7 @@ export function showFaults(
 ): unknown {
   if (!(error instanceof Problem) || error.faults.length === 0) return error;
   const fields = Object.keys(form.getValues());
-  const known = error.faults.filter(({ field }) => fields.some((name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`))); // prettier-ignore
+  const known = error.faults.filter(({ field }) => fields.includes(field.replace(/[.[].*/, '')));
   form.setErrors(
     Object.fromEntries(
       known.map(({ field, message }) => [field.replaceAll(/\[(\d+)\]/g, '.$1'), sentenceOfFault(message)]),

@@ -17,6 +17,11 @@ export function countPeople(number: number): string {
   return number === 1 ? '1 person' : `${count(number)} people`;
 }
 
+/** "1 place", "1,200 places". */
+export function countPlaces(number: number): string {
+  return number === 1 ? '1 place' : `${count(number)} places`;
+}
+
 /** A `priority` as people count: the first is number 1. */
 export function position(priority: number): string {
   return WHOLE.format(priority + 1);

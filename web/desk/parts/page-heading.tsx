@@ -5,8 +5,8 @@ import { type ReactNode, useEffect, useRef } from 'react';
 let isFirstPage = true;
 
 /**
- * The heading of a page, which also names it in the browser's tab. After a navigation the focus goes here, so that a screen
- * reader announces the page. `children` are the page's buttons.
+ * The heading of a page, which also names it in the browser's tab. After a navigation the focus goes here, so that a
+ * screen reader announces the page. `children` are the page's buttons.
  */
 export function PageHeading({ title, children }: { title: string; children?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);

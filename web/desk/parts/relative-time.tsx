@@ -13,8 +13,8 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 /**
- * A time of the API, as "3 days ago"; the exact local and UTC time on hover and focus. A table whose rows take the focus sets
- * `isFocusable` to false.
+ * A time of the API, as "3 days ago"; the exact local and UTC time on hover and focus. A table whose rows take the
+ * focus sets `isFocusable` to false.
  */
 export function RelativeTime({ time, isFocusable = true }: { time: string; isFocusable?: boolean }) {
   const moment = momentOf(time);

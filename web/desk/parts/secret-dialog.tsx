@@ -3,8 +3,9 @@ import type { ReactNode } from 'react';
 import { CopyField } from './copy-field';
 
 /**
- * Shows a key for the only time. Closes by its button alone then: a slip of the hand must not lose the key. `children` says
- * what the key is for, and what to do when it is lost. While `secret` is null, it shows `form`, which makes the key.
+ * Shows a key for the only time. Closes by its button alone then: a slip of the hand must not lose the key. `children`
+ * says what the key is for, and what to do when it is lost. While `secret` is null, it shows `form`, which makes the
+ * key.
  */
 export function SecretDialog({
   isOpen,

@@ -3,15 +3,12 @@ import { useForm, type UseFormReturnType } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { nanoid } from 'nanoid';
 import { useState } from 'react';
+import { PERSON } from '../bounds';
 import { showFaults } from '../parts/field-faults';
 import { FormButtons } from '../parts/form-buttons';
 import { ProblemAlert } from '../parts/problem-alert';
 import { UnsavedChanges } from '../parts/unsaved-changes';
 import { type Changes, refreshPeople, updatePerson, type WholePerson } from './people.queries';
-
-const EMAIL_LENGTH_MAX = 254;
-const NAME_LENGTH_MAX = 100;
-const PHONE_LENGTH_MAX = 32;
 
 /** A type, because `showFaults` takes any record. */
 type Values = {
@@ -65,7 +62,7 @@ export function CorrectForm({
           label="Email"
           type="email"
           data-autofocus
-          maxLength={EMAIL_LENGTH_MAX}
+          maxLength={PERSON.email.maxLength}
           {...form.getInputProps('email')}
         />
         <Checkbox
@@ -79,9 +76,9 @@ export function CorrectForm({
           }
           {...form.getInputProps('verified', { type: 'checkbox' })}
         />
-        <TextInput label="Phone" type="tel" maxLength={PHONE_LENGTH_MAX} {...form.getInputProps('phone')} />
-        <TextInput label="First name" maxLength={NAME_LENGTH_MAX} {...form.getInputProps('first_name')} />
-        <TextInput label="Last name" maxLength={NAME_LENGTH_MAX} {...form.getInputProps('last_name')} />
+        <TextInput label="Phone" type="tel" maxLength={PERSON.phone.maxLength} {...form.getInputProps('phone')} />
+        <TextInput label="First name" maxLength={PERSON.first_name.maxLength} {...form.getInputProps('first_name')} />
+        <TextInput label="Last name" maxLength={PERSON.last_name.maxLength} {...form.getInputProps('last_name')} />
         <JsonInput
           label="Metadata"
           description="A JSON object, or empty."

@@ -27,7 +27,7 @@ export function DecideDialog({
   people: readonly Person[];
   credit: 'credited' | 'refused';
   onDone: () => void;
-  onClose: () => void;
+  onClose: (isUncertain: boolean) => void;
 }) {
   const queries = useQueryClient();
   const isApproval = credit === 'credited';
@@ -43,7 +43,6 @@ export function DecideDialog({
   };
   return (
     <ConfirmDialog
-      isOpen
       title={`${act} ${people.length === 1 ? 'this referral' : `the referrals of ${countPeople(people.length)}`}?`}
       act={act}
       {...(isApproval && { color: 'indigo' })}

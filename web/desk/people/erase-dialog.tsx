@@ -13,14 +13,13 @@ export function EraseDialog({
 }: {
   person: WholePerson;
   onErased: () => void;
-  onClose: () => void;
+  onClose: (isUncertain: boolean) => void;
 }) {
   const queries = useQueryClient();
   const [typed, setTyped] = useState('');
   const contact = contactOf(person);
   return (
     <ConfirmDialog
-      isOpen
       title="Erase this person?"
       act="Erase this person"
       canAct={isTypedAsShown(typed, contact)}

@@ -1,155 +1,20 @@
-import { Anchor, Badge, Checkbox, Group, Skeleton, Text, UnstyledButton } from '@mantine/core';
+import { Skeleton, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { ArrowDownIcon } from '@radix-ui/react-icons';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import {
-  createColumnHelper,
-  type RowSelectionState,
-  rowSelectionFeature,
-  tableFeatures,
-  useTable,
-} from '@tanstack/react-table';
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { count, position } from '../parts/format';
-import { RelativeTime } from '../parts/relative-time';
-import type { PeopleSearch } from '../router';
-import { CREDIT_LABELS, isUncredited, reasonsOf } from './credit';
-import { contactOf, nameOf, type Person } from './people.queries';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { type RowSelectionState, useTable } from '@tanstack/react-table';
+import { type MouseEvent, useMemo } from 'react';
+import type { Person } from './people.queries';
+import { columnsOf, features, type View } from './people-columns';
 import classes from './people-table.module.css';
+import type { PeopleSearch } from './search';
+import { useActiveRow, useFocusReturn } from './use-active-row';
+import { useVisibleRows } from './use-visible-rows';
 
 const ROW_HEIGHT_PX = 60;
 /** A row of a narrow screen has its cells in three lines. */
 const CARD_HEIGHT_PX = 88;
 export const NARROW = '(max-width: 48em)';
-/** Rows beyond the visible ones, so that the next one to focus is there. */
-const OVERSCAN = 12;
-/** The next page is fetched this many rows before the end. */
-const ROWS_AHEAD = 30;
-const ROWS_PER_PAGE_KEY = 10;
-
-const features = tableFeatures({ rowSelectionFeature });
-const helper = createColumnHelper<typeof features, Person>();
-
-interface View {
-  readonly waitlistId: number;
-  readonly search: PeopleSearch;
-}
-
-function columnsOf({ waitlistId, search }: View) {
-  const isOffboarded = search.status === 'offboarded';
-  return helper.columns([
-    helper.display({
-      id: 'select',
-      header: ({ table }) => (
-        <Checkbox
-          aria-label="Select all loaded people"
-          checked={table.getIsAllRowsSelected()}
-          indeterminate={table.getIsSomeRowsSelected() && !table.getIsAllRowsSelected()}
-          onChange={table.getToggleAllRowsSelectedHandler()}
-        />
-      ),
-      cell: ({ row }) => (
-        <Checkbox
-          aria-label={`Select ${contactOf(row.original)}`}
-          tabIndex={-1}
-          checked={row.getIsSelected()}
-          onChange={() => undefined}
-          onClick={row.getToggleSelectedHandler()}
-        />
-      ),
-    }),
-    helper.accessor('priority', {
-      header: isOffboarded ? 'Was number' : 'Position',
-      cell: ({ getValue, row }) => (
-        <Text inherit fw={600}>
-          {row.original.status === 'pending' ? '–' : position(getValue())}
-        </Text>
-      ),
-    }),
-    helper.accessor('email', {
-      id: 'person',
-      header: 'Person',
-      cell: ({ row: { original: person } }) => (
-        <>
-          <Anchor
-            className={classes.text}
-            c="inherit"
-            size="md"
-            fw={500}
-            tabIndex={-1}
-            renderRoot={
-              (props) =>
-              <Link {...props} to="/$waitlistId/people/$uuid" params={{ waitlistId, uuid: person.uuid }} search={search} /> // prettier-ignore
-            }
-          >
-            <bdi>{contactOf(person)}</bdi>
-          </Anchor>
-          <Group gap={6} wrap="nowrap">
-            {isUncredited(person.credit) && (
-              <Badge
-                size="sm"
-                variant="light"
-                color={person.credit === 'withheld' ? 'orange' : 'gray'}
-                miw="max-content"
-              >
-                {CREDIT_LABELS[person.credit]}
-              </Badge>
-            )}
-            <Text className={classes.text} size="sm" c="dimmed" title={reasonsOf(person) || undefined}>
-              <bdi>{nameOf(person)}</bdi>
-              {nameOf(person) !== '' && person.credit_reasons.length > 0 && ' · '}
-              {reasonsOf(person)}
-            </Text>
-          </Group>
-        </>
-      ),
-    }),
-    helper.accessor('created_at', {
-      id: 'joined',
-      header: 'Joined',
-      cell: ({ getValue }) => <RelativeTime time={getValue()} isFocusable={false} />,
-    }),
-    helper.accessor('amount_referred', {
-      id: 'referrals',
-      header: 'Referrals',
-      cell: ({ getValue }) => count(getValue()),
-    }),
-    helper.accessor('referred_by_waiter_token', {
-      id: 'referrer',
-      header: 'Referred by',
-      cell: ({ row: { original: person } }) => (
-        <Text className={classes.text} size="sm">
-          <bdi>{referrerOf(person)}</bdi>
-        </Text>
-      ),
-    }),
-    helper.accessor('status', {
-      header: 'Status',
-      cell: ({ row: { original: person } }) => (
-        <Group gap={6} wrap="nowrap">
-          {person.removed_date ? (
-            <Text size="sm" className={classes.text}>
-              Let in <RelativeTime time={person.removed_date} isFocusable={false} />
-            </Text>
-          ) : (
-            <Text size="sm">{person.status === 'pending' ? 'Pending' : 'In line'}</Text>
-          )}
-          {person.verified && (
-            <Badge size="sm" variant="light" color="teal">
-              Verified
-            </Badge>
-          )}
-        </Group>
-      ),
-    }),
-  ]);
-}
-
-/** The address of the referrer; the token of one without an address, or of one who was erased. */
-function referrerOf({ referrer, referred_by_waiter_token }: Person): string {
-  return referrer?.email ?? referred_by_waiter_token ?? '';
-}
 
 /** What the header of a column sorts by, if it can. */
 const SORTS: Readonly<Record<string, PeopleSearch['order']>> = { priority: 'queue', joined: 'joined' };
@@ -175,7 +40,6 @@ export function PeopleTable(props: PeopleTableProps) {
   const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
   const navigate = useNavigate();
   const { uuid: openUuid } = useParams({ strict: false });
-  const [active, setActive] = useState(0);
   const columns = useMemo(() => columnsOf({ waitlistId, search }), [waitlistId, search]);
   const table = useTable({
     features,
@@ -186,76 +50,19 @@ export function PeopleTable(props: PeopleTableProps) {
     onRowSelectionChange: (change) => onSelect((old) => (typeof change === 'function' ? change(old) : change)),
   });
   const { rows } = table.getRowModel();
-
-  const body = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    if (body.current) setTop(body.current.getBoundingClientRect().top + window.scrollY);
-  }, [isNarrow]);
-  const rowHeight = isNarrow ? CARD_HEIGHT_PX : ROW_HEIGHT_PX;
-  const virtualizer = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => rowHeight,
-    overscan: OVERSCAN,
-    scrollMargin: top,
-    scrollPaddingStart: 2 * ROW_HEIGHT_PX,
-    scrollPaddingEnd: 2 * ROW_HEIGHT_PX,
-    getItemKey: (index) => (rows[index] as (typeof rows)[number]).id,
-  });
-  useEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
-  const items = virtualizer.getVirtualItems();
-  const lastShown = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (rows.length > 0 && lastShown >= rows.length - ROWS_AHEAD) onEnd();
-  }, [lastShown, rows.length, onEnd]);
-
-  /** The row that takes the focus as soon as it is drawn. */
-  const wanted = useRef<number | null>(null);
-  const focusWanted = () => {
-    const row = body.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"]`);
-    if (!row) return;
-    row.focus({ preventScroll: true });
-    wanted.current = null;
-  };
-  useEffect(focusWanted);
-  const goTo = (index: number) => {
-    wanted.current = Math.max(0, Math.min(rows.length - 1, index));
-    setActive(wanted.current);
-    virtualizer.scrollToIndex(wanted.current);
-    focusWanted();
-  };
-
-  // The panel of a person gives the focus back to the person's row.
-  const lastOpen = useRef(openUuid);
-  useEffect(() => {
-    const closed = openUuid === undefined ? lastOpen.current : undefined;
-    lastOpen.current = openUuid;
-    const index = rows.findIndex(({ id }) => id === closed);
-    if (closed !== undefined && index >= 0) goTo(index);
-  });
-
+  const ids = useMemo(() => rows.map(({ id }) => id), [rows]);
   const open = (index: number) => {
-    const uuid = rows[index]?.id;
+    const uuid = ids[index];
     if (uuid !== undefined) void navigate({ to: '/$waitlistId/people/$uuid', params: { waitlistId, uuid }, search });
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.target instanceof HTMLElement && event.target.closest('[role=columnheader]')) return;
-    const acts: Readonly<Record<string, () => void>> = {
-      ArrowDown: () => goTo(active + 1),
-      ArrowUp: () => goTo(active - 1),
-      PageDown: () => goTo(active + ROWS_PER_PAGE_KEY),
-      PageUp: () => goTo(active - ROWS_PER_PAGE_KEY),
-      Home: () => goTo(0),
-      End: () => goTo(rows.length - 1),
-      Enter: () => open(active),
-      ' ': () => rows[active]?.toggleSelected(),
-      Escape: () => onSelect(() => ({})),
-    };
-    const act = acts[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
-  };
+  const rowHeight = isNarrow ? CARD_HEIGHT_PX : ROW_HEIGHT_PX;
+  const visible = useVisibleRows(ids, rowHeight, onEnd);
+  const { active, setActive, goTo, onKeyDown } = useActiveRow(visible.body, rows.length, visible.scrollTo, {
+    Enter: open,
+    ' ': (index) => rows[index]?.toggleSelected(),
+    Escape: () => onSelect(() => ({})),
+  });
+  useFocusReturn(openUuid, ids, goTo);
   const onRowClick = (event: MouseEvent, index: number) => {
     setActive(index);
     // Links and boxes act for themselves, and a text that was marked is wanted as text.
@@ -302,23 +109,23 @@ export function PeopleTable(props: PeopleTableProps) {
           </div>
         ))}
       </div>
-      <div role="rowgroup" ref={body} className={classes.body} style={{ height: virtualizer.getTotalSize() }}>
-        {items.map((item) => {
-          const row = rows[item.index];
+      <div role="rowgroup" ref={visible.body} className={classes.body} style={{ height: visible.height }}>
+        {visible.rows.map(({ index, top }) => {
+          const row = rows[index];
           if (!row) return null;
           return (
             <div
               role="row"
               key={row.id}
-              data-index={item.index}
+              data-index={index}
               data-open={row.id === openUuid || undefined}
-              aria-rowindex={item.index + 2}
+              aria-rowindex={index + 2}
               aria-selected={row.getIsSelected()}
-              tabIndex={item.index === Math.min(active, rows.length - 1) ? 0 : -1}
+              tabIndex={index === active ? 0 : -1}
               className={`${classes.row} ${classes.person}`}
-              style={{ height: rowHeight, transform: `translateY(${item.start - top}px)` }}
-              onFocus={() => setActive(item.index)}
-              onClick={(event) => onRowClick(event, item.index)}
+              style={{ height: rowHeight, transform: `translateY(${top}px)` }}
+              onFocus={() => setActive(index)}
+              onClick={(event) => onRowClick(event, index)}
             >
               {row.getAllCells().map((cell) => (
                 <div role="gridcell" key={cell.id} data-column={cell.column.id} className={classes.cell}>

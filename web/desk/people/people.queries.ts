@@ -1,8 +1,8 @@
 import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
-import { api, bodyOf } from '../api';
+import { answerOf, api, bodyOf, hasNextPage } from '../api';
 import type { components } from '../generated/openapi';
 import { Problem } from '../problem';
-import type { PeopleSearch } from '../router';
+import type { PeopleSearch } from './search';
 
 /** A person as listings and offboardings show them. */
 export type Person = components['schemas']['Waiter'];
@@ -10,10 +10,6 @@ export type Person = components['schemas']['Waiter'];
 export type WholePerson = components['schemas']['DetailedWaiter'];
 export type Changes = components['schemas']['UpdateWaiter'];
 export type HistoryEvent = components['schemas']['AuditEvent'];
-
-const PAGE_SIZE = 100;
-/** How many people one request may let in. */
-export const LET_IN_MAX = 1_000;
 
 interface PeoplePage {
   readonly people: readonly Person[];
@@ -32,7 +28,7 @@ interface Filter extends PeopleSearch {
 }
 
 async function fetchPeople(waitlistId: number, filter: Filter, signal: AbortSignal): Promise<PeoplePage> {
-  const { search, status = 'waiting', credit, order = 'queue', referral_token, limit = PAGE_SIZE, afterId } = filter;
+  const { search, status = 'waiting', credit, order = 'queue', referral_token, limit, afterId } = filter;
   // These views have an order of their own, and the service pages them by id.
   const isById = status === 'pending' || credit !== undefined;
   const query = {
@@ -47,17 +43,17 @@ async function fetchPeople(waitlistId: number, filter: Filter, signal: AbortSign
     limit,
     after_id: afterId,
   };
-  const answer = await api.GET('/api/v1/waiter', { params: { query }, signal });
-  const people = await bodyOf(Promise.resolve(answer));
-  const { headers } = answer.response;
+  const { body: people, headers } = await answerOf(api.GET('/api/v1/waiter', { params: { query }, signal }));
   return {
     people,
-    nextAfterId: headers.has('link') ? (people.at(-1)?.id ?? null) : null,
+    nextAfterId: hasNextPage(headers) ? (people.at(-1)?.id ?? null) : null,
     total: headers.has('x-total-count') ? Number(headers.get('x-total-count')) : null,
   };
 }
 
-/** The people that the filters find, a page at a time. Pages follow each other by id, so none is skipped or shown twice. */
+/**
+ * The people that the filters find, a page at a time. Pages follow each other by id, so none is skipped or shown twice.
+ */
 export function peopleQuery(waitlistId: number, filter: PeopleSearch) {
   return infiniteQueryOptions({
     queryKey: [...keyOf(waitlistId), 'people', filter],

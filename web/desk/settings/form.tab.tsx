@@ -1,4 +1,5 @@
 import { Group, Input, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
+import { WAITLIST } from '../bounds';
 import { hostedPage } from '../environment';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
@@ -36,7 +37,12 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
   return (
     <SettingsTab settings={settings}>
       <PlainSection title="Waitlist">
-        <TextInput label="Name" required maxLength={200} {...form.getInputProps('waitlist_name')} />
+        <TextInput
+          label="Name"
+          required
+          maxLength={WAITLIST.waitlist_name.maxLength}
+          {...form.getInputProps('waitlist_name')}
+        />
         <TextInput
           label="Signup page"
           description="Referral links lead to this address. Without one, they lead to the page of this service."

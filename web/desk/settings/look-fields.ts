@@ -18,20 +18,46 @@ const GROUPS: readonly { readonly title: string; readonly keys: readonly TextKey
   {
     title: 'after joining',
     keys: [
-      'place', 'nobody_ahead', 'one_ahead', 'many_ahead', 'one_spot', 'many_spots', 'one_referral', 'many_referrals',
-      'referral_link', 'copy', 'copied', 'share', 'share_on', 'bookmark',
+      'place',
+      'nobody_ahead',
+      'one_ahead',
+      'many_ahead',
+      'one_spot',
+      'many_spots',
+      'one_referral',
+      'many_referrals',
+      'referral_link',
+      'copy',
+      'copied',
+      'share',
+      'share_on',
+      'bookmark',
     ],
   },
   {
     title: 'verification',
     keys: [
-      'check_mail', 'check_mail_text', 'check_mail_hint', 'unverified', 'resend', 'resent', 'verify', 'verify_text',
-      'verify_button', 'verified', 'link_not_found', 'link_not_found_text', 'link_not_found_button',
+      'check_mail',
+      'check_mail_text',
+      'check_mail_hint',
+      'unverified',
+      'resend',
+      'resent',
+      'verify',
+      'verify_text',
+      'verify_button',
+      'verified',
+      'link_not_found',
+      'link_not_found_text',
+      'link_not_found_button',
     ],
   },
-  { title: 'the leaderboard', keys: ['leaderboard', 'leaderboard_place', 'leaderboard_person', 'leaderboard_referrals', 'anonymous'] },
+  {
+    title: 'the leaderboard',
+    keys: ['leaderboard', 'leaderboard_place', 'leaderboard_person', 'leaderboard_referrals', 'anonymous'],
+  },
   { title: 'when it is their turn', keys: ['your_turn', 'your_turn_text', 'your_turn_button'] },
-]; // prettier-ignore
+];
 
 /** These have fields or settings of their own. */
 const ELSEWHERE: readonly TextKey[] = ['introduction', 'purpose', 'button', 'joined', 'message'];

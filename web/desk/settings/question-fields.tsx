@@ -1,7 +1,22 @@
-import { ActionIcon, Alert, Button, Card, Checkbox, Group, Input, SegmentedControl, Stack, Text, Textarea, TextInput, VisuallyHidden } from '@mantine/core'; // prettier-ignore
+import {
+  ActionIcon,
+  Alert,
+  Button,
+  Card,
+  Checkbox,
+  Group,
+  Input,
+  SegmentedControl,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  VisuallyHidden,
+} from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { ArrowDownIcon, ArrowUpIcon, PlusIcon, TrashIcon } from '@radix-ui/react-icons';
-import { useRef, useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
+import { QUESTION } from '../bounds';
 import type { components } from '../generated/openapi';
 import type { Waitlist } from '../queries';
 
@@ -20,6 +35,7 @@ export interface QuestionValues {
   choices: string;
 }
 
+/** Questions that were removed do not count, so this is no bound of the contract's list. */
 const QUESTIONS_MAX = 3;
 const KINDS = [
   { value: 'text', label: 'Free text' },
@@ -53,22 +69,28 @@ function choicesOf(lines: string): string[] {
   return lines.split('\n').flatMap((line) => line.trim() || []);
 }
 
-/** The questions of a form: add, rename, reorder, remove. */
-export function QuestionFields<Values extends { questions: QuestionValues[] }>({
-  form,
-  saved,
-  removedBefore,
-}: {
-  form: UseFormReturnType<Values>;
-  saved: readonly QuestionValues[];
-  removedBefore: readonly ConfiguredQuestion[];
-}) {
+interface Form {
+  questions: QuestionValues[];
+}
+
+interface QuestionList {
+  readonly list: RefObject<HTMLDivElement | null>;
+  readonly addButton: RefObject<HTMLButtonElement | null>;
+  /** The last change, for screen readers. */
+  readonly announcement: string;
+  readonly add: () => void;
+  readonly move: (index: number, by: -1 | 1) => void;
+  readonly remove: (index: number) => void;
+  readonly restore: (question: QuestionValues) => void;
+}
+
+/** Changes the list of questions, and keeps the focus where the hand is. */
+function useQuestionList<Values extends Form>(form: UseFormReturnType<Values>): QuestionList {
   const { questions } = form.values;
   const added = useRef(0);
   const list = useRef<HTMLDivElement>(null);
   const addButton = useRef<HTMLButtonElement>(null);
   const [announcement, setAnnouncement] = useState('');
-  const removed = saved.filter(({ id }) => !questions.some((question) => question.id === id));
   const setQuestions = (next: QuestionValues[]) => {
     form.clearErrors();
     form.setValues({ questions: next } as Partial<Values>);
@@ -79,29 +101,52 @@ export function QuestionFields<Values extends { questions: QuestionValues[] }>({
       const target = card?.querySelector<HTMLElement>(`[data-part="${part}"]:not([data-disabled])`);
       (target ?? card?.querySelector<HTMLElement>('[data-part="text"]'))?.focus();
     });
+  const append = (question: QuestionValues) => {
+    setQuestions([...questions, question]);
+    focus(question.key, 'text');
+  };
+  return {
+    list,
+    addButton,
+    announcement,
+    add: () => {
+      added.current += 1;
+      const key = `new ${added.current}`;
+      append({ key, id: null, question_value: '', optional: true, isChoice: false, choices: '' });
+    },
+    move: (index, by) => {
+      const next = [...questions];
+      const [moved] = next.splice(index, 1);
+      if (!moved) return;
+      next.splice(index + by, 0, moved);
+      setQuestions(next);
+      setAnnouncement(`Moved to place ${index + by + 1} of ${next.length}.`);
+      // Moving an element takes the focus from it.
+      focus(moved.key, by < 0 ? 'up' : 'down');
+    },
+    remove: (index) => {
+      setQuestions(questions.filter((_, at) => at !== index));
+      setAnnouncement('Question removed.');
+      addButton.current?.focus();
+    },
+    restore: append,
+  };
+}
 
-  const add = () => {
-    added.current += 1;
-    const key = `new ${added.current}`;
-    setQuestions([...questions, { key, id: null, question_value: '', optional: true, isChoice: false, choices: '' }]);
-    focus(key, 'text');
-  };
-  const move = (index: number, by: -1 | 1) => {
-    const next = [...questions];
-    const [moved] = next.splice(index, 1);
-    if (!moved) return;
-    next.splice(index + by, 0, moved);
-    setQuestions(next);
-    setAnnouncement(`Moved to place ${index + by + 1} of ${next.length}.`);
-    // Moving an element takes the focus from it.
-    focus(moved.key, by < 0 ? 'up' : 'down');
-  };
-  const remove = (index: number) => {
-    setQuestions(questions.filter((_, at) => at !== index));
-    setAnnouncement('Question removed.');
-    addButton.current?.focus();
-  };
-
+/** The questions of a form: add, rename, reorder, remove. */
+export function QuestionFields<Values extends Form>({
+  form,
+  saved,
+  removedBefore,
+}: {
+  form: UseFormReturnType<Values>;
+  saved: readonly QuestionValues[];
+  removedBefore: readonly ConfiguredQuestion[];
+}) {
+  const { questions } = form.values;
+  const { list, addButton, announcement, add, move, remove, restore } = useQuestionList(form);
+  const removed = saved.filter(({ id }) => !questions.some((question) => question.id === id));
+  const isFull = questions.length >= QUESTIONS_MAX;
   return (
     <Stack ref={list}>
       {questions.length === 0 && (
@@ -109,103 +154,24 @@ export function QuestionFields<Values extends { questions: QuestionValues[] }>({
           The form asks no questions yet.
         </Text>
       )}
-      {questions.map((question, index) => {
-        const before = saved.find(({ id }) => id !== null && id === question.id);
-        const name = `Question ${index + 1}`;
-        const path = `questions.${index}`;
-        const choiceFault = Object.entries(form.errors).find(([field]) =>
-          field.startsWith(`${path}.answer_value`),
-        )?.[1];
-        return (
-          <Card key={question.key} withBorder data-question={question.key} role="group" aria-label={name}>
-            <Stack gap="sm">
-              <Group justify="space-between" wrap="nowrap">
-                <Text size="sm" fw={600}>
-                  {name}
-                </Text>
-                <Group gap={4} wrap="nowrap">
-                  <ActionIcon
-                    variant="subtle"
-                    size="lg"
-                    data-part="up"
-                    disabled={index === 0}
-                    onClick={() => move(index, -1)}
-                    aria-label={`Move question ${index + 1} up`}
-                  >
-                    <ArrowUpIcon />
-                  </ActionIcon>
-                  <ActionIcon
-                    variant="subtle"
-                    size="lg"
-                    data-part="down"
-                    disabled={index === questions.length - 1}
-                    onClick={() => move(index, 1)}
-                    aria-label={`Move question ${index + 1} down`}
-                  >
-                    <ArrowDownIcon />
-                  </ActionIcon>
-                  <ActionIcon
-                    variant="subtle"
-                    size="lg"
-                    color="red"
-                    onClick={() => remove(index)}
-                    aria-label={`Remove question ${index + 1}`}
-                  >
-                    <TrashIcon />
-                  </ActionIcon>
-                </Group>
-              </Group>
-              <TextInput
-                label="Text"
-                required
-                maxLength={500}
-                data-part="text"
-                description={
-                  before && before.question_value !== question.question_value
-                    ? `Renamed from “${before.question_value}”. The answers that people gave stay with this question.`
-                    : undefined
-                }
-                {...form.getInputProps(`${path}.question_value`)}
-              />
-              <Group justify="space-between" gap="sm">
-                <SegmentedControl
-                  aria-label={`Kind of answer to question ${index + 1}`}
-                  data={KINDS}
-                  value={question.isChoice ? 'choice' : 'text'}
-                  onChange={(kind) => form.setFieldValue(`${path}.isChoice` as never, kind === 'choice')}
-                />
-                <Checkbox label="Optional" {...form.getInputProps(`${path}.optional`, { type: 'checkbox' })} />
-              </Group>
-              {question.isChoice && (
-                <Textarea
-                  label="Choices"
-                  description="One per line. Answers that people gave stay as they are."
-                  autosize
-                  minRows={2}
-                  maxRows={12}
-                  {...form.getInputProps(`${path}.choices`)}
-                  error={choiceFault}
-                />
-              )}
-            </Stack>
-          </Card>
-        );
-      })}
+      {questions.map((question, index) => (
+        <QuestionCard
+          key={question.key}
+          form={form}
+          index={index}
+          savedText={saved.find(({ id }) => id !== null && id === question.id)?.question_value}
+          onMove={(by) => move(index, by)}
+          onRemove={() => remove(index)}
+        />
+      ))}
       {removed.map((question) => (
         <Alert key={question.key} color="orange" variant="light" title={`“${question.question_value}” will be removed`}>
           <Group justify="space-between" gap="sm">
             <Text size="sm" maw={420}>
               New signups are no longer asked. Existing answers stay on each person and in exports.
             </Text>
-            {questions.length < QUESTIONS_MAX && (
-              <Button
-                size="compact-sm"
-                variant="default"
-                onClick={() => {
-                  setQuestions([...questions, question]);
-                  focus(question.key, 'text');
-                }}
-              >
+            {!isFull && (
+              <Button size="compact-sm" variant="default" onClick={() => restore(question)}>
                 Keep it
               </Button>
             )}
@@ -214,16 +180,10 @@ export function QuestionFields<Values extends { questions: QuestionValues[] }>({
       ))}
       {form.errors.questions && <Input.Error role="alert">{form.errors.questions}</Input.Error>}
       <Group>
-        <Button
-          ref={addButton}
-          variant="default"
-          leftSection={<PlusIcon />}
-          onClick={add}
-          disabled={questions.length >= QUESTIONS_MAX}
-        >
+        <Button ref={addButton} variant="default" leftSection={<PlusIcon />} onClick={add} disabled={isFull}>
           Add question
         </Button>
-        {questions.length >= QUESTIONS_MAX && (
+        {isFull && (
           <Text size="sm" c="dimmed">
             A form has at most {QUESTIONS_MAX} questions.
           </Text>
@@ -237,5 +197,100 @@ export function QuestionFields<Values extends { questions: QuestionValues[] }>({
       )}
       <VisuallyHidden role="status">{announcement}</VisuallyHidden>
     </Stack>
+  );
+}
+
+/** The fields of one question. `savedText` is missing for a new one. */
+function QuestionCard<Values extends Form>({
+  form,
+  index,
+  savedText,
+  onMove,
+  onRemove,
+}: {
+  form: UseFormReturnType<Values>;
+  index: number;
+  savedText: string | undefined;
+  onMove: (by: -1 | 1) => void;
+  onRemove: () => void;
+}) {
+  const { questions } = form.values;
+  const question = questions[index] as QuestionValues;
+  const name = `Question ${index + 1}`;
+  const path = `questions.${index}`;
+  const choiceFault = Object.entries(form.errors).find(([field]) => field.startsWith(`${path}.answer_value`))?.[1];
+  return (
+    <Card withBorder data-question={question.key} role="group" aria-label={name}>
+      <Stack gap="sm">
+        <Group justify="space-between" wrap="nowrap">
+          <Text size="sm" fw={600}>
+            {name}
+          </Text>
+          <Group gap={4} wrap="nowrap">
+            <ActionIcon
+              variant="subtle"
+              size="lg"
+              data-part="up"
+              disabled={index === 0}
+              onClick={() => onMove(-1)}
+              aria-label={`Move question ${index + 1} up`}
+            >
+              <ArrowUpIcon />
+            </ActionIcon>
+            <ActionIcon
+              variant="subtle"
+              size="lg"
+              data-part="down"
+              disabled={index === questions.length - 1}
+              onClick={() => onMove(1)}
+              aria-label={`Move question ${index + 1} down`}
+            >
+              <ArrowDownIcon />
+            </ActionIcon>
+            <ActionIcon
+              variant="subtle"
+              size="lg"
+              color="red"
+              onClick={onRemove}
+              aria-label={`Remove question ${index + 1}`}
+            >
+              <TrashIcon />
+            </ActionIcon>
+          </Group>
+        </Group>
+        <TextInput
+          label="Text"
+          required
+          maxLength={QUESTION.question_value.maxLength}
+          data-part="text"
+          description={
+            savedText !== undefined && savedText !== question.question_value
+              ? `Renamed from “${savedText}”. The answers that people gave stay with this question.`
+              : undefined
+          }
+          {...form.getInputProps(`${path}.question_value`)}
+        />
+        <Group justify="space-between" gap="sm">
+          <SegmentedControl
+            aria-label={`Kind of answer to question ${index + 1}`}
+            data={KINDS}
+            value={question.isChoice ? 'choice' : 'text'}
+            onChange={(kind) => form.setFieldValue(`${path}.isChoice` as never, kind === 'choice')}
+          />
+          <Checkbox label="Optional" {...form.getInputProps(`${path}.optional`, { type: 'checkbox' })} />
+        </Group>
+        {question.isChoice && (
+          <Textarea
+            label="Choices"
+            description="One per line. Answers that people gave stay as they are."
+            autosize
+            minRows={2}
+            maxRows={12}
+            {...form.getInputProps(`${path}.choices`)}
+            error={choiceFault}
+          />
+        )}
+      </Stack>
+    </Card>
   );
 }

@@ -2,6 +2,7 @@ import { NumberInput, Switch, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api';
+import { WAITLIST } from '../bounds';
 import { countPeople } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { PlainSection } from '../parts/section';
@@ -14,8 +15,8 @@ interface ReferralValues extends Record<string, unknown> {
   leaderboard_length: number;
 }
 
-const SPOTS_MAX = 10_000;
-const LEADERBOARD_MAX = 100;
+const SPOTS = WAITLIST.spots_to_move_upon_referral;
+const LEADERS = WAITLIST.leaderboard_length;
 /** A pause in typing after which the service counts. */
 const PREVIEW_PAUSE_MS = 300;
 
@@ -33,8 +34,8 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
         <NumberInput
           label="Places for each friend who joins"
           description="How many places a person moves up for each friend who joins. A change applies at once, to earlier referrals too."
-          min={0}
-          max={SPOTS_MAX}
+          min={SPOTS.minimum}
+          max={SPOTS.maximum}
           clampBehavior="none"
           allowDecimal={false}
           allowNegative={false}
@@ -53,8 +54,8 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
         />
         <NumberInput
           label="People on the leaderboard"
-          min={1}
-          max={LEADERBOARD_MAX}
+          min={LEADERS.minimum}
+          max={LEADERS.maximum}
           clampBehavior="none"
           allowDecimal={false}
           allowNegative={false}
@@ -70,7 +71,7 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
 /** How many people a change would move, before it is saved. */
 function Preview({ waitlistId, spots }: { waitlistId: number; spots: unknown }) {
   const [asked] = useDebouncedValue(spots, PREVIEW_PAUSE_MS);
-  const isValid = typeof asked === 'number' && asked >= 0 && asked <= SPOTS_MAX;
+  const isValid = typeof asked === 'number' && asked >= SPOTS.minimum && asked <= SPOTS.maximum;
   const preview = useQuery({
     queryKey: ['waitlists', waitlistId, 'reorder', asked],
     queryFn: ({ signal }) =>

@@ -31,8 +31,8 @@ interface SettingsForm<Values> {
 }
 
 /**
- * The form of one tab. `valuesOf` reads its values from a waitlist, under the names of the API. A save sends only the fields
- * that were changed here, so it leaves alone what another tab or another person saved meanwhile.
+ * The form of one tab. `valuesOf` reads its values from a waitlist, under the names of the API. A save sends only the
+ * fields that were changed here, so it leaves alone what another tab or another person saved meanwhile.
  */
 export function useSettingsForm<Values extends Record<string, unknown>>(
   waitlist: Waitlist,

@@ -1,10 +1,9 @@
 import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { PageHeading } from '../parts/page-heading';
 import { type Waitlist, waitlistQuery } from '../queries';
-import { settingsRoute } from '../router';
 import { DangerTab } from './danger.tab';
 import { FormTab } from './form.tab';
 import { KeysTab } from './keys.tab';
@@ -25,9 +24,11 @@ const TABS: Readonly<Record<string, { readonly label: string; readonly Tab: Comp
     danger: { label: 'Danger zone', Tab: DangerTab },
   };
 
+const route = getRouteApi('/shell/$waitlistId/settings/$tab');
+
 export function SettingsPage() {
-  const { waitlistId, tab } = settingsRoute.useParams();
-  const navigate = useNavigate();
+  const { waitlistId, tab } = route.useParams();
+  const navigate = route.useNavigate();
   const { data: waitlist } = useQuery(waitlistQuery(waitlistId));
   const current = tab in TABS ? tab : 'form';
   if (!waitlist) return null;

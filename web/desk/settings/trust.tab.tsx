@@ -1,5 +1,6 @@
 import { Group, NumberInput, PasswordInput, Radio, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { WAITLIST } from '../bounds';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
@@ -97,7 +98,7 @@ function VerificationSection({ form }: { form: TrustForm }) {
       <TextInput
         label="Subject of the verification mail"
         description="Leave empty for the default."
-        maxLength={200}
+        maxLength={WAITLIST.mail_subject.maxLength}
         {...form.getInputProps('mail_subject')}
       />
       <Textarea
@@ -106,7 +107,7 @@ function VerificationSection({ form }: { form: TrustForm }) {
         autosize
         minRows={3}
         maxRows={12}
-        maxLength={5_000}
+        maxLength={WAITLIST.mail_text.maxLength}
         {...form.getInputProps('mail_text')}
       />
       <Switch

@@ -2,11 +2,12 @@ import { Center, Container, Modal, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useState } from 'react';
 import { ConnectionNotice } from '../parts/connection-notice';
 import { PageSkeleton } from '../parts/delayed';
 import { PageProblem } from '../parts/page-fault';
-import { onSessionChange, refresh, sessionState } from '../session';
+import { refresh, session } from '../session';
+import { useStore } from '../store';
 import { SignInForm } from './sign-in-form';
 
 /** Above all other dialogs, which may be open. */
@@ -14,11 +15,11 @@ const SIGN_IN_LAYER = 1_000;
 
 /** Shows the desk to those who are signed in. When a login ends, it asks over the page, which keeps what was typed. */
 export function SessionGate() {
-  const state = useSyncExternalStore(onSessionChange, sessionState);
+  const state = useStore(session);
   const { mutate: resume, error } = useMutation({ mutationFn: refresh });
   const [wasSignedIn, setWasSignedIn] = useState(false);
   useEffect(() => {
-    if (sessionState() === 'unknown') resume();
+    if (session.get() === 'unknown') resume();
   }, [resume]);
   if (state === 'signed-in' && !wasSignedIn) setWasSignedIn(true);
   if (state === 'unknown')

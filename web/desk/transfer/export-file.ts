@@ -9,9 +9,9 @@ const QUOTE = 34;
 type Picker = (options: { suggestedName: string }) => Promise<{ createWritable: () => Promise<WritableStream> }>;
 
 /**
- * Where an export goes. A stream into the file that the reader chose, written while the export arrives, where the browser can;
- * else 'collect': the browser holds the whole file first, a large one on the disk (150 MB for a million people). Null if the
- * reader chose no file.
+ * Where an export goes. A stream into the file that the reader chose, written while the export arrives, where the
+ * browser can; else 'collect': the browser holds the whole file first, a large one on the disk (150 MB for a million
+ * people). Null if the reader chose no file.
  */
 export async function openTarget(name: string): Promise<WritableStream<Uint8Array> | 'collect' | null> {
   const pick = (window as { showSaveFilePicker?: Picker }).showSaveFilePicker;

@@ -1,6 +1,6 @@
 /*
- * The imports of this visit. They live outside of the page, so that one goes on while its owner looks at another page of the
- * desk. XMLHttpRequest sends the file, because fetch does not tell how much of it has left.
+ * The imports of this visit. They live outside of the page, so that one goes on while its owner looks at another page
+ * of the desk. XMLHttpRequest sends the file, because fetch does not tell how much of it has left.
  */
 import { notifications } from '@mantine/notifications';
 import { basePath } from '../environment';
@@ -8,6 +8,7 @@ import type { components } from '../generated/openapi';
 import { countPeople } from '../parts/format';
 import { Problem } from '../problem';
 import { freshToken } from '../session';
+import { createStore, useStore } from '../store';
 
 export type ImportReport = components['schemas']['ImportReport'];
 
@@ -38,28 +39,20 @@ type Line =
   | ImportReport
   | Parameters<typeof Problem.from>[0];
 
-const runs = new Map<number, ImportRun>();
-const listeners = new Set<() => void>();
+/** By the id of the waitlist. */
+const runs = createStore<ReadonlyMap<number, ImportRun | null>>(new Map());
 
-/** For `useSyncExternalStore`. */
-export function onImportRuns(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-export function importRun(waitlistId: number): ImportRun | null {
-  return runs.get(waitlistId) ?? null;
+export function useImportRun(waitlistId: number): ImportRun | null {
+  return useStore(runs).get(waitlistId) ?? null;
 }
 
 /** Forgets a run that has ended. */
 export function forgetImport(waitlistId: number): void {
-  runs.delete(waitlistId);
-  for (const listener of listeners) listener();
+  become(waitlistId, null);
 }
 
-function become(waitlistId: number, run: ImportRun): void {
-  runs.set(waitlistId, run);
-  for (const listener of listeners) listener();
+function become(waitlistId: number, run: ImportRun | null): void {
+  runs.set(new Map(runs.get()).set(waitlistId, run));
 }
 
 /** Sends a file. `lines` is their number, if a dry run has told it. */
@@ -90,7 +83,8 @@ export async function startImport(
       },
     );
     become(waitlistId, { ...common, state: 'done', report });
-    if (!isDryRun && listeners.size === 0)
+    // An open page shows the report.
+    if (!isDryRun && !runs.hasListeners())
       notifications.show({ message: `Imported ${countPeople(report.imported)} from ${file.name}.` });
   } catch (error) {
     const hasArrived = progress.phase !== 'uploading' || progress.done === file.size;

@@ -2,21 +2,14 @@ import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from '@mant
 import { Dropzone, type FileRejection } from '@mantine/dropzone';
 import { FileTextIcon, UploadIcon } from '@radix-ui/react-icons';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useState } from 'react';
 import { count, countPeople, size } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { latestImportQuery, type Waitlist, waitlistsQuery } from '../queries';
 import { COLUMN_NAMES } from './columns';
 import { type FileHead, readHead } from './file-head';
 import { HeadTable } from './head-table';
-import {
-  forgetImport,
-  importRun,
-  type ImportProgress,
-  type ImportReport,
-  onImportRuns,
-  startImport,
-} from './import-runs';
+import { forgetImport, type ImportProgress, type ImportReport, startImport, useImportRun } from './import-runs';
 import { ProgressBar } from './progress-bar';
 import { Report } from './report';
 
@@ -26,7 +19,7 @@ const FILE_BYTES_MAX = 1024 ** 3;
 /** A file is looked at, checked by a dry run, and imported. */
 export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
   const queries = useQueryClient();
-  const run = useSyncExternalStore(onImportRuns, () => importRun(waitlist.id));
+  const run = useImportRun(waitlist.id);
   const latest = useQuery(latestImportQuery(waitlist.id));
   const [chosen, setChosen] = useState<{ file: File; head: FileHead } | null>(null);
   const [refusal, setRefusal] = useState<string | null>(null);
@@ -151,9 +144,9 @@ function Drop({ onFile, onRefusal }: { onFile: (file: File) => void; onRefusal: 
     const { file, errors } = rejection;
     const isLarge = errors.some(({ code }) => code === 'file-too-large');
     const isMany = errors.some(({ code }) => code === 'too-many-files');
+    const max = size(FILE_BYTES_MAX);
     if (isMany) onRefusal('Choose one file at a time.');
-    else if (isLarge)
-      onRefusal(`${file.name} has ${size(file.size)}. An import takes at most ${size(FILE_BYTES_MAX)}: split the file.`); // prettier-ignore
+    else if (isLarge) onRefusal(`${file.name} has ${size(file.size)}. An import takes at most ${max}: split the file.`);
     else onRefusal(`${file.name} is not a CSV file. Save the list as CSV in UTF-8, then choose that.`);
   };
   return (
@@ -212,7 +205,11 @@ function Again({ onClick }: { onClick: () => void }) {
 
 function Running({ file, isDryRun, progress }: { file: File; isDryRun: boolean; progress: ImportProgress }) {
   const { phase } = progress;
-  const label = { uploading: 'Uploading the file', reading: 'Reading the lines', writing: isDryRun ? 'Checking the people' : 'Importing the people' }[phase]; // prettier-ignore
+  const label = {
+    uploading: 'Uploading the file',
+    reading: 'Reading the lines',
+    writing: isDryRun ? 'Checking the people' : 'Importing the people',
+  }[phase];
   return (
     <>
       <FileLine file={file} />

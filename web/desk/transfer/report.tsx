@@ -2,6 +2,7 @@ import { Button, Group, Stack, Table, Text } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
 import { csvOf } from '../parts/csv';
 import { count, countPeople } from '../parts/format';
+import { HeadRow } from '../parts/head-row';
 import { saveFile } from '../parts/save-file';
 import type { Waitlist } from '../queries';
 import { fileName } from './file-name';
@@ -35,16 +36,11 @@ export function Report({
           </Text>
           <div className={classes.problems} tabIndex={0} role="region" aria-labelledby="problems">
             <Table stickyHeader>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th w={80}>Line</Table.Th>
-                  <Table.Th>Problem</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
+              <HeadRow columns={['Line', 'Problem']} />
               <Table.Tbody>
                 {errors.map(({ line, field, message }, index) => (
                   <Table.Tr key={index}>
-                    <Table.Td>{count(line)}</Table.Td>
+                    <Table.Td w={80}>{count(line)}</Table.Td>
                     <Table.Td className={classes.message ?? ''}>
                       <b>{field}</b> {message}
                     </Table.Td>
@@ -76,11 +72,13 @@ export function Report({
 
 function factsOf(report: ImportReport, isDryRun: boolean): string[] {
   const { imported, skipped, rejected, unresolved_referrals: unresolved } = report;
-  const would = (one: string, all: string) => (isDryRun ? `would be ${one}` : all);
+  const would = (done: string, number: number) => `${isDryRun ? 'would be' : number === 1 ? 'was' : 'were'} ${done}`;
   return [
-    `${countPeople(imported)} ${would('imported', imported === 1 ? 'was imported' : 'were imported')}.`,
-    skipped > 0 && `${lines(skipped)} ${skipped === 1 ? 'is' : 'are'} about somebody who is on the waitlist already, and ${would('skipped', skipped === 1 ? 'was skipped' : 'were skipped')}.`, // prettier-ignore
-    rejected > 0 && `${lines(rejected)} ${rejected === 1 ? 'has' : 'have'} a problem, and ${would('left out', rejected === 1 ? 'was left out' : 'were left out')}.`, // prettier-ignore
+    `${countPeople(imported)} ${would('imported', imported)}.`,
+    skipped > 0 &&
+      `${lines(skipped)} ${skipped === 1 ? 'is' : 'are'} about somebody who is on the waitlist already, and ${would('skipped', skipped)}.`,
+    rejected > 0 &&
+      `${lines(rejected)} ${rejected === 1 ? 'has' : 'have'} a problem, and ${would('left out', rejected)}.`,
     unresolved > 0 && `${countPeople(unresolved)} named a referrer who is neither in the file nor on the waitlist.`,
   ].filter((fact) => fact !== false);
 }

@@ -1,14 +1,16 @@
 import '@mantine/dropzone/styles.css';
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { PageHeading } from '../parts/page-heading';
 import { waitlistQuery } from '../queries';
-import { waitlistRoute } from '../router';
 import { ExportPanel } from './export.panel';
 import { ImportPanel } from './import.panel';
 
+const route = getRouteApi('/shell/$waitlistId/transfer');
+
 export function TransferPage() {
-  const { waitlistId } = waitlistRoute.useParams();
+  const { waitlistId } = route.useParams();
   const { data: waitlist } = useQuery(waitlistQuery(waitlistId));
   if (!waitlist) return null;
   return (

@@ -1,0 +1,12 @@
+/*
+ * The bounds of the contract that the desk's fields hold to. The build keeps nothing of the contract but its bounds:
+ * see vite.config.ts.
+ */
+import { components } from '../../openapi/openapi.json';
+
+const { OffboardWaiters, Question, UpdateWaiter, UpdateWaitlist } = components.schemas;
+
+export const OFFBOARDING = OffboardWaiters.properties;
+export const PERSON = UpdateWaiter.properties;
+export const QUESTION = Question.properties;
+export const WAITLIST = UpdateWaitlist.properties;

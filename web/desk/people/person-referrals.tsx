@@ -1,0 +1,132 @@
+import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { count } from '../parts/format';
+import { ProblemAlert } from '../parts/problem-alert';
+import { PlainSection } from '../parts/section';
+import { choicesFor, CREDIT_LABELS, CREDIT_SENTENCES, isUncredited, reasonsOf } from './credit';
+import { contactOf, type Person, referredPeopleQuery, type WholePerson } from './people.queries';
+
+const REFERRED_SHOWN = 5;
+
+const REFERRED: Readonly<Record<Person['status'], string>> = {
+  waiting: 'Referred, in line',
+  offboarded: 'Referred, let in',
+  pending: 'Referred, pending',
+};
+
+/** Who referred a person, and whom the person referred. */
+export function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefuseAll: () => void }) {
+  const { waitlist_id: waitlistId, referral_token: token, referrer, referred_by_waiter_token: by } = person;
+  const referred = useQuery(referredPeopleQuery(waitlistId, token, REFERRED_SHOWN));
+  const groups = referred.data ?? [];
+  return (
+    <PlainSection isDense title="Referrals">
+      <Text size="sm">
+        {referrer ? (
+          <>
+            Referred by{' '}
+            <PersonLink
+              person={{ ...referrer, waitlist_id: waitlistId }}
+              name={referrer.email ?? referrer.referral_token}
+            />
+          </>
+        ) : by !== null ? (
+          <>
+            Referred with the token <Code>{by}</Code>, which belongs to nobody on this list.
+          </>
+        ) : (
+          'Not referred.'
+        )}
+      </Text>
+      {referred.isError && <ProblemAlert error={referred.error} onRetry={() => void referred.refetch()} />}
+      {referred.data && groups.length === 0 && <Text size="sm">No referrals yet.</Text>}
+      {groups.map(({ status, people, total, nextAfterId }) => (
+        <Stack gap={4} key={status}>
+          <Text size="sm" c="dimmed">
+            {REFERRED[status]}
+            {total !== null && `: ${count(total)}`}
+          </Text>
+          {people.map((other) => (
+            <Text size="sm" key={other.uuid}>
+              <PersonLink person={other} name={contactOf(other)} />
+              {isUncredited(other.credit) && (
+                <Text span inherit c="dimmed">
+                  {` · ${CREDIT_LABELS[other.credit]}`}
+                </Text>
+              )}
+            </Text>
+          ))}
+          {nextAfterId !== null && (
+            <Anchor
+              size="sm"
+              renderRoot={(props) => (
+                <Link
+                  {...props}
+                  to="/$waitlistId/people"
+                  params={{ waitlistId }}
+                  search={{ referral_token: token, ...(status !== 'waiting' && { status }) }}
+                />
+              )}
+            >
+              Show all {total !== null && count(total)}
+            </Anchor>
+          )}
+        </Stack>
+      ))}
+      {groups.length > 0 && (
+        <Group>
+          <Button size="compact-sm" variant="subtle" color="red" onClick={onRefuseAll}>
+            Refuse all referrals
+          </Button>
+        </Group>
+      )}
+    </PlainSection>
+  );
+}
+
+function PersonLink({ person, name }: { person: Pick<Person, 'uuid' | 'waitlist_id'>; name: string }) {
+  const params = { waitlistId: person.waitlist_id, uuid: person.uuid };
+  return (
+    <Anchor
+      inherit
+      style={{ overflowWrap: 'anywhere' }}
+      renderRoot={(props) => <Link {...props} to="/$waitlistId/people/$uuid" params={params} search />}
+    >
+      <bdi>{name}</bdi>
+    </Anchor>
+  );
+}
+
+/** Whether the referral by which a person came counts, and if not, why. */
+export function CreditOfReferral({
+  person,
+  onDecide,
+}: {
+  person: WholePerson;
+  onDecide: (credit: 'credited' | 'refused') => void;
+}) {
+  const { credit } = person;
+  if (credit === 'none') return null;
+  const { canApprove, canRefuse } = choicesFor(person);
+  return (
+    <PlainSection isDense title="Credit of the referral">
+      <Text size="sm">
+        {CREDIT_SENTENCES[credit]}
+        {person.credit_reasons.length > 0 && ` Reasons: ${reasonsOf(person)}.`}
+      </Text>
+      <Group gap="xs">
+        {canApprove && (
+          <Button size="compact-sm" variant="default" onClick={() => onDecide('credited')}>
+            Approve
+          </Button>
+        )}
+        {canRefuse && (
+          <Button size="compact-sm" variant="default" onClick={() => onDecide('refused')}>
+            Refuse
+          </Button>
+        )}
+      </Group>
+    </PlainSection>
+  );
+}

@@ -3,21 +3,21 @@ import { DataSource } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { isEmbedded } from '../../src/platform/database/dialect.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
-import { PageViewCounter } from '../../src/waitlist/page-views.service.js';
+import { PageViewService } from '../../src/waitlist/page-view.service.js';
 import { type Service, startService } from '../support/service.js';
 import { SignupEventStore } from '../../src/outbox/signup-event.store.js';
 import { DeliveryStore } from '../../src/outbox/delivery.store.js';
 import { MailStore } from '../../src/outbox/mail.store.js';
 import { VerificationLinkStore } from '../../src/outbox/verification-link.store.js';
 import { WebhookEntity } from '../../src/outbox/webhook.entity.js';
-import { FIRST_PAGE, queueOf } from '../support/queue.js';
+import { commands, FIRST_PAGE, queueOf } from '../support/queue.js';
 import { NO_OWNER, ServiceProcess, until } from '../support/service-process.js';
 
 /** The deletion takes many transactions, so a kill interrupts it. */
 const PEOPLE = 8_000;
 /**
- * Audit events tell who deleted a waitlist. Idempotency keys end within a day, and a repeated DELETE needs its own. Taken
- * names keep other owners from the visitors.
+ * Audit events tell who deleted a waitlist. Idempotency keys end within a day, and a repeated DELETE needs its own.
+ * Taken names keep other owners from the visitors.
  */
 const STAYING = ['audit_event', 'idempotency_key', 'taken_name'];
 /** On a busy machine a deletion may be complete before the signal arrives. */
@@ -81,7 +81,10 @@ describe('a deletion', () => {
         : `SELECT table_name AS name FROM information_schema.columns WHERE column_name = 'waitlist_id'
            AND table_schema = DATABASE()`,
     );
-    return rows.map(({ name }) => name).filter((name) => !STAYING.includes(name)).sort(); // prettier-ignore
+    return rows
+      .map(({ name }) => name)
+      .filter((name) => !STAYING.includes(name))
+      .sort();
   }
 
   /** The tables that have rows of a waitlist. */
@@ -120,10 +123,10 @@ describe('a deletion', () => {
     const { id } = await observer.world.waitlist();
     await queue.seeder.seed(id, 2, () => undefined);
     const [person] = (await queue.pages.page(id, FIRST_PAGE)).waiters;
-    await queue.writer.erase(id, [person!.uuid], operatorWrite(1));
+    await queue.writer.submit(id, commands.erase([person!.uuid], operatorWrite(1)));
     await queue.importer.begin(id, 'a'.repeat(64));
-    observer.app.get(PageViewCounter).add(id);
-    await observer.app.get(PageViewCounter).store();
+    observer.app.get(PageViewService).add(id);
+    await observer.app.get(PageViewService).store();
     const at = new Date();
     const { uuid: waiterUuid } = person!;
     const mail = { waiterUuid, kind: 'your_turn', emailKey: 'ada@example.com', network: null, at } as const;
@@ -138,7 +141,15 @@ describe('a deletion', () => {
       webhookIds: [1],
       createdAt: at,
     };
-    const link = { tokenHash: waiterUuid.replaceAll('-', '').repeat(2), waitlistId: id, waiterUuid, emailKey: '', createdAt: at, expiresAt: at, usedAt: null }; // prettier-ignore
+    const link = {
+      tokenHash: waiterUuid.replaceAll('-', '').repeat(2),
+      waitlistId: id,
+      waiterUuid,
+      emailKey: '',
+      createdAt: at,
+      expiresAt: at,
+      usedAt: null,
+    };
     await observer.app
       .get(Database)
       .all([
@@ -148,8 +159,18 @@ describe('a deletion', () => {
         observer.app.get(VerificationLinkStore).insert(link),
       ]);
     await observer.app.get(Database).transaction(async (manager, session) => {
-      await manager.insert(WebhookEntity, { waitlistId: id, url: '', events: [], isActive: true, sealedSecret: '', createdAt: at }); // prettier-ignore
-      await manager.query("INSERT INTO recent_referral (waitlist_id, referrer_token, created_at) VALUES (?, 'TOKEN', '2026-01-01')", [id]); // prettier-ignore
+      await manager.insert(WebhookEntity, {
+        waitlistId: id,
+        url: '',
+        events: [],
+        isActive: true,
+        sealedSecret: '',
+        createdAt: at,
+      });
+      await manager.query(
+        "INSERT INTO recent_referral (waitlist_id, referrer_token, created_at) VALUES (?, 'TOKEN', '2026-01-01')",
+        [id],
+      );
       await manager.query('DELETE FROM waitlist WHERE id = ?', [id]);
       await queue.purger.mark(session, id);
     });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { VARIABLES } from '../../src/platform/config/config.js';
+import { SECRETS, VARIABLES } from '../../src/platform/config/config.js';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const readJson = (path: string) => JSON.parse(read(path));
@@ -24,7 +24,11 @@ describe('deploying', () => {
     const { properties, patternProperties } = readJson('deploy/chart/values.schema.json').properties.config;
     const inConfig = Object.keys(properties);
     const inSecret = matches('deploy/chart/values.yaml', /^# {3}([A-Z_]+) +/gm);
-    const setByChart = matches('deploy/chart/templates/configmap.yaml', /^ {2}([A-Z_]+): /gm);
+    // NODE_… is of Node.js itself.
+    const setByChart = matches(
+      'deploy/chart/templates/_helpers.tpl',
+      /^(?: {2}- name: )?([A-Z][A-Z_]+)(?::|$)/gm,
+    ).filter((name) => !name.startsWith('NODE_'));
     const isOfPattern = (name: string) => Object.keys(patternProperties).some((pattern) => RegExp(pattern).test(name));
 
     expect(
@@ -33,6 +37,15 @@ describe('deploying', () => {
         .sort(),
     ).toEqual(inConfig.sort());
     expect([...inConfig, ...inSecret, ...setByChart].sort()).toEqual(variables.filter((name) => !isOfPattern(name)));
+  });
+
+  it('the chart and the documentation have every secret that may come from a file', () => {
+    const { secret } = readJson('deploy/chart/values.schema.json').properties;
+    const [, documented = ''] = /^## Secrets from files\n(.*?)^## /ms.exec(read('docs/configuration.md')) ?? [];
+
+    expect(secret.properties.keys.propertyNames.enum).toEqual(SECRETS);
+    expect(matches('deploy/chart/values.yaml', /^# {3}([A-Z_]+) +/gm).sort()).toEqual([...SECRETS].sort());
+    expect(Array.from(documented.matchAll(/`([A-Z_]+)_FILE`/g), ([, name]) => name)).toEqual(['NAME', ...SECRETS]);
   });
 
   it('the package, the contract, the chart and the image have one version', () => {

@@ -201,7 +201,13 @@ describe('an honest referral is credited', () => {
   });
 
   it('whatever rule it would break, if the owner has turned them off', async () => {
-    const off = { disposable_domains: null, same_mailbox: null, referrals_per_hour: null, referrals_per_network_per_hour: null, minimum_seconds: null }; // prettier-ignore
+    const off = {
+      disposable_domains: null,
+      same_mailbox: null,
+      referrals_per_hour: null,
+      referrals_per_network_per_hour: null,
+      minimum_seconds: null,
+    };
     const farmed = await farm({ spots_to_move_upon_referral: 1, fraud: off });
 
     await times(AHEAD - 1, (index) => refer(farmed, `ada.lovelace+${index}@gmail.com`, '203.0.113.1'));

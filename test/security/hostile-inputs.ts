@@ -220,7 +220,9 @@ const media = Object.entries(OPERATIONS_WITH_BODY).flatMap(([call, raw]) => [
   })),
 ]);
 
-/** Zero-width space and joiner, word joiner, both kinds of controls of direction, soft hyphen, variation selectors, … */
+/**
+ * Zero-width space and joiner, word joiner, both kinds of controls of direction, soft hyphen, variation selectors, …
+ */
 const INVISIBLE = [
   ...'\u200b\u200d\u2060\u202e\u2066\u200f\u061c\u00ad\ufe0f\u{e0100}\ufeff\u034f\u3164\u180e\u2800\ufff9',
 ];
@@ -669,7 +671,9 @@ const waitlists: HostileInput[] = [
 ];
 
 const NAMED = { waitlist_id: '{id}', offboard_request: true, signups: [{ uuid: '{uuid}' }, { uuid: '{uuid}' }] };
-const NO_UUID: Faults = { 'no uuid': ['', '{referral}', '{waiter}', '%', "' OR ''='", '0199f2a4-5b6c-7def-8a90-123456789abc\u0000'] }; // prettier-ignore
+const NO_UUID: Faults = {
+  'no uuid': ['', '{referral}', '{waiter}', '%', "' OR ''='", '0199f2a4-5b6c-7def-8a90-123456789abc\u0000'],
+};
 const records: HostileInput[] = [
   ...queries(
     `${SIGNUP}/waitlist/{id}?limit=100`,

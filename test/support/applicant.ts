@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Applicant, Trust } from '../../src/queue/waiter.js';
+import { contactKeys } from '../../src/queue/record/contact.js';
+import type { Applicant, Trust } from '../../src/queue/record/waiter.js';
 
 export const UNSUSPICIOUS: Trust = {
   signals: { isDisposable: false, secondsToFill: null, isHoneypotFilled: false, isCaptchaUnjudged: false },
@@ -8,9 +9,9 @@ export const UNSUSPICIOUS: Trust = {
   network: null,
 };
 
-/** An applicant with a random email, and perhaps with a referrer's token. */
-export function applicant(referrerToken?: string): Applicant {
-  return {
+/** An applicant with a random email, perhaps with a referrer's token, and with these fields. */
+export function applicant(referrerToken?: string, fields: Partial<Omit<Applicant, 'keys'>> = {}): Applicant {
+  const person = {
     email: `${randomUUID()}@example.com`,
     phone: null,
     firstName: null,
@@ -20,5 +21,7 @@ export function applicant(referrerToken?: string): Applicant {
     referrerTokens: referrerToken === undefined ? [] : [referrerToken],
     region: null,
     trust: UNSUSPICIOUS,
+    ...fields,
   };
+  return { ...person, keys: contactKeys(person, person.region) };
 }

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /**
- * How the provider answers: by its protocol, that it has failed, with an error of the server, with no JSON, never, or at
- * another address, where anything is accepted.
+ * How the provider answers: by its protocol, that it has failed, with an error of the server, with no JSON, never, or
+ * at another address, where anything is accepted.
  */
 type Mood = 'well' | 'failed' | 'broken' | 'garbled' | 'silent' | 'elsewhere';
 

@@ -91,6 +91,11 @@ export class LeakDetector {
     this.lines.add(line.replaceAll(/"time":"[^"]*"|"reqId":"[\w-]{36}"|"durationMs":[\d.]+/g, '""'));
   }
 
+  /** The lines that contain a text. */
+  find(text: string): string[] {
+    return [...this.lines].filter((line) => line.includes(text));
+  }
+
   keep(secrets: Iterable<string>): void {
     for (const secret of secrets) this.secrets.add(secret);
   }

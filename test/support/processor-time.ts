@@ -1,4 +1,6 @@
-/** The result of a call and the processor time of this process for it, in all threads; other processes do not add to it. */
+/**
+ * The result of a call and the processor time of this process for it, in all threads; other processes do not add to it.
+ */
 export async function withProcessorMs<Result>(call: () => Promise<Result>): Promise<readonly [Result, number]> {
   const before = process.cpuUsage();
   const result = await call();

@@ -71,7 +71,10 @@ export class RedisProxy {
 
   private connect(near: Socket): void {
     const far = connect(Number(this.target.port || 6379), this.target.hostname);
-    for (const [socket, other] of [[near, far], [far, near]] as const) {
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       this.sockets.add(socket);
       socket.on('error', () => socket.destroy());
       socket.on('close', () => {
@@ -80,7 +83,7 @@ export class RedisProxy {
       });
       socket.on('data', (chunk) => other.write(chunk));
       if (this.isSilent) socket.pause();
-    } // prettier-ignore
+    }
   }
 }
 

@@ -164,7 +164,13 @@ export class Replica {
   async start(): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       this.process = await ServiceProcess.spawn(this.environment);
-      if (await this.process.started().then(() => true, () => false)) return; // prettier-ignore
+      if (
+        await this.process.started().then(
+          () => true,
+          () => false,
+        )
+      )
+        return;
       if (tries === STARTS_MAX || !this.process.hasExited)
         throw new Error(`It does not get ready: ${this.process.output}`);
     }

@@ -2,13 +2,15 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../../src/app.module.js';
+import { BackgroundTasks } from '../../src/platform/background-task.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { Lifecycle } from '../../src/platform/health/lifecycle.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import { Database } from '../../src/platform/database/database.js';
 import { migrate } from '../../src/platform/database/migrator.js';
 import { configureHttp } from '../../src/platform/http/configure-http.js';
-import { createAdapter, SERVER_BOUNDS, type ServerBounds } from '../../src/platform/http/server.js';
+import { createAdapter } from '../../src/platform/http/server.js';
+import { SERVER_BOUNDS, type ServerBounds } from '../../src/platform/limits/server-bounds.js';
 import { Api } from './api.js';
 import { openDatabase } from './database.js';
 import { LeakDetector } from './leak-detector.js';
@@ -20,6 +22,10 @@ export interface Service {
   readonly api: Api;
   readonly world: World;
   readonly databaseUrl: string;
+  /** Starts the background tasks, which fail the test if one throws. */
+  startTasks(): void;
+  /** The log lines that contain a text, each kind once. */
+  logged(text: string): string[];
   /** Rejects if the log or the metrics leaked personal data or secrets of the calls. */
   stop(): Promise<void>;
 }
@@ -67,6 +73,17 @@ export async function startService({
     api,
     world: new World(app, api),
     databaseUrl,
+    logged: (text) => leaks.find(text),
+    startTasks: () => {
+      const { log } = adapter.getInstance();
+      app.get(BackgroundTasks).startAll({
+        info: (fields, text) => log.info(fields, text),
+        warn: (fields, text) => log.warn(fields, text),
+        error: (fields, text) => {
+          throw new Error(text, { cause: fields });
+        },
+      });
+    },
     stop: async () => {
       const metrics = await app.get(Metrics).registry.metrics();
       await app.close();

@@ -8,9 +8,9 @@ const commonJs = new Map();
 const sourceMaps = new Map();
 
 /**
- * Loads the service once per worker, for all of its suites: it took longer to load than most suites take to run. The modules
- * of Jest itself, and all that import `@jest/globals`, are loaded anew for each suite. This uses private fields of Jest, so an
- * update of Jest may need a change here.
+ * Loads the service once per worker, for all of its suites: it took longer to load than most suites take to run. The
+ * modules of Jest itself, and all that import `@jest/globals`, are loaded anew for each suite. This uses private fields
+ * of Jest, so an update of Jest may need a change here.
  */
 module.exports = class SharedRuntime extends Runtime {
   constructor(...args) {

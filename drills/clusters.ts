@@ -1,8 +1,8 @@
 /**
- * Kills, pauses, stops or isolates a node of a three-node cluster under load. haproxy sends all connections to one node that
- * takes writes. On Galera, three services also write to a node each, where conflicts come at COMMIT.
+ * Kills, pauses, stops or isolates a node of a three-node cluster under load. haproxy sends all connections to one node
+ * that takes writes. On Galera, three services also write to a node each, where conflicts come at COMMIT.
  *   npm run test:cluster -- galera|group-replication [fault…]
- * It needs haproxy and CLUSTER_PROGRAM (docs/scaling.md).
+ * It needs haproxy, and rsync for Galera.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { isFree, ServiceProcess, until } from '../test/support/service-process.js';
 import { Cluster, Pin } from './support/cluster.js';
-import { programFrom } from './support/database-server.js';
+import { serverProgram } from './support/database-server.js';
 import { chosen, endureAll, EXPECTED, type Fault, Matrix } from './support/matrix.js';
 import { migrate } from './support/command-line.js';
 import { openWaitlist, Traffic } from './support/traffic.js';
@@ -54,11 +54,23 @@ function faultsOf(cluster: Cluster, pin: Pin): Fault[] {
   const restart = () => cluster.node('restart-node', node);
   return [
     fault('node killed', () => cluster.node('kill-node', node), restart),
-    fault('node hanging', () => cluster.node('pause-node', node), () => cluster.node('resume-node', node)), // prettier-ignore
+    fault(
+      'node hanging',
+      () => cluster.node('pause-node', node),
+      () => cluster.node('resume-node', node),
+    ),
     fault('node stopped', () => cluster.node('stop-node', node), restart),
     kind === 'galera'
-      ? fault('node isolated', () => cluster.node('isolate-node', node), () => cluster.node('heal-node', node)) // prettier-ignore
-      : fault('primary changed', () => cluster.node('primary', (node % 3) + 1), async () => undefined), // prettier-ignore
+      ? fault(
+          'node isolated',
+          () => cluster.node('isolate-node', node),
+          () => cluster.node('heal-node', node),
+        )
+      : fault(
+          'primary changed',
+          () => cluster.node('primary', (node % 3) + 1),
+          async () => undefined,
+        ),
   ];
 }
 
@@ -105,7 +117,7 @@ async function everywhere(): Promise<boolean> {
 
 const services: ServiceProcess[] = [];
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-cluster-'));
-const cluster = new Cluster(programFrom('CLUSTER_PROGRAM'), join(directory, 'nodes'), await freePorts());
+const cluster = new Cluster(serverProgram(kind), join(directory, 'nodes'), await freePorts());
 try {
   await cluster.start();
   const results: boolean[] = [];

@@ -1,10 +1,9 @@
 /**
- * Kills services and their database by a seeded schedule while people sign up and refer each other, the owner offboards,
- * corrects, advances, erases and reorders them, and waitlists are deleted. Every answered change must have happened exactly once, all positions must be as
- * earned, and all derived data must be right. It runs one process on a server, three on a server, and one on the embedded
- * database.
+ * Kills services and their database by a seeded schedule while people sign up and refer each other, the owner
+ * offboards, corrects, advances, erases and reorders them, and waitlists are deleted. Every answered change must have
+ * happened exactly once, all positions must be as earned, and all derived data must be right. It runs one process on a
+ * server, three on a server, and one on the embedded database.
  *   npm run test:crash [-- --service-kills 250 --database-kills 50 --seed 1]
- * It needs DATABASE_PROGRAM (docs/scaling.md).
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +12,7 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { freePort, Replica, until } from '../test/support/service-process.js';
-import { DatabaseServer, programFrom } from './support/database-server.js';
+import { DatabaseServer } from './support/database-server.js';
 import { migrate } from './support/command-line.js';
 import { openWaitlist, Traffic } from './support/traffic.js';
 
@@ -77,8 +76,8 @@ async function run({ name, services, serviceKills, databaseKills, database, url 
 }
 
 /**
- * Pauses one of two processes, most likely within a transaction, and measures how long the other waits for its locks. If the
- * pause fell between two transactions, there is nothing to wait for, and it tries again.
+ * Pauses one of two processes, most likely within a transaction, and measures how long the other waits for its locks.
+ * If the pause fell between two transactions, there is nothing to wait for, and it tries again.
  */
 async function hang(url: string): Promise<boolean> {
   await migrate(url);
@@ -120,7 +119,7 @@ const seed = Number(values.seed);
 const part = (whole: number, share: number) => Math.ceil(whole * share);
 
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-crash-'));
-const one = new DatabaseServer(programFrom('DATABASE_PROGRAM'), join(directory, 'one'), await freePort());
+const one = new DatabaseServer(join(directory, 'one'), await freePort());
 try {
   await one.start();
   const server = { database: one, url: one.url, databaseKills: part(databaseKills, 0.5) };

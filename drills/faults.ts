@@ -1,8 +1,8 @@
 /**
- * Breaks the database in every known way under load, and checks how each operation ends, how fast, and how soon it works
- * again. No answered change may be lost.
+ * Breaks the database in every known way under load, and checks how each operation ends, how fast, and how soon it
+ * works again. No answered change may be lost.
  *   npm run test:faults [-- fault…]
- * It needs root, to mount a small disk, and DATABASE_PROGRAM (docs/scaling.md).
+ * The full disk needs root, to mount a small one.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
@@ -13,11 +13,12 @@ import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { Answer } from '../test/support/api.js';
 import { freePort, ServiceProcess, until } from '../test/support/service-process.js';
-import { DatabaseServer, programFrom } from './support/database-server.js';
+import { DatabaseServer } from './support/database-server.js';
 import { crowdsOf, endure } from './support/crowd.js';
 import { chosen, endureAll, EXPECTED, type Fault, Matrix } from './support/matrix.js';
 import { migrate } from './support/command-line.js';
 
+const DISK_FULL = 'disk full';
 const DISK_SIZE = '700m';
 const LASTS_MS = 5_000;
 /** Several times longer than any deadline of the service. */
@@ -64,7 +65,7 @@ function faultsOf(
       end: () => speedUp(),
     },
     {
-      name: 'disk full',
+      name: DISK_FULL,
       expected: hasLog ? EXPECTED.LOG_FULL : EXPECTED.TABLES_FULL,
       lastsMs: LASTS_MS * 2,
       begin: async () => {
@@ -152,12 +153,13 @@ async function flood(service: ServiceProcess, database: DatabaseServer): Promise
   return statements;
 }
 
-const program = programFrom('DATABASE_PROGRAM');
+const names = process.argv.slice(2);
+const needsDisk = names.length === 0 || names.includes(DISK_FULL);
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-faults-'));
 const disk = join(directory, 'disk');
 await run('mkdir', [disk]);
-await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_SIZE}`, 'tmpfs', disk]);
-const database = new DatabaseServer(program, join(disk, 'server'), await freePort());
+if (needsDisk) await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_SIZE}`, 'tmpfs', disk]);
+const database = new DatabaseServer(join(disk, 'server'), await freePort());
 let service: ServiceProcess | undefined;
 try {
   await database.start();
@@ -172,9 +174,9 @@ try {
   await running.started();
   const matrix = await Matrix.open(running, database.url);
   const scene = { fillsRoom: () => matrix.call('createSignup'), hasLog: await database.hasLog() };
-  const asked = chosen([...faultsOf(database, disk, scene), ...crowdsOf(database)], process.argv.slice(2));
+  const asked = chosen([...faultsOf(database, disk, scene), ...crowdsOf(database)], names);
   const faults = asked.filter((one) => 'expected' in one);
-  let isSound = await endureAll(basename(program), matrix, faults, [running], database.url);
+  let isSound = await endureAll(basename(DatabaseServer.program), matrix, faults, [running], database.url);
   for (const one of asked) if ('connections' in one) isSound = (await endure(one, running, database.url)) && isSound;
   const statements = await flood(running, database);
   process.stdout.write(`${statements} statements for ${FLOOD_PROBES} probes at once\n`);
@@ -182,6 +184,6 @@ try {
 } finally {
   service?.signal('SIGKILL');
   await database.wipe();
-  await run('umount', [disk]);
+  if (needsDisk) await run('umount', [disk]);
   await rm(directory, { recursive: true, force: true });
 }

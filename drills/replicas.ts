@@ -1,8 +1,8 @@
 /**
- * A semi-synchronous replica behind haproxy takes over under load: once by a switchover, once after the primary was killed.
- * No answered change may be lost.
+ * A semi-synchronous replica behind haproxy takes over under load: once by a switchover, once after the primary was
+ * killed. No answered change may be lost.
  *   npm run test:replicas
- * It needs haproxy, and DATABASE_PROGRAM (docs/scaling.md) for MySQL.
+ * It needs haproxy.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { RowDataPacket } from 'mysql2/promise';
 import { freePort, ServiceProcess, until } from '../test/support/service-process.js';
 import { Pin } from './support/cluster.js';
-import { DatabaseServer, programFrom } from './support/database-server.js';
+import { DatabaseServer } from './support/database-server.js';
 import { chosen, endureAll, EXPECTED, type Fault, Matrix } from './support/matrix.js';
 import { migrate } from './support/command-line.js';
 
@@ -20,13 +20,12 @@ const CATCH_UP_SECONDS = 10;
 /** A server can only change to the next mode. */
 const GTID_MODES = ['OFF', 'OFF_PERMISSIVE', 'ON_PERMISSIVE', 'ON'];
 
-const program = programFrom('DATABASE_PROGRAM');
 const directory = await mkdtemp(join(tmpdir(), 'waitlist-replicas-'));
 const servers = [await server('one'), await server('two')] as const;
 let [primary, replica] = servers;
 
 async function server(name: string): Promise<DatabaseServer> {
-  return new DatabaseServer(program, join(directory, name), await freePort());
+  return new DatabaseServer(join(directory, name), await freePort());
 }
 
 /** Prepares a server to be primary or replica, with no writes yet. */
@@ -116,7 +115,10 @@ let service: ServiceProcess | undefined;
 try {
   for (const [index, one] of servers.entries()) await prepare(one, index + 1);
   await follow();
-  pin = await Pin.start(servers.map(({ url }) => url), directory); // prettier-ignore
+  pin = await Pin.start(
+    servers.map(({ url }) => url),
+    directory,
+  );
   const { url } = pin;
   await migrate(url);
   const running = await ServiceProcess.spawn({ DATABASE_URL: url, RATE_LIMIT_LOGIN: '0' });

@@ -1,10 +1,10 @@
 /**
- * Backs up a service under load and restores the backup: it must hold every signup that was answered before the backup began,
- * pass `verify`, serve requests, and send the events that were not delivered before. The commands are those of
+ * Backs up a service under load and restores the backup: it must hold every signup that was answered before the backup
+ * began, pass `verify`, serve requests, and send the events that were not delivered before. The commands are those of
  * docs/operations.md.
  *   npm run test:restore
- * With TEST_DATABASE_URL it makes two databases on that server and needs mysqldump and mysql (or the programs in MYSQLDUMP and
- * MYSQL). Without, it uses the embedded database and sqlite3.
+ * With TEST_DATABASE_URL it makes two databases on that server and needs mysqldump and mysql (or the commands in
+ * MYSQLDUMP and MYSQL). Without, it uses the embedded database and sqlite3.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

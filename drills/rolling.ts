@@ -1,10 +1,11 @@
 /**
- * A rolling restart under load: two replicas behind haproxy, which stops sending to one whose /readyz fails, are restarted in
- * turn until enough requests were answered. No request may fail, and every answered signup must be stored.
+ * A rolling restart under load: two replicas behind haproxy, which stops sending to one whose /readyz fails, are
+ * restarted in turn until enough requests were answered. No request may fail, and every answered signup must be stored.
  *   npm run test:rolling [-- requests [commit]]
- * With an earlier commit both replicas start as its build, on its schema. Then the schema is migrated under them, and each
- * restart changes a replica between the two builds: an upgrade and a way back.
- * It needs haproxy, and a MySQL or MariaDB server in TEST_DATABASE_URL; it makes a database of its own there.
+ * With an earlier commit both replicas start as its build, on its schema. Then the schema is migrated under them, and
+ * each restart changes a replica between the two builds: an upgrade and a way back. v0.2.0 needs a stop (see
+ * drills/upgrade.ts). It needs haproxy, and a MySQL or MariaDB server in TEST_DATABASE_URL; it makes a database of its
+ * own there.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

@@ -8,11 +8,10 @@ import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
 import { freePort, until } from '../../test/support/service-process.js';
 
-const NAME = 'waitlist';
 const CHECK_MAX_MS = 1_000;
 const run = promisify(execFile);
 
-/** Three database servers that replicate their writes, run by the program in `CLUSTER_PROGRAM` (docs/scaling.md). */
+/** Three database servers that replicate their writes, run by a program of `drills/servers`. */
 export class Cluster {
   urls: readonly string[] = [];
 
@@ -23,11 +22,13 @@ export class Cluster {
   ) {}
 
   async start(): Promise<void> {
-    const stdout = await this.command('start', this.directory, String(this.basePort), NAME, NAME, NAME);
+    const stdout = await this.command('start', this.directory, String(this.basePort));
     this.urls = stdout.trim().split('\n');
   }
 
-  /** Any of the program's commands for one node: `kill-node`, `restart-node`, `pause-node`, `resume-node`, `primary`… */
+  /**
+   * Any of the program's commands for one node: `kill-node`, `restart-node`, `pause-node`, `resume-node`, `primary`…
+   */
   async node(command: string, node?: number): Promise<string> {
     return this.command(command, this.directory, ...(node === undefined ? [] : [String(node)]));
   }
@@ -41,7 +42,7 @@ export class Cluster {
   /** Whether all three nodes see all three. */
   async isWhole(): Promise<boolean> {
     const status = await this.node('status').catch(() => '');
-    return [...status.matchAll(/ (?:size|members)=3\b/g)].length === 3;
+    return [...status.matchAll(/ knows=3$/gm)].length === 3;
   }
 
   async wipe(): Promise<void> {
@@ -54,8 +55,8 @@ export class Cluster {
 }
 
 /**
- * haproxy in front of a cluster. It sends every connection to one node that takes writes, and cuts those to a node that no
- * longer does. A small HTTP server for each node tells haproxy whether it does.
+ * haproxy in front of a cluster. It sends every connection to one node that takes writes, and cuts those to a node that
+ * no longer does. A small HTTP server for each node tells haproxy whether it does.
  */
 export class Pin {
   private constructor(

@@ -62,8 +62,8 @@ interface Reply {
 }
 
 /**
- * A crowd signs up on a new waitlist and repeats each signup until it is answered 200. The queue of commands must keep its
- * bound, and every answered person must be stored once, at the answered position. Returns whether all of that held.
+ * A crowd signs up on a new waitlist and repeats each signup until it is answered 200. The queue of commands must keep
+ * its bound, and every answered person must be stored once, at the answered position. Returns whether all of that held.
  */
 export async function endure(crowd: Crowd, service: ServiceProcess, databaseUrl: string): Promise<boolean> {
   const { name, connections, signupsEach, lastsMs, fillsQueue } = crowd;
@@ -76,7 +76,10 @@ export async function endure(crowd: Crowd, service: ServiceProcess, databaseUrl:
   const signUp = async (connection: number) => {
     let left = Array.from({ length: signupsEach }, (_, index) => `crowd${connection}-${index}@example.com`);
     while (left.length > 0) {
-      const replies = await sendTogether(service.port, left.map((email) => ({ waitlist_id: place.waitlistId, email }))); // prettier-ignore
+      const replies = await sendTogether(
+        service.port,
+        left.map((email) => ({ waitlist_id: place.waitlistId, email })),
+      );
       left.forEach((email, index) => {
         const reply = replies[index];
         const outcome = reply ? `${reply.status} ${reply.body.error_code ?? ''}`.trim() : 'unanswered';

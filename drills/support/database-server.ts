@@ -1,47 +1,43 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 
-const NAME = 'waitlist';
 const run = promisify(execFile);
 
-/** The program in an environment variable that starts servers. */
-export function programFrom(variable: string): string {
-  const program = process.env[variable];
-  if (program === undefined)
-    throw new Error(`${variable}: a program that starts servers is needed; see docs/scaling.md`);
-  return program;
+/** The path of a program in `drills/servers`. */
+export function serverProgram(name: string): string {
+  return fileURLToPath(new URL(`../servers/${name}`, import.meta.url));
 }
 
-/** A MySQL or MariaDB server to break, run by the program in `DATABASE_PROGRAM` (docs/scaling.md). */
+/** A MySQL server to break, or one of the program in `DATABASE_PROGRAM` (docs/scaling.md). */
 export class DatabaseServer {
+  static readonly program = process.env.DATABASE_PROGRAM ?? serverProgram('mysql');
   url = '';
 
   constructor(
-    private readonly program: string,
     private readonly directory: string,
     private readonly port: number,
   ) {}
 
   /** Resolves when it accepts connections. Commits are durable. */
   async start(): Promise<void> {
-    const { stdout } = await run(this.program, ['start', this.directory, String(this.port), NAME, NAME, NAME]);
-    this.url = stdout.trim();
+    this.url = (await this.command('start', String(this.port))).trim();
     await this.asRoot('SET GLOBAL innodb_flush_log_at_trx_commit = 1', 'SET GLOBAL sync_binlog = 1');
   }
 
   async stop(): Promise<void> {
-    await run(this.program, ['stop', this.directory]);
+    await this.command('stop');
   }
 
   async kill(): Promise<void> {
-    await run(this.program, ['kill', this.directory]);
+    await this.command('kill');
   }
 
   async wipe(): Promise<void> {
-    await run(this.program, ['wipe', this.directory]);
+    await this.command('wipe');
   }
 
   async signal(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
@@ -70,5 +66,9 @@ export class DatabaseServer {
     } finally {
       await connection.end();
     }
+  }
+
+  private async command(name: string, ...args: string[]): Promise<string> {
+    return (await run(DatabaseServer.program, [name, this.directory, ...args])).stdout;
   }
 }

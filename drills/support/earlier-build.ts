@@ -15,8 +15,8 @@ export interface EarlierBuild {
 }
 
 /**
- * Checks out a commit; its first start installs and builds it. Drills with the same temporary directory share the checkout.
- * Without a commit, or if it is the current one, the drill runs this build against itself.
+ * Checks out a commit; its first start installs and builds it. Drills with the same temporary directory share the
+ * checkout. Without a commit, or if it is the current one, the drill runs this build against itself.
  */
 export async function earlierBuild(commit: string | undefined): Promise<EarlierBuild> {
   const hashOf = (name: string) => git('rev-parse', `${name}^{commit}`).toString().trim();

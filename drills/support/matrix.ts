@@ -14,7 +14,9 @@ export interface Fault {
   readonly name: string;
   readonly expected: Readonly<Record<Need, Verdict>>;
   readonly lastsMs: number;
-  /** `begin` resolves when the fault is there, `end` when its cause is gone. Without `end`, the database repairs itself. */
+  /**
+   * `begin` resolves when the fault is there, `end` when its cause is gone. Without `end`, the database repairs itself.
+   */
   begin(): Promise<unknown>;
   readonly end?: () => Promise<unknown>;
   /** Prepares the next fault, after this one was judged. */
@@ -32,7 +34,13 @@ const READ_ONLY = { ...GONE, reading: 'served' } as const;
 /** The binary log has no space: writers wait and hold their connections, until none is left for reads. */
 const LOG_FULL = { ...GONE, readiness: 'either', reading: 'either' } as const;
 /** No table can grow, but rows that fit into a page are stored. MariaDB may stop itself. */
-const TABLES_FULL = { nothing: 'served', readiness: 'either', reading: 'either', writing: 'either', room: 'refused' } as const; // prettier-ignore
+const TABLES_FULL = {
+  nothing: 'served',
+  readiness: 'either',
+  reading: 'either',
+  writing: 'either',
+  room: 'refused',
+} as const;
 const PASSING = { ...TABLES_FULL, room: 'either' } as const;
 export const EXPECTED = { GONE, READ_ONLY, LOG_FULL, TABLES_FULL, PASSING };
 
@@ -186,7 +194,10 @@ function judge({ name }: Operation, expected: Verdict, samples: readonly Sample[
   for (const { status } of samples) counts.set(status, (counts.get(status) ?? 0) + 1);
   return {
     operation: name,
-    answers: [...counts].sort().map(([status, count]) => `${status}×${count}`).join(' '), // prettier-ignore
+    answers: [...counts]
+      .sort()
+      .map(([status, count]) => `${status}×${count}`)
+      .join(' '),
     slowestMs: Math.round(Math.max(...samples.map(({ ms }) => ms))),
     healedMs: healed ? Math.round(healed.atMs + healed.ms - backMs) : Infinity,
     faults: [...faults],
@@ -226,8 +237,8 @@ export function chosen<Named extends Pick<Fault, 'name'>>(
 }
 
 /**
- * Goes through the faults and prints a row for each operation; meanwhile, `services` (all on the database) have visitors. At
- * the end, compares the database with every answer. Returns whether all was right.
+ * Goes through the faults and prints a row for each operation; meanwhile, `services` (all on the database) have
+ * visitors. At the end, compares the database with every answer. Returns whether all was right.
  */
 export async function endureAll(
   name: string,

@@ -61,19 +61,51 @@ export async function openOperations(service: ServiceProcess, databaseUrl: strin
     { name: 'livez', need: 'nothing', success: 200, answerMaxMs: LIVEZ_MAX_MS, call: () => ask('GET', '/livez') },
     { name: 'readyz', need: 'readiness', success: 200, answerMaxMs: READYZ_MAX_MS, call: () => ask('GET', '/readyz') },
     createSignup(service, ask, changed),
-    { name: 'getSignup', need: 'reading', success: 200, call: () => ask('GET', first), isRight: ({ body }) => body.uuid === uuid },
-    { name: 'listWaiters', need: 'reading', success: 200, call: () => ask('GET', `/api/v1/waiter?api_key=${apiKey}`), isRight: ({ body, headers }) => body[0].uuid === uuid && headers['x-total-count'] === String(PEOPLE) },
+    {
+      name: 'getSignup',
+      need: 'reading',
+      success: 200,
+      call: () => ask('GET', first),
+      isRight: ({ body }) => body.uuid === uuid,
+    },
+    {
+      name: 'listWaiters',
+      need: 'reading',
+      success: 200,
+      call: () => ask('GET', `/api/v1/waiter?api_key=${apiKey}`),
+      isRight: ({ body, headers }) => body[0].uuid === uuid && headers['x-total-count'] === String(PEOPLE),
+    },
     offboardWaiters(service, ask, changed),
     createTokens(ask),
     refreshAccessToken(ask),
     createWaitlist(ask),
-    { name: 'listWaitlists', need: 'reading', success: 200, pauseMs: LOGIN_PAUSE_MS, call: () => ask('GET', '/api/v1/waitlist'), isRight: ({ body }) => body.some(({ id }: { id: number }) => id === waitlistId) },
-    { name: 'getWaitlist', need: 'reading', success: 200, call: () => ask('GET', `/api/v1/waitlist/${waitlistId}`), isRight: ({ body }) => body.statistics.current_signups === PEOPLE },
-    { name: 'getStatistics', need: 'reading', success: 200, call: () => ask('GET', `/api/v1/waitlist/${waitlistId}/statistics`), isRight: ({ body }) => body.days.reduce((sum: number, { signups }: { signups: number }) => sum + signups, 0) === PEOPLE },
+    {
+      name: 'listWaitlists',
+      need: 'reading',
+      success: 200,
+      pauseMs: LOGIN_PAUSE_MS,
+      call: () => ask('GET', '/api/v1/waitlist'),
+      isRight: ({ body }) => body.some(({ id }: { id: number }) => id === waitlistId),
+    },
+    {
+      name: 'getWaitlist',
+      need: 'reading',
+      success: 200,
+      call: () => ask('GET', `/api/v1/waitlist/${waitlistId}`),
+      isRight: ({ body }) => body.statistics.current_signups === PEOPLE,
+    },
+    {
+      name: 'getStatistics',
+      need: 'reading',
+      success: 200,
+      call: () => ask('GET', `/api/v1/waitlist/${waitlistId}/statistics`),
+      isRight: ({ body }) =>
+        body.days.reduce((sum: number, { signups }: { signups: number }) => sum + signups, 0) === PEOPLE,
+    },
     updateWaitlist(ask, changed),
     replaceApiKey(ask, keyed),
     deleteWaitlist(ask, databaseUrl),
-  ]; // prettier-ignore
+  ];
 }
 
 type Ask = (method: string, path: string, body?: unknown, token?: string) => Promise<Answer>;

@@ -77,8 +77,8 @@ export async function openWaitlist(service: ServiceProcess): Promise<TestWaitlis
 }
 
 /**
- * Visitors who sign up, refer each other and retry without an answer, and an owner who offboards, corrects, advances and
- * erases them. It keeps every answer and compares them with the database at the end.
+ * Visitors who sign up, refer each other and retry without an answer, and an owner who offboards, corrects, advances
+ * and erases them. It keeps every answer and compares them with the database at the end.
  */
 export class Traffic {
   /** Counts of each kind of answer, such as `join 200`. */
@@ -135,7 +135,9 @@ export class Traffic {
     return new Map([...this.outcomes].filter(([outcome]) => !/ 20\d$/.test(outcome)));
   }
 
-  /** Prints the differences and a summary that begins with `name`; returns whether all is well. Call it after `stop`. */
+  /**
+   * Prints the differences and a summary that begins with `name`; returns whether all is well. Call it after `stop`.
+   */
   async conclude(name: string, service: ServiceProcess, databaseUrl: string): Promise<boolean> {
     const differences = await this.audit(service, databaseUrl);
     for (const difference of differences) process.stdout.write(`${difference}\n`);
@@ -159,36 +161,56 @@ export class Traffic {
 
     find(byEmail.size !== all.length, `${all.length} records of ${byEmail.size} people`);
     const people = [...this.answered.values()];
-    const leaving = new Set(people.filter(({ erasure }) => erasure !== 'none').map(({ signup }) => signup.referral_token)); // prettier-ignore
+    const leaving = new Set(
+      people.filter(({ erasure }) => erasure !== 'none').map(({ signup }) => signup.referral_token),
+    );
     for (const [email, { signup, referrer, erasure, states }] of this.answered) {
       // A referrer may have been erased before the signup.
       const referrers = referrer !== null && leaving.has(referrer) ? [referrer, null] : [referrer];
       find(!referrers.includes(signup.referred_by_signup_token), `${email} was not referred by ${referrer}`);
       const waiter = byEmail.get(email);
       const isErased = erased.has(signup.uuid);
-      find(isErased ? erasure === 'none' : erasure === 'answered', `${email}: erasure ${erasure}, but ${isErased ? '' : 'not '}erased`); // prettier-ignore
+      find(
+        isErased ? erasure === 'none' : erasure === 'answered',
+        `${email}: erasure ${erasure}, but ${isErased ? '' : 'not '}erased`,
+      );
       find(isErased === (waiter !== undefined), `${email} was answered and is ${isErased ? 'still listed' : 'lost'}`);
       if (waiter === undefined) continue;
       const state = { firstName: waiter.first_name, advanced: facts.get(waiter.uuid)?.advanced };
-      find(!states.some((one) => one.firstName === state.firstName && one.advanced === state.advanced), `${email} is ${JSON.stringify(state)}, not ${JSON.stringify(states)}`); // prettier-ignore
+      find(
+        !states.some((one) => one.firstName === state.firstName && one.advanced === state.advanced),
+        `${email} is ${JSON.stringify(state)}, not ${JSON.stringify(states)}`,
+      );
       find(waiter.uuid !== signup.uuid, `${email} was answered another uuid`);
       find(waiter.referral_token !== signup.referral_token, `${email} was answered another token`);
       find(waiter.referred_by_waiter_token !== signup.referred_by_signup_token, `${email} lost the referrer`);
     }
     for (const { email } of all) find(!this.answered.has(email) && !this.unsure.has(email), `${email} never signed up`);
     const referrals = new Map<string, number>();
-    const referrers = [...all.map((waiter) => waiter.referred_by_waiter_token), ...tombstones.map(({ referrer }) => referrer)]; // prettier-ignore
+    const referrers = [
+      ...all.map((waiter) => waiter.referred_by_waiter_token),
+      ...tombstones.map(({ referrer }) => referrer),
+    ];
     for (const token of referrers) if (token !== null) referrals.set(token, (referrals.get(token) ?? 0) + 1);
     for (const { email, referral_token, amount_referred } of all)
-      find(amount_referred !== (referrals.get(referral_token) ?? 0), `${email} has ${amount_referred} referrals, not ${referrals.get(referral_token) ?? 0}`); // prettier-ignore
+      find(
+        amount_referred !== (referrals.get(referral_token) ?? 0),
+        `${email} has ${amount_referred} referrals, not ${referrals.get(referral_token) ?? 0}`,
+      );
     const places = active.map(({ priority }) => priority).sort((a, b) => a - b);
-    find(places.some((place, index) => place !== index), 'the positions are not a permutation'); // prettier-ignore
+    find(
+      places.some((place, index) => place !== index),
+      'the positions are not a permutation',
+    );
     const spots = await this.spotsPerReferral(service);
     for (const [place, { email, priority }] of line(active, facts, spots).entries())
       find(priority !== place, `${email} is at ${priority}, but earned ${place}`);
     const removedAt = new Map(offboarded.map(({ uuid, removed_priority }) => [uuid, removed_priority]));
     for (const [uuid, priority] of this.offboarded)
-      find(!erased.has(uuid) && removedAt.get(uuid) !== priority, `${uuid} was offboarded at ${priority}, and is at ${removedAt.get(uuid)}`); // prettier-ignore
+      find(
+        !erased.has(uuid) && removedAt.get(uuid) !== priority,
+        `${uuid} was offboarded at ${priority}, and is at ${removedAt.get(uuid)}`,
+      );
     for (const id of this.deleted) {
       const { status } = await service.call('GET', `/api/v1/waitlist/${id}`);
       find(status !== 404, `waitlist ${id} was deleted, but is answered ${status}`);
@@ -381,7 +403,11 @@ async function readFacts(databaseUrl: string, waitlistId: number) {
 
 /** The active people in the specified order. */
 function line(active: readonly Waiter[], facts: ReadonlyMap<string, Facts>, spots: number): Waiter[] {
-  const earned = active.map((waiter) => ({ waiter, referrals: waiter.amount_referred, ...(facts.get(waiter.uuid) as Facts) })); // prettier-ignore
+  const earned = active.map((waiter) => ({
+    waiter,
+    referrals: waiter.amount_referred,
+    ...(facts.get(waiter.uuid) as Facts),
+  }));
   return inOrder(earned, spots).map(({ waiter }) => waiter);
 }
 

@@ -8,6 +8,8 @@ export interface Load {
   /** Look up a random person, sign up a new one, or get one path again and again. */
   readonly does: 'find' | 'join' | { readonly path: string; readonly headers?: Readonly<Record<string, string>> };
   readonly waitlistId: number;
+  /** Signups take turns at these waitlists, in place of one. */
+  readonly waitlistIds?: readonly number[];
   /** The number of `seed-<n>@example.com` to choose from. */
   readonly size: number;
   readonly connections: number;
@@ -37,6 +39,7 @@ async function run({
   url,
   does,
   waitlistId,
+  waitlistIds = [waitlistId],
   size,
   connections,
   perSecond,
@@ -65,7 +68,8 @@ async function run({
             setupRequest: (prepared) => {
               people += 1;
               const email = `bench-${person}-${people}@example.com`;
-              return { ...prepared, body: JSON.stringify({ waitlist_id: waitlistId, email }) };
+              const waitlist_id = waitlistIds[people % waitlistIds.length];
+              return { ...prepared, body: JSON.stringify({ waitlist_id, email }) };
             },
             ...(listsJoined && {
               onResponse: (status: number, body: string) => {
@@ -96,8 +100,8 @@ async function run({
     });
   });
   const known = Object.values(statuses).reduce((sum, count) => sum + count, 0);
-  // At the end of a timed run each connection waits for one answer. Any other request without one was repeated silently by
-  // autocannon after the server had closed the connection. At a pace, it counts requests that it has not sent yet.
+  // At the end of a timed run each connection waits for one answer. Any other request without one was repeated silently
+  // by autocannon after the server had closed the connection. At a pace, it counts requests that it has not sent yet.
   const closed = perSecond === undefined ? all.sent - known - ('seconds' in until ? connections : 0) : 0;
   if (closed > 0) statuses['lost (connection closed)'] = closed;
   durationsMs.sort((a, b) => a - b);

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:reorder`: the cost of changing spots_to_move_upon_referral, by the number of referrers. While others sign up
- * on the same waitlist, it measures how long the change takes, how long signups pause, the longest wait for an answer, and
- * how many signups get a 503.
+ * `npm run bench:reorder`: the cost of changing spots_to_move_upon_referral, by the number of referrers. While others
+ * sign up on the same waitlist, it measures how long the change takes, how long signups pause, the longest wait for an
+ * answer, and how many signups get a 503.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { readConditions, requireDatabaseUrl } from './database.js';
@@ -20,7 +20,9 @@ const databaseUrl = requireDatabaseUrl();
 const { settings, isDurable } = await readConditions(databaseUrl);
 const seeds = await prepareSeeds(serviceEnvironment(databaseUrl), SIZES);
 process.stdout.write(
-  `${Object.entries(settings).map(([name, value]) => `${name}=${value}`).join(' ')}${isDurable ? '' : ', NOT DURABLE'}\n`, // prettier-ignore
+  `${Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')}${isDurable ? '' : ', NOT DURABLE'}\n`,
 );
 const service = await startService(databaseUrl);
 try {
@@ -33,7 +35,8 @@ try {
 async function measure({ url }: Service, seed: Seed, token: string): Promise<void> {
   const changes = [];
   for (const worth of WORTHS) changes.push(await change(url, seed, token, worth));
-  const seconds = (values: readonly number[]) => `${format(median(values) / 1000)} s (${spread(values.map((ms) => ms / 1000))})`; // prettier-ignore
+  const seconds = (values: readonly number[]) =>
+    `${format(median(values) / 1000)} s (${spread(values.map((ms) => ms / 1000))})`;
   process.stdout.write(
     `${format(Math.max(...changes.map(({ moved }) => moved)))} moved of ${format(seed.size)}: ` +
       `the change took ${seconds(changes.map(({ tookMs }) => tookMs))}, ` +

@@ -1,10 +1,10 @@
 /**
- * Hand-written services to compare with: bare Fastify and mysql2, one or two prepared statements a request. Each runs in a
- * process of its own with as many connections as the service has.
+ * Hand-written services to compare with: bare Fastify and mysql2, one or two prepared statements a request. Each runs
+ * in a process of its own with as many connections as the service has.
  *
- * They read the service's own tables. Those that insert use a table with the columns and unique keys of `waiter` but none
- * of its other indexes, which starts empty: both are in their favor. The `lean-…` rivals do the least that still works:
- * five columns, no response schema, and dates as the database's text.
+ * They read the service's own tables. Those that insert use a table with the columns and unique keys of `waiter` but
+ * none of its other indexes, which starts empty: both are in their favor. The `lean-…` rivals do the least that still
+ * works: five columns, no response schema, and dates as the database's text.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -22,9 +22,9 @@ export interface RivalOptions {
 const PERSON = `w.uuid, w.email, w.referral_token, w.referred_by_token, w.credited_referrals AS amount_referred, w.created_at, w.removed_at,
   w.removed_priority, w.verified, w.waitlist_id`;
 /**
- * The best way to count: a range of the covering index up to the person's bucket, and the few within the bucket. Its bounds
- * are values, because bounds from a column of an outer query make MySQL read the whole waitlist. The index is named, because
- * MySQL may choose one that needs each row.
+ * The best way to count: a range of the covering index up to the person's bucket, and the few within the bucket. Its
+ * bounds are values, because bounds from a column of an outer query make MySQL read the whole waitlist. The index is
+ * named, because MySQL may choose one that needs each row.
  */
 const AHEAD = `SELECT
   (SELECT COUNT(*) FROM waiter FORCE INDEX (waiter_order) WHERE waitlist_id = ? AND status = 1 AND rank_bucket < ?)

@@ -68,10 +68,10 @@ async function ownerId(app: INestApplicationContext): Promise<number> {
 async function awaitPurge(app: INestApplicationContext): Promise<void> {
   const { QueuePurger } = await built<typeof purgerModule>('queue/maintenance/purger.js');
   const purger = app.get(QueuePurger);
-  // An interrupted run may have left some.
-  purger.watch((error) => process.stderr.write(`${String(error)}\n`));
   let hasSaid = false;
+  // An interrupted run may have left some.
   while ((await purger.deletedIds()).length > 0) {
+    purger.wake();
     if (!hasSaid) process.stderr.write('Deleting outgrown waitlists…\n');
     hasSaid = true;
     await wait(PURGE_POLL_MS);

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:soak`: minutes of mixed load, over which the service's memory must stay flat. Then, with --mysqld-pid, MySQL
- * is paused during signups: the service must bound its waiting requests, stay alive, and have stored every signup that it
- * answered with 200.
+ * `npm run bench:soak`: minutes of mixed load, over which the service's memory must stay flat. Then, with --mysqld-pid,
+ * MySQL is paused during signups: the service must bound its waiting requests, stay alive, and have stored every signup
+ * that it answered with 200.
  */
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,6 +1,7 @@
 /**
  * Bundles the dependencies that consist of many small files into dist/node_modules, where the built service finds them
- * before those of node_modules. Loading some 1,900 files took more than half of the time of each start. Our own files stay as they are.
+ * before those of node_modules. Loading some 1,900 files took more than half of the time of each start. Our own files
+ * stay as they are.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';

@@ -18,7 +18,7 @@ export const BUNDLED = [
 ];
 
 /**
- * CommonJS packages of many files. They stay CommonJS, because other CommonJS packages may require them. None that must exist
- * once in a process, as @opentelemetry/api: the SDK has it from node_modules.
+ * CommonJS packages of many files. They stay CommonJS, because other CommonJS packages may require them. None that must
+ * exist once in a process, as @opentelemetry/api: the SDK has it from node_modules.
  */
 export const BUNDLED_COMMONJS = ['class-validator', 'ioredis', 'passport-jwt', 'prom-client', 'rate-limiter-flexible'];

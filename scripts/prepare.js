@@ -1,7 +1,7 @@
 /**
- * Prepares a checkout: installs, builds, and then runs the given built file, if any, in this process, so that signals and the
- * exit code are the service's own. It skips the installation if node_modules matches the lock file, and the build if the
- * hash of its inputs is the one in dist.
+ * Prepares a checkout: installs, builds, and then runs the given built file, if any, in this process, so that signals
+ * and the exit code are the service's own. It skips the installation if node_modules matches the lock file, and the
+ * build if the hash of its inputs is the one in dist.
  *
  * It uses no dependencies and old syntax, because nothing may be installed yet and Node.js may be too old.
  */
@@ -37,7 +37,10 @@ function refuseOldNode() {
   }
 }
 
-/** The service would say the same, but only after a minute of installing and building. It reports all other faults itself. */
+/**
+ * The service would say the same, but only after a minute of installing and building. It reports all other faults
+ * itself.
+ */
 function refuseTakenPort() {
   const port = /^\d+$/.test(process.env.PORT || '') ? Number(process.env.PORT) : 3000;
   if (port > 65_535) return undefined;
@@ -51,7 +54,10 @@ function refuseTakenPort() {
   });
 }
 
-/** Prints its intent on standard error, at a terminal with the seconds that have passed. Returns a function that ends the line. */
+/**
+ * Prints its intent on standard error, at a terminal with the seconds that have passed. Returns a function that ends
+ * the line.
+ */
 function startLine(intent) {
   if (!process.stderr.isTTY) {
     console.error(`${intent}…`);
@@ -109,7 +115,7 @@ function sourcesIn(directory) {
 function hashOfInputs() {
   const settings = [
     ...['ormconfig.ts', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
-    ...['scripts/bundle-dependencies.js', 'scripts/bundled-dependencies.js'],
+    ...['scripts/bundle-dependencies.js', 'scripts/bundled-dependencies.js', 'openapi/openapi.json'],
   ];
   const hash = createHash('sha256');
   const sources = ['src', 'web'].flatMap((directory) => sourcesIn(directory).sort());

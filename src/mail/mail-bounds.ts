@@ -1,8 +1,5 @@
 import type { MailEntity } from '../outbox/mail.entity.js';
-import { MAILBOX_DAY_MAX, MAILBOX_HOUR_MAX } from '../outbox/mail.store.js';
-
-/** Verification mails that one network causes: enough for an office, too few to reach a list of addresses. */
-const NETWORK_HOUR_MAX = 300;
+import { MAILBOX_DAY_MAX, MAILBOX_HOUR_MAX, NETWORK_HOUR_MAX } from '../outbox/mail.store.js';
 
 /** How many mails were first tried lately. */
 export interface Tried {

@@ -77,7 +77,7 @@ export class MailSender {
     } catch (error) {
       const failure = error as NodemailerError;
       const { permanent, code, command, responseCode } = failure;
-      if ((this.isClosed || isUnconnected(failure)) && !(await this.probe())) return { outcome: 'unavailable' };
+      if (isUnconnected(failure) && !(await this.probe())) return { outcome: 'unavailable' };
       const isRejected = permanent === true && (command === 'RCPT TO' || command === 'DATA');
       return { outcome: isRejected ? 'rejected' : 'deferred', reason: { code, command, status: responseCode } };
     }
@@ -88,7 +88,7 @@ export class MailSender {
     return !this.isDown || (performance.now() >= this.nextProbeMs && this.probe());
   }
 
-  /** Ends all attempts under way, as if the server were unavailable. */
+  /** Ends all attempts under way. One whose session had begun counts, because the server may have taken the mail. */
   async close(): Promise<void> {
     this.isClosed = true;
     (await this.pool)?.close({ force: true });

@@ -108,6 +108,9 @@ export class VerificationService {
     const { uuid: waiterUuid, emailKey } = waiter;
     const network = this.networks.hashOf(address);
     const mail = { kind: 'verification', waiterUuid, emailKey, network, at: new Date() } as const;
+    const networks = network === null ? [] : [network];
+    const mailed = await this.database.one(this.mails.findMailed(waitlist.id, [mail], networks, mail.at));
+    if (mailed.records.size + mailed.networks.size > 0) return;
     await this.database.one(this.mails.insert(waitlist.id, [mail]));
   }
 }

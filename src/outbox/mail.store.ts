@@ -14,6 +14,8 @@ const ROWS_MAX = 500;
 /** Verification mails to one mailbox, over all waitlists. Without a bound, strangers could flood a mailbox. */
 export const MAILBOX_HOUR_MAX = 5;
 export const MAILBOX_DAY_MAX = 10;
+/** Verification mails that one network causes: enough for an office, too few to reach a list of addresses. */
+export const NETWORK_HOUR_MAX = 300;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -26,6 +28,14 @@ export interface NewMail {
   /** Keyed hash of the network that sent the request for the mail; null if no bound counts it. */
   readonly network: string | null;
   readonly at: Date;
+}
+
+/** Which verification mails would be dropped, or go out twice. */
+export interface Mailed {
+  /** The uuids of records: a mail waits for its first attempt, or the mailbox has got as many as it may. */
+  readonly records: ReadonlySet<string>;
+  /** The networks that have caused as many mails as they may. */
+  readonly networks: ReadonlySet<string>;
 }
 
 /** Stores mails, in the transactions that cause them. */
@@ -51,19 +61,17 @@ export class MailStore {
     return together(chunksOf(rows, ROWS_MAX).map((some) => this.mails.insert(some)));
   }
 
-  /**
-   * The uuids of the records to which no further verification mail can go now: one waits for its first attempt, or the
-   * mailbox has got as many as it may.
-   */
+  /** Which of these records and networks can have no further verification mail now. */
   findMailed(
     waitlistId: number,
     records: readonly Pick<NewMail, 'waiterUuid' | 'emailKey'>[],
+    networks: readonly string[],
     now: Date,
-  ): Query<ReadonlySet<string>> {
+  ): Query<Mailed> {
     const { dialect } = this.database;
     const uuids = records.map(({ waiterUuid }) => waiterUuid);
     const hashes = records.map(({ emailKey }) => this.hashOf(emailKey));
-    if (records.length === 0) return known(new Set());
+    if (records.length === 0) return known({ records: new Set(), networks: new Set() });
     const waiting = select<{ waiter_uuid: string }, string[]>(
       `SELECT DISTINCT waiter_uuid FROM mail ${dialect.byIndex('mail_waiter')}
        WHERE waitlist_id = ? AND waiter_uuid IN (${placeholders(uuids.length)}) AND kind = 'verification'
@@ -71,7 +79,7 @@ export class MailStore {
       [waitlistId, ...uuids],
       (rows) => rows.map(({ waiter_uuid }) => waiter_uuid),
     );
-    const [hour, day] = [HOUR_MS, DAY_MS].map((ms) => toSqlTime(new Date(now.getTime() - ms)));
+    const [hour, day] = [before(now, HOUR_MS), before(now, DAY_MS)];
     const full = select<{ hash: string }, ReadonlySet<string>>(
       `SELECT mailbox_hash AS hash FROM mail ${dialect.byIndex('mail_mailbox')}
        WHERE mailbox_hash IN (${placeholders(hashes.length)}) AND attempted_at > ? GROUP BY mailbox_hash
@@ -80,9 +88,23 @@ export class MailStore {
       (rows) => new Set(rows.map(({ hash }) => hash)),
     );
     return mapped(
-      together([waiting, full]),
-      ([waitingUuids, fullHashes]) =>
-        new Set([...waitingUuids, ...uuids.filter((_, index) => fullHashes.has(hashes[index] as string))]),
+      together([waiting, full, this.findFull(networks, hour)]),
+      ([waitingUuids, fullHashes, fullNetworks]) => ({
+        records: new Set([...waitingUuids, ...uuids.filter((_, index) => fullHashes.has(hashes[index] as string))]),
+        networks: fullNetworks,
+      }),
+    );
+  }
+
+  /** The networks that have caused {@link NETWORK_HOUR_MAX} mails since then. */
+  private findFull(networks: readonly string[], since: string): Query<ReadonlySet<string>> {
+    if (networks.length === 0) return known(new Set());
+    return select<{ hash: string }, ReadonlySet<string>>(
+      `SELECT network_hash AS hash FROM mail ${this.database.dialect.byIndex('mail_network')}
+       WHERE network_hash IN (${placeholders(networks.length)}) AND attempted_at > ? GROUP BY network_hash
+       HAVING COUNT(*) >= ${NETWORK_HOUR_MAX}`,
+      [...networks, since],
+      (rows) => new Set(rows.map(({ hash }) => hash)),
     );
   }
 
@@ -126,6 +148,11 @@ export class MailStore {
   private hashOf(emailKey: string): string {
     return this.secrets.hash('mailbox', mailBoundKey(emailKey));
   }
+}
+
+/** In the form of a stored time. */
+function before(now: Date, ms: number): string {
+  return toSqlTime(new Date(now.getTime() - ms));
 }
 
 function newMail(waitlistId: number, kind: MailEntity['kind'], at: Date): MailEntity {

@@ -548,7 +548,7 @@ describe('one mailbox', () => {
 });
 
 describe('one network', () => {
-  it('causes at most 300 mails an hour, unless it is exempt', async () => {
+  it('causes at most 300 mails an hour, unless it is exempt, and repeated signups beyond that store none', async () => {
     const waitlist = await service.world.waitlist({ verification: 'required' });
     const name = randomUUID();
     // Earlier runs on the same server are counted too.
@@ -562,6 +562,10 @@ describe('one network', () => {
     await allAreSent();
 
     expect(tried()).toBe(303);
+    const stored = () => service.app.get(DataSource).getRepository(MailEntity).countBy({ waitlistId: waitlist.id });
+    const before = await stored();
+    await Promise.all(Array.from({ length: 305 }, (_, index) => join(index, `${network}:${index % 250}::1`)));
+    expect(await stored()).toBe(before);
   });
 });
 

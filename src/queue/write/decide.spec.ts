@@ -111,7 +111,7 @@ const NO_FACTS: Omit<Facts, 'waitlist'> = {
   links: [],
   mailboxes: [],
   recent: new Map(),
-  mailed: new Set(),
+  mailed: { records: new Set(), networks: new Set() },
   subscribers: [],
 };
 

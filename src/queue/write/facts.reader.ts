@@ -58,9 +58,10 @@ export class FactsReader {
     const unverified = taken.flatMap(({ uuid: waiterUuid, emailKey, ...record }) =>
       emailKey !== null && needsClick(waitlist, record) ? [{ waiterUuid, emailKey }] : [],
     );
+    const networks = referrals.flatMap(({ network }) => network ?? []);
     const [earning, mailed, recent, mailboxes] = await session.all([
       this.waiters.findReferrers(waitlistId, [...new Set(referred.flatMap((record) => record.referredByToken ?? []))]),
-      this.mails.findMailed(waitlistId, unverified, new Date()),
+      this.mails.findMailed(waitlistId, unverified, [...new Set(networks)], new Date()),
       ...this.findSuspicions(waitlist, referrals, joining),
     ]);
     return {

@@ -1,5 +1,6 @@
 /** The facts that decide a batch of commands, and parts of the decision. */
 import type { Subscriber } from '../../outbox/delivery.store.js';
+import type { Mailed } from '../../outbox/mail.store.js';
 import type { VerificationLinkEntity } from '../../outbox/verification-link.entity.js';
 import type { EventName } from '../../outbox/webhook.entity.js';
 import type { AuditAction } from '../../platform/audit/audit-log.js';
@@ -32,8 +33,8 @@ export interface Facts {
   /** The records that have the folded mailbox of a join with a referrer. */
   readonly mailboxes: readonly MailboxHolder[];
   readonly recent: RecentReferrals;
-  /** The uuids of the records among `taken` to which no further verification mail can go now. */
-  readonly mailed: ReadonlySet<string>;
+  /** The records among `taken`, and the networks of joins, that can have no further verification mail now. */
+  readonly mailed: Mailed;
   /** The active webhooks of the waitlist. */
   readonly subscribers: readonly Subscriber[];
 }

@@ -46,7 +46,8 @@ export function stateOf(facts: Facts) {
     referralCounts: new Map(recent),
     hasSubscribers: subscribers.length > 0,
     /** The uuids of the records that a join does not mail, or not again. */
-    mailed: new Set(mailed),
+    mailed: new Set(mailed.records),
+    fullNetworks: mailed.networks,
     // The decision so far.
     ledger: new LedgerChanges(changed),
     written: [] as OwnerChange[],

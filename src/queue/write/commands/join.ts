@@ -37,7 +37,8 @@ function findOrAdd(state: State, applicant: Applicant): Found | Duplicate {
   const { network } = applicant.trust;
   const known = takenEmails.get(emailKey) ?? takenPhones.get(phoneKey);
   if (known) {
-    if (needsClick(waitlist, known)) mailOnce(state, known, network);
+    const isFull = network !== null && state.fullNetworks.has(network);
+    if (needsClick(waitlist, known) && !isFull) mailOnce(state, known, network);
     return { keys, isNew: false, revealsRecord: refusal !== null };
   }
   if (refusal) throw refusal;

@@ -15,6 +15,8 @@ export interface BatchBounds<Command> {
   /** The total weight that may wait. */
   readonly waitingMax: number;
   readonly runsMax: number;
+  /** A run that found the database unavailable fails alone: those that wait may still succeed. */
+  readonly failsAlone?: boolean;
   /** Called when no command is left. */
   readonly onIdle?: () => void;
 }
@@ -120,6 +122,7 @@ export class Batcher<Command, Result> {
    * would stay full of commands whose callers gave up. If only this run was slow, callers retry after `Retry-After`.
    */
   private failWaiting(failure: Outcome<Result> | undefined): void {
-    if (failure && 'error' in failure) for (const { reject } of this.take(this.waiting.length)) reject(failure.error);
+    if (this.bounds.failsAlone || !failure || !('error' in failure)) return;
+    for (const { reject } of this.take(this.waiting.length)) reject(failure.error);
   }
 }

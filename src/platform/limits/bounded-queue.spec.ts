@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { Problem } from '../problems/problem.js';
 import { fairQueue } from './bounded-queue.js';
 
 const [CROWDED, OTHER] = [1, 2];
@@ -39,6 +40,17 @@ describe('a queue that is fair to waitlists', () => {
 
     expect(await Promise.all(works)).toEqual(['a', 'b', 'other']);
     expect(started).toEqual(['a', 'other', 'b']);
+  });
+
+  it('lets a piece of work that is too slow fail alone', async () => {
+    const enqueue = fairQueue<string>('test', { runsMax: 1, waitingMax: 3 });
+
+    const works = [
+      enqueue(CROWDED, async () => Promise.reject(new Problem('DATABASE_UNAVAILABLE'))),
+      enqueue(CROWDED, async () => 'next'),
+    ];
+
+    expect((await Promise.allSettled(works)).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
   it('refuses a waitlist that has too much waiting, and no other', async () => {

@@ -31,7 +31,7 @@ export function fairQueue<Result>(name: string, { runsMax, waitingMax }: { runsM
   const semaphore = new Semaphore(runsMax);
   const works = new KeyedBatcher<() => Promise<Result>, Result>(
     (_, some) => semaphore.runExclusive(() => Promise.all(some.map(async (work) => ({ result: await work() })))),
-    { name, batchMax: 1, waitingMax, runsMax: Math.max(1, runsMax - 1) },
+    { name, batchMax: 1, waitingMax, runsMax: Math.max(1, runsMax - 1), failsAlone: true },
   );
   return (waitlistId: number, work: () => Promise<Result>) => works.submit(waitlistId, work);
 }

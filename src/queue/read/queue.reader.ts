@@ -31,8 +31,6 @@ const LOOKUPS_WAITING_MAX = 10_000;
  * no more than this for each lookup.
  */
 const COUNTED_MAX = 1_000;
-/** Lookups that count more share batches of few, which end within their deadline. */
-const CROWDED_MAX = 4;
 const CROWDED_WAITING_MAX = 256;
 
 /**
@@ -48,7 +46,7 @@ export class QueueReader {
   );
   private readonly crowded = new KeyedBatcher<Lookup, LookedUp | null>(
     (waitlistId, batch) => this.crowdedRuns.runExclusive(() => this.lookUp(waitlistId, batch)),
-    { name: 'count positions', batchMax: CROWDED_MAX, waitingMax: CROWDED_WAITING_MAX, runsMax: 1 },
+    { name: 'count positions', batchMax: 1, waitingMax: CROWDED_WAITING_MAX, runsMax: 1 },
   );
   /** Half of the connections, and a fifth: signups need the others. Both are first come, first served. */
   private readonly runs: Semaphore;

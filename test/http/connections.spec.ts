@@ -172,6 +172,15 @@ describe('a connection', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
+  it('that expects something else is answered as if it did not', async () => {
+    await start(PATIENT);
+    const socket = open();
+
+    socket.end('GET /livez HTTP/1.1\r\nHost: service\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n');
+
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   describe('with a large body in transit', () => {
     const LARGE = 100_000;
     /** Begins a request without its body. Resolves with the response once the connection closes. */

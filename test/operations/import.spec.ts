@@ -312,9 +312,8 @@ describe('an import', () => {
     await until(async () => (await countOf(service, waitlist)) > 0);
     sent.destroy();
 
-    await until(async () => (await stateOf(waitlist)) !== 'running');
+    await until(async () => (await stateOf(waitlist)) === 'done');
 
-    expect(await stateOf(waitlist)).toBe('done');
     expect(await countOf(service, waitlist)).toBe(PEOPLE);
   });
 
@@ -407,6 +406,22 @@ describe('an import over a slow connection', () => {
     fast.end('a@example.com\n');
 
     expect(await answer).toMatchObject({ status: 200, body: { imported: 1 } });
+  });
+});
+
+describe('an import that is refused while its client is slow', () => {
+  it('gets no second answer when its time for a request has passed', async () => {
+    const service = await startService({ bounds: { ...SERVER_BOUNDS, loopDelayMs: 0, checkMs: 20, requestMs: 400 } });
+    await service.app.listen(0, '127.0.0.1');
+    const { port } = service.app.getHttpServer().address() as AddressInfo;
+    const waitlist = await service.world.waitlist();
+    await queueOf(service.app).importer.begin(waitlist.id, 'f'.repeat(64));
+
+    const { socket } = await sendAll(port, waitlist, [Buffer.from('email\n')]);
+    const answers = await text(socket.resume()).catch(() => '');
+    await service.stop();
+
+    expect(answers.match(/^HTTP\/1\.1 .*/gm)).toEqual(['HTTP/1.1 409 Conflict']);
   });
 });
 

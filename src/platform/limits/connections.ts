@@ -27,6 +27,8 @@ export function limitConnections(server: Server, { connectionsMax }: ServerBound
  * refused for its headers, the body is not sent at all.
  */
 export function askForBodies({ server }: FastifyInstance): void {
+  // Node.js would answer 417 by itself, which no log and no metric shows. Other expectations may be ignored (RFC 9110).
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('checkContinue', (request, response) => {
     request.once('resume', () => {
       // Node.js also reads, and drops, the body of a request that has its answer.

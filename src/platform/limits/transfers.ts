@@ -57,7 +57,10 @@ export function requireProgress(fastify: FastifyInstance, bounds: ServerBounds):
     onceEnded(raw, reply.raw, () => {
       clearInterval(check);
       requests.delete(raw);
-      if (transferring.get(socket) === raw) transferring.delete(socket);
+      const forget = () => transferring.get(socket) === raw && transferring.delete(socket);
+      // The rest of a refused body may still arrive. Node.js would answer the request again, with 408.
+      if (raw.complete) forget();
+      else raw.once('close', forget);
     });
     done();
   };

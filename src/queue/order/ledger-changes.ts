@@ -50,6 +50,7 @@ export class LedgerChanges<Waitlist extends Totals = Totals> {
   }
 
   private count(record: Counted, amount: 1 | -1): void {
+    if (record.status === 'pending') return;
     const isActive = record.status === 'waiting';
     this.waitlist[isActive ? 'active' : 'offboarded'] += amount;
     if (record.referred) this.waitlist[isActive ? 'referredActive' : 'referredOffboarded'] += amount;

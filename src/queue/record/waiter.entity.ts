@@ -11,21 +11,17 @@ export interface Answer {
   readonly value: string | readonly string[];
 }
 
-/** In the order of their codes. `waiting` records are the active ones; `pending` ones wait for their verification. */
-export const STATUSES = ['offboarded', 'waiting', 'pending'] as const;
-export type Status = (typeof STATUSES)[number];
-export const STATUS_CODES = { offboarded: 0, waiting: 1, pending: 2 } as const satisfies Record<Status, number>;
+/** The stored codes. `waiting` records are the active ones; `pending` ones wait for their verification. */
+export const STATUS_CODES = { offboarded: 0, waiting: 1, pending: 2 } as const;
+export type Status = keyof typeof STATUS_CODES;
+/** In the order of their codes. */
+export const STATUSES = Object.keys(STATUS_CODES) as Status[];
 
-/** Whether the referral of a record earns its referrer spots. In the order of their codes. */
-export const CREDITS = ['none', 'credited', 'awaiting_verification', 'withheld', 'refused'] as const;
-export type Credit = (typeof CREDITS)[number];
-export const CREDIT_CODES = {
-  none: 0,
-  credited: 1,
-  awaiting_verification: 2,
-  withheld: 3,
-  refused: 4,
-} as const satisfies Record<Credit, number>;
+/** Whether the referral of a record earns its referrer spots, by stored codes. */
+export const CREDIT_CODES = { none: 0, credited: 1, awaiting_verification: 2, withheld: 3, refused: 4 } as const;
+export type Credit = keyof typeof CREDIT_CODES;
+/** In the order of their codes. */
+export const CREDITS = Object.keys(CREDIT_CODES) as Credit[];
 
 /** One record: a Signup to the public, a Waiter to the owner. */
 @Entity('waiter')

@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Table, Text } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
+import { REPORT } from '../bounds';
 import { csvOf } from '../parts/csv';
 import { count, countPeople } from '../parts/format';
 import { HeadRow } from '../parts/head-row';
@@ -30,7 +31,7 @@ export function Report({
       {errors.length > 0 && (
         <>
           <Text size="sm" fw={500} id="problems">
-            {rejected > errors.length || errors.length === 1_000
+            {rejected > errors.length || errors.length === REPORT.errors.maxItems
               ? `The first ${count(errors.length)} problems`
               : 'Problems'}
           </Text>

@@ -1,6 +1,8 @@
 # Sourced by the clusters of this directory, three servers that replicate their writes. Node N has the directory DIR/N
-# and the port BASEPORT + N. A cluster defines: form, which starts all nodes of a new cluster; restart N, for a node that
-# has ended; known_by N, which prints how many nodes node N knows; and its own commands.
+# and the port BASEPORT + N. A cluster defines its own commands and these functions:
+#   form          starts all nodes of a new cluster
+#   restart N     starts a node that has ended
+#   known_by N    prints how many nodes node N knows
 
 at() { echo "$dir/$1"; }
 port() { echo $((base + $1)); }

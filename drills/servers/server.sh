@@ -1,5 +1,5 @@
 # Sourced by the programs of this directory, which start database servers on 127.0.0.1 for tests and drills. The servers
-# come from packages of Debian or Ubuntu (which was not tried) that are unpacked into a cache. Nothing is installed, so
+# come from packages of Debian or Ubuntu (Ubuntu is untested) that are unpacked into a cache. Nothing is installed, so
 # root is not needed, and the machine's own servers stay as they are. Delete the cache to get newer versions.
 set -euo pipefail
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/waitlist-service/servers

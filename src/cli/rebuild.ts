@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { positiveInteger } from './arguments.js';
-import { withWaitlists } from './each-waitlist.js';
+import { forEachWaitlist } from './each-waitlist.js';
 import { print, withProgress } from './output.js';
 import { withServices } from './services.js';
 
@@ -17,7 +17,7 @@ export function addRebuild(program: Command): void {
           );
           print(`Waitlist ${waitlist}: rebuilt, ${changed} records changed`);
         };
-        await withWaitlists(auditor, id, rebuild, (waitlist, line) => print(`Waitlist ${waitlist}${line}`));
+        await forEachWaitlist(auditor, id, rebuild, (waitlist) => print(`Waitlist ${waitlist}: was deleted meanwhile`));
         for (const closed of id === undefined ? await purger.deletedIds() : []) {
           const isDone = await purger.purge(closed);
           print(

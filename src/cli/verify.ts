@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { positiveInteger } from './arguments.js';
-import { withWaitlists } from './each-waitlist.js';
+import { forEachWaitlist } from './each-waitlist.js';
 import { JSON_OPTION, printRow, withProgress } from './output.js';
 import { withServices } from './services.js';
 
@@ -28,7 +28,9 @@ export function addVerify(program: Command): void {
           const details = { records, differences, findings };
           report(waitlist, differences === 0 ? 'sound' : 'damaged', lines.join('\n'), details);
         };
-        await withWaitlists(auditor, id, verify, (waitlist, line) => report(waitlist, 'deleted', line));
+        await forEachWaitlist(auditor, id, verify, (waitlist) =>
+          report(waitlist, 'deleted', ': was deleted meanwhile'),
+        );
         if (id !== undefined) return;
         for (const closed of await purger.deletedIds()) report(closed, 'being_deleted', ' is being deleted');
         for (const orphan of await purger.orphanIds()) {

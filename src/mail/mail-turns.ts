@@ -6,8 +6,7 @@ export interface WaitingWaitlist {
 
 /**
  * Decides which mails are next. Accounts take turns, and so do the waitlists of an account: a rush on one waitlist
- * delays no mail of another.
- * Each process takes turns by itself.
+ * delays the mails of others by a turn at most, not by its backlog. Each process takes turns by itself.
  */
 export class MailTurns {
   /** The accounts in the order of their turns, each with its waitlists in theirs. */

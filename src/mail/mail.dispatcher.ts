@@ -74,7 +74,10 @@ interface Claim {
 export class MailDispatcher implements BeforeApplicationShutdown {
   private readonly task = new BackgroundTask(() => this.dispatch(), POLL_MS);
   private readonly sending = new Set<Promise<void>>();
-  /** `nextFrom`: the waitlist id from which the next claim searches; a claim considers some only. */
+  /**
+   * `nextFrom`: the waitlist id at which the next claim continues; one claim reads at most `WAITLISTS_MAX` waitlists of
+   * each kind.
+   */
   private readonly kinds = MAIL_KINDS.map((kind) => ({ kind, turns: new MailTurns(), nextFrom: 0 }));
 
   constructor(
@@ -90,9 +93,9 @@ export class MailDispatcher implements BeforeApplicationShutdown {
   ) {
     if (sender.isConfigured) {
       tasks.add(this.task, 'could not send mails yet');
-      signal.onMails = () => this.wake();
+      signal.wakeForMails = () => this.wake();
     }
-    // PendingSweeper reads here when a record got its last mail.
+    // Kept this long because PendingSweeper reads the time of a record's last mail here.
     const oldMails = { table: 'mail', id: 'id', time: 'created_at', chunk: SWEPT_AT_ONCE } as const;
     sweeper.add({ ...oldMails, before: () => new Date(Date.now() - PENDING_KEPT_MS) });
     const oldLinks = {

@@ -4,9 +4,9 @@ import { Injectable } from '@nestjs/common';
 @Injectable()
 export class OutboxSignal {
   /** A waitlist has new signups without deliveries. Set by the maker of deliveries (queue). */
-  onSignups: (waitlistId: number) => void = () => undefined;
+  wakeForSignups: (waitlistId: number) => void = () => undefined;
   /** Webhooks have new deliveries. Set by the dispatcher of webhooks. */
-  onDeliveries: (webhookIds: readonly number[]) => void = () => undefined;
+  wakeForDeliveries: (webhookIds: readonly number[]) => void = () => undefined;
   /** There are new mails. Set by the dispatcher of mails. */
-  onMails: () => void = () => undefined;
+  wakeForMails: () => void = () => undefined;
 }

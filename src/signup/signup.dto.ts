@@ -13,6 +13,7 @@ import { EMAIL_SCHEMA, ID_SCHEMA, parseZonedTime, PHONE_SCHEMA } from '../platfo
 import { ANSWER_VALUE_SCHEMA, PRIORITY, RecordDto, recordFields } from '../queue/record/record.dto.js';
 import { TOKEN_SCHEMA } from '../queue/record/referral-link.js';
 import type { Found, JsonObject } from '../queue/record/waiter.js';
+import { QUESTION_LENGTH_MAX } from '../queue/settings/questions.js';
 import { WaitlistNameField } from '../waitlist/waitlist-name.js';
 import { captchaTokenOf } from './captcha.service.js';
 import type { SignupRequest, Sought } from './signup.service.js';
@@ -26,7 +27,11 @@ const NAME = { ...ABSENT, description: 'Visible to the owner only.' } as const;
 
 /** One answer in a signup. The service checks it, so this only documents it. */
 export class AnswerDto {
-  @ApiProperty({ maxLength: 500, description: 'The text of the question.', example: 'How did you hear of us?' })
+  @ApiProperty({
+    maxLength: QUESTION_LENGTH_MAX,
+    description: 'The text of the question.',
+    example: 'How did you hear of us?',
+  })
   question_value!: string;
 
   @ApiPropertyOptional({ description: "Ignored: the waitlist's own setting applies." })

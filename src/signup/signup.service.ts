@@ -26,7 +26,10 @@ export interface SignupRequest extends Omit<Applicant, 'keys' | 'referrerTokens'
   readonly captchaToken: string | null;
 }
 
-/** The person of a lookup. A uuid decides alone, so that beside it nobody can test an email that is not theirs. */
+/**
+ * What a lookup asks for. With a uuid, email and phone are ignored; otherwise anyone with one uuid could test other
+ * people's emails.
+ */
 export interface Sought extends Contact {
   readonly uuid: string | null;
 }
@@ -109,15 +112,18 @@ export class SignupService {
   }
 }
 
-/** Null for a time in the future, by another clock. A page that was kept for days is as good as one of minutes. */
+/**
+ * Null if the time is in the future, by another clock. A time older than a day needs no rule of its own: only a fast
+ * form is suspicious.
+ */
 function secondsSince(opened: Date): number | null {
   const elapsedMs = Date.now() - opened.getTime();
   return elapsedMs >= 0 ? elapsedMs / 1000 : null;
 }
 
 /**
- * An email and a phone of different records are two lookups: with one's own phone, each email could be tested, and the
- * answer would still name a record.
+ * Email and phone of different records count as a miss. Otherwise a caller could send their own phone with any email
+ * and learn whether that email is known.
  */
 function withMisses(found: Found): Found & { readonly revealsMiss: boolean } {
   const { waiter, waitlist, keys, isNew } = found;

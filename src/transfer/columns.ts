@@ -7,7 +7,7 @@
 import { parse } from 'secure-json-parse';
 import { CREDIT_REASONS, type CreditReason } from '../fraud/fraud-rules.js';
 import { emailKey, invalidEmail } from '../platform/contract/email.js';
-import { broken, metadataFault, textFault } from '../platform/contract/fields.js';
+import { broken, metadataFault, NAME_LENGTH_MAX, textFault } from '../platform/contract/fields.js';
 import { EMAIL_SCHEMA, parseTime, PHONE_SCHEMA, TEXT_PATTERN, UUID_PATTERN } from '../platform/contract/formats.js';
 import { LEVELS_MAX, VALUES_MAX } from '../platform/http/body-and-query.js';
 import type { FieldFault } from '../platform/problems/problem.js';
@@ -16,7 +16,7 @@ import { contactFaults, contactKeys, nonBlank } from '../queue/record/contact.js
 import { type Credit, CREDITS } from '../queue/record/waiter.entity.js';
 import type { NamedAnswer } from '../queue/import/import-questions.js';
 import type { ScannedWaiter } from '../queue/read/queue.scanner.js';
-import type { Questions } from '../queue/settings/questions.js';
+import { ANSWER_LENGTH_MAX, QUESTION_LENGTH_MAX, type Questions } from '../queue/settings/questions.js';
 import { answersOf, type GivenAnswer } from '../queue/record/given-answers.js';
 import { isToken } from '../queue/record/referral-link.js';
 import type { ContactKeys, JsonObject } from '../queue/record/waiter.js';
@@ -57,9 +57,6 @@ export type Column = (typeof COLUMNS)[number];
 
 /** The greatest number in a cell: a wrong `join_order` must not use up the numbers of the queue. */
 const NUMBER_MAX = 1_000_000_000;
-const NAME_LENGTH_MAX = 100;
-const QUESTION_LENGTH_MAX = 500;
-const ANSWER_LENGTH_MAX = 4_000;
 const ANSWERS_MAX = 30;
 const CHOICES_MAX = 100;
 
@@ -197,7 +194,8 @@ const TEXT = { pattern: TEXT_PATTERN };
 const emailFault = textFault(EMAIL_SCHEMA);
 const phoneFault = textFault(PHONE_SCHEMA);
 const nameFault = textFault({ ...TEXT, maxLength: NAME_LENGTH_MAX });
-const questionFault = textFault({ ...TEXT, maxLength: QUESTION_LENGTH_MAX, minLength: 1 });
+/** Of a question, an option or the reasons of a credit. */
+const shortTextFault = textFault({ ...TEXT, maxLength: QUESTION_LENGTH_MAX, minLength: 1 });
 const answerTextFault = textFault({ maxLength: ANSWER_LENGTH_MAX });
 const UUID = new RegExp(UUID_PATTERN);
 const JSON_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
@@ -267,7 +265,7 @@ class CellReader {
 
   /** In the order of the reasons, each once. */
   creditReasons(): CreditReason[] {
-    const cell = this.text('credit_reasons', questionFault) ?? '';
+    const cell = this.text('credit_reasons', shortTextFault) ?? '';
     const reasons = cell.split(',').map((reason) => reason.trim());
     const known = CREDIT_REASONS.filter((reason) => reasons.includes(reason));
     if (known.length < new Set(reasons.filter(Boolean)).size)
@@ -296,7 +294,7 @@ class CellReader {
     if (items.length > ANSWERS_MAX) this.addFault('answers', 'max_items', `must have at most ${ANSWERS_MAX} items`);
     return items.slice(0, ANSWERS_MAX).map((item) => {
       const { question_value, answer_value = null, optional, soft_deleted } = (item ?? {}) as Record<string, unknown>;
-      const found = questionFault(question_value) ?? answerFault(answer_value);
+      const found = shortTextFault(question_value) ?? answerFault(answer_value);
       if (found) this.addFaults('answers', found);
       return {
         question: String(question_value),
@@ -310,7 +308,7 @@ class CellReader {
   /** From `question_1` and `answer_1` to `question_3` and `answer_3`. */
   private pairs(): NamedAnswer[] {
     return LIVE_QUESTIONS.flatMap((number): NamedAnswer[] => {
-      const question = this.text(`question_${number}`, questionFault);
+      const question = this.text(`question_${number}`, shortTextFault);
       const cell = this.cell(`answer_${number}`);
       if (question === null && cell !== '' && !this.cell(`question_${number}`))
         this.addFault(`question_${number}`, 'required', `is required with answer_${number}`);
@@ -394,7 +392,7 @@ function answerFault(value: unknown): ReturnType<FindFault> {
   if (Array.isArray(value)) {
     if (value.length > CHOICES_MAX) return broken('max_items', `must have at most ${CHOICES_MAX} items`);
     for (const choice of value) {
-      const found = questionFault(choice);
+      const found = shortTextFault(choice);
       if (found) return found;
     }
     return new Set(value).size < value.length ? broken('unique', 'must not contain an option twice') : null;

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { CREDIT_REASONS, type CreditReason } from '../fraud/fraud-rules.js';
+import { NAME_LENGTH_MAX } from '../platform/contract/fields.js';
 import {
   COUNT_SCHEMA,
   EMAIL_SCHEMA,
@@ -13,14 +14,17 @@ import { ANSWER_VALUE_SCHEMA, PRIORITY, RecordDto, recordFields } from '../queue
 import { TOKEN_SCHEMA } from '../queue/record/referral-link.js';
 import type { JsonObject, StoredWaiter, Waiter } from '../queue/record/waiter.js';
 import { type Credit, CREDITS } from '../queue/record/waiter.entity.js';
-import { QUESTIONS_MAX } from '../queue/settings/questions.js';
+import { QUESTION_LENGTH_MAX, QUESTIONS_MAX } from '../queue/settings/questions.js';
 import type { Question } from '../queue/settings/waitlist.entity.js';
 import type { Waitlist } from '../waitlist/waitlist.service.js';
 import { API_KEY_EXAMPLE } from './named-waitlist.dto.js';
 
 const EMAIL = { type: String, nullable: true, maxLength: EMAIL_SCHEMA.maxLength, example: 'ada@example.com' } as const;
-const NAME = { maxLength: 100, description: 'As given, or empty.' } as const;
-const QUESTION = { maxLength: 500, description: 'The text of the question, if `questions_request` is true.' } as const;
+const NAME = { maxLength: NAME_LENGTH_MAX, description: 'As given, or empty.' } as const;
+const QUESTION = {
+  maxLength: QUESTION_LENGTH_MAX,
+  description: 'The text of the question, if `questions_request` is true.',
+} as const;
 const ANSWER = {
   maxLength: 65_536,
   description: 'The answer. A list is joined with `, `; empty if there is none.',
@@ -50,7 +54,11 @@ export class OwnerAnswerDto implements GivenAnswer {
   @ApiProperty({ ...ID_SCHEMA, description: 'The id of the question.', example: 1 })
   id!: number;
 
-  @ApiProperty({ maxLength: 500, description: 'The text of the question.', example: 'How did you hear of us?' })
+  @ApiProperty({
+    maxLength: QUESTION_LENGTH_MAX,
+    description: 'The text of the question.',
+    example: 'How did you hear of us?',
+  })
   question_value!: string;
 
   @ApiProperty({ description: 'Whether the question may be left unanswered.', example: true })

@@ -1,6 +1,6 @@
 import { domainToUnicode } from 'node:url';
 import { ApiProperty } from '@nestjs/swagger';
-import { WholeNumber } from '../platform/contract/fields.js';
+import { NAME_LENGTH_MAX, WholeNumber } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, EMAIL_SCHEMA } from '../platform/contract/formats.js';
 import type { Waiter } from '../queue/record/waiter.js';
 
@@ -27,7 +27,7 @@ export class LeaderDto {
   @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of active records ahead; 0 is first.', example: 0 })
   priority!: number;
 
-  @ApiProperty({ maxLength: 100, description: 'As given, or empty.', example: 'Ada' })
+  @ApiProperty({ maxLength: NAME_LENGTH_MAX, description: 'As given, or empty.', example: 'Ada' })
   first_name!: string;
 
   @ApiProperty({ maxLength: 1, description: 'The first letter, or empty.', example: 'L' })

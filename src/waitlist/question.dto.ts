@@ -6,13 +6,14 @@ import {
   type GivenQuestion,
   LIVE_QUESTIONS_BYTES_MAX,
   LIVE_QUESTIONS_MAX,
+  QUESTION_LENGTH_MAX,
   QUESTIONS_MAX,
 } from '../queue/settings/questions.js';
 import type { Question } from '../queue/settings/waitlist.entity.js';
 
 export const QUESTIONS = { maxItems: QUESTIONS_MAX } as const;
 const QUESTION = {
-  maxLength: 500,
+  maxLength: QUESTION_LENGTH_MAX,
   description: 'The question. The answers in a signup refer to it by this text.',
   example: 'How did you hear of us?',
 } as const;
@@ -43,7 +44,7 @@ export class QuestionDto {
     ...OPTIONS,
     default: null,
     minItems: 1,
-    items: { minLength: 1, maxLength: QUESTION.maxLength, pattern: TEXT_PATTERN },
+    items: { minLength: 1, maxLength: QUESTION_LENGTH_MAX, pattern: TEXT_PATTERN },
   })
   answer_value?: string[] | null;
 
@@ -76,7 +77,7 @@ export class ConfiguredQuestionDto {
   @ApiProperty({ ...OPTIONAL, example: true })
   optional!: boolean;
 
-  @ApiProperty({ ...OPTIONS, type: 'array', items: { type: 'string', maxLength: QUESTION.maxLength } })
+  @ApiProperty({ ...OPTIONS, type: 'array', items: { type: 'string', maxLength: QUESTION_LENGTH_MAX } })
   answer_value!: readonly string[] | null;
 
   @ApiProperty({ description: 'Whether the question was removed. Its answers remain.', example: false })

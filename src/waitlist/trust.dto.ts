@@ -176,7 +176,7 @@ export class TrustSettingsDto {
       verification: body.verification,
       fraud: body.fraud,
       captcha: body.captcha && CaptchaDto.toCaptcha(body.captcha),
-      newCaptchaSecret: body.captcha?.secret,
+      captchaSecret: body.captcha?.secret,
       mailSubject: body.mail_subject,
       mailText: body.mail_text,
       mailOnOffboarding: body.mail_on_offboarding,

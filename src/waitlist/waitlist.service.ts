@@ -55,9 +55,9 @@ export const DEFAULTS = {
 export type Waitlist = Readonly<WholeWaitlist>;
 
 /** Settings as the owner gives them. */
-export interface GivenSettings extends Omit<SettingChanges, 'captchaSecret'> {
+export interface GivenSettings extends Omit<SettingChanges, 'sealedCaptchaSecret'> {
   /** In clear; undefined to keep the one that is stored. */
-  readonly newCaptchaSecret?: string | undefined;
+  readonly captchaSecret?: string | undefined;
 }
 
 type NewSettings = GivenSettings & { readonly name: string };
@@ -150,7 +150,7 @@ export class WaitlistService {
   async findCaptcha(id: number): Promise<CaptchaAccess | null> {
     const waitlist = await this.database.one(this.waitlists.find(id));
     if (!waitlist?.captcha) return null;
-    return { ...waitlist.captcha, secret: this.secrets.open(waitlist.captchaSecret ?? '') };
+    return { ...waitlist.captcha, secret: this.secrets.open(waitlist.sealedCaptchaSecret ?? '') };
   }
 
   /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
@@ -159,11 +159,11 @@ export class WaitlistService {
     const waitlist = await this.get(write.accountId, id);
     // A client may send back the whole waitlist. Unchanged spots must not wait for other reorderings, and the hosted
     // page's address depends on `PUBLIC_BASE_URL`, so it is not stored.
-    const { spotsPerReferral, urlLocation, newCaptchaSecret, ...others } = settings;
+    const { spotsPerReferral, urlLocation, captchaSecret, ...others } = settings;
     this.requireMail(others, waitlist);
     const changes: SettingChanges = {
       ...others,
-      captchaSecret: newCaptchaSecret && this.secrets.seal(newCaptchaSecret),
+      sealedCaptchaSecret: captchaSecret && this.secrets.seal(captchaSecret),
       spotsPerReferral: spotsPerReferral === waitlist.spotsPerReferral ? undefined : spotsPerReferral,
       urlLocation: urlLocation === waitlist.hostedPage ? null : urlLocation,
     };
@@ -216,9 +216,9 @@ export class WaitlistService {
   private async insert(settings: NewSettings, apiKey: string, write: OwnerWrite, brought: Names): Promise<Created> {
     const requiredContact = { ...DEFAULTS.requiredContact, ...settings.requiredContact };
     const { questions, removedQuestions, malformed } = changeQuestions(NO_QUESTIONS, settings.questions);
-    const { captcha = null, newCaptchaSecret, verification = DEFAULTS.verification } = settings;
-    const captchaSecret = newCaptchaSecret === undefined ? null : this.secrets.seal(newCaptchaSecret);
-    requireSound({ requiredContact, captcha, captchaSecret, verification }, malformed);
+    const { captcha = null, captchaSecret, verification = DEFAULTS.verification } = settings;
+    const sealedCaptchaSecret = captchaSecret === undefined ? null : this.secrets.seal(captchaSecret);
+    requireSound({ requiredContact, captcha, sealedCaptchaSecret, verification }, malformed);
     this.requireMail(settings, DEFAULTS);
     const apiKeyHash = hashKey(apiKey);
     const row: NewWaitlist = {
@@ -241,7 +241,7 @@ export class WaitlistService {
       verification,
       fraud: { ...FRAUD_DEFAULTS, ...given(settings.fraud ?? {}) },
       captcha,
-      captchaSecret,
+      sealedCaptchaSecret,
       mailSubject: settings.mailSubject ?? null,
       mailText: settings.mailText ?? null,
       mailOnOffboarding: settings.mailOnOffboarding ?? DEFAULTS.mailOnOffboarding,

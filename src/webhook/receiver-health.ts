@@ -24,7 +24,7 @@ const KEPT_MS = 3_600_000;
 interface Known {
   readonly isProven: boolean;
   readonly unprovenUntilMs: number;
-  /** Why it fails; null again after a success a minute after the last failure. */
+  /** Why it fails; null after a success at least {@link UNPROVEN_MS} after the last failure. */
   readonly problem: string | null;
   readonly problemUntilMs: number;
   readonly triedAtMs: number;
@@ -112,7 +112,10 @@ export class ReceiverHealth {
   }
 }
 
-/** How many attempts may begin, one after the other, each while fewer are under way than slots are free. */
+/**
+ * How many more attempts an account may begin. Each needs more free slots than the account has attempts under way, and
+ * takes one slot, so the difference shrinks by two.
+ */
 function shareOf(free: number, underWay: number): number {
   return Math.ceil((free - underWay) / 2);
 }

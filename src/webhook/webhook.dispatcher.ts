@@ -55,9 +55,10 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   private readonly claiming = new BackgroundTask(() => this.claimAll(), POLL_MS);
   private readonly settling = new BackgroundTask(() => this.settleAll(), POLL_MS);
   private readonly health = new ReceiverHealth();
-  /** Webhooks that may have due deliveries: their ids, and those whose account was read. */
+  /** Ids of webhooks that may have due deliveries; their accounts are not read yet. */
   private readonly woken = new Set<number>();
-  private readonly due = new Map<number, Receiver>();
+  /** The same, with their accounts. */
+  private readonly claimable = new Map<number, Receiver>();
   private readonly attempts = new Set<Promise<void>>();
   private readonly ended: Ended[] = [];
   private readonly stopped = new AbortController();
@@ -74,7 +75,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     signal: OutboxSignal,
   ) {
     for (const task of [this.settling, this.claiming, this.polling]) tasks.add(task, 'could not send events yet');
-    signal.onDeliveries = (webhookIds) => this.wake(webhookIds);
+    signal.wakeForDeliveries = (webhookIds) => this.wake(webhookIds);
   }
 
   /** Claims nothing more, and stores the results of the attempts under way. What has no response soon is given back. */
@@ -103,9 +104,9 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
 
   private async claimAll(): Promise<void> {
     await this.readAccounts();
-    const claimable = [...this.due.values()].filter((receiver) => this.health.freeSlots(receiver) > 0);
-    if (claimable.length > 0) await this.giveWay();
-    for (const receiver of claimable) {
+    const free = [...this.claimable.values()].filter((receiver) => this.health.freeSlots(receiver) > 0);
+    if (free.length > 0) await this.giveWay();
+    for (const receiver of free) {
       // Those before may have taken the last ones.
       const slots = this.health.freeSlots(receiver);
       if (this.claiming.isStopped) return;
@@ -116,11 +117,11 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
 
   /** Reads the accounts of the webhooks that were woken, because accounts share the slots. */
   private async readAccounts(): Promise<void> {
-    const ids = [...this.woken].filter((id) => !this.due.has(id));
+    const ids = [...this.woken].filter((id) => !this.claimable.has(id));
     // First, so that a webhook that is woken meanwhile stays. If this fails, the next poll wakes them.
     this.woken.clear();
     const receivers = await this.database.one(this.deliveries.findReceivers(ids));
-    for (const receiver of receivers) this.due.set(receiver.id, receiver);
+    for (const receiver of receivers) this.claimable.set(receiver.id, receiver);
   }
 
   private async giveWay(): Promise<void> {
@@ -130,7 +131,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   /** Claims at most `slots` due deliveries of a webhook, and begins to send them. */
   private async claim(receiver: Receiver, slots: number): Promise<void> {
     const { id } = receiver;
-    this.due.delete(id);
+    this.claimable.delete(id);
     const now = new Date();
     const leasedUntil = new Date(now.getTime() + LEASE_MS);
     const claimed = await this.database.pipelinedTransaction(async (transaction) => {
@@ -159,7 +160,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     });
     if (!claimed) return;
     const { webhook, secrets, deliveries, hasMore } = claimed;
-    if (hasMore) this.due.set(id, receiver);
+    if (hasMore) this.claimable.set(id, receiver);
     for (const delivery of deliveries) this.begin({ webhook, delivery }, this.health.begin(receiver), secrets);
   }
 
@@ -208,7 +209,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
       for (const { slot } of some) {
         this.health.end(slot);
         // The next delivery about the same record may be due now.
-        this.due.set(slot.receiver.id, slot.receiver);
+        this.claimable.set(slot.receiver.id, slot.receiver);
       }
       this.claiming.wake();
     }

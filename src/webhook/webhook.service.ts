@@ -116,7 +116,7 @@ export class WebhookService {
       await this.change(ref, update, { action: 'webhook_updated' }, write);
     };
     await this.writes.once(write, work, () => undefined);
-    if (isActive) this.signal.onDeliveries([ref.id]);
+    if (isActive) this.signal.wakeForDeliveries([ref.id]);
     return this.view(await this.getOwned(write.accountId, ref));
   }
 
@@ -163,7 +163,7 @@ export class WebhookService {
       const stored = wholeAnswer as DeliveryEntity;
       return { ...stored, nextAttemptAt: new Date(stored.nextAttemptAt ?? at), createdAt: new Date(stored.createdAt) };
     });
-    this.signal.onDeliveries([ref.id]);
+    this.signal.wakeForDeliveries([ref.id]);
     return tested;
   }
 
@@ -187,7 +187,7 @@ export class WebhookService {
       return this.replayAll(ref, selection, write);
     };
     const replayed = await this.writes.once(write, work, ({ counts }) => counts.replayed as number);
-    this.signal.onDeliveries([ref.id]);
+    this.signal.wakeForDeliveries([ref.id]);
     return replayed;
   }
 

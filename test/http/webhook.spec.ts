@@ -89,7 +89,7 @@ describe('a webhook', () => {
       }),
     );
     await service.app.get(Database).one(insertion);
-    service.app.get(OutboxSignal).onDeliveries([hook.id]);
+    service.app.get(OutboxSignal).wakeForDeliveries([hook.id]);
   }
 
   /** Makes pending deliveries due now. Not during an attempt: that would end its lease. */
@@ -100,7 +100,7 @@ describe('a webhook', () => {
       hook.id,
       now,
     ]);
-    service.app.get(OutboxSignal).onDeliveries([hook.id]);
+    service.app.get(OutboxSignal).wakeForDeliveries([hook.id]);
   }
 
   /** Waits until no attempt is under way: each delivery has ended this many attempts. */

@@ -102,8 +102,11 @@ export function Uuid(options: FieldOptions) {
   return Text({ ...UUID_SCHEMA, example: undefined, pattern: UUID_PATTERN, ...options });
 }
 
+/** Characters of a first or last name. */
+export const NAME_LENGTH_MAX = 100;
+
 export function PersonName(options: FieldOptions) {
-  return Text({ maxLength: 100, ...options });
+  return Text({ maxLength: NAME_LENGTH_MAX, ...options });
 }
 
 /** An address. Blank text counts as none. */

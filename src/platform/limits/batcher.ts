@@ -63,13 +63,13 @@ export class Batcher<Command, Result> {
     return this.waiting.length;
   }
 
-  get isIdle(): boolean {
-    return this.runs === 0;
-  }
-
   /** Resolves when all submitted commands have been answered. */
   async drained(): Promise<void> {
     if (!this.isIdle) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
+  }
+
+  private get isIdle(): boolean {
+    return this.runs === 0;
   }
 
   private async work(): Promise<void> {

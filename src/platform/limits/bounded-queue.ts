@@ -23,9 +23,9 @@ export function boundedQueue(name: string, { runsMax, waitingMax }: { runsMax: n
 }
 
 /**
- * Gives a function that runs at most `runsMax` pieces of work at once, for many waitlists that take turns. A waitlist
- * may have `waitingMax` pieces of work waiting, and may use all runs but one, unless there is only one.
- * @throws Problem `QUEUE_FULL` from that function when no more may wait for this waitlist
+ * Gives a function that runs at most `runsMax` pieces of work at once. Keys take turns. One key may have `waitingMax`
+ * waiting, and uses at most `runsMax - 1` runs (1 if `runsMax` is 1).
+ * @throws Problem `QUEUE_FULL` from that function when no more may wait for this key
  */
 export function fairQueue<Result>(name: string, { runsMax, waitingMax }: { runsMax: number; waitingMax: number }) {
   const semaphore = new Semaphore(runsMax);
@@ -33,5 +33,5 @@ export function fairQueue<Result>(name: string, { runsMax, waitingMax }: { runsM
     (_, some) => semaphore.runExclusive(() => Promise.all(some.map(async (work) => ({ result: await work() })))),
     { name, batchMax: 1, waitingMax, runsMax: Math.max(1, runsMax - 1), failsAlone: true },
   );
-  return (waitlistId: number, work: () => Promise<Result>) => works.submit(waitlistId, work);
+  return (key: number, work: () => Promise<Result>) => works.submit(key, work);
 }

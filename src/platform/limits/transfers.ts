@@ -12,7 +12,8 @@ declare module 'fastify' {
 }
 
 /**
- * The latest import or export of a connection while it is under way: an earlier one ends while a pipelined one arrives.
+ * The transfer under way on each connection. With pipelined requests it is the latest: the earlier one ends while the
+ * next arrives.
  */
 const transferring = new WeakMap<Socket, IncomingMessage>();
 
@@ -24,8 +25,8 @@ export function isTransferring(socket: Socket): boolean {
 /**
  * Destroys the connection of an import or export with too slow a client. While the service waits for an upload,
  * `transferBytes` must come in any `transferMs`, and after `uploadGraceMs` of waiting, `uploadBytesPerSecond` on
- * average. An answer has four times `transferMs`: the kernel takes megabytes of it at once, then nothing until the
- * client has received a third of them. The time in which the service itself works does not count.
+ * average. An answer has four times `transferMs`: the kernel buffers megabytes of the answer at once, then takes
+ * nothing until the client has received a third. The time in which the service itself works does not count.
  */
 export function requireProgress(fastify: FastifyInstance, bounds: ServerBounds): void {
   const { checkMs, transferMs, transferBytes, uploadGraceMs, uploadBytesPerSecond, unsentMs } = bounds;

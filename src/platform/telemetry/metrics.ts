@@ -27,7 +27,7 @@ export class Metrics {
 
   readonly connectionRefusals = new Counter({
     name: 'http_connections_refused_total',
-    help: 'Connections closed at once because there were too many in all or from their address.',
+    help: 'Connections closed at once because the process had too many.',
     registers: [this.registry],
   });
 

@@ -100,7 +100,10 @@ export interface ChunkDecision {
   readonly unresolved: number;
 }
 
-const UNREFERRED = { referredByToken: null, credit: 'none' } as const;
+/** The columns of a new record that its referral decides. */
+type LineReferral = Pick<StoredWaiter, 'referredByToken' | 'credit'>;
+
+const NO_REFERRER: LineReferral = { referredByToken: null, credit: 'none' };
 
 /** Matches the lines with existing records. A line that has its record, or whose person has one, is skipped. */
 export function match(facts: ChunkFacts, lines: readonly ImportLine[]): Matching {
@@ -127,39 +130,79 @@ export function match(facts: ChunkFacts, lines: readonly ImportLine[]): Matching
  * Decides the new records, the referrals of their referrers, and the counters. `moved`: for each renamed token, how
  * many stored records of the run name it as referrer.
  */
-export function decide(
-  { waitlist: locked, known, holders, uuids, referrals: waiting }: ChunkFacts,
+export function decideChunk(
+  facts: ChunkFacts,
   { newcomers, renamings }: Matching,
   moved: ReadonlyMap<string, number>,
 ): ChunkDecision {
-  const waitlist = { ...locked };
+  const waitlist = { ...facts.waitlist };
+  const stored = new Map([...facts.known, ...facts.holders].map((waiter) => [waiter.referralToken, waiter]));
+  const referrals = referralsOf(newcomers, renamings, stored);
+  const gains = gainsOf(referrals, renamings, moved);
+  const records = recordsOf(newcomers, referrals, gains, facts);
   const ledger = new LedgerChanges(waitlist);
+  for (const record of records) ledger.add(record);
+  const changedReferrers = Array.from(gains).flatMap(([token, amount]) => {
+    const waiter = stored.get(token);
+    if (!waiter || amount === 0) return [];
+    const changed = withCredits(waiter, waiter.creditedReferrals + amount, waitlist.spotsPerReferral);
+    ledger.move(waiter, changed.rankKey);
+    return [changed];
+  });
+  return { records, changedReferrers, ledger, unresolved: referrals.filter(isUnresolved).length };
+}
+
+/** The referral of each newcomer, in their order. */
+function referralsOf(
+  newcomers: Matching['newcomers'],
+  renamings: readonly Renaming[],
+  stored: ReadonlyMap<string, StoredWaiter>,
+): LineReferral[] {
   const renamed = new Map(renamings.map(({ from, to }) => [from, to]));
-  const stored = new Map([...known, ...holders].map((waiter) => [waiter.referralToken, waiter]));
-  const changes = new Map<string, number>();
-  const add = (token: string, amount: number) => changes.set(token, (changes.get(token) ?? 0) + amount);
   const ownTokens = new Set(newcomers.map(({ ownToken }) => ownToken));
-  let unresolved = 0;
-  const referrals = newcomers.map(({ ownToken, referrer, credit }) => {
+  return newcomers.map(({ ownToken, referrer, credit }) => {
     const token = referrer && (renamed.get(referrer.token) ?? referrer.renamed ?? referrer.token);
     // A record cannot refer itself.
-    if (referrer === null || token === null || token === ownToken) return UNREFERRED;
-    if (!referrer.isInFile && !stored.has(token) && !ownTokens.has(token)) {
-      unresolved += 1;
-      return { referredByToken: token, credit: 'none' as const };
-    }
-    const earned = credit === null || credit === 'none' ? 'credited' : credit;
-    if (earned === 'credited') add(token, 1);
-    return { referredByToken: token, credit: earned };
+    if (referrer === null || token === null || token === ownToken) return NO_REFERRER;
+    const isKnown = referrer.isInFile || stored.has(token) || ownTokens.has(token);
+    if (!isKnown) return { referredByToken: token, credit: 'none' };
+    return { referredByToken: token, credit: credit === null || credit === 'none' ? 'credited' : credit };
   });
+}
+
+/** Whether neither the file nor the waitlist knows the referrer. The referral of a known one has a credit. */
+function isUnresolved({ referredByToken, credit }: LineReferral): boolean {
+  return referredByToken !== null && credit === 'none';
+}
+
+/** How many credited referrals each token gains, or below 0 loses, by the newcomers and by the renamings. */
+function gainsOf(
+  referrals: readonly LineReferral[],
+  renamings: readonly Renaming[],
+  moved: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
+  const gains = new Map<string, number>();
+  const add = (token: string, amount: number) => gains.set(token, (gains.get(token) ?? 0) + amount);
+  for (const { referredByToken, credit } of referrals)
+    if (referredByToken !== null && credit === 'credited') add(referredByToken, 1);
   for (const { from, to } of renamings) {
     add(from, -(moved.get(from) ?? 0));
     add(to, moved.get(from) ?? 0);
   }
+  return gains;
+}
+
+/** The records of the newcomers, in their order. */
+function recordsOf(
+  newcomers: Matching['newcomers'],
+  referrals: readonly LineReferral[],
+  gains: ReadonlyMap<string, number>,
+  { waitlist, uuids, referrals: waiting }: ChunkFacts,
+): ChunkDecision['records'] {
   const takenUuids = new Set(uuids);
-  const records = newcomers.map(({ seq, facts, uuid: given, ownToken }, index) => {
-    const { referredByToken, credit } = referrals[index] ?? UNREFERRED;
-    const creditedReferrals = facts.importedReferrals + (waiting.get(ownToken) ?? 0) + (changes.get(ownToken) ?? 0);
+  return newcomers.map(({ seq, facts, uuid: given, ownToken }, index) => {
+    const { referredByToken, credit } = referrals[index] ?? NO_REFERRER;
+    const creditedReferrals = facts.importedReferrals + (waiting.get(ownToken) ?? 0) + (gains.get(ownToken) ?? 0);
     const uuid = given === null || takenUuids.has(given) ? uuidV7() : given;
     takenUuids.add(uuid);
     const record = {
@@ -176,13 +219,4 @@ export function decide(
     };
     return { ...record, rankKey: rankKey(record, waitlist.spotsPerReferral) };
   });
-  for (const record of records) ledger.add(record);
-  const changedReferrers = Array.from(changes).flatMap(([token, amount]) => {
-    const waiter = stored.get(token);
-    if (!waiter || amount === 0) return [];
-    const changed = withCredits(waiter, waiter.creditedReferrals + amount, waitlist.spotsPerReferral);
-    ledger.move(waiter, changed.rankKey);
-    return [changed];
-  });
-  return { records, changedReferrers, ledger, unresolved };
 }

@@ -18,10 +18,10 @@ import { retryDuplicates } from '../write/retry-duplicates.js';
 import {
   type ChunkDecision,
   type ChunkFacts,
+  decideChunk,
   type ImportLine,
   match,
   type Matching,
-  decide,
   type Renaming,
 } from './chunk.js';
 import type { ImportReport, ImportRules, ImportRunEntity } from './import-run.entity.js';
@@ -192,7 +192,7 @@ export class QueueImporter {
           if (before?.decision.records.some(({ seq }) => facts.numbered.has(seq))) return before;
           const matching = match(facts, lines);
           const moved = await this.countMoved(session, run, matching);
-          const decision = decide(facts, matching, moved);
+          const decision = decideChunk(facts, matching, moved);
           before = { ...outcomeOf(matching, decision), decision };
           const renamings = matching.renamings.filter(({ from }) => moved.has(from));
           await this.store(session, run, decision, renamings);
@@ -207,7 +207,7 @@ export class QueueImporter {
   async preview(run: Run, lines: readonly ImportLine[]): Promise<ChunkOutcome> {
     const facts = await this.database.one(this.queryFacts(run.waitlistId, lines, false));
     const matching = match(facts, lines);
-    return outcomeOf(matching, decide(facts, matching, new Map()));
+    return outcomeOf(matching, decideChunk(facts, matching, new Map()));
   }
 
   /** Ends a run: done with a report, failed without. */
@@ -224,7 +224,7 @@ export class QueueImporter {
       referrer ? (referrer.renamed ?? referrer.token) : [],
     ]);
     const queries = [
-      isLocking ? this.ledger.lock(waitlistId) : this.queues.find(waitlistId),
+      isLocking ? this.queues.lock(waitlistId) : this.queues.find(waitlistId),
       this.runs.findNumbered(waitlistId, lines[0]?.seq ?? 0, lines.at(-1)?.seq ?? 0),
       this.runs.findErasedTokens(waitlistId, tokens),
       this.waiters.findKnown(

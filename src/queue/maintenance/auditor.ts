@@ -102,7 +102,7 @@ export class QueueAuditor {
    */
   async rebuild(waitlistId: number, onProgress: OnProgress): Promise<number> {
     return this.database.pipelinedTransaction(async (session) => {
-      const waitlist = await session.one(this.ledger.lock(waitlistId));
+      const waitlist = await session.one(this.queues.lock(waitlistId));
       const derived = new Derived(waitlist);
       const damaged = new Map<string, number[]>();
       const note = (id: number, damage: readonly string[]) => {

@@ -4,7 +4,7 @@ import { VerificationLinkStore } from '../../outbox/verification-link.store.js';
 import { Database } from '../../platform/database/database.js';
 import { Sweeper } from '../../platform/database/sweeper.js';
 import { WriteAheadLog } from '../../platform/database/write-ahead-log.js';
-import { Ledger } from '../order/ledger.js';
+import { QueueStore } from '../settings/queue.store.js';
 import { MaintenanceStore, type PendingRecord } from './maintenance.store.js';
 
 /** How long a pending record is kept after its last mail. Mails are kept as long, because they hold that time. */
@@ -17,7 +17,7 @@ const CHUNK_SIZE = 200;
 export class PendingSweeper {
   constructor(
     private readonly database: Database,
-    private readonly ledger: Ledger,
+    private readonly queues: QueueStore,
     private readonly records: MaintenanceStore,
     private readonly mails: MailStore,
     private readonly links: VerificationLinkStore,
@@ -49,7 +49,7 @@ export class PendingSweeper {
     const uuids = records.map(({ uuid }) => uuid);
     await this.database.pipelinedTransaction(async (session) => {
       const [, mailed] = await session.all([
-        this.ledger.lock(waitlistId),
+        this.queues.lock(waitlistId),
         this.mails.findMailedSince(waitlistId, uuids, before),
       ]);
       const old = uuids.filter((uuid) => !mailed.has(uuid));

@@ -11,6 +11,7 @@ import type { OnProgress } from './auditor.js';
 import { rankKey } from '../order/rank-key.js';
 import type { Waiter } from '../record/waiter.js';
 import { WaiterStore } from '../record/waiter.store.js';
+import { QueueStore } from '../settings/queue.store.js';
 
 /** Records in one transaction. Their INSERT must fit SQLite's 32,766 parameters. */
 const CHUNK_SIZE = 1_000;
@@ -21,6 +22,7 @@ const REFERRED_SHARE = 0.3;
 export class QueueSeeder {
   constructor(
     private readonly database: Database,
+    private readonly queues: QueueStore,
     private readonly ledger: Ledger,
     private readonly waiters: WaiterStore,
   ) {}
@@ -56,7 +58,7 @@ export class QueueSeeder {
   ): Promise<void> {
     const [first] = people as [Waiter];
     const [waitlist, stored] = await session.all([
-      this.ledger.lock(waitlistId),
+      this.queues.lock(waitlistId),
       this.waiters.findReferrers(waitlistId, [first.referralToken]),
     ]);
     // A retry after a lost answer to the commit finds its own records.

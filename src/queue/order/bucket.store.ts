@@ -69,8 +69,9 @@ export class BucketStore {
   }
 
   /**
-   * The narrowest bucket that holds the record at a position, counted from 0, and in `rest` how many of its records to
-   * skip, which are all of them beyond the last position. Null if the axis has no buckets.
+   * The narrowest bucket that holds the record at a position, counted from 0; `rest` is how many of its records come
+   * before it. Beyond the last position: the last bucket, with `rest` at least its size. Null if the axis has no
+   * buckets.
    */
   findLeaf(waitlistId: number, { code, widthBits }: Axis, position: number): Query<Leaf | null> {
     const levels = [...widthBits.keys()].reverse();

@@ -103,7 +103,7 @@ function isWidest({ widthBits }: Axis, level: number): boolean {
   return level === widthBits.length - 1;
 }
 
-/** Where the bucket is that is number `bucket` of its level. */
+/** The parent and slot of bucket number `bucket` on its level. */
 function refOf(axis: Axis, level: number, bucket: number): BucketRef {
   if (isWidest(axis, level)) return { axis: axis.code, level, parent: 0, slot: bucket };
   return { axis: axis.code, level, parent: shiftRight(bucket, FAN_OUT_BITS), slot: bucket % FAN_OUT };

@@ -20,11 +20,6 @@ export class Ledger {
     private readonly days: DayStore,
   ) {}
 
-  /** Locks the queue until the transaction ends. @throws Problem `WAITLIST_NOT_FOUND` */
-  lock(waitlistId: number): Query<LeanWaitlist> {
-    return this.queues.lock(waitlistId);
-  }
-
   /** The stored counters on which {@link save} builds. */
   read({ waitlist, counters }: LedgerChanges<LeanWaitlist>): Query<Siblings> {
     return this.buckets.findSiblings(waitlist.id, counters);

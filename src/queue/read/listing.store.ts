@@ -20,7 +20,7 @@ export interface Window {
   readonly from: PageStart | null;
   /** Records to skip from there on. */
   readonly skip: number;
-  /** The only narrowest buckets of the queue's index that can hold a record of the page; null for all. */
+  /** The narrowest buckets that can hold a record of the page; null for all. */
   readonly leaves: readonly number[] | null;
 }
 
@@ -55,7 +55,7 @@ export class ListingStore {
   ): Query<StoredWaiter[]> {
     const { from, skip, leaves } = window;
     const { limit, without } = page;
-    // Its index has the ids of each credit in order.
+    // `waiter_credit` orders ids only within one credit, so read each credit and merge.
     if (listing.order === 'id' && listing.credit === null && indexOf(listing) === 'waiter_credit')
       return mapped(
         together(CREDITS.map((credit) => this.findPage(waitlistId, { ...listing, credit }, window, page))),

@@ -12,8 +12,8 @@ import type { LeanWaitlist } from '../settings/waitlist.table.js';
 
 /** Pages of one waitlist that may wait. More would exceed the deadline if each listed a hundred thousand referrals. */
 const PAGES_WAITING_MAX = 64;
-/** Anybody may ask for a leaderboard, so these have a bound of their own. Most read a few rows of an index. */
-const LEADERS = { runsMax: 2, waitingMax: 64 };
+/** Leaderboards are public, so they have bounds of their own. Most read a few index rows. */
+const LEADERS_BOUNDS = { runsMax: 2, waitingMax: 64 };
 
 const ALL: Window = { from: null, skip: 0, leaves: null };
 /** Most records have one of these. */
@@ -23,7 +23,7 @@ const USUAL_CREDITS: readonly Credit[] = ['none', 'credited'];
 @Injectable()
 export class QueueListing {
   private readonly enqueue: ReturnType<typeof fairQueue<Page>>;
-  private readonly enqueueLeaders = fairQueue<readonly Waiter[]>('list leaders', LEADERS);
+  private readonly enqueueLeaders = fairQueue<readonly Waiter[]>('list leaders', LEADERS_BOUNDS);
 
   constructor(
     private readonly database: Database,
@@ -51,7 +51,8 @@ export class QueueListing {
   }
 
   /**
-   * The active records with the most referrals, at least one; among equals, those that joined first. Without `LARGE`.
+   * The active records with the most referrals, at least one, without `metadata` and `answers`; among equals, those
+   * that joined first.
    * @throws Problem `QUEUE_FULL`
    */
   async leaders(waitlistId: number, limit: number): Promise<readonly Waiter[]> {
@@ -72,13 +73,12 @@ export class QueueListing {
     waiters: readonly Waiter[],
     withReferrers: boolean,
   ): Promise<{ readonly waiters: Waiter[]; readonly referrers: ReadonlyMap<string, StoredWaiter> }> {
-    const tokens = new Set(withReferrers ? waiters.flatMap(({ referredByToken }) => referredByToken ?? []) : []);
     const [whole, referrers] = await this.database.all([
       this.listings.findByIds(
         waitlistId,
         waiters.map(({ id }) => id),
       ),
-      this.waiters.findReferrers(waitlistId, [...tokens]),
+      this.waiters.findReferrersOf(waitlistId, withReferrers ? waiters : []),
     ]);
     const byId = new Map(whole.map((record) => [record.id, record]));
     return {
@@ -86,7 +86,7 @@ export class QueueListing {
         const record = byId.get(waiter.id);
         return record ? { ...waiter, metadata: record.metadata, answers: record.answers } : [];
       }),
-      referrers: new Map(referrers.map((referrer) => [referrer.referralToken, referrer])),
+      referrers,
     };
   }
 

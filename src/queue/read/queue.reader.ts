@@ -34,22 +34,25 @@ const COUNTED_MAX = 1_000;
 const CROWDED_WAITING_MAX = 256;
 
 /**
- * Finds records with their positions at the time of reading. Lookups of one waitlist that arrive together share a round
- * trip. Those that would have to count too much come after that in batches of few, and the waitlists that have such
- * take turns, so they delay only each other.
+ * Finds records with their positions at the time of reading. Lookups have two lanes. In the first, those of one
+ * waitlist that arrive together share a round trip. One that would count more than {@link COUNTED_MAX} records is
+ * repeated in the crowded lane, in small batches. There the waitlists take turns, so crowded waitlists delay only each
+ * other.
  */
 @Injectable()
 export class QueueReader {
   private readonly lookups = new KeyedBatcher<Lookup, LookedUp | null>(
-    (waitlistId, batch) => this.runs.runExclusive(() => this.lookUp(waitlistId, batch, COUNTED_MAX)),
+    (waitlistId, batch) => this.lookupRuns.runExclusive(() => this.lookUp(waitlistId, batch, COUNTED_MAX)),
     { name: 'look up positions', batchMax: LOOKUPS_MAX, waitingMax: LOOKUPS_WAITING_MAX, runsMax: 1 },
   );
   private readonly crowded = new KeyedBatcher<Lookup, LookedUp | null>(
     (waitlistId, batch) => this.crowdedRuns.runExclusive(() => this.lookUp(waitlistId, batch)),
     { name: 'count positions', batchMax: 1, waitingMax: CROWDED_WAITING_MAX, runsMax: 1 },
   );
-  /** Half of the connections, and a fifth: signups need the others. Both are first come, first served. */
-  private readonly runs: Semaphore;
+  // Both are first come, first served. Signups need the other connections.
+  /** Half of the connections. */
+  private readonly lookupRuns: Semaphore;
+  /** A fifth of the connections. */
   private readonly crowdedRuns: Semaphore;
 
   constructor(
@@ -57,7 +60,7 @@ export class QueueReader {
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
   ) {
-    this.runs = new Semaphore(Math.ceil(database.connectionsMax / 2));
+    this.lookupRuns = new Semaphore(Math.ceil(database.connectionsMax / 2));
     this.crowdedRuns = new Semaphore(Math.ceil(database.connectionsMax / 5));
   }
 
@@ -86,9 +89,7 @@ export class QueueReader {
     waitlistId: number,
     waiters: readonly StoredWaiter[],
   ): Promise<ReadonlyMap<string, StoredWaiter>> {
-    const tokens = new Set(waiters.flatMap(({ referredByToken }) => referredByToken ?? []));
-    const referrers = await this.database.one(this.waiters.findReferrers(waitlistId, [...tokens]));
-    return new Map(referrers.map((referrer) => [referrer.referralToken, referrer]));
+    return this.database.one(this.waiters.findReferrersOf(waitlistId, waiters));
   }
 
   /** The waitlist of an account that has the record with this uuid; null if none has. */

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { COUNT_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA, UUID_SCHEMA } from '../../platform/contract/formats.js';
+import { ANSWER_LENGTH_MAX, QUESTION_LENGTH_MAX } from '../settings/questions.js';
 import type { Waiter } from './waiter.js';
 import { type Status, STATUSES } from './waiter.entity.js';
 import { referralLink, type SignupPage, signupPage, TOKEN_SCHEMA } from './referral-link.js';
@@ -8,8 +9,8 @@ import { referralLink, type SignupPage, signupPage, TOKEN_SCHEMA } from './refer
 export const ANSWER_VALUE_SCHEMA = {
   title: 'AnswerValue',
   oneOf: [
-    { type: 'string', maxLength: 4000 },
-    { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 500 } },
+    { type: 'string', maxLength: ANSWER_LENGTH_MAX },
+    { type: 'array', maxItems: 100, items: { type: 'string', maxLength: QUESTION_LENGTH_MAX } },
     { type: 'string', nullable: true, enum: [null] },
   ],
   description: 'Text, one or more of the options, or null if the question was not answered.',

@@ -7,7 +7,10 @@ import { known, type Query, type Session, together } from '../../platform/databa
 import { eventBody, type ShownQuestion } from './event-body.js';
 import { WaiterStore } from './waiter.store.js';
 
-/** Signups in one transaction: 500 deliveries with ten webhooks. Batches that change these records wait for it. */
+/**
+ * Signups in one transaction: 500 deliveries with ten webhooks. Batches that change these records wait for that
+ * transaction.
+ */
 const SIGNUPS_MAX = 50;
 
 /** The webhooks that got deliveries, and whether there may be more signups. */
@@ -17,9 +20,9 @@ export interface MadeDeliveries {
 }
 
 /**
- * Makes the deliveries of `new_signup`. To stay fast, the transaction of a signup stores only a short row, and a
- * dispatcher makes payload and deliveries soon after. A batch that changes the record makes them first: the payload
- * shows the record as it was; what it shows of the waitlist is in the row.
+ * Makes the deliveries of `new_signup`. To stay fast, the transaction of a signup stores only a short row, and
+ * SignupDeliveryMaker makes payload and deliveries soon after. A batch that changes the record makes them first: the
+ * payload shows the record as it was; what it shows of the waitlist is in the row.
  */
 @Injectable()
 export class SignupDeliveries {

@@ -14,7 +14,7 @@ import { CREDIT_CODES, CREDITS, STATUS_CODES, STATUSES, WaiterEntity } from './w
 /** Records in one UPDATE: its CASE is searched for each, and SQLite takes 32,766 parameters. */
 const UPDATES_MAX = 500;
 
-/** The tables of those whom others referred. */
+/** The tables that hold referred records. */
 const REFERRED_TABLES = ['waiter', 'erased_waiter'];
 /** The credits that a refusal changes. */
 const REFUSABLE = [CREDIT_CODES.credited, CREDIT_CODES.awaiting_verification, CREDIT_CODES.withheld];
@@ -70,7 +70,8 @@ export class WaiterStore {
   }
 
   /**
-   * Each record that one of the keys matches. Has the position {@link CROWDED} where it would have to count too many.
+   * Each record that one of the keys matches. Its position is {@link CROWDED} if its bucket has more than `countedMax`
+   * records.
    */
   findByContacts(waitlistId: number, contacts: readonly ContactKeys[], countedMax?: number): Query<Waiter[]> {
     return this.byContacts(contacts, (column, keys, hint) =>
@@ -165,6 +166,18 @@ export class WaiterStore {
     return this.findStoredWhere(waitlistId, 'w.referral_token', tokens, hint, LARGE);
   }
 
+  /** The records that referred these, by their tokens, without `metadata` and `answers`. */
+  findReferrersOf(
+    waitlistId: number,
+    waiters: readonly Pick<StoredWaiter, 'referredByToken'>[],
+  ): Query<ReadonlyMap<string, StoredWaiter>> {
+    const tokens = new Set(waiters.flatMap(({ referredByToken }) => referredByToken ?? []));
+    return mapped(
+      this.findReferrers(waitlistId, [...tokens]),
+      (referrers) => new Map(referrers.map((referrer) => [referrer.referralToken, referrer])),
+    );
+  }
+
   /** The records that have one of these folded mailboxes. */
   findMailboxes(waitlistId: number, mailboxes: readonly string[]): Query<MailboxHolder[]> {
     if (mailboxes.length === 0) return known([]);
@@ -181,7 +194,7 @@ export class WaiterStore {
     );
   }
 
-  /** The smallest `seq` in the queue or before; 0 without records. */
+  /** The smallest `seq` of active and offboarded records; 0 if there are none. */
   findFirstSeq(waitlistId: number): Query<number> {
     return select<{ first: number | null }, number>(
       `SELECT MIN(seq) AS first FROM waiter ${this.database.dialect.byIndex('waiter_seq')} WHERE waitlist_id = ? AND seq >= 0`,
@@ -375,7 +388,8 @@ export class WaiterStore {
 
   /**
    * The position. An offboarded record keeps the one that it had, and a pending one comes after all active ones.
-   * Records of an import can share one bucket, so looking for one more than `countedMax` comes first.
+   * An import can put many records into one bucket. So the SQL first checks whether the bucket has more than
+   * `countedMax`; if so, it returns {@link CROWDED} and does not count.
    */
   private prioritySql(countedMax?: number): string {
     const inBucket = (alias: string) => `FROM waiter ${alias} ${this.database.dialect.byIndex('waiter_order')}

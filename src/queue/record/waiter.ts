@@ -45,7 +45,7 @@ export interface Trust {
 export interface PersonChanges extends Partial<
   Pick<Applicant, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'>
 > {
-  /** True counts as a click on the link of a verification mail; false takes neither place nor credit. */
+  /** True counts as a click on the link of a verification mail; false takes neither position nor credit. */
   readonly verified?: boolean;
   /** Whether the referral of the record earns its referrer spots. */
   readonly credit?: 'credited' | 'refused';

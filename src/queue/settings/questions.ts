@@ -7,6 +7,10 @@ export const LIVE_QUESTIONS_MAX = 3;
 export const LIVE_QUESTIONS_BYTES_MAX = 16 * 1024;
 /** Questions of a waitlist in all, live and removed, so that its row stays small. */
 export const QUESTIONS_MAX = 30;
+/** Characters of a question, or of one of its options. */
+export const QUESTION_LENGTH_MAX = 500;
+/** Characters of an answer in free text: a few paragraphs. */
+export const ANSWER_LENGTH_MAX = 4_000;
 /** Of all questions as JSON, because the row is read for each lookup. 30 questions of usual length need far less. */
 const QUESTIONS_BYTES_MAX = 64 * 1024;
 

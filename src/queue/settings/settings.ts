@@ -19,7 +19,7 @@ export const SETTINGS = [
   'verification',
   'fraud',
   'captcha',
-  'captchaSecret',
+  'sealedCaptchaSecret',
   'mailSubject',
   'mailText',
   'mailOnOffboarding',
@@ -66,7 +66,7 @@ export function withSettings<Current extends Settings>(current: Current, changes
     requiredContact: { ...current.requiredContact, ...requiredContact },
     display: { ...current.display, ...given(display ?? {}) },
     fraud: { ...current.fraud, ...given(fraud ?? {}) },
-    captchaSecret: captchaSecretAfter(current, changes),
+    sealedCaptchaSecret: sealedCaptchaSecretAfter(current, changes),
   };
   const { malformed, broken, ...newQuestions } = changeQuestions(current, questions);
   requireSound(changed, malformed);
@@ -75,26 +75,26 @@ export function withSettings<Current extends Settings>(current: Current, changes
 }
 
 /** The secret of a captcha stays with its keys: no other provider gets it. */
-function captchaSecretAfter({ captcha, captchaSecret }: Settings, changes: SettingChanges): string | null {
-  if (changes.captcha === undefined) return captchaSecret;
-  if (changes.captchaSecret !== undefined) return changes.captchaSecret;
+function sealedCaptchaSecretAfter({ captcha, sealedCaptchaSecret }: Settings, changes: SettingChanges): string | null {
+  if (changes.captcha === undefined) return sealedCaptchaSecret;
+  if (changes.sealedCaptchaSecret !== undefined) return changes.sealedCaptchaSecret;
   const isSame = changes.captcha?.provider === captcha?.provider && changes.captcha?.site_key === captcha?.site_key;
-  return isSame ? captchaSecret : null;
+  return isSame ? sealedCaptchaSecret : null;
 }
 
-type Related = Pick<Settings, 'requiredContact' | 'captcha' | 'captchaSecret' | 'verification'>;
+type Related = Pick<Settings, 'requiredContact' | 'captcha' | 'sealedCaptchaSecret' | 'verification'>;
 
 /**
  * Checks the rules between settings, and lists `malformed` with their faults.
  * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`
  */
 export function requireSound(
-  { requiredContact, captcha, captchaSecret, verification }: Related,
+  { requiredContact, captcha, sealedCaptchaSecret, verification }: Related,
   malformed: readonly FieldFault[],
 ): void {
   const faults = [...malformed];
   if (requiredContact.email === 'off' && requiredContact.phone === 'off') faults.push(UNREACHABLE);
-  if (captcha && captchaSecret === null) faults.push(SECRET_MISSING);
+  if (captcha && sealedCaptchaSecret === null) faults.push(SECRET_MISSING);
   if (faults.length > 0) throw Problem.invalid(faults);
   if (verification === 'required' && requiredContact.email !== 'required') throw Problem.ruleBroken([NO_EMAIL]);
 }

@@ -21,7 +21,7 @@ export interface Question {
   readonly options: readonly string[] | null;
 }
 
-/** Whether people verify their email: never, for their referrer's credit, or for their place too. */
+/** Whether people verify their email: never, for their referrer's credit, or for their position too. */
 export const VERIFICATIONS = ['off', 'optional', 'required'] as const;
 export type Verification = (typeof VERIFICATIONS)[number];
 
@@ -152,7 +152,7 @@ export class WaitlistEntity {
 
   /** Encrypted; null without a captcha. */
   @Column({ name: 'sealed_captcha_secret', type: 'varchar', nullable: true })
-  captchaSecret!: string | null;
+  sealedCaptchaSecret!: string | null;
 
   /** Of the verification mail; null for the service's own. */
   @Column({ name: 'mail_subject', type: 'varchar', nullable: true })

@@ -8,7 +8,7 @@ import { WaitlistEntity } from './waitlist.entity.js';
 export const LARGE_COLUMNS = [
   'removedQuestions',
   'display',
-  'captchaSecret',
+  'sealedCaptchaSecret',
   'mailSubject',
   'mailText',
 ] as const satisfies readonly (keyof WaitlistEntity)[];

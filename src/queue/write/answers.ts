@@ -1,9 +1,7 @@
 import type { FieldFault } from '../../platform/problems/problem.js';
 import type { Answer } from '../record/waiter.js';
+import { ANSWER_LENGTH_MAX } from '../settings/questions.js';
 import type { Question } from '../settings/waitlist.entity.js';
-
-/** A free text of a few paragraphs. */
-const ANSWER_LENGTH_MAX = 4_000;
 
 type Fault = Omit<FieldFault, 'field'>;
 

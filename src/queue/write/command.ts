@@ -62,25 +62,30 @@ export interface Exclusive<Result> {
   readonly kind: 'exclusive';
   /** If undefined, the usual deadline. */
   readonly deadlineMs: number | undefined;
-  /** Commits. Must be safe to repeat: only the response to the commit may have been lost. */
+  /** Commits. It may run again after a commit whose response was lost, and must then change nothing. */
   readonly run: (session: Transaction, waitlistId: number, stores: ExclusiveStores) => Promise<Result>;
 }
 
 export type AnyCommand<Result> = Command<Result> | Exclusive<Result>;
 
+/** The records that a command changed, in the order of the command; of a click, the record of the link. */
+export interface Changed {
+  readonly uuids: readonly string[];
+}
+
 /** Hands the result of a command to its caller. */
-export type Answer = () => void;
+export type Reply = () => void;
 
 /** Makes the result of a command a callback, so commands with different result types can share a batch. */
-export function answering<Result>(command: AnyCommand<Result>, resolve: (result: Result) => void): AnyCommand<Answer> {
+export function withReply<Result>(command: AnyCommand<Result>, resolve: (result: Result) => void): AnyCommand<Reply> {
   if (command.kind === 'exclusive') {
-    const run: Exclusive<Answer>['run'] = async (session, waitlistId, stores) => {
+    const run: Exclusive<Reply>['run'] = async (session, waitlistId, stores) => {
       const result = await command.run(session, waitlistId, stores);
       return () => resolve(result);
     };
     return { ...command, run };
   }
-  const run: Command<Answer>['run'] = (state) => {
+  const run: Command<Reply>['run'] = (state) => {
     const result = command.run(state);
     return () => resolve(result);
   };

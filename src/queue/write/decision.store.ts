@@ -38,7 +38,7 @@ export class DecisionStore {
     const { usedLinks, changedEmails, recentReferrals, mails, events } = decision;
     if (written.length + joined.length + usedLinks.length + mails.length === 0) return;
     const { id } = waitlist;
-    // All named records: removals and corrections have ids, not uuids.
+    // All records that commands name, because removals and corrections hold ids, and signup events are found by uuid.
     const mayChange = [...facts.named, ...facts.first, ...changedReferrers].map(({ uuid }) => uuid);
     const [siblings, signupEvents] = await session.all([
       this.ledger.read(ledger),

@@ -4,10 +4,10 @@ import { MailStore } from '../../outbox/mail.store.js';
 import { VerificationLinkStore } from '../../outbox/verification-link.store.js';
 import { AuditLog } from '../../platform/audit/audit-log.js';
 import type { Query, Session } from '../../platform/database/session.js';
-import { Ledger } from '../order/ledger.js';
 import { needsClick } from '../record/needs-click.js';
 import { LARGE, type StoredWaiter } from '../record/waiter.js';
 import { type MailboxHolder, WaiterStore } from '../record/waiter.store.js';
+import { QueueStore } from '../settings/queue.store.js';
 import type { LeanWaitlist } from '../settings/waitlist.table.js';
 import type { Needs, ReferralFacts } from './command.js';
 import type { Facts } from './facts.js';
@@ -17,7 +17,7 @@ import { RecentReferralStore, type RecentReferrals, type ReferralSource, sourceK
 @Injectable()
 export class FactsReader {
   constructor(
-    private readonly ledger: Ledger,
+    private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
     private readonly recent: RecentReferralStore,
     private readonly deliveries: DeliveryStore,
@@ -40,7 +40,7 @@ export class FactsReader {
     const contacts = needs.flatMap(({ contact }) => contact ?? []);
     const first = needs.reduce((sum, need) => sum + (need.first ?? 0), 0);
     const [waitlist, byId, byUuid, leading, done, taken, joining, subscribers, usedLinks, byLink] = await session.all([
-      this.ledger.lock(waitlistId),
+      this.queues.lock(waitlistId),
       this.waiters.findByIds(waitlistId, [...new Set(ids)]),
       this.waiters.findByUuids(waitlistId, [...new Set(uuids)], LARGE),
       // Other commands of the batch can remove some of the first records by their ids or uuids.
@@ -54,7 +54,7 @@ export class FactsReader {
     ]);
     const credited = new Set(needs.flatMap((need) => (need.canChangeCredit && need.uuids) || []));
     const referred = [...byLink, ...byUuid.filter(({ uuid }) => credited.has(uuid))];
-    // A repeated signup mails again.
+    // A repeated signup of an unverified person may send another verification mail.
     const unverified = taken.flatMap(({ uuid: waiterUuid, emailKey, ...record }) =>
       emailKey !== null && needsClick(waitlist, record) ? [{ waiterUuid, emailKey }] : [],
     );

@@ -1,21 +1,12 @@
-/** The facts that decide a batch of commands, and parts of the decision. */
 import type { Subscriber } from '../../outbox/delivery.store.js';
 import type { Mailed } from '../../outbox/mail.store.js';
 import type { VerificationLinkEntity } from '../../outbox/verification-link.entity.js';
-import type { EventName } from '../../outbox/webhook.entity.js';
-import type { AuditAction } from '../../platform/audit/audit-log.js';
-import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
 import type { RecentReferrals } from './recent-referral.store.js';
 import type { StoredWaiter, Waiter } from '../record/waiter.js';
 import type { MailboxHolder, TakenContact } from '../record/waiter.store.js';
 import type { LeanWaitlist } from '../settings/waitlist.table.js';
 
-/** The records that a command changed, in the order of the command; of a click, the record of the link. */
-export interface Changed {
-  readonly uuids: readonly string[];
-}
-
-/** The waitlist and the records that the commands need, read under the lock. */
+/** The facts that decide a batch of commands: the waitlist and the records that they need, read under the lock. */
 export interface Facts {
   readonly waitlist: LeanWaitlist;
   /** The records that commands name by their ids or uuids, or by links. */
@@ -37,30 +28,4 @@ export interface Facts {
   readonly mailed: Mailed;
   /** The active webhooks of the waitlist. */
   readonly subscribers: readonly Subscriber[];
-}
-
-/** An owner's command that was carried out, for the audit log. */
-export interface OwnerChange {
-  readonly write: OwnerWrite;
-  readonly action: AuditAction;
-  readonly uuids: readonly string[];
-  /** Counts of the response that cannot be read again later. */
-  readonly counts?: { readonly active: number };
-}
-
-/** The `new_signup` of a new record. Its deliveries are made later (signup-deliveries.ts). */
-export interface SignupEvent {
-  readonly number: number;
-  readonly uuid: string;
-  readonly position: number;
-}
-
-/** Another event for webhooks. */
-export interface QueueEvent {
-  readonly number: number;
-  readonly event: EventName;
-  /** The record that the event shows, as it is after the changes. */
-  readonly uuid: string;
-  /** Of `referral_credited`: the record that was referred. */
-  readonly referredUuid: string | null;
 }

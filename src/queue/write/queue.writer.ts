@@ -13,7 +13,15 @@ import { QueueReader } from '../read/queue.reader.js';
 import { contactKeys } from '../record/contact.js';
 import type { Applicant, Found, PersonChanges } from '../record/waiter.js';
 import type { SettingChanges } from '../settings/settings.js';
-import { type Answer, answering, type AnyCommand, BATCH_MAX, type Command, type Exclusive } from './command.js';
+import {
+  type AnyCommand,
+  BATCH_MAX,
+  type Changed,
+  type Command,
+  type Exclusive,
+  type Reply,
+  withReply,
+} from './command.js';
 import { configure, type Configured } from './commands/configure.js';
 import { correct } from './commands/correct.js';
 import { join } from './commands/join.js';
@@ -21,7 +29,7 @@ import { decide } from './decide.js';
 import { DecisionStore } from './decision.store.js';
 import { ExclusiveStores } from './exclusive-stores.js';
 import { FactsReader } from './facts.reader.js';
-import type { Changed, Facts } from './facts.js';
+import type { Facts } from './facts.js';
 import { retryDuplicates } from './retry-duplicates.js';
 import type { Decision } from './state.js';
 
@@ -44,7 +52,7 @@ const JOIN_ATTEMPTS_MAX = 5;
  */
 @Injectable()
 export class QueueWriter implements BeforeApplicationShutdown {
-  private readonly batches = new KeyedBatcher<AnyCommand<Answer>, Answer>(
+  private readonly batches = new KeyedBatcher<AnyCommand<Reply>, Reply>(
     (waitlistId, commands) => this.run(waitlistId, commands),
     {
       name: 'write queue',
@@ -84,8 +92,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
     if (this.isClosed) throw new Problem('SHUTTING_DOWN');
     try {
       return await new Promise<Result>((resolve, reject) => {
-        const answer = this.batches.submit(waitlistId, answering(command, resolve));
-        answer.then((give) => give(), reject);
+        const answered = this.batches.submit(waitlistId, withReply(command, resolve));
+        answered.then((reply) => reply(), reject);
       });
     } catch (error) {
       if (error instanceof Problem && error.code === 'QUEUE_FULL') this.metrics.refusals.inc();
@@ -125,8 +133,8 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /** An exclusive command weighs more than a full batch, so it comes alone. */
-  private async run(waitlistId: number, commands: readonly AnyCommand<Answer>[]): Promise<readonly Outcome<Answer>[]> {
-    const shared: Command<Answer>[] = [];
+  private async run(waitlistId: number, commands: readonly AnyCommand<Reply>[]): Promise<readonly Outcome<Reply>[]> {
+    const shared: Command<Reply>[] = [];
     for (const command of commands) {
       if (command.kind === 'exclusive') return [{ result: await this.runAlone(waitlistId, command) }];
       shared.push(command);
@@ -134,7 +142,7 @@ export class QueueWriter implements BeforeApplicationShutdown {
     return this.carryOut(waitlistId, shared);
   }
 
-  private async runAlone(waitlistId: number, { deadlineMs, run }: Exclusive<Answer>): Promise<Answer> {
+  private async runAlone(waitlistId: number, { deadlineMs, run }: Exclusive<Reply>): Promise<Reply> {
     return this.database.pipelinedTransaction((session) => run(session, waitlistId, this.stores), {
       deadlineMs,
       onRetry: this.metrics.onRetry,
@@ -142,26 +150,23 @@ export class QueueWriter implements BeforeApplicationShutdown {
   }
 
   /** A batch that fails as a whole is carried out one by one, so that only the command at fault fails. */
-  private async carryOut(
-    waitlistId: number,
-    commands: readonly Command<Answer>[],
-  ): Promise<readonly Outcome<Answer>[]> {
+  private async carryOut(waitlistId: number, commands: readonly Command<Reply>[]): Promise<readonly Outcome<Reply>[]> {
     try {
       return await retryDuplicates(this.metrics.onRetry, () => this.commit(waitlistId, commands));
     } catch (error) {
       if (commands.length === 1 || error instanceof Problem) return commands.map(() => ({ error }));
-      const outcomes: Outcome<Answer>[] = [];
+      const outcomes: Outcome<Reply>[] = [];
       for (const command of commands) {
         const [outcome] = await this.carryOut(waitlistId, [command]);
-        outcomes.push(outcome as Outcome<Answer>);
+        outcomes.push(outcome as Outcome<Reply>);
         if (outcome && 'error' in outcome && isUnavailable(outcome.error)) break;
       }
       // If the database is unavailable, the remaining commands get the same error without waiting for it.
-      return commands.map((_, index) => outcomes[index] ?? (outcomes.at(-1) as Outcome<Answer>));
+      return commands.map((_, index) => outcomes[index] ?? (outcomes.at(-1) as Outcome<Reply>));
     }
   }
 
-  private async commit(waitlistId: number, commands: readonly Command<Answer>[]): Promise<readonly Outcome<Answer>[]> {
+  private async commit(waitlistId: number, commands: readonly Command<Reply>[]): Promise<readonly Outcome<Reply>[]> {
     const start = performance.now();
     // A command with a deadline is alone in its batch.
     const deadlineMs = commands[0]?.deadlineMs;
@@ -183,12 +188,12 @@ export class QueueWriter implements BeforeApplicationShutdown {
     return outcomes;
   }
 
-  /** Wakes those that have work after the commit. */
+  /** Wakes the background tasks that have work after the commit. */
   private wake({ waitlist, erased, signups, events, mails }: Decision, { subscribers }: Facts): void {
     if (erased.length > 0) this.writeAheadLog.empty();
     const isSignupWanted = webhookIdsFor(subscribers, 'new_signup').length > 0;
-    if (signups.length > 0 && isSignupWanted) this.signal.onSignups(waitlist.id);
-    if (events.length > 0) this.signal.onDeliveries(subscribers.map(({ id }) => id));
-    if (mails.length > 0) this.signal.onMails();
+    if (signups.length > 0 && isSignupWanted) this.signal.wakeForSignups(waitlist.id);
+    if (events.length > 0) this.signal.wakeForDeliveries(subscribers.map(({ id }) => id));
+    if (mails.length > 0) this.signal.wakeForMails();
   }
 }

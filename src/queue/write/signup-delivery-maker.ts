@@ -32,7 +32,7 @@ export class SignupDeliveryMaker {
     tasks: BackgroundTasks,
   ) {
     for (const task of [this.making, this.polling]) tasks.add(task, 'could not make the events of signups yet');
-    signal.onSignups = (waitlistId) => this.wake([waitlistId]);
+    signal.wakeForSignups = (waitlistId) => this.wake([waitlistId]);
   }
 
   private wake(waitlistIds: readonly number[]): void {
@@ -62,6 +62,6 @@ export class SignupDeliveryMaker {
     this.waitlists.delete(waitlistId);
     const { webhookIds, hasMore } = await this.deliveries.makeFirst(waitlistId);
     if (hasMore) this.waitlists.add(waitlistId);
-    this.signal.onDeliveries(webhookIds);
+    this.signal.wakeForDeliveries(webhookIds);
   }
 }

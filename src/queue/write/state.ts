@@ -1,15 +1,43 @@
 import type { VerificationLinkEntity } from '../../outbox/verification-link.entity.js';
 import type { NewMail } from '../../outbox/mail.store.js';
 import type { EventName } from '../../outbox/webhook.entity.js';
+import type { AuditAction } from '../../platform/audit/audit-log.js';
+import type { OwnerWrite } from '../../platform/idempotency/owner-write.js';
 import { LedgerChanges } from '../order/ledger-changes.js';
 import { rankKey } from '../order/rank-key.js';
 import type { RecentReferral } from './recent-referral.store.js';
 import type { StoredWaiter, Waiter } from '../record/waiter.js';
 import type { Correction, MailboxHolder, Removal, TakenContact } from '../record/waiter.store.js';
-import type { Facts, OwnerChange, QueueEvent, SignupEvent } from './facts.js';
+import type { Facts } from './facts.js';
 
 /** The record that has an email or a phone, with the columns that decide whether a repeated signup gets a mail. */
 export type Taken = Omit<TakenContact, 'phoneKey'>;
+
+/** An owner's command that was carried out, for the audit log. */
+export interface OwnerChange {
+  readonly write: OwnerWrite;
+  readonly action: AuditAction;
+  readonly uuids: readonly string[];
+  /** Counts of the response that cannot be read again later. */
+  readonly counts?: { readonly active: number };
+}
+
+/** The `new_signup` of a new record. Its deliveries are made later (signup-deliveries.ts). */
+export interface SignupEvent {
+  readonly number: number;
+  readonly uuid: string;
+  readonly position: number;
+}
+
+/** Another event for webhooks. */
+export interface QueueEvent {
+  readonly number: number;
+  readonly event: EventName;
+  /** The record that the event shows, as it is after the changes. */
+  readonly uuid: string;
+  /** Of `referral_credited`: the record that was referred. */
+  readonly referredUuid: string | null;
+}
 
 export type State = ReturnType<typeof stateOf>;
 
@@ -29,7 +57,10 @@ export function stateOf(facts: Facts) {
     waitlist: changed,
     /** The records by id, as the commands leave them; without those that are erased. */
     records: new Map(known.map((record) => [record.id, record])),
-    /** The rank keys under which `ledger` counts moved records, by id: stored ones, or of a click, the first. */
+    /**
+     * The rank key under which `ledger` counts each moved record, by id: its stored key, or the first key of a pending
+     * record that entered the queue in this batch.
+     */
     countedRankKeys: new Map<number, number>(),
     // Indexes of the facts, as the commands leave them.
     done,
@@ -45,7 +76,7 @@ export function stateOf(facts: Facts) {
     mailboxHolders: holdersOf(mailboxes),
     referralCounts: new Map(recent),
     hasSubscribers: subscribers.length > 0,
-    /** The uuids of the records that a join does not mail, or not again. */
+    /** The uuids of records that joins of this batch must not mail (again). */
     mailed: new Set(mailed.records),
     fullNetworks: mailed.networks,
     // The decision so far.

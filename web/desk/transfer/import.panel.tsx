@@ -67,62 +67,20 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
 
   function body() {
     if (run?.state === 'running') return <Running file={run.file} isDryRun={run.isDryRun} progress={run.progress} />;
-    if (run?.state === 'failed')
-      return (
-        <>
-          <FileLine file={run.file} />
-          <ProblemAlert error={run.error} onRetry={() => start(run.file, run.isDryRun, null)} />
-          <Again onClick={chooseAnother} />
-        </>
-      );
-    if (run?.state === 'done' && run.isDryRun)
-      return (
-        <>
-          <FileLine file={run.file} />
-          <Report report={run.report} isDryRun waitlist={waitlist} />
-          <Group>
-            {run.report.imported > 0 && (
-              <Button onClick={() => start(run.file, false, run.report)}>
-                Import {countPeople(run.report.imported)}
-              </Button>
-            )}
-            <Again onClick={chooseAnother} />
-          </Group>
-        </>
-      );
-    if (run?.state === 'done')
-      return (
-        <>
-          <FileLine file={run.file} />
-          <Report report={run.report} isDryRun={false} waitlist={waitlist} />
-          <Again onClick={chooseAnother} />
-        </>
-      );
-    if (latest.data?.state === 'running')
-      return (
-        <Stack gap={4}>
-          <Text size="sm" role="status">
-            An import is running. You may leave this page: the import goes on, and its report will appear here.
-          </Text>
-          <Progress.Root size="lg">
-            <Progress.Section value={100} animated aria-label="An import is running" />
-          </Progress.Root>
-        </Stack>
-      );
-    if (chosen)
-      return (
-        <>
-          <FileLine file={chosen.file} />
-          <HeadTable head={chosen.head} />
-          <Group>
-            <Button onClick={() => start(chosen.file, true, null)}>Check the file</Button>
-            <Again onClick={chooseAnother} />
-          </Group>
-          <Text size="sm" c="dimmed">
-            The check reads every line and changes nothing.
-          </Text>
-        </>
-      );
+    if (run?.state === 'failed') {
+      const retry = () => start(run.file, run.isDryRun, null);
+      return <Failed file={run.file} error={run.error} onRetry={retry} onAgain={chooseAnother} />;
+    }
+    if (run?.state === 'done') {
+      const { file, report } = run;
+      const done = { file, report, waitlist, onAgain: chooseAnother };
+      return run.isDryRun ? <Checked {...done} onImport={() => start(file, false, report)} /> : <Imported {...done} />;
+    }
+    if (latest.data?.state === 'running') return <RunningOutOfSight />;
+    if (chosen) {
+      const check = () => start(chosen.file, true, null);
+      return <Chosen file={chosen.file} head={chosen.head} onCheck={check} onAgain={chooseAnother} />;
+    }
     return (
       <>
         <Drop onFile={(file) => void choose(file)} onRefusal={setRefusal} />
@@ -228,6 +186,76 @@ function Running({ file, isDryRun, progress }: { file: File; isDryRun: boolean; 
             : 'You may leave this page: the import goes on, and its report will appear here.'}
         </Text>
       )}
+    </>
+  );
+}
+
+/** The import of another window, or one whose connection broke. */
+function RunningOutOfSight() {
+  return (
+    <Stack gap={4}>
+      <Text size="sm" role="status">
+        An import is running. You may leave this page: the import goes on, and its report will appear here.
+      </Text>
+      <Progress.Root size="lg">
+        <Progress.Section value={100} animated aria-label="An import is running" />
+      </Progress.Root>
+    </Stack>
+  );
+}
+
+function Failed(props: { file: File; error: unknown; onRetry: () => void; onAgain: () => void }) {
+  return (
+    <>
+      <FileLine file={props.file} />
+      <ProblemAlert error={props.error} onRetry={props.onRetry} />
+      <Again onClick={props.onAgain} />
+    </>
+  );
+}
+
+interface DoneProps {
+  file: File;
+  report: ImportReport;
+  waitlist: Waitlist;
+  onAgain: () => void;
+}
+
+function Checked({ file, report, waitlist, onAgain, onImport }: DoneProps & { onImport: () => void }) {
+  return (
+    <>
+      <FileLine file={file} />
+      <Report report={report} isDryRun waitlist={waitlist} />
+      <Group>
+        {report.imported > 0 && <Button onClick={onImport}>Import {countPeople(report.imported)}</Button>}
+        <Again onClick={onAgain} />
+      </Group>
+    </>
+  );
+}
+
+function Imported({ file, report, waitlist, onAgain }: DoneProps) {
+  return (
+    <>
+      <FileLine file={file} />
+      <Report report={report} isDryRun={false} waitlist={waitlist} />
+      <Again onClick={onAgain} />
+    </>
+  );
+}
+
+function Chosen(props: { file: File; head: FileHead; onCheck: () => void; onAgain: () => void }) {
+  return (
+    <>
+      <FileLine file={props.file} />
+      <HeadTable head={props.head} />
+      <Group>
+        <Button onClick={props.onCheck}>Check the file</Button>
+        <Again onClick={props.onAgain} />
+      </Group>
+      <Text size="sm" c="dimmed">
+        The check reads every line and changes nothing.
+      </Text>
     </>
   );
 }

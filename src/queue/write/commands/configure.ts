@@ -21,6 +21,7 @@ export interface Configured {
  * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`
  */
 export function configure(changes: SettingChanges, write: OwnerWrite): Exclusive<Configured> {
+  // Outside `run`, so that a retry after a lost commit returns the number of the first attempt.
   let recordsMoved = 0;
   return {
     kind: 'exclusive',

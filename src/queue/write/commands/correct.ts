@@ -7,8 +7,7 @@ import { spotsAfter } from '../../order/rank-key.js';
 import type { ContactKeys, PersonChanges, StoredWaiter } from '../../record/waiter.js';
 import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
 import { changeCredit, markVerified } from '../credit.js';
-import type { Changed } from '../facts.js';
-import { type Command, weightOf } from '../command.js';
+import { type Changed, type Command, weightOf } from '../command.js';
 import { addHolder, mailLink, recordOf, rerank, setColumns, type State, type Taken } from '../state.js';
 
 /** The record to correct, and its changes. */
@@ -62,7 +61,7 @@ function change(state: State, { uuid, changes, keys, region }: CorrectionRequest
   if (changes.spotsToAdvance !== undefined) advance(state, id, changes.spotsToAdvance);
   if (changes.credit !== undefined) decideCredit(state, id, changes.credit);
   if (changes.verified === true) markVerified(state, id);
-  // Takes back neither the place nor the credit that the verification gave.
+  // The record keeps the position and the credit that the verification gave.
   if (changes.verified === false) setColumns(state, id, { verified: false });
   const after = records.get(id) as StoredWaiter;
   replace(takenEmails, record.emailKey, after.emailKey, after);
@@ -89,7 +88,9 @@ function notReferred(): Problem {
   return Problem.ruleBroken([{ field: 'credit', rule: 'known', message }]);
 }
 
-/** Ends the links to the old email. The new email is not verified, unless the owner says so; place and credit stay. */
+/**
+ * Ends the links to the old email. The new email is not verified, unless the owner says so; position and credit stay.
+ */
 function changeEmail(state: State, id: number, isVerified: boolean): void {
   const record = { ...(state.records.get(id) as StoredWaiter), verified: isVerified };
   state.changedEmails.push(record.uuid);

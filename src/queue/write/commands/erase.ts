@@ -1,6 +1,5 @@
 import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
-import type { Command } from '../command.js';
-import type { Changed } from '../facts.js';
+import type { Changed, Command } from '../command.js';
 import { emit, idsOf, type State } from '../state.js';
 
 /**

@@ -1,7 +1,6 @@
 import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
 import type { StoredWaiter } from '../../record/waiter.js';
-import { BATCH_MAX, type Command, type Needs } from '../command.js';
-import type { Changed } from '../facts.js';
+import { BATCH_MAX, type Changed, type Command, type Needs } from '../command.js';
 import { emit, idsOf, type State } from '../state.js';
 
 /** For an offboarding of more records than a batch has: its events can have 32 MB of payloads, 20,000 deliveries. */

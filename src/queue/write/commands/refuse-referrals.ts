@@ -16,13 +16,14 @@ export interface Refused {
  * that an import brought as a number included. Later referrals are judged as any other.
  */
 export function refuseReferrals(token: string, write: OwnerWrite): Exclusive<Refused> {
+  // Outside `run`, so that a retry after a lost commit returns the number of the first attempt.
   let refused = 0;
   return {
     kind: 'exclusive',
     deadlineMs: REFUSAL_MAX_MS,
-    async run(session, waitlistId, { ledger, waiters, audit, writes }) {
+    async run(session, waitlistId, { queues, ledger, waiters, audit, writes }) {
       const [waitlist, done, [referrer], named] = await session.all([
-        ledger.lock(waitlistId),
+        queues.lock(waitlistId),
         audit.findDone([write.id]),
         waiters.findReferrers(waitlistId, [token]),
         waiters.countRefusable(waitlistId, token),

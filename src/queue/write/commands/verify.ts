@@ -1,7 +1,6 @@
 import { Problem } from '../../../platform/problems/problem.js';
-import type { Command } from '../command.js';
+import type { Changed, Command } from '../command.js';
 import { markVerified } from '../credit.js';
-import type { Changed } from '../facts.js';
 import { recordOf, type State } from '../state.js';
 
 /**

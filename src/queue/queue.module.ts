@@ -8,6 +8,7 @@ import { ErasedWaiterEntity } from './record/erased-waiter.entity.js';
 import { QueueImporter } from './import/importer.js';
 import { ImportRunEntity } from './import/import-run.entity.js';
 import { ImportRunStore } from './import/import-run.store.js';
+import { CrowdedPositions } from './read/crowded-positions.js';
 import { ListingStore } from './read/listing.store.js';
 import { MaintenanceStore } from './maintenance/maintenance.store.js';
 import { QueueAuditor } from './maintenance/auditor.js';
@@ -59,6 +60,7 @@ const ENTRY_POINTS = [
     QueueStore,
     WaiterStore,
     ListingStore,
+    CrowdedPositions,
     BucketStore,
     DayStore,
     Ledger,

@@ -541,7 +541,10 @@ function isNarrow(step: string, { sql, parameters }: Statement): boolean {
   const isDerived = /^(ALL <derived\d+> |SCAN (counted|s|step|wider)$)/.test(step);
   if (isDerived && / LIMIT (1\) (n|wider) |\?\)\s(AS counted$|w LEFT JOIN |\s*SELECT id, ))/.test(sql)) return true;
   // Its SELECT is judged in a step of its own.
-  if (/^(ALL <derived\d+> |SCAN (numbered|\(subquery-\d+\))$)/.test(step) && /\) numbered WHERE seq IN \(/.test(sql))
+  if (
+    /^(ALL <derived\d+> |SCAN (counted|numbered|\(subquery-\d+\))$)/.test(step) &&
+    /\) numbered WHERE seq IN \(/.test(sql)
+  )
     return true;
   // Constant rows are values in the statement.
   if (/^(ALL|index|SCAN(?! (\d+ )?CONSTANT ROW)) /.test(step)) return false;

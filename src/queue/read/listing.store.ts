@@ -7,6 +7,9 @@ import { leafOf, QUEUE_AXIS } from '../order/counters.js';
 import { LARGE, type PageRequest, type RecordKey, type StoredWaiter } from '../record/waiter.js';
 import { CREDIT_CODES, CREDITS, STATUS_CODES, WaiterEntity } from '../record/waiter.entity.js';
 
+/** Records that the embedded database numbers for the positions of a page: some ten milliseconds. */
+const NUMBERED_MAX = 10_000;
+
 /** Which records a listing has, and in which order. */
 export interface Listing extends Pick<PageRequest, 'status' | 'credit' | 'referredBy' | 'keys' | 'order'> {
   /** Only records whose `emailKey` begins with this, in the order of that key; null for all. */
@@ -102,17 +105,21 @@ export class ListingStore {
   }
 
   /**
-   * How many active records are before each of these in its narrowest bucket, by `seq`. The database counts, because an
-   * import can put a whole waitlist into one bucket.
+   * How many active records are before each of these in its narrowest bucket, by `seq`. The database counts, because
+   * an import can put a whole waitlist into one bucket. The embedded one blocks the event loop meanwhile, so records
+   * beyond {@link NUMBERED_MAX} are missing there.
    */
   findAhead(waitlistId: number, records: readonly StoredWaiter[]): Query<ReadonlyMap<number, number>> {
     if (records.length === 0) return known(new Map());
     const buckets = [...new Set(records.map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey)))];
+    const { dialect } = this.database;
     return select<{ seq: number; ahead: number }, ReadonlyMap<number, number>>(
       `SELECT seq, ahead FROM (
-         SELECT seq, ROW_NUMBER() OVER (PARTITION BY rank_bucket ORDER BY rank_key, seq DESC) - 1 AS ahead
-         FROM waiter ${this.database.dialect.byIndex('waiter_order')}
-         WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND rank_bucket IN (${placeholders(buckets.length)})
+         SELECT seq, ROW_NUMBER() OVER (PARTITION BY rank_bucket ORDER BY rank_key, seq DESC) - 1 AS ahead FROM (
+           SELECT rank_bucket, rank_key, seq FROM waiter ${dialect.byIndex('waiter_order')}
+           WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND rank_bucket IN (${placeholders(buckets.length)})
+           ${dialect.isEmbedded ? `ORDER BY rank_bucket, rank_key, seq DESC LIMIT ${NUMBERED_MAX}` : ''}
+         ) counted
        ) numbered WHERE seq IN (${placeholders(records.length)})`,
       [waitlistId, ...buckets, ...records.map(({ seq }) => seq)],
       (rows) => new Map(rows.map(({ seq, ahead }) => [seq, Number(ahead)])),

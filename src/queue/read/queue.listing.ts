@@ -4,10 +4,11 @@ import { known, type Session, together, type Transaction } from '../../platform/
 import { fairQueue } from '../../platform/limits/bounded-queue.js';
 import { BucketStore } from '../order/bucket.store.js';
 import { type Axis, firstKeyOf, JOINED_AXES, leafOf, QUEUE_AXIS, REFERRED_AXIS, totalOf } from '../order/counters.js';
+import { CrowdedPositions } from './crowded-positions.js';
 import { type Listing, ListingStore, type Window } from './listing.store.js';
 import { QueueStore } from '../settings/queue.store.js';
 import type { Credit, Page, PageRequest, Search, StoredWaiter, Waiter } from '../record/waiter.js';
-import { MissingBucketError, WaiterStore } from '../record/waiter.store.js';
+import { CROWDED, MissingBucketError, WaiterStore } from '../record/waiter.store.js';
 import type { LeanWaitlist } from '../settings/waitlist.table.js';
 
 /** Pages of one waitlist that may wait. More would exceed the deadline if each listed a hundred thousand referrals. */
@@ -31,6 +32,7 @@ export class QueueListing {
     private readonly listings: ListingStore,
     private readonly buckets: BucketStore,
     private readonly waiters: WaiterStore,
+    private readonly positions: CrowdedPositions,
   ) {
     // Pages take at most half of the connections, so that slow ones do not delay signups and lookups.
     const runsMax = Math.ceil(database.connectionsMax / 2);
@@ -159,17 +161,22 @@ export class QueueListing {
     session: Transaction,
     waitlist: Pick<LeanWaitlist, 'id' | 'active'>,
     records: readonly StoredWaiter[],
-  ): Promise<Waiter[]> {
+  ): Promise<readonly Waiter[]> {
     const active = records.filter(({ status }) => status === 'waiting');
     const leaves = active.map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey));
-    const [before, ahead] = await session.commit([
+    const queries = [
       this.buckets.findBefore(waitlist.id, QUEUE_AXIS, [...new Set(leaves)]),
       this.listings.findAhead(waitlist.id, active),
-    ]);
-    return records.map((record) => {
+    ] as const;
+    const { isEmbedded } = this.database.dialect;
+    const [before, ahead] = await (isEmbedded ? session.all(queries) : session.commit(queries));
+    const waiters = records.map((record) => {
+      if (isEmbedded && record.status === 'waiting' && !ahead.has(record.seq))
+        return withPosition(record, waitlist, CROWDED);
       const position = (before.get(leafOf(QUEUE_AXIS, record.rankKey)) ?? NaN) + (ahead.get(record.seq) ?? NaN);
       return withPosition(record, waitlist, position);
     });
+    return this.positions.complete(session, waitlist.id, waiters);
   }
 
   /** Where a page starts, from the counters where possible, without reading the records before. Null beyond the end. */

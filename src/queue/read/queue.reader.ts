@@ -3,10 +3,12 @@ import { Semaphore } from 'async-mutex';
 import type { Outcome } from '../../platform/limits/batcher.js';
 import { KeyedBatcher } from '../../platform/limits/keyed-batcher.js';
 import { Database } from '../../platform/database/database.js';
+import { type Query, together } from '../../platform/database/session.js';
 import { isInternational } from '../../platform/contract/phone.js';
 import { Problem } from '../../platform/problems/problem.js';
 import { finderByContact, nonBlank } from '../record/contact.js';
 import { QueueStore } from '../settings/queue.store.js';
+import { CrowdedPositions, type Reading } from './crowded-positions.js';
 import { type ContactKeys, NO_CONTACT, type StoredWaiter, type Waiter } from '../record/waiter.js';
 import { CROWDED, WaiterStore } from '../record/waiter.store.js';
 import type { LeanWaitlist, ShownWaitlist } from '../settings/waitlist.table.js';
@@ -26,39 +28,33 @@ interface LookedUp {
 const LOOKUPS_MAX = 64;
 /** Lookups of one waitlist that may wait; over all, the connections of clients bound them. */
 const LOOKUPS_WAITING_MAX = 10_000;
-/**
- * A lookup counts the records before it in one bucket. An import can put a whole waitlist into one, so a batch counts
- * no more than this for each lookup.
- */
-const COUNTED_MAX = 1_000;
-const CROWDED_WAITING_MAX = 256;
+/** In the crowded lane: later, the callers have got 503. */
+const CROWDED_DEADLINE_MS = 4_000;
 
 /**
  * Finds records with their positions at the time of reading. Lookups have two lanes. In the first, those of one
- * waitlist that arrive together share a round trip. One that would count more than {@link COUNTED_MAX} records is
- * repeated in the crowded lane, in small batches. There the waitlists take turns, so crowded waitlists delay only each
- * other.
+ * waitlist that arrive together share a round trip. Those in crowded buckets are repeated in the second, on connections
+ * of its own: waitlists take turns, and the lookups of one share a scan, so crowded waitlists delay only each other.
  */
 @Injectable()
 export class QueueReader {
-  private readonly lookups = new KeyedBatcher<Lookup, LookedUp | null>(
-    (waitlistId, batch) => this.lookupRuns.runExclusive(() => this.lookUp(waitlistId, batch, COUNTED_MAX)),
-    { name: 'look up positions', batchMax: LOOKUPS_MAX, waitingMax: LOOKUPS_WAITING_MAX, runsMax: 1 },
+  private readonly lookups = this.lane('look up positions', (waitlistId, batch) =>
+    this.lookupRuns.runExclusive(() => this.lookUp(waitlistId, batch)),
   );
-  private readonly crowded = new KeyedBatcher<Lookup, LookedUp | null>(
-    (waitlistId, batch) => this.crowdedRuns.runExclusive(() => this.lookUp(waitlistId, batch)),
-    { name: 'count positions', batchMax: 1, waitingMax: CROWDED_WAITING_MAX, runsMax: 1 },
+  private readonly crowded = this.lane('count positions', (waitlistId, batch) =>
+    this.crowdedRuns.runExclusive(() => this.inCrowd((reading) => this.lookUp(waitlistId, batch, reading))),
   );
   // Both are first come, first served. Signups need the other connections.
   /** Half of the connections. */
   private readonly lookupRuns: Semaphore;
-  /** A fifth of the connections. */
+  /** One connection more for each five. */
   private readonly crowdedRuns: Semaphore;
 
   constructor(
     private readonly database: Database,
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
+    private readonly positions: CrowdedPositions,
   ) {
     this.lookupRuns = new Semaphore(Math.ceil(database.connectionsMax / 2));
     this.crowdedRuns = new Semaphore(Math.ceil(database.connectionsMax / 5));
@@ -79,7 +75,12 @@ export class QueueReader {
 
   /** The records with these uuids, whole, in the order of `uuids`; without those that the waitlist does not have. */
   async findByUuids(waitlistId: number, uuids: readonly string[]): Promise<Waiter[]> {
-    const found = await this.database.one(this.waiters.findByUuids(waitlistId, uuids));
+    const query = this.waiters.findByUuids(waitlistId, uuids);
+    let found: readonly Waiter[] = await this.database.one(query);
+    if (found.some(isCrowded))
+      found = await this.crowdedRuns.runExclusive(() =>
+        this.inCrowd(async (reading) => this.positions.complete(reading, waitlistId, await reading.one(query))),
+      );
     const byUuid = new Map(found.map((waiter) => [waiter.uuid, waiter]));
     return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
   }
@@ -113,34 +114,62 @@ export class QueueReader {
     return lookedUp as LookedUp;
   }
 
+  /** A {@link KeyedBatcher} of lookups, by waitlist. */
+  private lane(name: string, run: (waitlistId: number, lookups: Lookup[]) => Promise<Outcome<LookedUp | null>[]>) {
+    return new KeyedBatcher(run, { name, batchMax: LOOKUPS_MAX, waitingMax: LOOKUPS_WAITING_MAX, runsMax: 1 });
+  }
+
+  /** Reads on a connection of its own, within a deadline. @throws Problem `OVERLOADED` */
+  private async inCrowd<Result>(read: (reading: Reading) => Promise<Result>): Promise<Result> {
+    const until = performance.now() + CROWDED_DEADLINE_MS;
+    const snapshot = await this.database.openSnapshot();
+    const one = async <Found>(query: Query<Found>): Promise<Found> => {
+      if (performance.now() > until) throw new Problem('OVERLOADED');
+      return snapshot.one(query);
+    };
+    try {
+      return await read({ one });
+    } finally {
+      await snapshot.close();
+    }
+  }
+
   /**
-   * Null where a lookup would have to count more than `countedMax`. If one record is damaged, the lookups are repeated
-   * one by one, so that the others succeed.
+   * Null for a lookup in a crowded bucket, unless `crowd` is given to count there. If one record is damaged, the
+   * lookups are repeated one by one, so that the others succeed.
    */
   private async lookUp(
     waitlistId: number,
     lookups: readonly Lookup[],
-    countedMax?: number,
+    crowd?: Reading,
   ): Promise<Outcome<LookedUp | null>[]> {
     const contacts = lookups.map(({ keys }) => keys);
     const uuids = lookups.flatMap(({ uuid }) => uuid ?? []);
     try {
-      const [waitlist, found, foundByUuid] = await this.database.all([
-        this.queues.findShown(waitlistId),
-        this.waiters.findByContacts(waitlistId, contacts, countedMax),
-        this.waiters.findByUuids(waitlistId, uuids, [], countedMax),
-      ]);
-      const findByContact = finderByContact(found);
-      const byUuid = new Map(foundByUuid.map((waiter) => [waiter.uuid, waiter]));
+      const [waitlist, byContact, byUuid] = await (crowd ?? this.database).one(
+        together([
+          this.queues.findShown(waitlistId),
+          this.waiters.findByContacts(waitlistId, contacts),
+          this.waiters.findByUuids(waitlistId, uuids),
+        ]),
+      );
+      const read = [...byContact, ...byUuid];
+      const found = crowd ? await this.positions.complete(crowd, waitlistId, read) : read;
+      const findByContact = finderByContact(found.slice(0, byContact.length));
+      const withUuid = new Map(found.slice(byContact.length).map((waiter) => [waiter.uuid, waiter]));
       return lookups.map(({ keys, uuid }) => {
-        const waiter = uuid === null ? findByContact(keys) : (byUuid.get(uuid) ?? null);
-        return { result: waiter?.priority === CROWDED ? null : { waitlist, waiter } };
+        const waiter = uuid === null ? findByContact(keys) : (withUuid.get(uuid) ?? null);
+        return { result: waiter && isCrowded(waiter) ? null : { waitlist, waiter } };
       });
     } catch (error) {
       if (lookups.length === 1 || error instanceof Problem) return lookups.map(() => ({ error }));
       const outcomes: Outcome<LookedUp | null>[] = [];
-      for (const lookup of lookups) outcomes.push(...(await this.lookUp(waitlistId, [lookup], countedMax)));
+      for (const lookup of lookups) outcomes.push(...(await this.lookUp(waitlistId, [lookup], crowd)));
       return outcomes;
     }
   }
+}
+
+function isCrowded({ priority }: Waiter): boolean {
+  return priority === CROWDED;
 }

@@ -5,7 +5,7 @@ import { known, mapped, type Query, select, together, write } from '../../platfo
 import type { Row, Table } from '../../platform/database/table.js';
 import { beforeInSql } from '../order/bucket.store.js';
 import type { Corrected } from './corrected-columns.js';
-import { QUEUE_AXIS } from '../order/counters.js';
+import { leafOf, QUEUE_AXIS } from '../order/counters.js';
 import { ErasedWaiterEntity } from './erased-waiter.entity.js';
 import { RANK_BASE } from '../order/rank-key.js';
 import { type ContactKeys, type Credit, LARGE, type Status, type StoredWaiter, type Waiter } from './waiter.js';
@@ -19,7 +19,12 @@ const REFERRED_TABLES = ['waiter', 'erased_waiter'];
 /** The credits that a refusal changes. */
 const REFUSABLE = [CREDIT_CODES.credited, CREDIT_CODES.awaiting_verification, CREDIT_CODES.withheld];
 
-/** Instead of a position: the record's narrowest bucket has too many records to count. */
+/**
+ * A position is the records before a bucket and those counted within it. An import can put a whole waitlist into one
+ * bucket, so a statement for many records counts in no bucket that has more than this.
+ */
+const COUNTED_MAX = 1_000;
+/** Instead of a position in a bucket that has more: `CrowdedPositions` counts it. */
 export const CROWDED = -1;
 
 type Without = typeof LARGE | readonly [];
@@ -69,24 +74,14 @@ export class WaiterStore {
     this.tombstones = database.table(ErasedWaiterEntity);
   }
 
-  /**
-   * Each record that one of the keys matches. Its position is {@link CROWDED} if its bucket has more than `countedMax`
-   * records.
-   */
-  findByContacts(waitlistId: number, contacts: readonly ContactKeys[], countedMax?: number): Query<Waiter[]> {
-    return this.byContacts(contacts, (column, keys, hint) =>
-      this.findWhere(waitlistId, `w.${column}`, keys, hint, [], countedMax),
-    );
+  /** Each record that one of the keys matches. Its position may be {@link CROWDED}. */
+  findByContacts(waitlistId: number, contacts: readonly ContactKeys[]): Query<Waiter[]> {
+    return this.byContacts(contacts, (column, keys, hint) => this.findWhere(waitlistId, `w.${column}`, keys, hint));
   }
 
-  findByUuids(
-    waitlistId: number,
-    uuids: readonly string[],
-    without: Without = [],
-    countedMax?: number,
-  ): Query<Waiter[]> {
-    const hint = this.database.dialect.byIndex('waiter_uuid');
-    return this.findWhere(waitlistId, 'w.uuid', uuids, hint, without, countedMax);
+  /** The records with these uuids. Positions may be {@link CROWDED}. */
+  findByUuids(waitlistId: number, uuids: readonly string[], without: Without = []): Query<Waiter[]> {
+    return this.findWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'), without);
   }
 
   /** The records with these uuids, with `metadata` and `answers`, without their positions. */
@@ -94,7 +89,7 @@ export class WaiterStore {
     return this.findStoredWhere(waitlistId, 'w.uuid', uuids, this.database.dialect.byIndex('waiter_uuid'));
   }
 
-  /** The records that links of verification mails name, without `metadata` and `answers`. */
+  /** The records that links name, without `metadata` and `answers`. Positions may be {@link CROWDED}. */
   findByLinks(waitlistId: number, tokenHashes: readonly string[]): Query<Waiter[]> {
     if (tokenHashes.length === 0) return known([]);
     return select<Row, Waiter[]>(
@@ -103,6 +98,28 @@ export class WaiterStore {
        WHERE w.waitlist_id = ? AND l.token_hash IN (${placeholders(tokenHashes.length)})`,
       [waitlistId, ...tokenHashes],
       (rows) => rows.map((row) => Object.assign(this.waiters.read(row), { priority: priorityOf(row) })),
+    );
+  }
+
+  /**
+   * How many active records of a rank key have a `seq` between two others, at most `max`, from the highest down; and
+   * the lowest of them.
+   */
+  countStep(
+    waitlistId: number,
+    rankKey: number,
+    below: number,
+    above: number,
+    max: number,
+  ): Query<{ readonly count: number; readonly last: number }> {
+    return select<{ amount: number; last: number }, { readonly count: number; readonly last: number }>(
+      `SELECT COUNT(*) AS amount, MIN(seq) AS last FROM (
+         SELECT seq FROM waiter ${this.database.dialect.byIndex('waiter_order')}
+         WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND rank_bucket = ? AND rank_key = ? AND seq < ? AND seq > ?
+         ORDER BY seq DESC LIMIT ?
+       ) step`,
+      [waitlistId, leafOf(QUEUE_AXIS, rankKey), rankKey, below, above, max],
+      ([row]) => ({ count: Number(row?.amount), last: Number(row?.last) }),
     );
   }
 
@@ -116,7 +133,7 @@ export class WaiterStore {
     );
   }
 
-  /** The records with these ids, without `metadata` and `answers`. */
+  /** The records with these ids, without `metadata` and `answers`. Positions may be {@link CROWDED}. */
   findByIds(waitlistId: number, ids: readonly number[]): Query<Waiter[]> {
     return this.findWhere(waitlistId, 'w.id', ids, this.database.dialect.byId(), LARGE);
   }
@@ -358,11 +375,10 @@ export class WaiterStore {
     values: readonly (string | number)[],
     hint: string,
     without: Without = [],
-    countedMax?: number,
   ): Query<Waiter[]> {
     if (values.length === 0) return known([]);
     return select<Row, Waiter[]>(
-      `SELECT ${this.waiters.select('w', without)}, ${this.prioritySql(countedMax)} AS priority FROM waiter w ${hint}
+      `SELECT ${this.waiters.select('w', without)}, ${this.prioritySql()} AS priority FROM waiter w ${hint}
        WHERE w.waitlist_id = ? AND ${column} IN (${placeholders(values.length)})`,
       [waitlistId, ...values],
       (rows) => rows.map((row) => Object.assign(this.waiters.read(row), { priority: priorityOf(row) })),
@@ -387,17 +403,15 @@ export class WaiterStore {
   }
 
   /**
-   * The position. An offboarded record keeps the one that it had, and a pending one comes after all active ones.
-   * An import can put many records into one bucket. So the SQL first checks whether the bucket has more than
-   * `countedMax`; if so, it returns {@link CROWDED} and does not count.
+   * The position. An offboarded record keeps the one that it had, and a pending one comes after all active ones. So
+   * that nothing is counted in a crowded bucket, the SQL first looks for one record more than {@link COUNTED_MAX}.
    */
-  private prioritySql(countedMax?: number): string {
+  private prioritySql(): string {
     const inBucket = (alias: string) => `FROM waiter ${alias} ${this.database.dialect.byIndex('waiter_order')}
       WHERE ${alias}.waitlist_id = w.waitlist_id AND ${alias}.status = ${STATUS_CODES.waiting} AND ${alias}.rank_bucket = w.rank_bucket`;
-    const crowded = `WHEN (SELECT 1 ${inBucket('other')} LIMIT 1 OFFSET ${countedMax}) = 1 THEN ${CROWDED}`;
     return `CASE WHEN w.status = ${STATUS_CODES.offboarded} THEN w.removed_priority
       WHEN w.status = ${STATUS_CODES.pending} THEN (SELECT l.active FROM waitlist l WHERE l.id = w.waitlist_id)
-      ${countedMax === undefined ? '' : crowded} ELSE ${BEFORE_BUCKET} + (
+      WHEN (SELECT 1 ${inBucket('other')} LIMIT 1 OFFSET ${COUNTED_MAX}) = 1 THEN ${CROWDED} ELSE ${BEFORE_BUCKET} + (
       SELECT COUNT(*) ${inBucket('ahead')}
         AND (ahead.rank_key < w.rank_key OR (ahead.rank_key = w.rank_key AND ahead.seq > w.seq))
     ) END`;

@@ -7,6 +7,7 @@ import { VerificationLinkStore } from '../../outbox/verification-link.store.js';
 import { together, type Transaction } from '../../platform/database/session.js';
 import { OwnerWriteService } from '../../platform/idempotency/owner-write.service.js';
 import { Ledger } from '../order/ledger.js';
+import { CrowdedPositions } from '../read/crowded-positions.js';
 import { eventBody } from '../record/event-body.js';
 import { signupPage } from '../record/referral-link.js';
 import { SignupDeliveries } from '../record/signup-deliveries.js';
@@ -22,6 +23,7 @@ export class DecisionStore {
   constructor(
     private readonly ledger: Ledger,
     private readonly waiters: WaiterStore,
+    private readonly positions: CrowdedPositions,
     private readonly recent: RecentReferralStore,
     private readonly deliveries: DeliveryStore,
     private readonly signupEvents: SignupEventStore,
@@ -74,7 +76,8 @@ export class DecisionStore {
     // An event shows its record after the changes.
     const uuids = [...new Set(shown.map(({ uuid }) => uuid))];
     const [, waiters] = await session.all([together(changes), this.waiters.findByUuids(id, uuids)]);
-    await session.commit([this.deliveries.insert(id, eventsOf(decision, subscribers, waiters))]);
+    const positioned = await this.positions.complete(session, id, waiters);
+    await session.commit([this.deliveries.insert(id, eventsOf(decision, subscribers, positioned))]);
   }
 }
 

@@ -4,6 +4,7 @@ import { MailStore } from '../../outbox/mail.store.js';
 import { VerificationLinkStore } from '../../outbox/verification-link.store.js';
 import { AuditLog } from '../../platform/audit/audit-log.js';
 import type { Query, Session } from '../../platform/database/session.js';
+import { CrowdedPositions } from '../read/crowded-positions.js';
 import { needsClick } from '../record/needs-click.js';
 import { LARGE, type StoredWaiter } from '../record/waiter.js';
 import { type MailboxHolder, WaiterStore } from '../record/waiter.store.js';
@@ -19,6 +20,7 @@ export class FactsReader {
   constructor(
     private readonly queues: QueueStore,
     private readonly waiters: WaiterStore,
+    private readonly positions: CrowdedPositions,
     private readonly recent: RecentReferralStore,
     private readonly deliveries: DeliveryStore,
     private readonly links: VerificationLinkStore,
@@ -66,7 +68,7 @@ export class FactsReader {
     ]);
     return {
       waitlist,
-      named: [...byId, ...byUuid, ...byLink],
+      named: await this.positions.complete(session, waitlistId, [...byId, ...byUuid, ...byLink]),
       first: leading,
       done,
       taken,

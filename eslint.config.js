@@ -4,7 +4,16 @@ import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['**/.venv/', 'coverage/', 'data/', 'dist/', 'sdk/', 'tools/contract/sdk/', 'web/desk/generated/']),
+  globalIgnores([
+    '**/.venv/',
+    'coverage/',
+    'data/',
+    'dist/',
+    'release/',
+    'sdk/',
+    'tools/contract/sdk/',
+    'web/desk/generated/',
+  ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   // The formatter wraps code, but no comments.

@@ -58,4 +58,15 @@ describe('deploying', () => {
       image: matches('Dockerfile', /^ARG VERSION=(.+)$/gm),
     }).toEqual({ lock: version, contract: version, chart: [version, version], image: [version] });
   });
+
+  it('the names of a release stand in release.json, and the chart and the guide follow them', () => {
+    const { chart, typescript, go, java } = readJson('release.json');
+    const guide = read('docs/client-sdks.md');
+    const [group, artifact] = java.split(':');
+
+    expect(matches('deploy/chart/Chart.yaml', /^name: (.+)$/gm)).toEqual([chart.split('/').at(-1)]);
+    expect(guide).toContain(`from '${typescript}'`);
+    expect(guide).toContain(`-replace ${go}=`);
+    expect(guide).toContain(`<groupId>${group}</groupId>\n  <artifactId>${artifact}</artifactId>`);
+  });
 });

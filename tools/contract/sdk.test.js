@@ -1,18 +1,18 @@
 /**
- * Each client that `npm run sdk` generates, compiled with its own toolchain and led through the tour of the README
- * against a service of its own; and libraries that verify its webhooks: `npm run test:sdk [-- typescript python go
- * java]`.
+ * The released package of each client, installed into an empty project as docs/client-sdks.md says and led through the
+ * tour of the README against a service of its own; and libraries that verify its webhooks: `npm run test:sdk
+ * [-- typescript python go java]`. PACKAGES is the folder of a release, or an empty one that keeps the packages.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { test } from 'node:test';
-import { generate } from './sdk.js';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { CLIENTS, must, pack } from './sdk.js';
 import { Receiver } from '../../test/support/receiver.ts';
 import { until } from '../../test/support/service-process.ts';
-import { call, logIn, ROOT, run, startService } from './service.js';
+import { call, logIn, ROOT, startService } from './service.js';
 
 const MAVEN_CLASSPATH = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath';
 const STRICT = [
@@ -29,58 +29,75 @@ const STRICT = [
 
 const tourOf = (language, file) => join(ROOT, 'tools/contract/sdk', language, file);
 
-async function must(command, args, options) {
-  const code = await run(command, args, options);
-  if (code !== 0) throw new Error(`${command} failed (${code})`);
+const page = await readFile(join(ROOT, 'docs/client-sdks.md'), 'utf8');
+const { version: VERSION } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+
+/** The block in the section of a language. */
+function exampleOf(language, kind) {
+  const [, example] =
+    new RegExp(`\n## ${language}\n(?:(?!\n## )[^])*?\n\`\`\`${kind}\n([^]*?)\n\`\`\``, 'i').exec(page) ?? [];
+  assert.ok(example, `docs/client-sdks.md has no block of ${kind} for ${language}`);
+  return example;
 }
 
-/** `build` compiles the client in its directory and gives the command that starts the tour. */
+/** Runs the commands of the page in a project. */
+function install(language, project, env = process.env) {
+  return must('bash', ['-euc', exampleOf(language, 'sh')], { cwd: project, env: { ...env, VERSION } });
+}
+
+/** `build` makes an empty project use the package, and gives the command that starts the tour. */
 const LANGUAGES = {
   typescript: {
     tools: ['node'],
     tour: 'tour.ts',
-    async build(client, source) {
+    async build(project, source) {
+      await writeFile(join(project, 'package.json'), '{}');
+      await install('typescript', project);
+      await cp(source, join(project, 'tour.mts'));
       const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-      await must('node', [tsc], { cwd: client });
-      const directory = join(client, 'tour');
-      await mkdir(join(directory, 'node_modules'), { recursive: true });
-      await symlink(client, join(directory, 'node_modules/waitlist-client'));
-      await cp(source, join(directory, 'tour.mts'));
       const types = join(ROOT, 'node_modules/@types');
-      await must('node', [tsc, ...STRICT, '--typeRoots', types, 'tour.mts'], { cwd: directory });
-      return ['node', join(directory, 'tour.mjs')];
+      await must('node', [tsc, ...STRICT, '--typeRoots', types, 'tour.mts'], { cwd: project });
+      return ['node', join(project, 'tour.mjs')];
     },
   },
   python: {
     tools: ['python3'],
     tour: 'tour.py',
-    async build(client, source) {
-      const python = join(client, '.venv/bin/python');
-      await must('python3', ['-m', 'venv', join(client, '.venv')]);
-      await must(python, ['-m', 'pip', 'install', '--quiet', client]);
-      return [python, source];
+    async build(project, source) {
+      await must('python3', ['-m', 'venv', '.venv'], { cwd: project });
+      const programs = join(project, '.venv/bin');
+      await install('python', project, { ...process.env, PATH: `${programs}:${process.env.PATH}` });
+      return [join(programs, 'python'), source];
     },
   },
   go: {
     tools: ['go'],
     tour: 'tour.go',
-    async build(client, source) {
-      const directory = join(client, 'tour');
-      await mkdir(directory);
-      await cp(source, join(directory, 'main.go'));
-      await must('go', ['vet', '.', './tour'], { cwd: client });
-      await must('go', ['build', '-o', join(directory, 'tour'), './tour'], { cwd: client });
-      return [join(directory, 'tour')];
+    async build(project, source) {
+      await must('go', ['mod', 'init', 'tour'], { cwd: project });
+      await cp(source, join(project, 'main.go'));
+      await install('go', project);
+      await must('go', ['vet', '.'], { cwd: project });
+      await must('go', ['build', '-o', 'tour'], { cwd: project });
+      return [join(project, 'tour')];
     },
   },
   java: {
     tools: ['javac', 'mvn'],
     tour: 'Tour.java',
-    async build(client, source) {
-      const file = join(client, 'target/classpath');
-      const goals = ['compile', MAVEN_CLASSPATH, `-Dmdep.outputFile=${file}`, '-Dmdep.includeScope=runtime'];
-      await must('mvn', ['--quiet', '--batch-mode', ...goals], { cwd: client });
-      return ['java', '-cp', `${join(client, 'target/classes')}:${await readFile(file, 'utf8')}`, source];
+    async build(project, source) {
+      await install('java', project);
+      const dependency = exampleOf('java', 'xml').replace('VERSION', VERSION);
+      await writeFile(
+        join(project, 'pom.xml'),
+        `<project>
+<modelVersion>4.0.0</modelVersion><groupId>tour</groupId><artifactId>tour</artifactId><version>1</version>
+<dependencies>${dependency}</dependencies>
+</project>`,
+      );
+      const goals = [MAVEN_CLASSPATH, '-Dmdep.outputFile=classpath', '-Dmdep.includeScope=runtime'];
+      await must('mvn', ['--quiet', '--batch-mode', ...goals], { cwd: project });
+      return ['java', '-cp', await readFile(join(project, 'classpath'), 'utf8'), source];
     },
   },
 };
@@ -108,7 +125,19 @@ const VERIFIERS = {
   },
 };
 
-const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(LANGUAGES);
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(CLIENTS);
+const directory = await mkdtemp(join(tmpdir(), 'waitlist-sdk-'));
+after(() => rm(directory, { recursive: true, force: true }));
+const packages = resolve(process.env.PACKAGES ?? (await mkdtemp(join(directory, 'packages-'))));
+const areBuilt = (await readdir(packages)).length > 0;
+
+/** An empty project beside the packages. */
+async function projectOf(language) {
+  const project = await mkdtemp(join(directory, 'project-'));
+  if (!areBuilt) await pack(language, packages);
+  for (const name of await readdir(packages)) await symlink(join(packages, name), join(project, name));
+  return project;
+}
 
 /** The tools that are not installed, in words; CI must have all. */
 function missingOf(tools) {
@@ -121,11 +150,10 @@ function missingOf(tools) {
 
 for (const language of chosen) {
   const { tools, tour, build } = LANGUAGES[language];
-  test(`the ${language} client compiles, and carries out the tour`, async (t) => {
+  test(`the package of the ${language} client installs, and carries out the tour`, async (t) => {
     const reason = missingOf(['java', ...tools]);
     if (reason) return t.skip(reason);
-    const source = tourOf(language, tour);
-    const [command, ...args] = await build(await generate(language), source);
+    const [command, ...args] = await build(await projectOf(language), tourOf(language, tour));
     const service = await startService();
     try {
       await must(command, [...args, service.url, service.email, service.password, service.apiKey]);
@@ -135,9 +163,7 @@ for (const language of chosen) {
   });
 
   test(`docs/client-sdks.md shows the ${language} client as its tour uses it`, async () => {
-    const page = await readFile(join(ROOT, 'docs/client-sdks.md'), 'utf8');
-    const [, example] = new RegExp(`\n\`\`\`${language}\n([^]*?)\n\`\`\``).exec(page) ?? [];
-    assert.ok(example, `docs/client-sdks.md has no example for ${language}`);
+    const example = exampleOf(language, language);
     const lines = (await readFile(tourOf(language, tour), 'utf8')).split('\n').map((line) => line.trim());
     assert.deepEqual(
       example.split('\n').filter((line) => !lines.includes(line.trim())),

@@ -11,7 +11,7 @@ import (
 	"reflect"
 	"strings"
 
-	waitlist "github.com/waitlist/client"
+	waitlist "github.com/example/waitlist-client-go"
 )
 
 func main() {

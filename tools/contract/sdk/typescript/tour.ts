@@ -1,9 +1,9 @@
 /** The tour of the README through the generated client, on a first start: `tour.ts URL EMAIL PASSWORD API_KEY`. */
 import assert from 'node:assert/strict';
-import { Configuration, SignupApi } from 'waitlist-client';
-import { AccountKeyApi, AuthApi, type ListWaitersRequest, WaiterApi, WaitlistApi } from 'waitlist-client';
-import { AccountKeyFromJSON, WaiterFromJSON } from 'waitlist-client';
-import { type Problem, ProblemFromJSON, ResponseError } from 'waitlist-client';
+import { Configuration, SignupApi } from '@example/waitlist-client';
+import { AccountKeyApi, AuthApi, type ListWaitersRequest, WaiterApi, WaitlistApi } from '@example/waitlist-client';
+import { AccountKeyFromJSON, WaiterFromJSON } from '@example/waitlist-client';
+import { type Problem, ProblemFromJSON, ResponseError } from '@example/waitlist-client';
 
 const [basePath = '', email = '', password = '', api_key = ''] = process.argv.slice(2);
 

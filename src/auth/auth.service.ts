@@ -127,6 +127,10 @@ export class AuthService {
 
   /** The account of these credentials, or null. Counts failures. @throws Problem `TOO_MANY_ATTEMPTS`, `QUEUE_FULL` */
   private async authenticate(key: string, password: string, request: Sender): Promise<AccountEntity | null> {
+    return this.throttle.inTurn(key, request.ip, () => this.judge(key, password, request));
+  }
+
+  private async judge(key: string, password: string, request: Sender): Promise<AccountEntity | null> {
     const retryAfterSeconds = await this.throttle.count(key, request.ip);
     if (retryAfterSeconds > 0) {
       this.metrics.logins.inc({ outcome: 'throttled' });

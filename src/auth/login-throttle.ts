@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import { type Config, CONFIG } from '../platform/config/config.js';
 import { addressKey, SITE_BITS } from '../platform/limits/address.js';
+import { keyedQueue } from '../platform/limits/bounded-queue.js';
 import { SharedCounts } from '../platform/limits/shared-counts.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 
@@ -11,6 +12,8 @@ const EMAIL_WINDOW_SECONDS = 15 * 60;
 /** Failures at one address, whatever the email. Several owners may share an office's address. */
 const ADDRESS_FAILURES_MAX = 50;
 const ADDRESS_WINDOW_SECONDS = 60 * 60;
+/** Attempts with one email at one site that wait for their turn: some two seconds of work. */
+const WAITING_MAX = 64;
 
 /**
  * Refuses logins after repeated failures, until the window that began with the first failure has passed. Failures count
@@ -22,6 +25,7 @@ export class LoginThrottle {
   private readonly isOn: boolean;
   private readonly byAddress: RateLimiterAbstract;
   private readonly byEmail: RateLimiterAbstract;
+  private readonly enqueue = keyedQueue('judge a login', { runsMax: 1, waitingMax: WAITING_MAX });
 
   constructor(
     @Inject(CONFIG) { rateLimits }: Config,
@@ -34,8 +38,18 @@ export class LoginThrottle {
   }
 
   /**
-   * Counts an attempt as a failure before it is judged: parallel ones would all pass a check of the count. Returns how
-   * long to wait; 0 if the attempt is allowed. A refused one does not count.
+   * Runs an attempt when earlier ones with the same email at the same site have ended. Those under way count as
+   * failures, which would refuse right passwords that are sent at once. Each process takes turns by itself.
+   * @throws Problem `QUEUE_FULL`
+   */
+  async inTurn<Result>(emailKey: string, address: string, attempt: () => Promise<Result>): Promise<Result> {
+    return this.isOn ? this.enqueue(this.emailAtAddress(emailKey, address), attempt) : attempt();
+  }
+
+  /**
+   * Counts an attempt as a failure before it is judged: parallel ones, with other emails or in other processes, would
+   * all pass a check of the count. Returns how many seconds to wait; 0 if the attempt is allowed. A refused one does
+   * not count.
    */
   async count(emailKey: string, address: string): Promise<number> {
     if (!this.isOn) return 0;

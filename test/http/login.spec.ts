@@ -123,6 +123,18 @@ describe('repeated failures to log in', () => {
     expect((await succeed(email, '2001:db8:9::1')).status).toBe(429);
   });
 
+  it('are none while right passwords are checked, however many come at once, also after failures', async () => {
+    const { email } = await service.world.owner();
+    const address = '192.0.2.12';
+    const succeedAtOnce = () => Promise.all(Array.from({ length: 8 }, () => succeed(email, address)));
+
+    const first = await succeedAtOnce();
+    await failures(EMAIL_FAILURES_MAX - 1, () => [email, address]);
+    const second = await succeedAtOnce();
+
+    expect([...first, ...second].map(({ status }) => status)).toEqual(Array(16).fill(200));
+  });
+
   it('are no more in a window in which earlier attempts are given back', async () => {
     const { email } = await service.world.owner();
     const throttle = service.app.get(LoginThrottle);

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '../problems/problem.js';
-import { fairQueue } from './bounded-queue.js';
+import { fairQueue, keyedQueue } from './bounded-queue.js';
 
 const [CROWDED, OTHER] = [1, 2];
 
@@ -59,5 +59,38 @@ describe('a queue that is fair to waitlists', () => {
 
     await expect(async () => submit(CROWDED, 'e')).rejects.toMatchObject({ code: 'QUEUE_FULL' });
     void submit(OTHER, 'other');
+  });
+});
+
+describe('a queue for each key', () => {
+  it('runs the works of a key one after the other, and those of other keys meanwhile', async () => {
+    const enqueue = keyedQueue('test', { runsMax: 1, waitingMax: 1 });
+    const started: string[] = [];
+    const ends: (() => void)[] = [];
+    const submit = (key: string, name: string) =>
+      enqueue(key, () => {
+        started.push(name);
+        return new Promise<void>((resolve) => ends.push(resolve));
+      });
+
+    const works = [submit('one', 'a'), submit('one', 'b'), submit('other', 'c')];
+    await expect(submit('one', 'too many')).rejects.toMatchObject({ code: 'QUEUE_FULL' });
+    await setImmediate();
+    expect(started).toEqual(['a', 'c']);
+    for (const index of works.keys()) {
+      while (!ends[index]) await setImmediate();
+      ends[index]();
+    }
+    await Promise.all(works);
+
+    expect(started).toEqual(['a', 'c', 'b']);
+  });
+
+  it('goes on after a work that fails', async () => {
+    const enqueue = keyedQueue('test', { runsMax: 1, waitingMax: 1 });
+
+    const works = [enqueue('one', async () => Promise.reject(new Error('failed'))), enqueue('one', async () => 'next')];
+
+    expect((await Promise.allSettled(works)).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 });

@@ -23,6 +23,25 @@ export function boundedQueue(name: string, { runsMax, waitingMax }: { runsMax: n
 }
 
 /**
+ * Like {@link boundedQueue}, but each key has a queue of its own, which lasts as long as it has work.
+ * @throws Problem `QUEUE_FULL` from that function when no more may wait for this key
+ */
+export function keyedQueue(name: string, bounds: { runsMax: number; waitingMax: number }) {
+  const queues = new Map<string, { readonly enqueue: ReturnType<typeof boundedQueue>; works: number }>();
+  return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    const queue = queues.get(key) ?? { enqueue: boundedQueue(name, bounds), works: 0 };
+    queues.set(key, queue);
+    queue.works += 1;
+    try {
+      return await queue.enqueue(work);
+    } finally {
+      queue.works -= 1;
+      if (queue.works === 0) queues.delete(key);
+    }
+  };
+}
+
+/**
  * Gives a function that runs at most `runsMax` pieces of work at once. Keys take turns. One key may have `waitingMax`
  * waiting, and uses at most `runsMax - 1` runs (1 if `runsMax` is 1).
  * @throws Problem `QUEUE_FULL` from that function when no more may wait for this key

@@ -7,7 +7,7 @@
 import { parse } from 'secure-json-parse';
 import { CREDIT_REASONS, type CreditReason } from '../fraud/fraud-rules.js';
 import { emailKey, invalidEmail } from '../platform/contract/email.js';
-import { broken, metadataFault, NAME_LENGTH_MAX, textFault } from '../platform/contract/fields.js';
+import { broken, METADATA_BYTES_MAX, metadataFault, NAME_LENGTH_MAX, textFault } from '../platform/contract/fields.js';
 import { EMAIL_SCHEMA, parseTime, PHONE_SCHEMA, TEXT_PATTERN, UUID_PATTERN } from '../platform/contract/formats.js';
 import { LEVELS_MAX, VALUES_MAX } from '../platform/http/body-and-query.js';
 import type { FieldFault } from '../platform/problems/problem.js';
@@ -59,6 +59,12 @@ export type Column = (typeof COLUMNS)[number];
 const NUMBER_MAX = 1_000_000_000;
 const ANSWERS_MAX = 30;
 const CHOICES_MAX = 100;
+/** Longer JSON is not parsed: a line may have 2 MiB. Six characters of JSON, such as `\u0061`, may stand for one. */
+const JSON_LENGTH_MAX = {
+  metadata: 6 * METADATA_BYTES_MAX,
+  answers: 6 * ANSWERS_MAX * (QUESTION_LENGTH_MAX + ANSWER_LENGTH_MAX),
+  choices: 6 * CHOICES_MAX * QUESTION_LENGTH_MAX,
+};
 
 type Value = string | number | boolean | null | JsonObject | readonly GivenAnswer[];
 
@@ -321,10 +327,10 @@ class CellReader {
   }
 
   /** The value of a cell with JSON; undefined if the cell is empty or has a fault. */
-  private json(column: Column): unknown {
+  private json(column: 'metadata' | 'answers'): unknown {
     const cell = this.cell(column);
     if (cell.trim() === '') return undefined;
-    const found = jsonFault(cell);
+    const found = jsonFault(cell, JSON_LENGTH_MAX[column]);
     if (found) return void this.addFaults(column, found);
     let value: unknown;
     try {
@@ -356,7 +362,8 @@ function isBlank(value: unknown): boolean {
 }
 
 /** Bounds a JSON text as that of a request, but before it is parsed: a line can have two megabytes of `[],`. */
-function jsonFault(json: string): FieldFault | null {
+function jsonFault(json: string, lengthMax: number): FieldFault | null {
+  if (json.length > lengthMax) return broken('max_length', `must have at most ${lengthMax} characters`);
   let isText = false;
   let level = 0;
   let values = 0;
@@ -376,7 +383,7 @@ function jsonFault(json: string): FieldFault | null {
 
 /** A JSON array of texts, or null. */
 function listOf(cell: string): readonly string[] | null {
-  if (!cell.startsWith('[') || jsonFault(cell)) return null;
+  if (!cell.startsWith('[') || jsonFault(cell, JSON_LENGTH_MAX.choices)) return null;
   try {
     const value: unknown = parse(cell);
     return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : null;

@@ -241,7 +241,7 @@ export function NestedList(dto: Class<object>, options: ListOptions) {
   return field({ ...options, type: [dto] }, [Reads(readItems), ...listRules(options, nestedFaults)]);
 }
 
-const METADATA_BYTES_MAX = 16 * 1024;
+export const METADATA_BYTES_MAX = 16 * 1024;
 /** The object itself is the first level. */
 const METADATA_LEVELS_MAX = 8;
 /** An escaped NUL in JSON: its backslash is not itself escaped. */

@@ -3,12 +3,12 @@ import { Database } from '../platform/database/database.js';
 import { fromSqlTime, placeholders, toSqlTime } from '../platform/database/dialect.js';
 import { known, mapped, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
+import type { Contender } from '../platform/limits/turns.js';
 import { MAIL_KINDS, MailEntity } from '../outbox/mail.entity.js';
 import { LARGE } from '../queue/record/waiter.js';
 import { WaiterEntity } from '../queue/record/waiter.entity.js';
 import { type WholeWaitlist, WaitlistTable } from '../queue/settings/waitlist.table.js';
 import type { Tried } from './mail-bounds.js';
-import type { WaitingWaitlist } from './mail-turns.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -28,7 +28,7 @@ export interface WebhookOwner {
 
 /** Waitlists with due mails, and the id from which to look for further ones: 0 if there are none. */
 export interface Waiting {
-  readonly waitlists: readonly WaitingWaitlist[];
+  readonly waitlists: readonly Contender[];
   readonly nextFrom: number;
 }
 

@@ -5,6 +5,7 @@ import { type Config, CONFIG } from '../platform/config/config.js';
 import { Database } from '../platform/database/database.js';
 import { type Query, type Session, together } from '../platform/database/session.js';
 import { Sweeper } from '../platform/database/sweeper.js';
+import { Turns } from '../platform/limits/turns.js';
 import { hashKey } from '../platform/secrets/random-key.js';
 import { MAIL_KINDS, type MailEntity } from '../outbox/mail.entity.js';
 import { OutboxSignal } from '../outbox/outbox.signal.js';
@@ -17,7 +18,6 @@ import { type Bound, MailBounds } from './mail-bounds.js';
 import { verificationMail, webhookDisabledMail, yourTurnMail } from './mail-texts.js';
 import { DueMailStore, type Recipient, type WebhookOwner } from './due-mail.store.js';
 import { MailMetrics } from './mail.metrics.js';
-import { MailTurns } from './mail-turns.js';
 import { ATTEMPT_MAX_MS, CONNECTIONS_MAX, MailSender } from './mail.sender.js';
 import { type Content, render } from './mail-layout.js';
 
@@ -78,7 +78,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
    * `nextFrom`: the waitlist id at which the next claim continues; one claim reads at most `WAITLISTS_MAX` waitlists of
    * each kind.
    */
-  private readonly kinds = MAIL_KINDS.map((kind) => ({ kind, turns: new MailTurns(), nextFrom: 0 }));
+  private readonly kinds = MAIL_KINDS.map((kind) => ({ kind, turns: new Turns(), nextFrom: 0 }));
 
   constructor(
     private readonly database: Database,
@@ -148,7 +148,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
           });
         this.sending.add(sending);
       }
-      if (due === 0 && !this.kinds.some(({ turns, nextFrom }) => nextFrom > 0 || turns.hasWaiting)) return;
+      if (due === 0 && !this.kinds.some(({ turns, nextFrom }) => nextFrom > 0 || turns.size > 0)) return;
     }
   }
 

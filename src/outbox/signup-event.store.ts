@@ -3,14 +3,14 @@ import { Database } from '../platform/database/database.js';
 import { chunksOf, fromSqlTime, placeholders } from '../platform/database/dialect.js';
 import { known, type Query, select, together, write } from '../platform/database/session.js';
 import type { Row, Table } from '../platform/database/table.js';
+import type { Contender } from '../platform/limits/turns.js';
 import { SignupEventEntity } from './signup-event.entity.js';
 
 /** Rows in one statement: questions make some long. */
 const ROWS_MAX = 100;
 
 /** A waitlist that has signups without deliveries, and the time of the first. */
-export interface WaitingWaitlist {
-  readonly id: number;
+export interface WaitingWaitlist extends Contender {
   readonly since: Date;
 }
 
@@ -30,13 +30,13 @@ export class SignupEventStore {
 
   /** Waitlists with events here, each with the time of the first. Reads one event per waitlist with webhooks. */
   findWaitlists(): Query<WaitingWaitlist[]> {
-    return select<{ id: number; since: Date | string | null }, WaitingWaitlist[]>(
-      `SELECT h.waitlist_id AS id, (
+    return select<Contender & { since: Date | string | null }, WaitingWaitlist[]>(
+      `SELECT h.waitlist_id AS id, l.account_id AS accountId, (
          SELECT e.created_at FROM signup_event e ${this.database.dialect.byPrimaryKey()} WHERE e.waitlist_id = h.waitlist_id
          ORDER BY e.waitlist_id, e.waiter_uuid LIMIT 1
-       ) AS since FROM (SELECT DISTINCT waitlist_id FROM webhook) h`,
+       ) AS since FROM (SELECT DISTINCT waitlist_id FROM webhook) h JOIN waitlist l ON l.id = h.waitlist_id`,
       [],
-      (rows) => rows.flatMap(({ id, since }) => (since === null ? [] : [{ id, since: fromSqlTime(since) }])),
+      (rows) => rows.flatMap(({ since, ...row }) => (since === null ? [] : [{ ...row, since: fromSqlTime(since) }])),
     );
   }
 

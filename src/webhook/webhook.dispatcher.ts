@@ -5,6 +5,7 @@ import type { WebhookEntity } from '../outbox/webhook.entity.js';
 import { BackgroundTask, BackgroundTasks } from '../platform/background-task.js';
 import { Database } from '../platform/database/database.js';
 import { known, type Query, together } from '../platform/database/session.js';
+import { Turns } from '../platform/limits/turns.js';
 import { Secrets } from '../platform/secrets/secrets.js';
 import { QueueWriter } from '../queue/write/queue.writer.js';
 import { type Candidate, CANDIDATES_MAX, type Claimed, DueDeliveryStore } from './due-delivery.store.js';
@@ -57,8 +58,8 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   private readonly health = new ReceiverHealth();
   /** Ids of webhooks that may have due deliveries; their accounts are not read yet. */
   private readonly woken = new Set<number>();
-  /** The same, with their accounts. */
-  private readonly claimable = new Map<number, Receiver>();
+  /** The same, with their accounts, which take turns. */
+  private readonly claimable = new Turns();
   private readonly attempts = new Set<Promise<void>>();
   private readonly ended: Ended[] = [];
   private readonly stopped = new AbortController();
@@ -104,14 +105,14 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
 
   private async claimAll(): Promise<void> {
     await this.readAccounts();
-    const free = [...this.claimable.values()].filter((receiver) => this.health.freeSlots(receiver) > 0);
-    if (free.length > 0) await this.giveWay();
-    for (const receiver of free) {
-      // Those before may have taken the last ones.
-      const slots = this.health.freeSlots(receiver);
-      if (this.claiming.isStopped) return;
+    if (this.claimable.size > 0) await this.giveWay();
+    for (let left = this.claimable.size; left > 0; left -= 1) {
+      const receiver = this.claimable.next((one) => this.health.freeSlots(one) > 0);
+      if (!receiver || this.claiming.isStopped) return;
       // One that cannot be claimed must not block the next ones.
-      if (slots > 0) await this.claiming.attempt(() => this.claim(receiver, slots));
+      await this.claiming.attempt(() => this.claim(receiver, this.health.freeSlots(receiver)));
+      // Those that were woken meanwhile do not wait for the others.
+      await this.readAccounts();
     }
   }
 
@@ -120,8 +121,9 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     const ids = [...this.woken].filter((id) => !this.claimable.has(id));
     // First, so that a webhook that is woken meanwhile stays. If this fails, the next poll wakes them.
     this.woken.clear();
+    if (ids.length === 0) return;
     const receivers = await this.database.one(this.deliveries.findReceivers(ids));
-    for (const receiver of receivers) this.claimable.set(receiver.id, receiver);
+    this.claimable.add(receivers);
   }
 
   private async giveWay(): Promise<void> {
@@ -131,7 +133,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   /** Claims at most `slots` due deliveries of a webhook, and begins to send them. */
   private async claim(receiver: Receiver, slots: number): Promise<void> {
     const { id } = receiver;
-    this.claimable.delete(id);
+    this.claimable.remove(id);
     const now = new Date();
     const leasedUntil = new Date(now.getTime() + LEASE_MS);
     const claimed = await this.database.pipelinedTransaction(async (transaction) => {
@@ -160,7 +162,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
     });
     if (!claimed) return;
     const { webhook, secrets, deliveries, hasMore } = claimed;
-    if (hasMore) this.claimable.set(id, receiver);
+    if (hasMore) this.claimable.add([receiver]);
     for (const delivery of deliveries) this.begin({ webhook, delivery }, this.health.begin(receiver), secrets);
   }
 
@@ -206,11 +208,9 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
       const some = this.ended.slice(0, SETTLED_MAX);
       await this.settle(some);
       this.ended.splice(0, some.length);
-      for (const { slot } of some) {
-        this.health.end(slot);
-        // The next delivery about the same record may be due now.
-        this.claimable.set(slot.receiver.id, slot.receiver);
-      }
+      for (const { slot } of some) this.health.end(slot);
+      // The next delivery about the same record may be due now.
+      this.claimable.add(some.map(({ slot }) => slot.receiver));
       this.claiming.wake();
     }
   }

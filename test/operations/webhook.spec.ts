@@ -9,6 +9,7 @@ import type { WebhookWithSecretDto } from '../../src/webhook/webhook.dto.js';
 import { Receiver, verify } from '../support/receiver.js';
 import { type Service, startService } from '../support/service.js';
 import { ServiceProcess, until } from '../support/service-process.js';
+import type { OwnedWaitlist } from '../support/world.js';
 
 const RECORDS = 60;
 const KILLS = 2;
@@ -113,6 +114,74 @@ describe('a process that sends events', () => {
       expect(signup.place - last).toBeLessThanOrEqual(1);
       places.set(signup.uuid, signup.place);
     }
+  });
+
+  describe('lets accounts take turns', () => {
+    const LISTS = 8;
+    const WEBHOOKS = 5;
+    const SIGNUPS = 10;
+    /** Arrivals before the other account's. Its turn comes after the first one, but attempts run side by side. */
+    const AHEAD_MAX = 20;
+    const OTHER = 'other@example.com';
+    /** The webhooks of one account's waitlists, by waitlist. */
+    let backlog: Map<OwnedWaitlist, number[]>;
+    let other: OwnedWaitlist;
+    let otherWebhook: number;
+
+    beforeEach(async () => {
+      const owner = await observer.world.owner();
+      backlog = new Map();
+      for (let list = 0; list < LISTS; list += 1) {
+        const waitlist = await observer.world.waitlist({}, owner);
+        const ids: number[] = [];
+        for (let index = 0; index < WEBHOOKS; index += 1) ids.push(await addWebhook(waitlist));
+        backlog.set(waitlist, ids);
+      }
+      other = await observer.world.waitlist();
+      otherWebhook = await addWebhook(other);
+    });
+
+    async function addWebhook({ id, owner }: OwnedWaitlist): Promise<number> {
+      const created = await observer.api.post(
+        `/api/v1/waitlist/${id}/webhook`,
+        { url: receiver.url },
+        { token: owner.token },
+      );
+      return (created.body as WebhookWithSecretDto).id;
+    }
+
+    it('at deliveries: one waits for no backlog of fast webhooks', async () => {
+      const insert = async (waitlistId: number, webhookIds: readonly number[], email: string, count: number) => {
+        const event = 'new_signup' as const;
+        const events = Array.from({ length: count }, (_, number) => {
+          const waiterUuid = `${waitlistId}-${number}`;
+          return { number, event, waiterUuid, at: new Date(), body: { event, signup: { email } }, webhookIds };
+        });
+        await observer.app.get(Database).one(observer.app.get(DeliveryStore).insert(waitlistId, events));
+      };
+      for (const [{ id }, webhookIds] of backlog) await insert(id, webhookIds, 'ada@example.com', SIGNUPS);
+      await insert(other.id, [otherWebhook], OTHER, 1);
+      await start();
+
+      const isOther = ({ signup }: { signup: { email: string } }) => signup.email === OTHER;
+      await until(() => receiver.received.some(isOther));
+      expect(receiver.received.findIndex(isOther)).toBeLessThan(AHEAD_MAX);
+    });
+
+    it('at new signups: one waits for no rush on many waitlists', async () => {
+      for (const waitlist of backlog.keys()) await observer.world.signups(waitlist, SIGNUPS);
+      await observer.world.signup(other, { email: OTHER });
+      await start();
+
+      // The id of a payload has the time at which the deliveries were made, that of a delivery the time of the signup.
+      const made = async () =>
+        observer.app
+          .get(Database)
+          .dataSource.query<{ webhook_id: unknown }[]>('SELECT webhook_id FROM delivery ORDER BY payload_id');
+      const isOther = ({ webhook_id }: { webhook_id: unknown }) => Number(webhook_id) === otherWebhook;
+      await until(async () => (await made()).some(isOther));
+      expect((await made()).findIndex(isOther)).toBe(SIGNUPS * WEBHOOKS);
+    });
   });
 
   it('finds the receivers of more webhooks than a statement has parameters', async () => {

@@ -4,6 +4,7 @@ import { OutboxSignal } from '../../outbox/outbox.signal.js';
 import { SignupEventStore } from '../../outbox/signup-event.store.js';
 import { BackgroundTask, BackgroundTasks } from '../../platform/background-task.js';
 import { Database } from '../../platform/database/database.js';
+import { type Contender, Turns } from '../../platform/limits/turns.js';
 import { SignupDeliveries } from '../record/signup-deliveries.js';
 import { QueueWriter } from './queue.writer.js';
 
@@ -21,7 +22,7 @@ export class SignupDeliveryMaker {
   private readonly polling = new BackgroundTask(() => this.poll(), POLL_MS);
   private readonly making = new BackgroundTask(() => this.makeAll(), POLL_MS);
   /** Waitlists that may have signups without deliveries. */
-  private readonly waitlists = new Set<number>();
+  private readonly turns = new Turns();
 
   constructor(
     private readonly database: Database,
@@ -32,36 +33,36 @@ export class SignupDeliveryMaker {
     tasks: BackgroundTasks,
   ) {
     for (const task of [this.making, this.polling]) tasks.add(task, 'could not make the events of signups yet');
-    signal.wakeForSignups = (waitlistId) => this.wake([waitlistId]);
+    signal.wakeForSignups = (waitlist) => this.wake([waitlist]);
   }
 
-  private wake(waitlistIds: readonly number[]): void {
+  private wake(waitlists: readonly Contender[]): void {
     if (!this.making.isStarted) return;
-    for (const id of waitlistIds) this.waitlists.add(id);
+    this.turns.add(waitlists);
     this.making.wake();
   }
 
   private async poll(): Promise<void> {
-    const waiting = await this.database.one(this.events.findWaitlists());
-    this.wake(waiting.map(({ id }) => id));
+    this.wake(await this.database.one(this.events.findWaitlists()));
   }
 
-  /** Makes some deliveries of each waitlist in turn. */
+  /** Makes some deliveries at each turn. Waitlists that are woken meanwhile do not wait for the others. */
   private async makeAll(): Promise<void> {
-    while (this.waitlists.size > 0) {
+    while (this.turns.size > 0) {
       if (this.writer.waiting > 0) await pause(BUSY_PAUSE_MS);
-      for (const id of [...this.waitlists]) {
-        if (this.making.isStopped) return;
-        await this.making.attempt(() => this.makeFor(id));
+      for (let left = this.turns.size; left > 0; left -= 1) {
+        const waitlist = this.turns.next();
+        if (!waitlist || this.making.isStopped) return;
+        await this.making.attempt(() => this.makeFor(waitlist));
       }
     }
   }
 
-  private async makeFor(waitlistId: number): Promise<void> {
-    // Delete first: a signup that commits meanwhile adds it again. After a failure, the poll does.
-    this.waitlists.delete(waitlistId);
-    const { webhookIds, hasMore } = await this.deliveries.makeFirst(waitlistId);
-    if (hasMore) this.waitlists.add(waitlistId);
+  private async makeFor(waitlist: Contender): Promise<void> {
+    // Remove first: a signup that commits meanwhile adds it again. After a failure, the poll does.
+    this.turns.remove(waitlist.id);
+    const { webhookIds, hasMore } = await this.deliveries.makeFirst(waitlist.id);
+    if (hasMore) this.turns.add([waitlist]);
     this.signal.wakeForDeliveries(webhookIds);
   }
 }

@@ -24,16 +24,20 @@ export class MailServer {
   private readonly silent = new Map<string, () => void>();
   private server: SMTPServer | undefined;
 
-  private constructor(readonly port: number) {}
+  private constructor(
+    readonly port: number,
+    private readonly address: string,
+  ) {}
 
-  static async start(): Promise<MailServer> {
-    const server = new MailServer(await freePort());
+  /** Without a port on a free one. */
+  static async start(port?: number, address = '127.0.0.1'): Promise<MailServer> {
+    const server = new MailServer(port ?? (await freePort()), address);
     await server.listen();
     return server;
   }
 
   get url(): string {
-    return `smtp://127.0.0.1:${this.port}`;
+    return `smtp://${this.address}:${this.port}`;
   }
 
   async listen(): Promise<void> {
@@ -54,7 +58,7 @@ export class MailServer {
       },
     });
     this.server.on('error', () => undefined);
-    this.server.listen(this.port, '127.0.0.1');
+    this.server.listen(this.port, this.address);
     await once(this.server.server, 'listening');
   }
 

@@ -29,6 +29,11 @@ type Width = (typeof WIDTHS)[number];
 export type Service = Awaited<ReturnType<typeof startService>>;
 export { call, logIn };
 
+function launch(...more: string[]): Promise<Browser> {
+  if (!existsSync(CHROMIUM)) throw new Error(`There is no browser at ${CHROMIUM}: install Chromium, or set CHROMIUM.`);
+  return chromium.launch({ executablePath: CHROMIUM, args: [...BROWSER_ARGUMENTS, ...more] });
+}
+
 interface PageOptions {
   readonly width?: Width;
   readonly colorScheme?: (typeof SCHEMES)[number];
@@ -50,14 +55,14 @@ export class Stage {
 
   /** `environment` is the service's, besides the defaults of `startService`. */
   static async open(environment: Readonly<Record<string, string>> = {}): Promise<Stage> {
-    if (!existsSync(CHROMIUM))
-      throw new Error(`There is no browser at ${CHROMIUM}: install Chromium, or set CHROMIUM.`);
     await mkdir(PICTURES, { recursive: true });
-    const [service, browser] = await Promise.all([
-      startService(environment),
-      chromium.launch({ executablePath: CHROMIUM, args: BROWSER_ARGUMENTS }),
-    ]);
+    const [service, browser] = await Promise.all([startService(environment), launch()]);
     return new Stage(service, browser);
+  }
+
+  /** For a service that runs elsewhere. */
+  static async at(service: Service, ...browserArguments: string[]): Promise<Stage> {
+    return new Stage(service, await launch(...browserArguments));
   }
 
   /**

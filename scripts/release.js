@@ -66,6 +66,8 @@ function packChart(work) {
   const chart = join(work, 'chart');
   cpSync('deploy/chart', chart, { recursive: true });
   cpSync('LICENSE', join(chart, 'LICENSE'));
+  const readme = join(chart, 'README.md.gotmpl');
+  writeFileSync(readme, read(readme).replaceAll('](../../', `](${names.repository}/blob/v${version}/`));
   const values = join(chart, 'values.yaml');
   const repository = /(?<=^image:\n(?: +#.*\n)* +repository: ).*$/m;
   if (!repository.test(read(values))) throw new Error('values.yaml of the chart has no image.repository.');

@@ -50,7 +50,7 @@ async function createFirstOwner(
   { firstOwner: { email, password } }: Config,
 ): Promise<string> {
   if (email === undefined || password === undefined)
-    return 'There is no account yet. Create one: npm run cli -- owner create <email>\n';
+    return 'There is no account yet. Create one: node dist/src/cli.js owner create <email>\n';
   try {
     const account = await app.get(AuthService).createAccount(email, password);
     return `Created the account ${account.email}.\n`;

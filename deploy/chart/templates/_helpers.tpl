@@ -21,6 +21,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
+{{/* The labels, and others that win: a list of the context and the others. A name twice would be invalid. */}}
+{{- define "waitlist.labelsWith" -}}
+{{ mergeOverwrite (include "waitlist.labels" (first .) | fromYaml) (last . | default dict) | toYaml }}
+{{- end }}
+
 {{/* The data of the ConfigMap that the service reads, and of the one that the migration reads. */}}
 {{- define "waitlist.settings" -}}
 PORT: '3000'

@@ -31,7 +31,7 @@ export function isTransferring(socket: Socket): boolean {
 export function requireProgress(fastify: FastifyInstance, bounds: ServerBounds): void {
   const { checkMs, transferMs, transferBytes, uploadGraceMs, uploadBytesPerSecond, unsentMs } = bounds;
   const requests = new Set<IncomingMessage>();
-  const watchProgress: onRequestHookHandler = ({ raw }, reply, done) => {
+  const watchProgress: onRequestHookHandler = ({ raw, routeOptions }, reply, done) => {
     const { socket } = raw;
     // An injected request has none.
     if (!(socket instanceof Socket)) return done();
@@ -59,8 +59,8 @@ export function requireProgress(fastify: FastifyInstance, bounds: ServerBounds):
       clearInterval(check);
       requests.delete(raw);
       const forget = () => transferring.get(socket) === raw && transferring.delete(socket);
-      // The rest of a refused body may still arrive. Node.js would answer the request again, with 408.
-      if (raw.complete) forget();
+      // The rest of a refused file may still arrive. Node.js would answer the request again, with 408.
+      if (raw.complete || !routeOptions.config.takesCsv) forget();
       else raw.once('close', forget);
     });
     done();

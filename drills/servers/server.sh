@@ -1,6 +1,6 @@
-# Sourced by the programs of this directory, which start database servers on 127.0.0.1 for tests and drills. The servers
-# come from packages of Debian or Ubuntu (Ubuntu is untested) that are unpacked into a cache. Nothing is installed, so
-# root is not needed, and the machine's own servers stay as they are. Delete the cache to get newer versions.
+# Sourced by programs of this directory that start servers; most are databases on 127.0.0.1. Packages of Debian or Ubuntu
+# (Ubuntu is untested) are unpacked into a cache. Nothing is installed, so the databases need no root, and the machine's own
+# servers stay as they are. Delete the cache to get newer versions.
 set -euo pipefail
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/waitlist-service/servers
 start_limit_s=90

@@ -17,8 +17,8 @@ const WAITING_MAX = 64;
 
 /**
  * Refuses logins after repeated failures, until the window that began with the first failure has passed. Failures count
- * by address, and by site (with 65,536 addresses) and email. Never by email alone: strangers could lock an owner out.
- * See docs/decisions/login.md.
+ * by address, and by site and email: one host may have all 65,536 /64s of an IPv6 /48. Never by email alone: strangers
+ * could lock an owner out. See docs/decisions/login.md.
  */
 @Injectable()
 export class LoginThrottle {

@@ -153,7 +153,7 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
       ]);
       const deliveries = taken.flatMap((candidate) => {
         const body = bodies.get(candidate.id);
-        // Without it, the payload is old, and the delivery is about to fail.
+        // Its payload has expired, so this delivery will soon be marked failed.
         return body === undefined
           ? []
           : [{ ...candidate, waitlistId: webhook.waitlistId, webhookId: id, leasedUntil, body }];
@@ -170,7 +170,8 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   private putOffWaiting(candidates: readonly Candidate[], now: Date, leasedUntil: Date): Query<unknown> {
     const waiting = new Map<number, string[]>();
     for (const candidate of candidates.filter(mustWait)) {
-      // Without a first one it stays due: the next claim sees the earlier ones.
+      // `first` is null if this delivery was committed while the statement ran. Leave it due: the next claim sees the
+      // earlier ones.
       if (!candidate.first) continue;
       const { nextAttemptAt } = candidate.first;
       const untilMs = (nextAttemptAt > now ? nextAttemptAt : leasedUntil).getTime();
@@ -256,7 +257,10 @@ export class WebhookDispatcher implements BeforeApplicationShutdown {
   }
 }
 
-/** Whether an earlier delivery about the same record may be pending: the lock reads newer rows than the search. */
+/**
+ * Whether an earlier delivery about the same record may still be pending. The locking read can return rows newer than
+ * those its subqueries see.
+ */
 function mustWait({ waiterUuid, number, first }: Candidate): boolean {
   return waiterUuid !== null && first?.number !== number;
 }

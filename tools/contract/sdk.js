@@ -28,7 +28,7 @@ export async function must(command, args, options) {
 }
 
 /**
- * The generator of each language, and what makes its client read well. Fields keep the names that the API has. `pack`
+ * The generator of each language and its options. In TypeScript and Python, fields keep the names of the API. `pack`
  * builds the package of the generated client into a folder.
  */
 export const CLIENTS = {
@@ -127,8 +127,8 @@ export async function generate(language) {
   const [, user, repository] = new URL(chosen.repository).pathname.split('/');
   const target = join(ROOT, 'sdk', language);
   await rm(target, { recursive: true, force: true });
-  // A list whose items differ stays a list, for generators would make it a set, which has no order. In Java one of
-  // several types is an Object, for the generated class can't write a list.
+  // Arrays stay arrays: generators turn `uniqueItems` into a set, which has no order. In Java, `oneOf` becomes Object,
+  // because the generated class cannot write a list.
   const omitted = new Set(language === 'java' ? ['uniqueItems', 'oneOf'] : ['uniqueItems']);
   const contract = await readFile(join(ROOT, 'openapi/openapi.json'), 'utf8');
   const adapted = JSON.parse(contract, (key, value) => (omitted.has(key) ? undefined : value));

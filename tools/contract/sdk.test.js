@@ -1,6 +1,6 @@
 /**
  * The released package of each client, installed into an empty project as docs/client-sdks.md says and led through the
- * tour of the README against a service of its own; and libraries that verify its webhooks: `npm run test:sdk
+ * tour (docs/tour.md) against a service of its own; and libraries that verify its webhooks: `npm run test:sdk
  * [-- typescript python go java]`. PACKAGES is the folder of a release, or an empty one that keeps the packages.
  */
 import assert from 'node:assert/strict';

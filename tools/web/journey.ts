@@ -1,8 +1,8 @@
 /**
  * A visitor and an owner, by clicks, at a service that runs elsewhere and whose waitlist demands a verified email:
  *   tsx tools/web/journey.ts URL ADDRESS:PORT WAITLIST_ID MAIL_ADDRESS:PORT
- * The browser reaches the host of URL at ADDRESS:PORT, with any certificate. The service sends its mails to the last
- * address. The owner is the one of the tests. drills/kubernetes.ts runs it.
+ * The browser reaches the host of URL at ADDRESS:PORT, with any certificate. MAIL_ADDRESS:PORT: where this program
+ * receives the service's mails. It signs in as `OWNER` of test/support. drills/kubernetes.ts runs it.
  */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';

@@ -9,7 +9,7 @@ export interface Contender {
  * delays the others by a turn at most, not by its backlog. Each process takes turns by itself.
  */
 export class Turns {
-  /** The accounts in the order of their turns, each with the ids of its waiting ones in theirs. */
+  /** Accounts in the order of their turns; each has its waiting ids, also in the order of their turns. */
   private accounts = new Map<number, Set<number>>();
   /** The account of each id that waits. */
   private readonly accountOf = new Map<number, number>();
@@ -56,7 +56,7 @@ export class Turns {
     return undefined;
   }
 
-  /** Takes the next `count` turns. Returns the number of each by id, as if none ran out. */
+  /** Takes the next `count` turns. Returns how many turns each id got, assuming that every id has enough work. */
   deal(count: number): ReadonlyMap<number, number> {
     const dealt = new Map<number, number>();
     for (let left = count; left > 0; left -= 1) {

@@ -7,8 +7,8 @@ import type { Waiter } from '../record/waiter.js';
 import { CROWDED, MissingBucketError, WaiterStore } from '../record/waiter.store.js';
 
 /** Records that one statement counts: some milliseconds, in which the embedded database blocks the event loop. */
-const STEP = 10_000;
-/** Before the first record of a rank key: `seq` falls within a key. */
+const STEP_RECORDS_MAX = 10_000;
+/** Bounds of `seq` around all records of a rank key: within a key, the order is by descending `seq`. */
 const KEY_START = Number.MAX_SAFE_INTEGER;
 const KEY_END = -1;
 
@@ -63,9 +63,9 @@ export class CrowdedPositions {
     above: number,
   ): Promise<number> {
     for (let [total, from] = [0, below]; ;) {
-      const { count, last } = await reading.one(this.waiters.countStep(waitlistId, key, from, above, STEP));
+      const { count, last } = await reading.one(this.waiters.countStep(waitlistId, key, from, above, STEP_RECORDS_MAX));
       total += count;
-      if (count < STEP) return total;
+      if (count < STEP_RECORDS_MAX) return total;
       from = last;
       await setImmediate();
     }

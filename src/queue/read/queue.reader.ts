@@ -28,13 +28,14 @@ interface LookedUp {
 const LOOKUPS_MAX = 64;
 /** Lookups of one waitlist that may wait; over all, the connections of clients bound them. */
 const LOOKUPS_WAITING_MAX = 10_000;
-/** In the crowded lane: later, the callers have got 503. */
+/** A run of the crowded lane stops after this and answers `OVERLOADED`. */
 const CROWDED_DEADLINE_MS = 4_000;
 
 /**
  * Finds records with their positions at the time of reading. Lookups have two lanes. In the first, those of one
  * waitlist that arrive together share a round trip. Those in crowded buckets are repeated in the second, on connections
  * of its own: waitlists take turns, and the lookups of one share a scan, so crowded waitlists delay only each other.
+ * `findByUuids` of crowded records waits for the same connections outside the lane.
  */
 @Injectable()
 export class QueueReader {
@@ -42,12 +43,11 @@ export class QueueReader {
     this.lookupRuns.runExclusive(() => this.lookUp(waitlistId, batch)),
   );
   private readonly crowded = this.lane('count positions', (waitlistId, batch) =>
-    this.crowdedRuns.runExclusive(() => this.inCrowd((reading) => this.lookUp(waitlistId, batch, reading))),
+    this.crowdedRuns.runExclusive(() => this.withOwnSnapshot((reading) => this.lookUp(waitlistId, batch, reading))),
   );
-  // Both are first come, first served. Signups need the other connections.
-  /** Half of the connections. */
+  /** At most half of the pool, rounded up; signups need the rest. */
   private readonly lookupRuns: Semaphore;
-  /** One connection more for each five. */
+  /** Connections beside the pool: one per five pooled, rounded up. */
   private readonly crowdedRuns: Semaphore;
 
   constructor(
@@ -79,7 +79,7 @@ export class QueueReader {
     let found: readonly Waiter[] = await this.database.one(query);
     if (found.some(isCrowded))
       found = await this.crowdedRuns.runExclusive(() =>
-        this.inCrowd(async (reading) => this.positions.complete(reading, waitlistId, await reading.one(query))),
+        this.withOwnSnapshot(async (reading) => this.positions.complete(reading, waitlistId, await reading.one(query))),
       );
     const byUuid = new Map(found.map((waiter) => [waiter.uuid, waiter]));
     return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
@@ -120,7 +120,7 @@ export class QueueReader {
   }
 
   /** Reads on a connection of its own, within a deadline. @throws Problem `OVERLOADED` */
-  private async inCrowd<Result>(read: (reading: Reading) => Promise<Result>): Promise<Result> {
+  private async withOwnSnapshot<Result>(read: (reading: Reading) => Promise<Result>): Promise<Result> {
     const until = performance.now() + CROWDED_DEADLINE_MS;
     const snapshot = await this.database.openSnapshot();
     const one = async <Found>(query: Query<Found>): Promise<Found> => {
@@ -135,18 +135,18 @@ export class QueueReader {
   }
 
   /**
-   * Null for a lookup in a crowded bucket, unless `crowd` is given to count there. If one record is damaged, the
+   * Null for a lookup in a crowded bucket, unless `reading` is given to count there. If one record is damaged, the
    * lookups are repeated one by one, so that the others succeed.
    */
   private async lookUp(
     waitlistId: number,
     lookups: readonly Lookup[],
-    crowd?: Reading,
+    reading?: Reading,
   ): Promise<Outcome<LookedUp | null>[]> {
     const contacts = lookups.map(({ keys }) => keys);
     const uuids = lookups.flatMap(({ uuid }) => uuid ?? []);
     try {
-      const [waitlist, byContact, byUuid] = await (crowd ?? this.database).one(
+      const [waitlist, byContact, byUuid] = await (reading ?? this.database).one(
         together([
           this.queues.findShown(waitlistId),
           this.waiters.findByContacts(waitlistId, contacts),
@@ -154,7 +154,7 @@ export class QueueReader {
         ]),
       );
       const read = [...byContact, ...byUuid];
-      const found = crowd ? await this.positions.complete(crowd, waitlistId, read) : read;
+      const found = reading ? await this.positions.complete(reading, waitlistId, read) : read;
       const findByContact = finderByContact(found.slice(0, byContact.length));
       const withUuid = new Map(found.slice(byContact.length).map((waiter) => [waiter.uuid, waiter]));
       return lookups.map(({ keys, uuid }) => {
@@ -164,7 +164,7 @@ export class QueueReader {
     } catch (error) {
       if (lookups.length === 1 || error instanceof Problem) return lookups.map(() => ({ error }));
       const outcomes: Outcome<LookedUp | null>[] = [];
-      for (const lookup of lookups) outcomes.push(...(await this.lookUp(waitlistId, [lookup], crowd)));
+      for (const lookup of lookups) outcomes.push(...(await this.lookUp(waitlistId, [lookup], reading)));
       return outcomes;
     }
   }

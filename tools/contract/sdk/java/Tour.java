@@ -26,7 +26,7 @@ import waitlist.client.model.Signup;
 import waitlist.client.model.Waiter;
 import waitlist.client.model.WaiterId;
 
-/** The tour of the README through the generated client, on a first start: `Tour URL EMAIL PASSWORD API_KEY`. */
+/** The tour (docs/tour.md) through the generated client, on a first start: `Tour URL EMAIL PASSWORD API_KEY`. */
 public class Tour {
   public static void main(String[] args) throws Exception {
     String url = args[0], email = args[1], password = args[2], apiKey = args[3];

@@ -1,4 +1,4 @@
-"""The tour of the README through the generated client, on a first start: `tour.py URL EMAIL PASSWORD API_KEY`."""
+"""The tour (docs/tour.md) through the generated client, on a first start: `tour.py URL EMAIL PASSWORD API_KEY`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-/** The tour of the README through the generated client, on a first start: `tour.ts URL EMAIL PASSWORD API_KEY`. */
+/** The tour (docs/tour.md) through the generated client, on a first start: `tour.ts URL EMAIL PASSWORD API_KEY`. */
 import assert from 'node:assert/strict';
 import { Configuration, SignupApi } from '@example/waitlist-client';
 import { AccountKeyApi, AuthApi, type ListWaitersRequest, WaiterApi, WaitlistApi } from '@example/waitlist-client';

@@ -249,12 +249,17 @@ ${[...backends].join('')}`,
     );
     const balancer = spawn('haproxy', ['-db', '-q', '-f', file], { stdio: 'inherit' });
     const proxy = new Proxy(port, await readFile(certificate, 'utf8'), balancer);
-    await until(() =>
-      proxy.call('GET', '/api/v1/').then(
-        () => true,
-        () => false,
-      ),
-    );
+    try {
+      await until(() =>
+        proxy.call('GET', '/api/v1/').then(
+          () => true,
+          () => false,
+        ),
+      );
+    } catch (error) {
+      proxy.close();
+      throw error;
+    }
     return proxy;
   }
 
@@ -643,7 +648,10 @@ try {
   process.env.TEST_DATABASE_URL = url.href;
   const tools = required('TOOLS');
   const definition = join(tools, 'crds/gateway.networking.k8s.io_httproutes.yaml');
-  await kubectl('apply', '--server-side', '--filename', definition);
+  // A given cluster may have its own.
+  await kubectl('get', '--filename', definition).catch(() =>
+    kubectl('apply', '--server-side', '--filename', definition),
+  );
   await kubectl('wait', '--for=condition=Established', '--filename', definition, '--timeout=1m');
   const stage = { directory, tools, address, certificate: await certify(directory) };
   for (const [name, part] of Object.entries(PARTS)) {

@@ -226,9 +226,9 @@ export class OwnSnapshot {
   }
 
   /** @throws Problem `DATABASE_UNAVAILABLE` */
-  async one<Result>(query: Query<Result>): Promise<Result> {
+  async one<Result>(query: Query<Result>, until = Date.now() + SNAPSHOT_STATEMENT_MS): Promise<Result> {
     try {
-      return await inTime(this.session.one(query), Date.now() + SNAPSHOT_STATEMENT_MS);
+      return await inTime(this.session.one(query), until);
     } catch (error) {
       throw asProblem(error);
     }

@@ -24,10 +24,13 @@ interface LookedUp {
   readonly waiter: Waiter | null;
 }
 
-/** Lookups in one statement: enough to share a round trip, few enough that the first does not wait for the last. */
-const LOOKUPS_MAX = 64;
-/** Lookups of one waitlist that may wait; over all, the connections of clients bound them. */
-const LOOKUPS_WAITING_MAX = 10_000;
+/**
+ * Lookups in one statement: enough to share a round trip, few enough that the first does not wait for the last. Of one
+ * waitlist, 10,000 may wait; over all, the connections of clients bound them.
+ */
+const LOOKUPS = { batchMax: 64, waitingMax: 10_000 };
+/** All that wait share the next scan, so nobody waits for more than two. */
+const CROWDED_LOOKUPS = { batchMax: 1_000, waitingMax: 1_000 };
 /** A run of the crowded lane stops after this and answers `OVERLOADED`. */
 const CROWDED_DEADLINE_MS = 4_000;
 
@@ -35,15 +38,17 @@ const CROWDED_DEADLINE_MS = 4_000;
  * Finds records with their positions at the time of reading. Lookups have two lanes. In the first, those of one
  * waitlist that arrive together share a round trip. Those in crowded buckets are repeated in the second, on connections
  * of its own: waitlists take turns, and the lookups of one share a scan, so crowded waitlists delay only each other.
- * `findByUuids` of crowded records waits for the same connections outside the lane.
  */
 @Injectable()
 export class QueueReader {
-  private readonly lookups = this.lane('look up positions', (waitlistId, batch) =>
-    this.lookupRuns.runExclusive(() => this.lookUp(waitlistId, batch)),
+  private readonly lookups = new KeyedBatcher<Lookup, LookedUp | null>(
+    (waitlistId, batch) => this.lookupRuns.runExclusive(() => this.lookUp(waitlistId, batch)),
+    { name: 'look up positions', runsMax: 1, ...LOOKUPS },
   );
-  private readonly crowded = this.lane('count positions', (waitlistId, batch) =>
-    this.crowdedRuns.runExclusive(() => this.withOwnSnapshot((reading) => this.lookUp(waitlistId, batch, reading))),
+  private readonly crowded = new KeyedBatcher<Lookup, LookedUp | null>(
+    (waitlistId, batch) =>
+      this.crowdedRuns.runExclusive(() => this.withOwnSnapshot((reading) => this.lookUp(waitlistId, batch, reading))),
+    { name: 'count positions', runsMax: 1, ...CROWDED_LOOKUPS },
   );
   /** At most half of the pool, rounded up; signups need the rest. */
   private readonly lookupRuns: Semaphore;
@@ -75,13 +80,15 @@ export class QueueReader {
 
   /** The records with these uuids, whole, in the order of `uuids`; without those that the waitlist does not have. */
   async findByUuids(waitlistId: number, uuids: readonly string[]): Promise<Waiter[]> {
-    const query = this.waiters.findByUuids(waitlistId, uuids);
-    let found: readonly Waiter[] = await this.database.one(query);
-    if (found.some(isCrowded))
-      found = await this.crowdedRuns.runExclusive(() =>
-        this.withOwnSnapshot(async (reading) => this.positions.complete(reading, waitlistId, await reading.one(query))),
-      );
-    const byUuid = new Map(found.map((waiter) => [waiter.uuid, waiter]));
+    const found = await this.database.one(this.waiters.findByUuids(waitlistId, uuids));
+    const counted = await Promise.all(
+      found.map(async (waiter) => {
+        if (!isCrowded(waiter)) return waiter;
+        const lookedUp = await this.crowded.submit(waitlistId, { keys: NO_CONTACT, uuid: waiter.uuid });
+        return lookedUp?.waiter ?? [];
+      }),
+    );
+    const byUuid = new Map(counted.flat().map((waiter) => [waiter.uuid, waiter]));
     return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
   }
 
@@ -114,18 +121,13 @@ export class QueueReader {
     return lookedUp as LookedUp;
   }
 
-  /** A {@link KeyedBatcher} of lookups, by waitlist. */
-  private lane(name: string, run: (waitlistId: number, lookups: Lookup[]) => Promise<Outcome<LookedUp | null>[]>) {
-    return new KeyedBatcher(run, { name, batchMax: LOOKUPS_MAX, waitingMax: LOOKUPS_WAITING_MAX, runsMax: 1 });
-  }
-
   /** Reads on a connection of its own, within a deadline. @throws Problem `OVERLOADED` */
   private async withOwnSnapshot<Result>(read: (reading: Reading) => Promise<Result>): Promise<Result> {
-    const until = performance.now() + CROWDED_DEADLINE_MS;
+    const until = Date.now() + CROWDED_DEADLINE_MS;
     const snapshot = await this.database.openSnapshot();
     const one = async <Found>(query: Query<Found>): Promise<Found> => {
-      if (performance.now() > until) throw new Problem('OVERLOADED');
-      return snapshot.one(query);
+      if (Date.now() > until) throw new Problem('OVERLOADED');
+      return snapshot.one(query, until);
     };
     try {
       return await read({ one });

@@ -172,10 +172,11 @@ describe('an import', () => {
 
   it('is refused with 503 while two others are under way, and one that breaks off makes room', async () => {
     const waitlists = [await service.world.waitlist(), await service.world.waitlist(), await service.world.waitlist()];
-    const [first, second] = waitlists
-      .slice(1)
-      .map((waitlist) => begin(port, waitlist, { accept: 'application/x-ndjson' }));
-    for (const sent of [first!, second!]) {
+    const underWay: ClientRequest[] = [];
+    // One after the other: a connection that waits for its first bytes would be closed on a busy machine.
+    for (const waitlist of waitlists.slice(1)) {
+      const sent = begin(port, waitlist, { accept: 'application/x-ndjson' });
+      underWay.push(sent);
       sent.on('error', () => undefined);
       sent.write('email\n');
       // The header is accepted.
@@ -186,8 +187,7 @@ describe('an import', () => {
     third.end('email\n');
 
     expect(await answerOf(third)).toMatchObject({ status: 503, body: { error_code: 'TRANSFERS_BUSY' } });
-    first!.destroy();
-    second!.destroy();
+    for (const sent of underWay) sent.destroy();
     await until(async () => {
       const again = begin(port, waitlists[0]!);
       again.end('email\n');

@@ -156,7 +156,10 @@ export class QueueListing {
     return pageOf(waitlist, records, await this.withPositions(session, waitlist, records.slice(0, limit)));
   }
 
-  /** Computes the positions of a page's records together, because they share buckets. Ends the transaction. */
+  /**
+   * Computes the positions of a page's records together, because they share buckets. The last read of a transaction: on
+   * a server it is sent with the COMMIT; on the embedded database more may have to be counted.
+   */
   private async withPositions(
     session: Transaction,
     waitlist: Pick<LeanWaitlist, 'id' | 'active'>,

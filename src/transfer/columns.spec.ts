@@ -14,6 +14,7 @@ const WAITER: StoredWaiter = {
   phone: '+1 415 555 0123',
   phoneKey: '+14155550123',
   firstName: "'=Ada",
+  nameKey: null,
   lastName: '@Lovelace, "the first"',
   metadata: { plan: 'team', nested: [1, null, '='] },
   answers: [

@@ -1,6 +1,7 @@
-import { AnyText, Count, Flag, Id, Text, WholeNumber } from '../platform/contract/fields.js';
+import { AnyText, Count, Flag, Id, NotWith, OneOf, Text, WholeNumber } from '../platform/contract/fields.js';
+import { Problem } from '../platform/problems/problem.js';
 import { LARGE, type PageRequest } from '../queue/record/waiter.js';
-import { REFERRAL_TOKEN, referrerOf } from './list-waiters.dto.js';
+import { nameKeyOf, NamePrefix, REFERRAL_TOKEN, referrerOf, sortFaults } from './list-waiters.dto.js';
 
 export const SIGNUPS_PAGE_SIZE_MAX = 1_000;
 const PAGE_SIZE = 100;
@@ -9,7 +10,8 @@ const TOKEN_LENGTH_MAX = 32;
 const TOKEN = `[0-9A-Za-z_-]{1,${TOKEN_LENGTH_MAX}}`;
 
 export class ListSignupsDto {
-  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip.' })
+  @NotWith('name', 0)
+  @Count({ default: 0, lenient: true, description: 'Number of Waiters to skip. Not with `name`.' })
   offset = 0;
 
   @WholeNumber({
@@ -23,6 +25,18 @@ export class ListSignupsDto {
 
   @Id({ optional: true, lenient: true, description: 'Lists the Waiters after this id and ignores `offset`.' })
   after_id?: number;
+
+  @NamePrefix()
+  name?: string;
+
+  @NotWith('name')
+  @OneOf({
+    optional: true,
+    enum: ['queue', 'referrals'],
+    description:
+      'Sorts the active Waiters by queue position, as without it, or by number of referrals, most first; of equal ones, the Waiter who joined first. Not with `name`.',
+  })
+  order?: 'queue' | 'referrals';
 
   @AnyText(REFERRAL_TOKEN)
   referral_token = '';
@@ -44,14 +58,18 @@ export class ListSignupsDto {
   @Flag({ default: false, lenient: true, description: 'Lists the offboarded Waiters instead of the active ones.' })
   offboarded_request = false;
 
+  /** @throws Problem `INVALID_REQUEST` */
   static toPage(query: ListSignupsDto): PageRequest {
+    const faults = sortFaults(query);
+    if (faults.length > 0) throw Problem.invalid(faults);
     return {
       status: query.offboarded_request ? 'offboarded' : 'waiting',
       credit: null,
       referredBy: referrersOf(query),
       keys: [],
       search: null,
-      order: 'queue',
+      name: nameKeyOf(query),
+      order: query.order ?? 'queue',
       start: query.after_id === undefined ? { offset: query.offset } : { afterId: query.after_id },
       limit: query.limit,
       without: LARGE,

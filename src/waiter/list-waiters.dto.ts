@@ -13,6 +13,7 @@ import {
   WholeNumber,
 } from '../platform/contract/fields.js';
 import { EMAIL_SCHEMA, isUuid } from '../platform/contract/formats.js';
+import { NAME_KEY_LENGTH_MAX, nameKeyPrefix } from '../platform/contract/name-key.js';
 import { phoneKey } from '../platform/contract/phone.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
 import { contactFaults, contactKeys } from '../queue/record/contact.js';
@@ -29,14 +30,33 @@ export const REFERRAL_TOKEN = {
   description: 'Lists only the Waiters referred by the Waiter with this token; `true` lists all referred Waiters.',
 } as const;
 
+interface Sorted {
+  readonly name?: string;
+  readonly order?: string;
+  readonly offboarded_request: boolean;
+}
+
+/** The text that names begin with. */
+export function NamePrefix() {
+  return Text({
+    ...FILTER,
+    minLength: 2,
+    maxLength: NAME_KEY_LENGTH_MAX,
+    description:
+      'Lists the Waiters whose name begins with this text, the last name before the first, whatever its case and without accents, sorted by name. Follow the `Link` header to the next page.',
+    example: undefined,
+  });
+}
+
 export class ListWaitersDto extends NamedWaitlistDto {
   @NotWith('credit', 0)
   @NotWith('status', 0)
+  @NotWith('name', 0)
   @NotWith('search', 0)
   @Count({
     default: 0,
     lenient: true,
-    description: 'Number of Waiters to skip. Not with `search`, `status` or `credit`.',
+    description: 'Number of Waiters to skip. Not with `search`, `name`, `status` or `credit`.',
   })
   offset?: number;
 
@@ -63,6 +83,10 @@ export class ListWaitersDto extends NamedWaitlistDto {
   })
   search?: string;
 
+  @NotWith('search')
+  @NamePrefix()
+  name?: string;
+
   @AnyText(REFERRAL_TOKEN)
   referral_token = '';
 
@@ -84,6 +108,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
   })
   status?: Status;
 
+  @NotWith('name')
   @OneOf({
     optional: true,
     enum: CREDITS,
@@ -100,19 +125,21 @@ export class ListWaitersDto extends NamedWaitlistDto {
 
   @NotWith('credit', 'joined')
   @NotWith('status', 'joined')
+  @NotWith('name', 'joined')
   @NotWith('search', 'joined')
   @OneOf({
     default: 'joined',
-    enum: ['joined', 'queue'],
-    description: 'Sorts by joining time or queue position. Not with `search`, `status` or `credit`.',
+    enum: ['joined', 'queue', 'referrals'],
+    description:
+      'Sorts by joining time, by queue position, or by number of referrals, most first; of equal ones, the Waiter who joined first. Not with `search`, `name`, `status` or `credit`; `referrals` lists active Waiters only.',
   })
-  order?: 'joined' | 'queue';
+  order?: 'joined' | 'queue' | 'referrals';
 
   /** `region` is the country of phone numbers without a country code. @throws Problem `INVALID_REQUEST` */
   static toPage(query: ListWaitersDto, region: string | null): PageRequest {
     const { email = null, phone = null, uuid, search, offset = 0, order = 'joined', status, credit = null } = query;
     const keys = contactKeys({ email, phone }, region);
-    const faults = [...blankFaults(query), ...contactFaults({ email, phone }, keys, region)];
+    const faults = [...blankFaults(query), ...sortFaults(query), ...contactFaults({ email, phone }, keys, region)];
     if (faults.length > 0) throw Problem.invalid(faults);
     return {
       status: status ?? (query.offboarded_request ? 'offboarded' : 'waiting'),
@@ -124,6 +151,7 @@ export class ListWaitersDto extends NamedWaitlistDto {
         ...keyOf('uuid', uuid?.toLowerCase()),
       ],
       search: search === undefined ? null : searchOf(search, region),
+      name: nameKeyOf(query),
       order: status === undefined && credit === null ? order : 'id',
       start: query.after_id === undefined ? { offset } : { afterId: query.after_id },
       limit: query.limit,
@@ -138,6 +166,22 @@ export function referrerOf(text: string): PageRequest['referredBy'] {
   if (/^(true|1)$/i.test(text)) return 'anyone';
   // No record has an empty token. A database may ignore a space or NUL after a token.
   return { tokens: [isToken(text) ? text : ''] };
+}
+
+/** A name must have a character to find, and active records alone are sorted by their referrals. */
+export function sortFaults({ name, order, offboarded_request: isOffboarded }: Sorted): FieldFault[] {
+  return [
+    ...(nameKeyOf({ name }) === ''
+      ? [{ field: 'name', rule: 'min_length', message: 'must not be empty' } as const]
+      : []),
+    ...(order === 'referrals' && isOffboarded
+      ? [{ field: 'order', rule: 'one_of', message: 'must not be referrals with offboarded_request' } as const]
+      : []),
+  ];
+}
+
+export function nameKeyOf({ name }: Pick<Sorted, 'name'>): string | null {
+  return name === undefined ? null : nameKeyPrefix(name);
 }
 
 /** A blank filter must not list all Waiters. */

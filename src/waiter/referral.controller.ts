@@ -1,4 +1,5 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, OwnerOnly } from '../auth/access.js';
 import { REPEAT_PROBLEMS, Repeatable, Write } from '../auth/repeatable.js';
@@ -7,6 +8,8 @@ import { IdParam } from '../platform/contract/fields.js';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { WaitlistService } from '../waitlist/waitlist.service.js';
+import { DecidedReferralsDto, DecideReferralsDto } from './decide-referrals.dto.js';
+import { isLongOffboarding, OFFBOARD_BODY_MAX_BYTES } from './offboard-waiters.dto.js';
 import { RefusedReferralsDto, RefuseReferralsDto } from './refuse-referrals.dto.js';
 import { WaiterService } from './waiter.service.js';
 
@@ -37,5 +40,25 @@ export class ReferralController {
   ): Promise<RefusedReferralsDto> {
     await this.waitlists.get(account.id, id);
     return this.waiters.refuseReferrals(id, body.referral_token, write);
+  }
+  @Post(':waitlist_id/decide_referrals')
+  @Repeatable()
+  @HttpCode(200)
+  @RouteConfig({ bodyMaxBytes: OFFBOARD_BODY_MAX_BYTES, isLongWork: isLongOffboarding })
+  @ApiOperation({
+    summary: 'Approve or refuse referrals',
+    description:
+      'Approves or refuses the credit of many Waiters, all of them or none, as `PATCH /api/v1/signup/{uuid}` does for one. Where people verify their emails, an approved credit counts once that is done. It ignores uuids that are unknown or belong to another waitlist, and Waiters that nobody referred.',
+  })
+  @ApiOkResponse({ description: 'The number of Waiters that changed.', type: DecidedReferralsDto })
+  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS)
+  async decideReferrals(
+    @CurrentCaller() { account }: Caller,
+    @IdParam('waitlist_id', 1) id: number,
+    @Write() write: OwnerWrite,
+    @Body() body: DecideReferralsDto,
+  ): Promise<DecidedReferralsDto> {
+    await this.waitlists.get(account.id, id);
+    return { changed: await this.waiters.decideReferrals(id, DecideReferralsDto.toUuids(body), body.credit, write) };
   }
 }

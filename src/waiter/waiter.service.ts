@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { OwnerWriteService } from '../platform/idempotency/owner-write.service.js';
 import { Problem } from '../platform/problems/problem.js';
+import type { Changed } from '../queue/write/command.js';
+import { decideReferrals } from '../queue/write/commands/decide-referrals.js';
 import { erase } from '../queue/write/commands/erase.js';
 import { offboard, type Offboarded, type Selection } from '../queue/write/commands/offboard.js';
 import { type Refused, refuseReferrals } from '../queue/write/commands/refuse-referrals.js';
@@ -69,6 +71,24 @@ export class WaiterService {
       () => this.writer.submit(waitlistId, refuseReferrals(token, write)),
       ({ counts }) => ({ refused: counts.refused as number }),
     );
+  }
+
+  /**
+   * Approves or refuses the credit of records, all or none, and returns how many that changed.
+   * @throws Problem `WAITLIST_NOT_FOUND`, and those of {@link OwnerWriteService.once}
+   */
+  async decideReferrals(
+    waitlistId: number,
+    uuids: readonly string[],
+    credit: 'credited' | 'refused',
+    write: OwnerWrite,
+  ): Promise<number> {
+    const { uuids: changed } = await this.writes.once<Changed>(
+      write,
+      () => this.writer.submit(waitlistId, decideReferrals(uuids, credit, write)),
+      (done) => done,
+    );
+    return changed.length;
   }
 
   /**

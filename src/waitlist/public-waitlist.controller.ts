@@ -5,6 +5,7 @@ import type { Caller } from '../auth/token.service.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { IdParam } from '../platform/contract/fields.js';
 import { RateLimited } from '../platform/limits/rate-limits.js';
+import { StatisticsService } from './statistics.service.js';
 import { WaitlistDto, WaitlistViewDto } from './waitlist.dto.js';
 import { WaitlistService } from './waitlist.service.js';
 
@@ -13,7 +14,10 @@ import { WaitlistService } from './waitlist.service.js';
 @OwnerOrPublic()
 @Controller('api/v1/waitlist')
 export class PublicWaitlistController {
-  constructor(private readonly waitlists: WaitlistService) {}
+  constructor(
+    private readonly waitlists: WaitlistService,
+    private readonly statistics: StatisticsService,
+  ) {}
 
   @Get(':waitlist_id')
   @RateLimited('public')
@@ -32,7 +36,7 @@ export class PublicWaitlistController {
     @IdParam('waitlist_id', 1) id: number,
   ): Promise<WaitlistViewDto> {
     return caller
-      ? WaitlistDto.from(await this.waitlists.get(caller.account.id, id))
+      ? WaitlistDto.from(await this.waitlists.get(caller.account.id, id), await this.statistics.countWaiting(id))
       : WaitlistViewDto.fromPublic(await this.waitlists.getPublic(id));
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { dayAfter, type DayCounts } from '../queue/order/day-counts.js';
-import { QueueStatistics, type Span } from '../queue/read/queue.statistics.js';
+import { QueueStatistics, type Span, type Waiting } from '../queue/read/queue.statistics.js';
 import type { StoredWaiter } from '../queue/record/waiter.js';
 import { PageViewStore } from './page-view.store.js';
 import { WaitlistService } from './waitlist.service.js';
@@ -38,6 +38,11 @@ export class StatisticsService {
       days: daysFrom(span).map((day) => ({ ...NOTHING, ...counted.get(day), day, pageViews: views.get(day) ?? 0 })),
       topReferrers,
     };
+  }
+
+  /** What waits on a waitlist, whoever owns it. */
+  async countWaiting(waitlistId: number): Promise<Waiting> {
+    return this.queue.countWaiting(waitlistId);
   }
 
   /**

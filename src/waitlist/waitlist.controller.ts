@@ -16,6 +16,7 @@ import type { OwnerWrite } from '../platform/idempotency/owner-write.js';
 import { ApiProblems } from '../platform/problems/api-problems.js';
 import { IdParam } from '../platform/contract/fields.js';
 import { PageHeaders } from '../platform/http/page-headers.js';
+import { StatisticsService } from './statistics.service.js';
 import {
   ApiKeyDto,
   CreatedWaitlistDto,
@@ -64,6 +65,7 @@ const CHANGES = {
 export class WaitlistController {
   constructor(
     private readonly waitlists: WaitlistService,
+    private readonly statistics: StatisticsService,
     private readonly pageHeaders: PageHeaders,
   ) {}
 
@@ -130,7 +132,7 @@ export class WaitlistController {
     @Body() body: UpdateWaitlistDto,
   ): Promise<UpdatedWaitlistDto> {
     const { waitlist, recordsMoved } = await this.waitlists.update(id, CreateWaitlistDto.toSettings(body), write);
-    return UpdatedWaitlistDto.afterChange(waitlist, recordsMoved);
+    return UpdatedWaitlistDto.afterChange(waitlist, await this.statistics.countWaiting(id), recordsMoved);
   }
 
   @Delete(':waitlist_id')

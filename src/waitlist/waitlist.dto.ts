@@ -15,6 +15,7 @@ import {
 import { KnownFieldsOnly } from '../platform/contract/request.js';
 import { COUNT_SCHEMA, ID_SCHEMA, openEnum, timestamp, TIMESTAMP_SCHEMA } from '../platform/contract/formats.js';
 import { LIVE_QUESTIONS_BYTES_MAX, LIVE_QUESTIONS_MAX } from '../queue/settings/questions.js';
+import { type Waiting, WAITING_COUNTED_MAX } from '../queue/read/queue.statistics.js';
 import { signupPage } from '../queue/record/referral-link.js';
 import { UNREACHABLE } from '../queue/settings/settings.js';
 import { REQUIREMENTS, type Requirement } from '../queue/settings/waitlist.entity.js';
@@ -53,6 +54,18 @@ const STATISTIC = {
   offboarded_signups: { ...COUNT_SCHEMA, description: 'Number of offboarded records.', example: 2 },
   total_signups: { ...COUNT_SCHEMA, description: 'Number of all records, active and offboarded.', example: 42 },
   referred_signups: { ...COUNT_SCHEMA, description: 'Number of records that another record referred.', example: 12 },
+  pending_signups: {
+    ...COUNT_SCHEMA,
+    maximum: WAITING_COUNTED_MAX,
+    description: `Number of people who have not verified their email and so are not on the waitlist yet, counted up to ${WAITING_COUNTED_MAX}. Not in lists of waitlists.`,
+    example: 3,
+  },
+  withheld_signups: {
+    ...COUNT_SCHEMA,
+    maximum: WAITING_COUNTED_MAX,
+    description: `Number of people of any status whose referral waits for your decision, counted up to ${WAITING_COUNTED_MAX}. Not in lists of waitlists.`,
+    example: 1,
+  },
 } as const;
 
 @KnownFieldsOnly()
@@ -219,6 +232,12 @@ export class StatisticsDto {
 
   @ApiProperty(STATISTIC.referred_signups)
   referred_signups!: number;
+
+  @ApiPropertyOptional(STATISTIC.pending_signups)
+  pending_signups?: number;
+
+  @ApiPropertyOptional(STATISTIC.withheld_signups)
+  withheld_signups?: number;
 }
 
 /** The fields of a waitlist that the service itself reads or writes. */
@@ -286,7 +305,8 @@ class WaitlistFieldsDto {
 
 /** A waitlist as its owner sees it. */
 export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, DisplayDto) {
-  static from(waitlist: Waitlist): WaitlistDto {
+  /** Counting what waits takes some milliseconds for each waitlist, so a list leaves it out. */
+  static from(waitlist: Waitlist, waiting?: Waiting): WaitlistDto {
     const { active, offboarded, referredActive, referredOffboarded } = waitlist;
     return {
       id: waitlist.id,
@@ -306,6 +326,7 @@ export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, D
         offboarded_signups: offboarded,
         total_signups: active + offboarded,
         referred_signups: referredActive + referredOffboarded,
+        ...(waiting && { pending_signups: waiting.pending, withheld_signups: waiting.withheld }),
       },
       spots_to_move_upon_referral: waitlist.spotsPerReferral,
       default_region: waitlist.defaultRegion,
@@ -384,8 +405,8 @@ export class UpdatedWaitlistDto extends WaitlistDto {
   })
   records_moved!: number;
 
-  static afterChange(waitlist: Waitlist, recordsMoved: number): UpdatedWaitlistDto {
-    return { ...WaitlistDto.from(waitlist), records_moved: recordsMoved };
+  static afterChange(waitlist: Waitlist, waiting: Waiting, recordsMoved: number): UpdatedWaitlistDto {
+    return { ...WaitlistDto.from(waitlist, waiting), records_moved: recordsMoved };
   }
 }
 
@@ -400,6 +421,6 @@ export class ApiKeyDto {
 
 export class CreatedWaitlistDto extends IntersectionType(WaitlistDto, ApiKeyDto) {
   static withKey(waitlist: Waitlist, apiKey: string): CreatedWaitlistDto {
-    return { ...WaitlistDto.from(waitlist), api_key: apiKey };
+    return { ...WaitlistDto.from(waitlist, { pending: 0, withheld: 0 }), api_key: apiKey };
   }
 }

@@ -68,6 +68,7 @@ const ROUTES = `
 │   │   │   ├── /statistics (GET)
 │   │   │   ├── /reorder (GET)
 │   │   │   ├── /refuse_referrals (POST)
+│   │   │   ├── /decide_referrals (POST)
 │   │   │   ├── /import (POST, GET)
 │   │   │   ├── /export (GET)
 │   │   │   └── /webhook (POST, GET)

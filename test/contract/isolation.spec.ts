@@ -212,6 +212,10 @@ describe('the data of an owner', () => {
       'by the id of the waitlist': ({ waitlistId, referralToken }) => refuse(waitlistId, referralToken),
       'by the id of another waitlist': ({ referralToken }) => refuse(strangers.id, referralToken),
     },
+    decideReferrals: {
+      'by the id of the waitlist': ({ waitlistId, uuid }) => decide(waitlistId, uuid),
+      'by the id of another waitlist': ({ uuid }) => decide(strangers.id, uuid),
+    },
     offboardSignups: {
       'by the id of the waitlist': ({ waitlistId, uuid }) => signups('PATCH', waitlistId, uuid),
       'by the id of another waitlist': ({ uuid }) => signups('PATCH', strangers.id, uuid),
@@ -251,6 +255,12 @@ describe('the data of an owner', () => {
     service.api.patch(`/api/v1/signup/${uuid}`, body, { token: stranger.token });
   const refuse = (id: number, referral_token: string) =>
     service.api.post(`/api/v1/waitlist/${id}/refuse_referrals`, { referral_token }, { token: stranger.token });
+  const decide = (id: number, uuid: string) =>
+    service.api.post(
+      `/api/v1/waitlist/${id}/decide_referrals`,
+      { credit: 'refused', signups: [{ uuid }] },
+      { token: stranger.token },
+    );
   const audit = (query: Record<string, string | number>) =>
     service.api.get('/api/v1/audit', { token: stranger.token, query });
   const importFile = (waitlistId: number, query = {}) =>

@@ -45,6 +45,7 @@ export const FIRST_PAGE: PageRequest = {
   referredBy: null,
   keys: [],
   search: null,
+  name: null,
   order: 'joined',
   start: { offset: 0 },
   limit: 20,

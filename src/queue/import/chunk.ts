@@ -8,6 +8,7 @@
  * the file recognizes the stored lines by their numbers.
  */
 import { v7 as uuidV7 } from 'uuid';
+import { nameKey } from '../../platform/contract/name-key.js';
 import { finderByContact } from '../record/contact.js';
 import { LedgerChanges } from '../order/ledger-changes.js';
 import { rankKey, withCredits } from '../order/rank-key.js';
@@ -28,6 +29,7 @@ export type ImportedFacts = Omit<
   | 'referred'
   | 'credit'
   | 'mailboxKey'
+  | 'nameKey'
   | 'creditedReferrals'
   | 'rankKey'
 >;
@@ -215,6 +217,7 @@ function recordsOf(
       referred: referredByToken !== null,
       credit,
       mailboxKey: foldedMailbox(facts.emailKey),
+      nameKey: nameKey(facts),
       creditedReferrals,
     };
     return { ...record, rankKey: rankKey(record, waitlist.spotsPerReferral) };

@@ -76,7 +76,29 @@ export class QueueSeeder {
   }
 }
 
-const NOBODY = { phone: null, phoneKey: null, firstName: null, lastName: null, metadata: null, answers: [] };
+const NOBODY = { phone: null, phoneKey: null, metadata: null, answers: [] };
+const FIRST_NAMES = ['Ada', 'Anna', 'Ben', 'Chen', 'Emil', 'Fatima', 'Grace', 'Jonas', 'Lea', 'Mia', 'Noah', 'Zoë'];
+const LAST_NAMES = [
+  'Berg',
+  'Bergmann',
+  'Çelik',
+  'Dubois',
+  'Garcia',
+  'Hopper',
+  'Ivanova',
+  'Jensen',
+  'Kim',
+  'Lovelace',
+  'Müller',
+  'Novák',
+  'Okafor',
+  'Patel',
+  'Rossi',
+  'Silva',
+  'Tanaka',
+  'Wang',
+  'Young',
+];
 const EMPTY_QUEUE = { nextSeq: 0, nextPending: 0, active: 0, spotsPerReferral: 0 };
 
 /** Generates people, before the queue's state is known. Referrers are among them, so that no stored record changes. */
@@ -85,14 +107,18 @@ function inventPeople(waitlistId: number, from: number, count: number): Waiter[]
   const referrals = new Map<string, number>();
   for (let number = from; number < from + count; number += 1) {
     const email = `seed-${number}@example.com`;
-    const referrer = Math.random() < REFERRED_SHARE ? people[Math.floor(Math.random() * people.length)] : undefined;
+    const referrer = Math.random() < REFERRED_SHARE ? pick(people) : undefined;
     const token = referrer?.referralToken ?? null;
     const referral =
       token === null ? UNREFERRED : ({ ...UNREFERRED, referredByToken: token, credit: 'credited' } as const);
     if (token !== null) referrals.set(token, (referrals.get(token) ?? 0) + 1);
-    people.push(
-      newWaiter({ id: waitlistId, ...EMPTY_QUEUE }, { ...NOBODY, email, emailKey: email, mailboxKey: null }, referral),
-    );
+    const name = { firstName: pick(FIRST_NAMES) ?? null, lastName: pick(LAST_NAMES) ?? null };
+    const person = { ...NOBODY, ...name, email, emailKey: email, mailboxKey: null };
+    people.push(newWaiter({ id: waitlistId, ...EMPTY_QUEUE }, person, referral));
   }
   return people.map((person) => ({ ...person, creditedReferrals: referrals.get(person.referralToken) ?? 0 }));
+}
+
+function pick<Item>(items: readonly Item[]): Item | undefined {
+  return items[Math.floor(Math.random() * items.length)];
 }

@@ -14,6 +14,8 @@ const NUMBERED_MAX = 10_000;
 export interface Listing extends Pick<PageRequest, 'status' | 'credit' | 'referredBy' | 'keys' | 'order'> {
   /** Only records whose `emailKey` begins with this, in the order of that key; null for all. */
   readonly emailPrefix: string | null;
+  /** Only records whose `nameKey` begins with this, in the order of that key and then of the id; null for all. */
+  readonly namePrefix: string | null;
   /** Few records have this status or credit: reading them is faster than skipping others in the index of emails. */
   readonly isSparse?: boolean;
 }
@@ -33,7 +35,18 @@ export interface PageStart {
   readonly seq: number;
   readonly rankKey: number;
   readonly emailKey: string | null;
+  readonly nameKey?: string | null;
+  /** Null if it is unknown. */
+  readonly creditedReferrals?: number | null;
   readonly isAfter: boolean;
+}
+
+/** What waits on a waitlist. */
+export interface Waiting {
+  /** People who have not verified their email. */
+  readonly pending: number;
+  /** People of any status whose referral waits for the owner's decision. */
+  readonly withheld: number;
 }
 
 interface Condition {
@@ -67,19 +80,19 @@ export class ListingStore {
           return waiters.slice(0, limit);
         },
       );
-    const conditions: Condition[] = [filterOf(waitlistId, listing)];
-    if (from) conditions.push(startOf(listing, from));
-    // Not both: SQLite would seek the lower of two bounds, and skip all records between them.
-    else if (listing.emailPrefix !== null) conditions.push({ sql: 'w.email_key >= ?', values: [listing.emailPrefix] });
-    if (leaves) conditions.push({ sql: `w.rank_bucket IN (${placeholders(leaves.length)})`, values: leaves });
-    return select<Row, StoredWaiter[]>(
-      `SELECT ${this.waiters.select('w', without)}
-       FROM waiter w ${this.database.dialect.byIndex(indexOf(listing))}
-       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
-       ORDER BY ${orderOf(listing)} LIMIT ? OFFSET ?`,
-      [...conditions.flatMap(({ values }) => values), limit, skip],
-      (rows) => rows.map((row) => this.waiters.read(row)),
-    );
+    const pages = rangesOf(listing, from).map((range) => {
+      const conditions: Condition[] = [filterOf(waitlistId, listing), range];
+      if (leaves) conditions.push({ sql: `w.rank_bucket IN (${placeholders(leaves.length)})`, values: leaves });
+      return select<Row, StoredWaiter[]>(
+        `SELECT ${this.waiters.select('w', without)}
+         FROM waiter w ${this.database.dialect.byIndex(indexOf(listing))}
+         WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
+         ORDER BY ${orderOf(listing)} LIMIT ? OFFSET ?`,
+        [...conditions.flatMap(({ values }) => values), limit, skip],
+        (rows) => rows.map((row) => this.waiters.read(row)),
+      );
+    });
+    return mapped(together(pages), (found) => found.flat().slice(0, limit));
   }
 
   /** The active or the offboarded records with the most credited referrals; among equals, those that joined first. */
@@ -136,14 +149,46 @@ export class ListingStore {
     );
   }
 
-  /** The record `offset` after the first of a listing without counters, in join order; reads the index alone. */
+  /** How many records wait for a verification, and how many referrals for a decision, at most `max` each. */
+  countWaiting(waitlistId: number, max: number): Query<Waiting> {
+    const { dialect } = this.database;
+    const count = (index: string, condition: string, values: readonly number[]) =>
+      select<{ total: number }, number>(
+        `SELECT COUNT(*) AS total FROM (
+           SELECT 1 FROM waiter ${dialect.byIndex(index)} WHERE waitlist_id = ? AND ${condition} LIMIT ?
+         ) counted`,
+        [waitlistId, ...values, max],
+        ([row]) => Number(row?.total),
+      );
+    const withheld = Object.values(STATUS_CODES).map((status) =>
+      count('waiter_credit', 'status = ? AND credit = ?', [status, CREDIT_CODES.withheld]),
+    );
+    const counts = together([count('waiter_joined', 'status = ?', [STATUS_CODES.pending]), ...withheld]);
+    return mapped(counts, ([pending, ...totals]) => {
+      const sum = totals.reduce((before, total) => before + total, 0);
+      return { pending, withheld: Math.min(sum, max) };
+    });
+  }
+
+  /** The record `offset` after the first of a listing without counters for its order; reads the index alone. */
   findAt(waitlistId: number, listing: Listing, offset: number): Query<PageStart | null> {
     const filter = filterOf(waitlistId, listing);
-    return select<{ seq: number }, PageStart | null>(
-      `SELECT w.seq FROM waiter w ${this.database.dialect.byIndex(indexOf(listing))} WHERE ${filter.sql}
-       ORDER BY w.seq LIMIT 1 OFFSET ?`,
+    const columns = listing.order === 'referrals' ? 'w.seq, w.credited_referrals' : 'w.seq';
+    return select<{ seq: number; credited_referrals?: number }, PageStart | null>(
+      `SELECT ${columns} FROM waiter w ${this.database.dialect.byIndex(indexOf(listing))} WHERE ${filter.sql}
+       ORDER BY ${orderOf(listing)} LIMIT 1 OFFSET ?`,
       [...filter.values, offset],
-      ([row]) => (row ? { id: 0, seq: row.seq, rankKey: 0, emailKey: null, isAfter: false } : null),
+      ([row]) =>
+        row
+          ? {
+              id: 0,
+              seq: row.seq,
+              rankKey: 0,
+              emailKey: null,
+              creditedReferrals: row.credited_referrals ?? null,
+              isAfter: false,
+            }
+          : null,
     );
   }
 
@@ -160,14 +205,25 @@ export class ListingStore {
 
   /**
    * The start of a page after this record: active, offboarded or erased. Null if the waitlist never had this id. Of an
-   * erased record, `emailKey` is null, and `rankKey` is the one at its erasure.
+   * erased record, `rankKey` is the one at its erasure; its email, name and referrals are unknown.
    */
   findAfter(waitlistId: number, id: number): Query<PageStart | null> {
-    return select<{ seq: number; rank_key: number; email_key: string | null }, PageStart | null>(
-      `SELECT seq, rank_key, email_key FROM waiter WHERE id = ? AND waitlist_id = ?
-       UNION ALL SELECT seq, rank_key, NULL FROM erased_waiter WHERE id = ? AND waitlist_id = ?`,
+    return select<Row, PageStart | null>(
+      `SELECT seq, rank_key, email_key, name_key, credited_referrals FROM waiter WHERE id = ? AND waitlist_id = ?
+       UNION ALL SELECT seq, rank_key, NULL, NULL, NULL FROM erased_waiter WHERE id = ? AND waitlist_id = ?`,
       [id, waitlistId, id, waitlistId],
-      ([row]) => (row ? { id, seq: row.seq, rankKey: row.rank_key, emailKey: row.email_key, isAfter: true } : null),
+      ([row]) =>
+        row
+          ? {
+              id,
+              seq: row.seq as number,
+              rankKey: row.rank_key as number,
+              emailKey: row.email_key as string | null,
+              nameKey: row.name_key as string | null,
+              creditedReferrals: row.credited_referrals as number | null,
+              isAfter: true,
+            }
+          : null,
     );
   }
 }
@@ -178,10 +234,12 @@ const KEYS = {
   uuid: { column: 'uuid', index: 'waiter_uuid' },
   referralToken: { column: 'referral_token', index: 'waiter_token' },
 } as const satisfies Record<RecordKey['column'], object>;
+const ANY: Condition = { sql: 'TRUE', values: [] };
 /** Above all other characters. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
-function filterOf(waitlistId: number, { status, credit, referredBy, keys, emailPrefix }: Listing): Condition {
+function filterOf(waitlistId: number, listing: Listing): Condition {
+  const { status, credit, referredBy, keys, emailPrefix, namePrefix } = listing;
   const conditions: Condition[] = [
     {
       sql: 'w.waitlist_id = ? AND w.status = ?',
@@ -197,30 +255,63 @@ function filterOf(waitlistId: number, { status, credit, referredBy, keys, emailP
   }
   // Not LIKE: a range needs no escaping, and its order is that of the column's binary collation. A page adds its start.
   if (emailPrefix !== null) conditions.push({ sql: 'w.email_key < ?', values: [`${emailPrefix}${LAST_CHARACTER}`] });
+  if (namePrefix !== null) conditions.push({ sql: 'w.name_key < ?', values: [`${namePrefix}${LAST_CHARACTER}`] });
   return { sql: conditions.map(({ sql }) => sql).join(' AND '), values: conditions.flatMap(({ values }) => values) };
 }
 
 /** The index that has a listing's records in its order. The referrals of some records are few enough to sort. */
-function indexOf({ credit, referredBy, keys: [key], emailPrefix, isSparse, order }: Listing): string {
+function indexOf({ credit, referredBy, keys: [key], emailPrefix, namePrefix, isSparse, order }: Listing): string {
   if (key) return KEYS[key.column].index;
   if (referredBy !== null && referredBy !== 'anyone') return 'waiter_referrer';
   if (emailPrefix !== null && !isSparse) return 'waiter_email';
+  if (namePrefix !== null) return 'waiter_name';
+  if (order === 'referrals') return 'waiter_credited';
   if (order === 'id' || credit !== null) return 'waiter_credit';
   if (order === 'queue') return 'waiter_order';
   return referredBy === null ? 'waiter_joined' : 'waiter_referred';
 }
 
-function orderOf({ emailPrefix, order }: Listing): string {
+function orderOf({ emailPrefix, namePrefix, order }: Listing): string {
   if (emailPrefix !== null) return 'w.email_key';
+  if (namePrefix !== null) return 'w.name_key, w.id';
   if (order === 'id') return 'w.id';
+  if (order === 'referrals') return 'w.credited_referrals DESC, w.seq';
   return order === 'queue' ? 'w.rank_bucket, w.rank_key, w.seq DESC' : 'w.seq';
 }
 
+/**
+ * The ranges of the listing's index from a record on, or from the first: one after the other, each for a statement of
+ * its own. Not two bounds on one side, nor an OR: SQLite would seek the lower bound, and skip all records between them.
+ */
+function rangesOf(listing: Listing, from: PageStart | null): Condition[] {
+  const { emailPrefix, namePrefix, order } = listing;
+  if (from === null) {
+    if (emailPrefix !== null) return [{ sql: 'w.email_key >= ?', values: [emailPrefix] }];
+    return namePrefix === null ? [ANY] : [{ sql: 'w.name_key >= ?', values: [namePrefix] }];
+  }
+  const { id, seq, emailKey, isAfter } = from;
+  if (emailPrefix !== null) return [{ sql: 'w.email_key > ?', values: [emailKey ?? ''] }];
+  if (namePrefix !== null) {
+    const nameKey = from.nameKey ?? '';
+    return [
+      { sql: 'w.name_key = ? AND w.id > ?', values: [nameKey, id] },
+      { sql: 'w.name_key > ?', values: [nameKey] },
+    ];
+  }
+  if (order === 'id') return [{ sql: 'w.id > ?', values: [id] }];
+  const bySeq = `w.seq ${isAfter ? '>' : '>='} ?`;
+  if (order === 'referrals') {
+    const referrals = from.creditedReferrals ?? 0;
+    return [
+      { sql: `w.credited_referrals = ? AND ${bySeq}`, values: [referrals, seq] },
+      { sql: 'w.credited_referrals < ?', values: [referrals] },
+    ];
+  }
+  return [order === 'joined' ? { sql: bySeq, values: [seq] } : queueRange(from)];
+}
+
 /** Written column by column: MySQL uses only the first column of a row comparison that starts inside an index. */
-function startOf({ emailPrefix, order }: Listing, { id, seq, rankKey, emailKey, isAfter }: PageStart): Condition {
-  if (emailPrefix !== null) return { sql: 'w.email_key > ?', values: [emailKey ?? ''] };
-  if (order === 'id') return { sql: 'w.id > ?', values: [id] };
-  if (order === 'joined') return { sql: `w.seq ${isAfter ? '>' : '>='} ?`, values: [seq] };
+function queueRange({ seq, rankKey, isAfter }: PageStart): Condition {
   const bucket = leafOf(QUEUE_AXIS, rankKey);
   return isAfter
     ? {

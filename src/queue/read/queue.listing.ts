@@ -44,11 +44,14 @@ export class QueueListing {
    * @throws Problem `QUEUE_FULL`, `WAITLIST_NOT_FOUND`
    */
   async page(waitlistId: number, request: PageRequest): Promise<Page> {
-    const { search } = request;
+    const { search, name } = request;
     return this.enqueue(waitlistId, () =>
-      this.database.snapshot((session) =>
-        search ? this.search(session, waitlistId, request, search) : this.read(session, waitlistId, request),
-      ),
+      this.database.snapshot((session) => {
+        if (search) return this.search(session, waitlistId, request, search);
+        return name === null
+          ? this.read(session, waitlistId, request)
+          : this.searchNames(session, waitlistId, request, name);
+      }),
     );
   }
 
@@ -95,7 +98,7 @@ export class QueueListing {
   private async read(session: Transaction, waitlistId: number, request: PageRequest): Promise<Page> {
     const { status, credit, referredBy, keys, limit } = request;
     const order = request.order === 'queue' && status !== 'waiting' ? 'joined' : request.order;
-    const listing: Listing = { status, credit, referredBy, keys, emailPrefix: null, order };
+    const listing: Listing = { status, credit, referredBy, keys, emailPrefix: null, namePrefix: null, order };
     const window = await this.findWindow(session, waitlistId, listing, request);
     const axis = axisOf(listing);
     const isCounted = axis === null && credit === null && status !== 'pending';
@@ -139,7 +142,16 @@ export class QueueListing {
     // status in it, or reads and sorts all of its own status. Pending and sparsely credited records count as few.
     const isFew = status === 'pending' || (credit !== null && !USUAL_CREDITS.includes(credit));
     const isSparse = isFew || own * own < limit * other;
-    const listing: Listing = { status, credit, referredBy, keys: request.keys, emailPrefix, isSparse, order: 'joined' };
+    const listing: Listing = {
+      status,
+      credit,
+      referredBy,
+      keys: request.keys,
+      emailPrefix,
+      namePrefix: null,
+      isSparse,
+      order: 'joined',
+    };
     const window: Window = { ...ALL, from: hasPrefix(after) ? after : null };
     const [byPrefix, byKey] = await session.all([
       isUnknown ? known([]) : this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }),
@@ -153,6 +165,31 @@ export class QueueListing {
     const others = new Map(byKey.flat().map((record) => [record.id, record]));
     const first = [...others.values()].filter((record) => !hasPrefix(record) && record.id > afterId);
     const records = [...first.sort((a, b) => a.id - b.id), ...byPrefix];
+    return pageOf(waitlist, records, await this.withPositions(session, waitlist, records.slice(0, limit)));
+  }
+
+  /**
+   * By name. After a record that was renamed or erased, the listing starts again: some are shown twice, but nobody is
+   * left out.
+   */
+  private async searchNames(
+    session: Transaction,
+    waitlistId: number,
+    request: PageRequest,
+    namePrefix: string,
+  ): Promise<Page> {
+    const { status, credit, referredBy, keys, start, limit } = request;
+    const afterId = 'afterId' in start ? start.afterId : null;
+    const [waitlist, after] = await session.all([
+      this.queues.find(waitlistId),
+      afterId === null ? known(null) : this.listings.findAfter(waitlistId, afterId),
+    ]);
+    if (afterId !== null && after === null) return pageOf(waitlist, [], []);
+    const listing: Listing = { status, credit, referredBy, keys, emailPrefix: null, namePrefix, order: 'joined' };
+    const window: Window = { ...ALL, from: after?.nameKey?.startsWith(namePrefix) ? after : null };
+    const records = await session.one(
+      this.listings.findPage(waitlistId, listing, window, { ...request, limit: limit + 1 }),
+    );
     return pageOf(waitlist, records, await this.withPositions(session, waitlist, records.slice(0, limit)));
   }
 
@@ -193,6 +230,7 @@ export class QueueListing {
       const id = 'afterId' in start ? start.afterId : 0;
       return { ...ALL, from: { id, seq: 0, rankKey: 0, emailKey: null, isAfter: true } };
     }
+    if (listing.order === 'referrals') return this.findWindowByReferrals(session, waitlistId, listing, start);
     const axis = axisOf(listing);
     if (axis === REFERRED_AXIS) return this.findWindowOfReferred(session, waitlistId, start, limit);
     if ('afterId' in start) {
@@ -210,6 +248,22 @@ export class QueueListing {
     if (listing.order === 'queue') return { ...ALL, skip: offset };
     const from = await session.one(this.listings.findAt(waitlistId, listing, offset));
     return from && { ...ALL, from };
+  }
+
+  /** The referrals of an erased record are unknown, so after one the listing starts again. */
+  private async findWindowByReferrals(
+    session: Session,
+    waitlistId: number,
+    listing: Listing,
+    start: PageRequest['start'],
+  ): Promise<Window | null> {
+    if ('offset' in start && start.offset === 0) return ALL;
+    const from = await session.one(
+      'offset' in start
+        ? this.listings.findAt(waitlistId, listing, start.offset)
+        : this.listings.findAfter(waitlistId, start.afterId),
+    );
+    return from && { ...ALL, from: from.creditedReferrals === null ? null : from };
   }
 
   /** Referred records may be few among many, so this finds the buckets that have them. In queue order. */

@@ -9,7 +9,13 @@ import type { WholeWaitlist } from '../settings/waitlist.table.js';
 
 /** Records in one statement. Few, because converting them blocks the event loop: some milliseconds for this many. */
 const CHUNK_SIZE = 250;
-const NO_FILTER: Omit<Listing, 'status' | 'order'> = { credit: null, referredBy: null, keys: [], emailPrefix: null };
+const NO_FILTER: Omit<Listing, 'status' | 'order'> = {
+  credit: null,
+  referredBy: null,
+  keys: [],
+  emailPrefix: null,
+  namePrefix: null,
+};
 
 /** A record of a scan. */
 export interface ScannedWaiter {

@@ -3,10 +3,14 @@ import { Database } from '../../platform/database/database.js';
 import { boundedQueue } from '../../platform/limits/bounded-queue.js';
 import type { DayCounts } from '../order/day-counts.js';
 import { DayStore } from '../order/day.store.js';
-import { ListingStore } from './listing.store.js';
+import { ListingStore, type Waiting } from './listing.store.js';
 import type { StoredWaiter } from '../record/waiter.js';
 import { WaiterStore } from '../record/waiter.store.js';
 
+export type { Waiting };
+
+/** No counter has what waits, so it is counted when it is shown: some milliseconds. */
+export const WAITING_COUNTED_MAX = 10_000;
 const TOP_REFERRERS_MAX = 5;
 /** Previews that may wait for the one that runs: each reads an index entry for every record with referrals. */
 const PREVIEWS_WAITING_MAX = 64;
@@ -47,6 +51,11 @@ export class QueueStatistics {
       (one, other) => other.creditedReferrals - one.creditedReferrals || one.seq - other.seq,
     );
     return { days, topReferrers: referrers.slice(0, TOP_REFERRERS_MAX) };
+  }
+
+  /** What waits on a waitlist, each counted up to {@link WAITING_COUNTED_MAX}. */
+  async countWaiting(waitlistId: number): Promise<Waiting> {
+    return this.database.one(this.listings.countWaiting(waitlistId, WAITING_COUNTED_MAX));
   }
 
   /**

@@ -1,3 +1,4 @@
+import { nameKey } from '../../platform/contract/name-key.js';
 import { type FieldFault, Problem } from '../../platform/problems/problem.js';
 import type { ContactKeys, Newcomer, PersonChanges, StoredWaiter } from './waiter.js';
 import { contactFaults, nonBlank } from './contact.js';
@@ -5,7 +6,9 @@ import { contactFaults, nonBlank } from './contact.js';
 type Keys = Pick<Newcomer, 'emailKey' | 'phoneKey' | 'mailboxKey'>;
 
 /** The columns of the person that a correction sets. */
-export type Corrected = Partial<Keys & Pick<StoredWaiter, 'email' | 'phone' | 'firstName' | 'lastName' | 'metadata'>>;
+export type Corrected = Partial<
+  Keys & Pick<StoredWaiter, 'email' | 'phone' | 'firstName' | 'lastName' | 'nameKey' | 'metadata'>
+>;
 
 /**
  * The columns to set in a record. Blank text counts as removed. `required_contact` and questions bind signups, not the
@@ -14,18 +17,22 @@ export type Corrected = Partial<Keys & Pick<StoredWaiter, 'email' | 'phone' | 'f
  * @throws Problem `INVALID_REQUEST` for contact data without a normal form, `WAITLIST_RULE_BROKEN`
  */
 export function correctedColumns(
-  record: ContactKeys,
+  record: ContactKeys & Pick<StoredWaiter, 'firstName' | 'lastName'>,
   { email, phone, firstName, lastName, metadata }: PersonChanges,
   keys: Keys,
   region: string | null,
 ): Corrected {
   const faults = contactFaults({ email: email ?? null, phone: phone ?? null }, keys, region);
   if (faults.length > 0) throw Problem.invalid(faults);
+  const name = {
+    ...(firstName !== undefined && { firstName: nonBlank(firstName) }),
+    ...(lastName !== undefined && { lastName: nonBlank(lastName) }),
+  };
   const corrected = {
     ...(email !== undefined && { email: nonBlank(email), emailKey: keys.emailKey, mailboxKey: keys.mailboxKey }),
     ...(phone !== undefined && { phone: nonBlank(phone), phoneKey: keys.phoneKey }),
-    ...(firstName !== undefined && { firstName: nonBlank(firstName) }),
-    ...(lastName !== undefined && { lastName: nonBlank(lastName) }),
+    ...name,
+    ...(Object.keys(name).length > 0 && { nameKey: nameKey({ ...record, ...name }) }),
     ...(metadata !== undefined && { metadata }),
   };
   const { emailKey, phoneKey } = { ...record, ...corrected };

@@ -115,8 +115,16 @@ export interface PageRequest {
   readonly keys: readonly RecordKey[];
   /** Only the records that this finds, by email. Then `order` is ignored, and an offset too. */
   readonly search: Search | null;
-  /** Of the offboarded and the pending records, `queue` means `joined`. */
-  readonly order: 'joined' | 'queue' | 'id';
+  /**
+   * Only the records whose `nameKey` begins with this, by that key, then by id; null for all. Then `order` is ignored,
+   * and an offset too.
+   */
+  readonly name: string | null;
+  /**
+   * Of the offboarded and the pending records, `queue` means `joined`. `referrals`: the most credited first; among
+   * equals, those that joined first.
+   */
+  readonly order: 'joined' | 'queue' | 'id' | 'referrals';
   readonly start: { readonly offset: number } | { readonly afterId: number };
   readonly limit: number;
   /** The large columns that the page leaves out; they are null. */

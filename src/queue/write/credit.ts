@@ -1,6 +1,7 @@
 import { reasonsFor } from '../../fraud/fraud-rules.js';
 import { rankKey } from '../order/rank-key.js';
 import { sourceKey } from './recent-referral.store.js';
+import { needsClick } from '../record/needs-click.js';
 import type { Credit, StoredWaiter, Trust } from '../record/waiter.js';
 import { emit, rerank, setColumns, type State } from './state.js';
 
@@ -52,6 +53,15 @@ export function changeCredit(state: State, record: StoredWaiter, to: Credit): vo
   setColumns(state, record.id, { credit: to });
   if (to === 'credited') giveCredit(state, record);
   else if (record.credit === 'credited') addToReferrer(state, record.referredByToken, -1);
+}
+
+/** Approves or refuses a credit. Before the record is verified, an approved credit only waits for that. */
+export function decideCredit(state: State, id: number, decided: 'credited' | 'refused'): void {
+  const record = state.records.get(id) as StoredWaiter;
+  const mustWait = decided === 'credited' && needsClick(state.waitlist, { ...record, credit: decided });
+  // A credit that counts already stays, even if a corrected email is not verified yet.
+  if (mustWait && record.credit === 'credited') return;
+  changeCredit(state, record, mustWait ? 'awaiting_verification' : decided);
 }
 
 /** Changes how many credited referrals the referrer has. Null without a referrer, or if it was erased. */

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { EntityManager, MigrationInterface, QueryRunner } from 'typeorm';
 import { isDoneAlready } from '../database-error.js';
-import { columnTypes, Dialect, dropIndex, isEmbedded } from '../dialect.js';
+import { columnTypes, Dialect, dropIndex, isEmbedded, placeholders } from '../dialect.js';
 
 type MigrationClass = new () => MigrationInterface;
 type ColumnTypes = ReturnType<typeof columnTypes>;
@@ -99,6 +99,39 @@ export function renameColumn(tableName: string, from: string, to: string): Step 
  * behind the last committed chunk, and each row is filled exactly once. Its reverse only forgets the cursor.
  */
 export function fill(name: string, tableName: string, statement: string): Step {
+  return fillBy(name, tableName, (manager, first, last) => manager.query(statement, [first, last]));
+}
+
+/**
+ * A {@link fill} of one column that SQL cannot compute. `value` gets the columns of `from`; a row whose value is null
+ * stays as it is. Its result must never change: a killed fill goes on where it was.
+ */
+export function fillColumn<From extends string>(
+  name: string,
+  tableName: string,
+  column: string,
+  from: readonly From[],
+  value: (row: Readonly<Record<From, string | null>>) => string | null,
+): Step {
+  return fillBy(name, tableName, async (manager, first, last) => {
+    const rows = await manager.query<(Record<From, string | null> & { id: number })[]>(
+      `SELECT id, ${from.join(', ')} FROM ${tableName} WHERE id BETWEEN ? AND ?`,
+      [first, last],
+    );
+    const values = rows.map((row) => ({ id: row.id, value: value(row) })).filter((row) => row.value !== null);
+    if (values.length === 0) return;
+    await manager.query(
+      `UPDATE ${tableName} SET ${column} = CASE id ${values.map(() => 'WHEN ? THEN ?').join(' ')} END
+       WHERE id IN (${placeholders(values.length)})`,
+      [...values.flatMap((row) => [row.id, row.value]), ...values.map(({ id }) => id)],
+    );
+  });
+}
+
+/** Fills the rows with ids from the first to the last, in the transaction of the manager. */
+type FillRows = (manager: EntityManager, first: number, last: number) => Promise<unknown>;
+
+function fillBy(name: string, tableName: string, fillRows: FillRows): Step {
   return {
     name: `fill_${name}`,
     transaction: false,
@@ -111,7 +144,7 @@ export function fill(name: string, tableName: string, statement: string): Step {
       let tenths = 0;
       let lastId: number | null;
       do {
-        lastId = await fillChunk(queryRunner, name, tableName, statement);
+        lastId = await fillChunk(queryRunner, name, tableName, fillRows);
         const done = Math.floor(((lastId ?? end.id ?? 0) / (end.id ?? 1)) * 10);
         if (done > tenths) queryRunner.dataSource.logger.logMigration(`fill_${name}: ${done * 10} %`, queryRunner);
         tenths = done;
@@ -128,20 +161,20 @@ async function fillChunk(
   queryRunner: QueryRunner,
   name: string,
   tableName: string,
-  statement: string,
+  fillRows: FillRows,
 ): Promise<number | null> {
   const upsert = new Dialect(isEmbedded(queryRunner.dataSource)).upsert(['name'], ['last_id']);
   return queryRunner.manager.transaction(async (manager) => {
     const [cursor] = await manager.query<{ id: number }[]>('SELECT last_id AS id FROM fill_cursor WHERE name = ?', [
       name,
     ]);
-    const [chunk] = await manager.query<[{ first: number | null; last: number | null }]>(
+    const [chunk] = await manager.query<[{ first: number; last: number | null }]>(
       `SELECT MIN(id) AS first, MAX(id) AS last
        FROM (SELECT id FROM ${tableName} WHERE id > ? ORDER BY id LIMIT ${FILL_ROWS}) chunk`,
       [cursor?.id ?? 0],
     );
     if (chunk.last !== null) {
-      await manager.query(statement, [chunk.first, chunk.last]);
+      await fillRows(manager, chunk.first, chunk.last);
       await manager.query(`INSERT INTO fill_cursor (name, last_id) VALUES (?, ?) ${upsert}`, [name, chunk.last]);
     }
     return chunk.last;

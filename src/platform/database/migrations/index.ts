@@ -2,9 +2,10 @@ import { initial } from './1763683200000-initial.js';
 import { waitlistColumns } from './1795392000000-waitlist-columns.js';
 import { webhookFailures } from './1795478400000-webhook-failures.js';
 import { mailWaitlists } from './1795478500000-mail-waitlists.js';
+import { waiterName } from './1795651200000-waiter-name.js';
 
 /** Later migrations go behind these; a released one never changes. */
-export const migrations = [...initial, ...waitlistColumns, ...webhookFailures, ...mailWaitlists];
+export const migrations = [...initial, ...waitlistColumns, ...webhookFailures, ...mailWaitlists, ...waiterName];
 
 /** v0.2.0 has older migrations only. */
 export const AFTER_V0_2_0 = 1795392000000;

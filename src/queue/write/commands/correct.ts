@@ -6,7 +6,7 @@ import { needsClick } from '../../record/needs-click.js';
 import { spotsAfter } from '../../order/rank-key.js';
 import type { ContactKeys, PersonChanges, StoredWaiter } from '../../record/waiter.js';
 import type { OwnerWrite } from '../../../platform/idempotency/owner-write.js';
-import { changeCredit, markVerified } from '../credit.js';
+import { decideCredit, markVerified } from '../credit.js';
 import { type Changed, type Command, weightOf } from '../command.js';
 import { addHolder, mailLink, recordOf, rerank, setColumns, type State, type Taken } from '../state.js';
 
@@ -105,15 +105,6 @@ function advance(state: State, id: number, spots: number): void {
   const spotsAdvanced = spotsAfter(record.spotsAdvanced, spots);
   const rankKey = rerank(state, { ...record, spotsAdvanced });
   setColumns(state, id, { spotsAdvanced, rankKey });
-}
-
-/** Approves or refuses a credit. Before the record is verified, an approved credit only waits for that. */
-function decideCredit(state: State, id: number, decided: 'credited' | 'refused'): void {
-  const record = state.records.get(id) as StoredWaiter;
-  const mustWait = decided === 'credited' && needsClick(state.waitlist, { ...record, credit: decided });
-  // A credit that counts already stays, even if a corrected email is not verified yet.
-  if (mustWait && record.credit === 'credited') return;
-  changeCredit(state, record, mustWait ? 'awaiting_verification' : decided);
 }
 
 function replace(taken: Map<string | null, Taken>, from: string | null, to: string | null, record: Taken): void {

@@ -1,6 +1,7 @@
 import { random } from 'nanoid';
 import { v7 as uuidV7 } from 'uuid';
 import { mailboxOf } from '../../../fraud/mailbox.js';
+import { nameKey } from '../../../platform/contract/name-key.js';
 import { admit } from '../admit.js';
 import { needsClick } from '../../record/needs-click.js';
 import { rankKey } from '../../order/rank-key.js';
@@ -85,6 +86,7 @@ export function newWaiter(
     // From nanoid's pool: uuid asks the system for random bytes each time, which takes six times as long.
     uuid: uuidV7({ random: random(16) }),
     ...newcomer,
+    nameKey: nameKey(newcomer),
     registeredEmail: newcomer.email,
     answers: newcomer.answers.length > 0 ? [...newcomer.answers] : null,
     referralToken: newReferralToken(),

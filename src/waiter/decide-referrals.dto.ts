@@ -1,0 +1,26 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { NestedList, OneOf } from '../platform/contract/fields.js';
+import { COUNT_SCHEMA } from '../platform/contract/formats.js';
+import { SignupUuidDto } from './named-signups.dto.js';
+import { OFFBOARD_MAX } from './offboard-waiters.dto.js';
+
+export class DecideReferralsDto {
+  @OneOf({ enum: ['credited', 'refused'], description: 'Approves or refuses the credit of the referrals.' })
+  credit!: 'credited' | 'refused';
+
+  @NestedList(SignupUuidDto, {
+    minItems: 1,
+    maxItems: OFFBOARD_MAX,
+    description: 'The Waiters who were referred. Those of other waitlists are ignored.',
+  })
+  signups!: SignupUuidDto[];
+
+  static toUuids({ signups }: DecideReferralsDto): string[] {
+    return signups.map(({ uuid }) => uuid.toLowerCase());
+  }
+}
+
+export class DecidedReferralsDto {
+  @ApiProperty({ ...COUNT_SCHEMA, description: 'Number of Waiters whose credit this request changed.', example: 30 })
+  changed!: number;
+}

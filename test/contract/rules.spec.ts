@@ -13,6 +13,7 @@ import { Problem } from '../../src/platform/problems/problem.js';
 import { CreateSignupDto, GetSignupDto } from '../../src/signup/signup.dto.js';
 import { ListSignupsDto } from '../../src/waiter/list-signups.dto.js';
 import { ListWaitersDto } from '../../src/waiter/list-waiters.dto.js';
+import { DecideReferralsDto } from '../../src/waiter/decide-referrals.dto.js';
 import { OffboardWaitersDto } from '../../src/waiter/offboard-waiters.dto.js';
 import { OffboardSignupsDto } from '../../src/waiter/named-signups.dto.js';
 import { UpdateWaiterDto } from '../../src/waiter/update-waiter.dto.js';
@@ -64,10 +65,20 @@ function pick({ properties = {}, ...schema }: Schema, names: readonly string[]):
 }
 
 const FILTERED_BY = ['email', 'phone', 'uuid', 'referral_token', 'waitlist_id', 'questions_request'];
-const SEARCHED_WITH = ['search', 'status', 'credit', 'offboarded_request', 'offset', 'order', 'limit', 'after_id'];
+const SEARCHED_WITH = [
+  'search',
+  'name',
+  'status',
+  'credit',
+  'offboarded_request',
+  'offset',
+  'order',
+  'limit',
+  'after_id',
+];
 const { ChangePassword, CreateAccountKey, CreateSignup, CreateTokens, CreateWaitlist } = components.schemas;
 const { CreateWebhook, ReplayDeliveries, ResendVerification, UpdateWebhook } = components.schemas;
-const { OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
+const { DecideReferrals, OffboardSignups, OffboardWaiters, UpdateWaiter, UpdateWaitlist } = components.schemas;
 /** The settings that pages read. */
 const DISPLAYED = [
   'title',
@@ -97,6 +108,7 @@ interface Given {
   readonly phone?: string;
   readonly uuid?: string;
   readonly search?: string;
+  readonly name?: string;
   readonly status?: string;
   readonly credit?: string;
   readonly offboarded_request?: boolean;
@@ -119,9 +131,13 @@ const isNamed: MoreRules = ({ email = '', phone = '', uuid = '' }) => `${email}$
 
 const isEmailGiven: MoreRules = ({ email = '' }) => email.trim() !== '';
 
-const isPageOfSearch: MoreRules = ({ search, status, credit, offset = 0, order = 'joined', ...given }) =>
-  ((search === undefined && status === undefined && credit === undefined) || (offset === 0 && order === 'joined')) &&
+const isPageOfSearch: MoreRules = ({ search, name, status, credit, offset = 0, order = 'joined', ...given }) =>
+  ([search, name, status, credit].every((filter) => filter === undefined) || (offset === 0 && order === 'joined')) &&
+  (name === undefined || (search === undefined && credit === undefined)) &&
   (status === undefined || !given.offboarded_request);
+
+const isPageOfNames: MoreRules = ({ name, offset = 0, order }) =>
+  name === undefined || (offset === 0 && order === undefined);
 
 const isSpan: MoreRules = ({ from, to = new Date().toISOString().slice(0, 10) }) =>
   from === undefined || (from <= to && Date.parse(to) - Date.parse(from) < 366 * 86_400_000);
@@ -145,14 +161,15 @@ const REQUESTS: readonly (readonly [dto: new () => object, schema: Schema, more?
   [CreateTokensDto, CreateTokens!],
   [ChangePasswordDto, ChangePassword!],
   [CreateAccountKeyDto, CreateAccountKey!, isFuture],
-  // In parts: of thirteen random parameters together, few requests have no fault.
-  [ListWaitersDto, ['search', 'status', 'credit', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
+  // In parts: of fourteen random parameters together, few requests have no fault.
+  [ListWaitersDto, ['search', 'name', 'status', 'credit', 'email', 'phone'].reduce(omit, queryOf('/api/v1/waiter'))],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), FILTERED_BY)],
   [ListWaitersDto, pick(queryOf('/api/v1/waiter'), SEARCHED_WITH), isPageOfSearch],
   [OffboardWaitersDto, OffboardWaiters!, isOneSelection],
-  [ListSignupsDto, queryOf('/api/v1/signup/waitlist/{waitlist_id}')],
+  [ListSignupsDto, queryOf('/api/v1/signup/waitlist/{waitlist_id}'), isPageOfNames],
   [UpdateWaiterDto, UpdateWaiter!],
   [OffboardSignupsDto, OffboardSignups!],
+  [DecideReferralsDto, DecideReferrals!],
   [ListWaitlistsDto, queryOf('/api/v1/waitlist')],
   [CreateWebhookDto, CreateWebhook!],
   [UpdateWebhookDto, UpdateWebhook!],

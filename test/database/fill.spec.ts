@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AbstractLogger, DataSource, type LogMessage } from 'typeorm';
-import { addColumn, fill, migrationsOf, table } from '../../src/platform/database/migrations/ddl.js';
+import { addColumn, fill, fillColumn, migrationsOf, table } from '../../src/platform/database/migrations/ddl.js';
 import { openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
 
 /** More than two chunks, with gaps between the ids. */
@@ -14,6 +14,13 @@ const FIRST = migrationsOf(1795392000000, [
 const SECOND = migrationsOf(1795392001000, [
   addColumn('person', 'greeting', (is) => `${is.text(40)} NOT NULL DEFAULT ''`),
   fill('person', 'person', `UPDATE person SET greeting = name, copies = copies + 1 WHERE id BETWEEN ? AND ?`),
+]);
+
+const THIRD = migrationsOf(1795392002000, [
+  fillColumn('person_copies', 'person', 'copies', ['name'], ({ name }) => {
+    if (name === null) throw new Error('Nobody has this name');
+    return name === 'Ada' ? '7' : null;
+  }),
 ]);
 
 class Recorder extends AbstractLogger {
@@ -78,5 +85,23 @@ describe('a fill', () => {
 
     expect(await countCopies()).toEqual([{ copies: 1, people: PEOPLE.length }]);
     expect(log.lines[0]).toBe('fill_person: 70 %');
+  });
+
+  it('computes a column by a function, and continues behind its last committed chunk too', async () => {
+    await dataSource.query(`UPDATE person SET name = 'Bob' WHERE id < 10`);
+    await dataSource.query('UPDATE person SET name = NULL WHERE id = ?', [FAULTY]);
+    await expect(migrateTo([...FIRST, ...THIRD])).rejects.toThrow('Nobody has this name');
+    expect(await countCopies()).toEqual([
+      { copies: 0, people: PEOPLE.length - 497 },
+      { copies: 7, people: 497 },
+    ]);
+
+    await dataSource.query(`UPDATE person SET name = 'Ada' WHERE id = ? OR id < 10`, [FAULTY]);
+    await migrateTo([...FIRST, ...THIRD]);
+
+    expect(await countCopies()).toEqual([
+      { copies: 0, people: 3 },
+      { copies: 7, people: PEOPLE.length - 3 },
+    ]);
   });
 });

@@ -29,6 +29,24 @@ async function makeV020(): Promise<void> {
   await older.destroy();
 }
 
+it('gives the people of v0.2.0 the key by which they are found by name', async () => {
+  await makeV020();
+  const insert = `INSERT INTO waiter (waitlist_id, seq, uuid, first_name, last_name, referral_token, referred, rank_key, created_at)
+    VALUES (1, ?, ?, ?, ?, ?, 0, 0, '2026-11-01 00:00:00')`;
+  const names = [
+    ['Zoë', 'Berg'],
+    [null, null],
+  ];
+  for (const [seq, name] of names.entries()) await dataSource.query(insert, [seq, `u${seq}`, ...name, `t${seq}`]);
+
+  await migrate(dataSource, { isForced: true });
+
+  expect(await dataSource.query('SELECT name_key FROM waiter ORDER BY seq')).toEqual([
+    { name_key: 'berg zoe' },
+    { name_key: null },
+  ]);
+});
+
 const onFile = process.env.TEST_DATABASE_URL ? describe.skip : describe;
 const onServer = process.env.TEST_DATABASE_URL ? describe : describe.skip;
 

@@ -143,6 +143,124 @@ describe('the credit of a referral', () => {
     });
   });
 
+  describe('decided for many at once', () => {
+    const decide = (
+      waitlist: OwnedWaitlist,
+      people: readonly { readonly uuid: string }[],
+      credit: string,
+      headers = {},
+    ) =>
+      service.api.post(
+        `/api/v1/waitlist/${waitlist.id}/decide_referrals`,
+        { credit, signups: people.map(({ uuid }) => ({ uuid })) },
+        { token: waitlist.owner.token, headers },
+      );
+
+    it('is given to each, and each referrer moves forward; strangers to a referral are left out', async () => {
+      const waitlist = await service.world.waitlist(SETTINGS);
+      const [, , , , ada, bob] = (await service.world.signups(waitlist, 6)) as Person[];
+      const suspicious: Person[] = [];
+      for (const referrer of [ada!, bob!, ada!])
+        suspicious.push(await refer(waitlist, referrer, { email: throwaway() }));
+      const honest = await refer(waitlist, bob!);
+      const [erased, other] = [await refer(waitlist, bob!), await service.world.waitlist()];
+      const stranger = await refer(other, await service.world.signup(other), { email: throwaway() });
+      const erasure = { waitlist_id: waitlist.id, signups: [{ uuid: erased.uuid }] };
+      await service.api.call('DELETE', '/api/v1/signup', erasure, { token: waitlist.owner.token });
+      const nobody = { uuid: '00000000-0000-7000-8000-000000000000' };
+      const mixed = [...suspicious, suspicious[0]!, honest, ada!, erased, stranger, nobody];
+
+      const { status, body } = await decide(waitlist, mixed, 'credited');
+
+      expect([status, body]).toEqual([200, { changed: 3 }]);
+      expect(await get(waitlist, suspicious[0]!)).toMatchObject({
+        credit: 'credited',
+        credit_reasons: ['disposable_domain'],
+      });
+      expect([await get(waitlist, ada!), await get(waitlist, bob!)]).toMatchObject([
+        { amount_referred: 2, priority: 1 },
+        { amount_referred: 3, priority: 0 },
+      ]);
+      expect((await get(other, stranger)).credit).toBe('withheld');
+      expect((await decide(waitlist, mixed, 'credited')).body).toEqual({ changed: 0 });
+      expect((await decide(waitlist, mixed, 'refused')).body).toEqual({ changed: 4 });
+      expect((await get(waitlist, ada!)).amount_referred).toBe(0);
+      expect(await verify(waitlist)).toEqual([]);
+    });
+
+    it('waits for the verification of those who have not verified their email, pending ones too', async () => {
+      const waitlist = await service.world.waitlist({ verification: 'required', ...SETTINGS });
+      const ada = await service.world.signup(waitlist);
+      await patch(waitlist, ada, { verified: true });
+      const [pending, verified] = [
+        await refer(waitlist, ada, { email: throwaway() }),
+        await refer(waitlist, ada, { email: throwaway() }),
+      ];
+      await patch(waitlist, verified, { verified: true });
+
+      expect((await decide(waitlist, [pending, verified], 'credited')).body).toEqual({ changed: 2 });
+
+      expect(await get(waitlist, pending)).toMatchObject({ credit: 'awaiting_verification', status: 'pending' });
+      expect(await get(waitlist, verified)).toMatchObject({ credit: 'credited', status: 'waiting' });
+      expect((await get(waitlist, ada)).amount_referred).toBe(1);
+      expect(await verify(waitlist)).toEqual([]);
+    });
+
+    it('is decided for a thousand in one call', async () => {
+      const waitlist = await service.world.waitlist(SETTINGS);
+      const { token } = waitlist.owner;
+      const lines = Array.from({ length: 1_000 }, (_, index) => `x${index}@example.com,,ada-token,withheld`);
+      const raw = ['email,referral_token,referred_by,credit', 'ada@example.com,ada-token,,', ...lines].join('\n');
+      const headers = { 'content-type': 'text/csv' };
+      await service.api.post(`/api/v1/waitlist/${waitlist.id}/import`, undefined, { token, raw, headers });
+      const listed = await service.api.get(`/api/v1/signup/waitlist/${waitlist.id}`, {
+        token,
+        query: { limit: 1_000, offset: 1 },
+      });
+
+      expect((await decide(waitlist, listed.body, 'credited')).body).toEqual({ changed: 1_000 });
+
+      const [ada] = await service.world.list(waitlist, { email: 'ada@example.com' });
+      expect(ada).toMatchObject({ amount_referred: 1_000 });
+      expect(await verify(waitlist)).toEqual([]);
+    });
+
+    it('is decided once for an Idempotency-Key, and stands in the audit log with those whom it changed', async () => {
+      const waitlist = await service.world.waitlist(SETTINGS);
+      const ada = await service.world.signup(waitlist);
+      const people = [await refer(waitlist, ada, { email: throwaway() }), await refer(waitlist, ada)];
+      const headers = { 'idempotency-key': 'approve-once' };
+
+      const first = await decide(waitlist, people, 'credited', headers);
+      await patch(waitlist, people[0]!, { credit: 'refused' });
+      const repeat = await decide(waitlist, people, 'credited', headers);
+
+      expect([first.body, repeat.body]).toEqual([{ changed: 1 }, { changed: 1 }]);
+      expect(repeat.headers['idempotent-replayed']).toBe('true');
+      expect((await get(waitlist, people[0]!)).credit).toBe('refused');
+      const { body } = await service.api.get('/api/v1/audit', {
+        token: waitlist.owner.token,
+        query: { uuid: people[0]!.uuid },
+      });
+      expect(body.map(({ action }: { action: string }) => action)).toEqual(['credit_refused', 'credit_approved']);
+    });
+
+    it.each([
+      ['signups', { credit: 'credited', signups: [] }],
+      ['signups', { credit: 'credited', signups: Array(1_001).fill({ uuid: '00000000-0000-7000-8000-000000000000' }) }],
+      ['signups[0].uuid', { credit: 'credited', signups: [{ uuid: 'x' }] }],
+      ['credit', { credit: 'withheld', signups: [{ uuid: '00000000-0000-7000-8000-000000000000' }] }],
+    ])('is refused with a fault in %s', async (field, body) => {
+      const waitlist = await service.world.waitlist();
+
+      const answer = await service.api.post(`/api/v1/waitlist/${waitlist.id}/decide_referrals`, body, {
+        token: waitlist.owner.token,
+      });
+
+      expect([answer.status, answer.body.errors]).toMatchObject([400, [{ field }]]);
+    });
+  });
+
   describe('in a listing', () => {
     it('filters it, in the order of ids, in pages by after_id', async () => {
       const waitlist = await service.world.waitlist(SETTINGS);

@@ -103,6 +103,27 @@ describe('the records of a waitlist, by their uuids', () => {
       expect((await list(waitlist))[3]).not.toHaveProperty('referrer');
     });
 
+    it('are those with a name, or sorted by referrals', async () => {
+      const berg = await service.world.waitlist();
+      for (const last_name of ['Bergmann', 'Other', 'Berg']) await service.world.signup(berg, { last_name });
+
+      const found = await list(berg, { name: 'berg' });
+
+      expect(found.map(({ last_name }) => last_name)).toEqual(['Berg', 'Bergmann']);
+      expect(uuids(await list(waitlist, { order: 'referrals' }))).toEqual(pick(0, 1, 2, 3, 4, 5));
+      expect(uuids(await list(waitlist, { order: 'referrals', offset: 2 }))).toEqual(pick(2, 3, 4, 5));
+      for (const [field, value] of [
+        ['offset', 1],
+        ['order', 'queue'],
+        ['order', 'referrals'],
+      ] as const)
+        expect((await ask(waitlist, { name: 'berg', [field]: value })).body.errors).toMatchObject([
+          { field, rule: 'one_of' },
+        ]);
+      const offboarded = await ask(waitlist, { order: 'referrals', offboarded_request: true });
+      expect(offboarded.body.errors).toMatchObject([{ field: 'order', rule: 'one_of' }]);
+    });
+
     it('are the offboarded ones with offboarded_request=true', async () => {
       expect(uuids(await list(waitlist, { offboarded_request: true }))).toEqual(pick(6));
     });

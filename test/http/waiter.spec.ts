@@ -323,6 +323,162 @@ describe('the waiters of a waitlist', () => {
       });
     });
 
+    describe('by name', () => {
+      let list: OwnedWaitlist;
+      const people: Record<string, Person> = {};
+      const sent = [
+        ['Anna', 'Berg'],
+        ['Zoë', 'BERG'],
+        ['Anna', 'Berg'],
+        ['anna', 'Bergmann'],
+        ['Bergita', undefined],
+        [undefined, 'Berg'],
+        ['Berg', 'Anna'],
+        [undefined, undefined],
+        ['Carl', 'Berg'],
+      ] as const;
+      const inOrder = ['Berg', 'Anna Berg', 'Anna Berg 2', 'Zoë BERG', 'Bergita', 'anna Bergmann'];
+      beforeAll(async () => {
+        const { world } = service;
+        list = await world.waitlist();
+        for (const [first_name, last_name] of sent) {
+          const name = [first_name, last_name].filter(Boolean).join(' ');
+          people[name in people ? `${name} 2` : name] = await world.signup(list, { first_name, last_name });
+        }
+        await world.offboard(list, await idsOf(list, [people['Carl Berg']!]));
+      });
+
+      const found = async (query: CallOptions['query']) => {
+        const names = new Map(Object.entries(people).map(([name, { uuid }]) => [uuid, name]));
+        return uuids((await ask(list, query)).body).map((uuid) => names.get(uuid));
+      };
+
+      it('are found by the beginning of the last and the first name, or of the only one, in their order', async () => {
+        expect(await found({ name: 'berg' })).toEqual(inOrder);
+        expect(await found({ name: 'berg anna' })).toEqual(['Anna Berg', 'Anna Berg 2']);
+        expect(await found({ name: 'anna' })).toEqual(['Berg Anna']);
+        expect(await found({ name: 'erg' })).toEqual([]);
+        expect(await found({ name: '%%' })).toEqual([]);
+        const { headers } = await ask(list, { name: 'berg' });
+        expect([headers['x-total-count'], headers.link]).toEqual([undefined, undefined]);
+      });
+
+      it.each(['  BERG   zoe', 'Bërg ZOË', 'berg zoe\u0308', 'ＢＥＲＧ Zo'])(
+        'are found whatever the case and marks: %s',
+        async (name) => {
+          expect(await found({ name })).toEqual(['Zoë BERG']);
+        },
+      );
+
+      it('are found by name and all other filters together', async () => {
+        expect(await found({ name: 'berg', offboarded_request: true })).toEqual(['Carl Berg']);
+        expect(await found({ name: 'berg', status: 'offboarded' })).toEqual(['Carl Berg']);
+        expect(await found({ name: 'berg', status: 'waiting' })).toEqual(inOrder);
+        expect(await found({ name: 'berg', email: people['Zoë BERG']!.email })).toEqual(['Zoë BERG']);
+        expect(await found({ name: 'berg', referral_token: true })).toEqual([]);
+      });
+
+      it('are covered exactly once by following the links of a name', async () => {
+        const pages = await follow(list, { name: 'berg', limit: 1 });
+
+        expect(uuids(pages.flat())).toEqual(inOrder.map((name) => people[name]!.uuid));
+        expect((await ask(list, { name: 'berg', after_id: UNKNOWN_ID })).body).toEqual([]);
+      });
+
+      it.each(['erased', 'renamed'])('are all found although the last of a page is %s before the next', async (how) => {
+        const other = await service.world.waitlist();
+        const all: Person[] = [];
+        for (const first_name of ['Ada', 'Ben', 'Cem', 'Dan'])
+          all.push(await service.world.signup(other, { first_name, last_name: 'Berg' }));
+        const { token } = other.owner;
+        let isDone = false;
+
+        const pages = await follow(other, { name: 'berg', limit: 2 }, async (page) => {
+          if (isDone) return;
+          isDone = true;
+          const { uuid } = page[1]!;
+          const erasure = { waitlist_id: other.id, signups: [{ uuid }] };
+          if (how === 'erased') await service.api.call('DELETE', '/api/v1/signup', erasure, { token });
+          else await service.api.patch(`/api/v1/signup/${uuid}`, { last_name: 'Young' }, { token });
+        });
+
+        expect([...new Set(uuids(pages.flat()))].sort()).toEqual(uuids(all).sort());
+      });
+
+      it('are found by the name that a correction or an import gave them', async () => {
+        const { world, api } = service;
+        const other = await world.waitlist();
+        const { token } = other.owner;
+        const corrected = await world.signup(other, { first_name: 'Anna', last_name: 'Berg' });
+        await api.patch(`/api/v1/signup/${corrected.uuid}`, { last_name: 'Çelik' }, { token });
+        const headers = { 'content-type': 'text/csv' };
+        const raw = 'email,first_name,last_name\ndora@example.com,Dora,Şahin\n';
+        await api.post(`/api/v1/waitlist/${other.id}/import`, undefined, { token, raw, headers });
+
+        expect(uuids((await ask(other, { name: 'celik anna' })).body)).toEqual([corrected.uuid]);
+        expect((await ask(other, { name: 'sahin' })).body).toMatchObject([{ email: 'dora@example.com' }]);
+        expect((await ask(other, { name: 'berg' })).body).toEqual([]);
+        await api.patch(`/api/v1/signup/${corrected.uuid}`, { last_name: null, first_name: ' ' }, { token });
+        expect((await ask(other, { name: 'celik' })).body).toEqual([]);
+      });
+
+      it('cannot be searched with another order, an offset, a credit, a search or a blank text', async () => {
+        const query = { name: 'b', offset: 1, order: 'referrals', credit: 'none', search: 'a' };
+        const { status, body } = await ask(list, query);
+
+        const faults = body.errors.map(({ field, rule }: Record<string, string>) => `${field} ${rule}`).sort();
+        expect([status, faults]).toEqual([400, ['credit one_of', 'name min_length', 'offset one_of', 'order one_of']]);
+        expect((await ask(list, { name: 'berg', search: 'a' })).body.errors).toMatchObject([
+          { field: 'name', rule: 'one_of' },
+        ]);
+        for (const name of ['  ', '\u0301\u0301', 'x'.repeat(101)])
+          expect((await ask(list, { name })).body.errors).toEqual([expect.objectContaining({ field: 'name' })]);
+        // Generated clients send the default values.
+        expect((await ask(list, { name: 'berg', offset: 0, order: 'joined' })).status).toBe(200);
+      });
+    });
+
+    describe('by referrals', () => {
+      /** The second and the fourth have two referrals each, the third has three; the last is offboarded. */
+      let list: OwnedWaitlist;
+      let inOrder: string[];
+      beforeAll(async () => {
+        const { world } = service;
+        list = await world.waitlist({ spots_to_move_upon_referral: 0 });
+        const [first, second, third, fourth, last] = (await world.signups(list, 5)) as [
+          Person,
+          Person,
+          Person,
+          Person,
+          Person,
+        ];
+        const referred = [];
+        for (const { referral_link } of [fourth, second, third, third, second, fourth, third, last])
+          referred.push(await world.signup(list, { referral_link }));
+        await world.offboard(list, await idsOf(list, [last]));
+        inOrder = uuids([third, second, fourth, first, ...referred]);
+      });
+
+      it('are the active ones, most referrals first, and of equal ones whoever joined first', async () => {
+        const { body, headers } = await ask(list, { order: 'referrals' });
+
+        expect(uuids(body)).toEqual(inOrder);
+        expect([Number(headers['x-total-count']), headers.link]).toEqual([inOrder.length, undefined]);
+        expect(uuids((await ask(list, { order: 'referrals', offset: 2, limit: 3 })).body)).toEqual(inOrder.slice(2, 5));
+        expect(uuids((await ask(list, { order: 'referrals', offset: 100 })).body)).toEqual([]);
+      });
+
+      it.each([1, 2, 3])('are covered exactly once by following the links, %d at a time', async (limit) => {
+        expect(uuids((await follow(list, { order: 'referrals', limit })).flat())).toEqual(inOrder);
+      });
+
+      it('are no offboarded ones', async () => {
+        const { status, body } = await ask(list, { order: 'referrals', offboarded_request: true });
+
+        expect([status, body.errors]).toMatchObject([400, [{ field: 'order', rule: 'one_of' }]]);
+      });
+    });
+
     it('are as many as limit says, from offset on, in the order of joining, whatever moves in the queue', async () => {
       expect(uuids((await ask(waitlist, { limit: 1 })).body)).toEqual(pick(0));
       expect(uuids((await ask(waitlist, { limit: 100 })).body)).toEqual(pick(0, 1, 3, 4));

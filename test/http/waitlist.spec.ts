@@ -2,6 +2,7 @@ import { JwtService } from '@nestjs/jwt';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, Api, CallOptions } from '../support/api.js';
 import { Database } from '../../src/platform/database/database.js';
+import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import { PageViewService } from '../../src/waitlist/page-view.service.js';
 import { openDatabase } from '../support/database.js';
 import { type Queue, queueOf } from '../support/queue.js';
@@ -93,7 +94,14 @@ describe('a new waitlist', () => {
       is_public: true,
       hide_counts: false,
       created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$/),
-      statistics: { current_signups: 0, offboarded_signups: 0, total_signups: 0, referred_signups: 0 },
+      statistics: {
+        current_signups: 0,
+        offboarded_signups: 0,
+        total_signups: 0,
+        referred_signups: 0,
+        pending_signups: 0,
+        withheld_signups: 0,
+      },
       api_key: expect.stringMatching(/^[0-9a-f]{40}$/),
     });
   });
@@ -700,7 +708,39 @@ describe('statistics', () => {
       offboarded_signups: 2,
       total_signups: 5,
       referred_signups: 2,
+      pending_signups: 0,
+      withheld_signups: 0,
     });
+  });
+
+  it('count who waits for a verification, and whose referral for the owner, whatever their status', async () => {
+    const waitlist = await world.waitlist({}, owner);
+    const { referral_link } = await world.signup(waitlist);
+    const refer = (name: string) => world.signup(waitlist, { email: `${name}@mailinator.com`, referral_link });
+    const [decided, left] = [await refer('decided'), await refer('left'), await refer('waiting')];
+    await world.offboard(waitlist, [await world.idOf(waitlist, left)]);
+    await api.patch(`/api/v1/signup/${decided.uuid}`, { credit: 'refused' }, { token: owner.token });
+    await queueOf(service.app).writer.configure(waitlist.id, { verification: 'required' }, operatorWrite(1));
+    await refer('pending');
+    await world.signup(waitlist);
+
+    const waiting = { pending_signups: 2, withheld_signups: 3 };
+    expect((await read(waitlist)).body.statistics).toMatchObject(waiting);
+    expect((await change(waitlist, {})).body.statistics).toMatchObject(waiting);
+    // To count them for each of a hundred waitlists would take long.
+    const listed = await api.get(PATH, { token: owner.token, query: { after_id: waitlist.id - 1, limit: 1 } });
+    expect(Object.keys(listed.body[0].statistics)).not.toContain('withheld_signups');
+    const shown = await api.get(`${PATH}/${waitlist.id}`);
+    expect(Object.keys(shown.body.statistics)).toEqual(['total_signups', 'current_signups']);
+  });
+
+  it('count at most ten thousand who wait', async () => {
+    const waitlist = await world.waitlist({}, owner);
+    await queueOf(service.app).seeder.seed(waitlist.id, 10_001, () => undefined);
+    const { dataSource } = service.app.get(Database);
+    await dataSource.query('UPDATE waiter SET credit = ?, status = ? WHERE waitlist_id = ?', [3, 2, waitlist.id]);
+
+    expect((await read(waitlist)).body.statistics).toMatchObject({ pending_signups: 10_000, withheld_signups: 10_000 });
   });
 });
 
@@ -788,7 +828,7 @@ describe('the list of waitlists', () => {
 
     expect(mine.status).toBe(200);
     expect(idsIn(mine)).toEqual([one.id, two.id]);
-    expect(mine.body[0]).toEqual((await api.get(`${PATH}/${one.id}`, { token: me.token })).body);
+    expect((await api.get(`${PATH}/${one.id}`, { token: me.token })).body).toMatchObject(mine.body[0]);
   });
 
   it('has at most 100 on a page, and links to the rest', async () => {

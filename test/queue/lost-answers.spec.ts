@@ -122,6 +122,25 @@ onServer(
       },
     );
 
+    it('of a decision about many referrals changes each credit once, and gives their number', async () => {
+      const { world, app } = service;
+      const waitlist = await world.waitlist();
+      const ada = await world.signup(waitlist);
+      const { referral_link } = ada;
+      const people = [await world.signup(waitlist, { referral_link }), await world.signup(waitlist, { referral_link })];
+      const { writer, reader } = queueOf(app);
+      const uuids = [ada, ...people].map(({ uuid }) => uuid);
+
+      const decided = await losing(() =>
+        writer.submit(waitlist.id, commands.decideReferrals(uuids, 'refused', operatorWrite(1))),
+      );
+
+      expect(decided).toEqual({ uuids: uuids.slice(1) });
+      const [referrer] = await reader.findByUuids(waitlist.id, [ada.uuid]);
+      expect(referrer).toMatchObject({ creditedReferrals: 0 });
+      await expectSound(waitlist, 1 + people.length);
+    });
+
     it('of a click on a link gives one place and one credit', async () => {
       const { world, app } = service;
       const waitlist = await world.waitlist();

@@ -56,6 +56,10 @@ const KEY_LENGTHS: Readonly<Record<string, number>> = {
   recent_referral_network: 3,
   waiter_mailbox: 2,
   waiter_credit: 3,
+  /** A beginning of names: a LIMIT ends the search. */
+  waiter_name: 2,
+  /** The pending records, counted up to a LIMIT. */
+  waiter_joined: 2,
   /** What was left to be sent to one person. */
   delivery_waiter: 2,
   payload_waiter: 2,
@@ -169,6 +173,7 @@ describe('the plans of the frequent statements', () => {
       await service.app.get(Database).one(links.insert(link));
       await queue.writer.submit(crowd.id, commands.verify(tokenHash));
       await queue.writer.correct(crowd.id, waiterUuid, { credit: 'refused' }, operatorWrite(1));
+      await queue.writer.submit(crowd.id, commands.decideReferrals([waiterUuid], 'credited', operatorWrite(1)));
       await queue.writer.submit(crowd.id, commands.refuseReferrals(other.referralToken, operatorWrite(1)));
       await queue.writer.configure(crowd.id, { verification: 'off' }, operatorWrite(1));
     }));
@@ -243,6 +248,31 @@ describe('the plans of the frequent statements', () => {
       };
       const { nextAfterId } = await queue.pages.page(crowd.id, { ...FIRST_PAGE, search });
       await queue.pages.page(crowd.id, { ...FIRST_PAGE, search, start: { afterId: nextAfterId! } });
+    }));
+
+  it('list active records by referrals: at the start and after a record', () =>
+    expectFlat(async (crowd) => {
+      const listing: PageRequest = { ...FIRST_PAGE, order: 'referrals' };
+      const [{ id: withoutReferrals }] = (await middle(crowd)).filter(
+        ({ creditedReferrals }) => creditedReferrals === 0,
+      ) as [Waiter];
+      const { nextAfterId } = await queue.pages.page(crowd.id, listing);
+      for (const afterId of [nextAfterId!, withoutReferrals])
+        await queue.pages.page(crowd.id, { ...listing, start: { afterId } });
+    }));
+
+  it('search by the beginning of a name, at the start and after a record', () =>
+    expectFlat(async (crowd) => {
+      const search: PageRequest = { ...FIRST_PAGE, name: 'berg', limit: 3 };
+      const { waiters, nextAfterId } = await queue.pages.page(crowd.id, search);
+      expect(waiters).toHaveLength(3);
+      await queue.pages.page(crowd.id, { ...search, start: { afterId: nextAfterId! } });
+      await queue.pages.page(crowd.id, { ...search, status: 'offboarded' });
+    }));
+
+  it('count what waits', () =>
+    expectFlat(async ({ id }) => {
+      expect(await service.app.get(QueueStatistics).countWaiting(id)).toEqual({ pending: 0, withheld: 0 });
     }));
 
   it('list the few referred records that are left among many others, in queue order', async () => {

@@ -6,6 +6,7 @@ import { QueueSeeder } from '../../src/queue/maintenance/seeder.js';
 import { QueueListing } from '../../src/queue/read/queue.listing.js';
 import { QueueReader } from '../../src/queue/read/queue.reader.js';
 import { QueueWriter } from '../../src/queue/write/queue.writer.js';
+import { decideReferrals } from '../../src/queue/write/commands/decide-referrals.js';
 import { erase } from '../../src/queue/write/commands/erase.js';
 import { offboard } from '../../src/queue/write/commands/offboard.js';
 import { refuseReferrals } from '../../src/queue/write/commands/refuse-referrals.js';
@@ -24,7 +25,7 @@ export interface Queue {
 }
 
 /** The commands for {@link QueueWriter.submit}. */
-export const commands = { erase, offboard, refuseReferrals, verify };
+export const commands = { decideReferrals, erase, offboard, refuseReferrals, verify };
 
 export function queueOf(app: INestApplicationContext): Queue {
   return {

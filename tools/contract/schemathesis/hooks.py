@@ -151,6 +151,8 @@ def before_call(context, case, kwargs):
         # Days drawn apart are no span. What is no day stays, because the service must refuse it.
         if "to" not in case.query or _is_day(case.query["to"]):
             case.query["to"] = case.query["from"]
+    if _id_of(case) in ("listWaiters", "listSignups") and isinstance(case.query, dict):
+        _drop_what_excludes(case.query)
     fields = {"listWaiters": case.query, "offboardWaiters": case.body}.get(_id_of(case))
     if not TOKEN or not isinstance(fields, dict):
         return
@@ -167,7 +169,7 @@ def before_call(context, case, kwargs):
         if fields.get("status") in ("waiting", "offboarded"):
             fields.pop("offboarded_request", None)
         has_own_order = not fields.keys().isdisjoint(("search", "status", "credit"))
-        if has_own_order and fields.get("order") in ("joined", "queue"):
+        if has_own_order and fields.get("order") in ("joined", "queue", "referrals"):
             del fields["order"]
         if has_own_order and _is_number(fields.get("offset")):
             del fields["offset"]
@@ -191,6 +193,18 @@ _SENT_BACK = {
     "api_key", "created_at", "statistics", "records_moved", "now", "required_contact_detail", "uses_signup_verification",
     "uses_waiter_verification", "redirects_to_status_page", "organization_uuid_fk",
 }
+
+
+def _drop_what_excludes(query):
+    """Names have an order of their own, and only active people are sorted by their referrals."""
+    if _is_name(query.get("name")) and not query.keys().isdisjoint(("search", "credit")):
+        del query["name"]
+    if "name" in query and query.get("order") in ("joined", "queue", "referrals"):
+        del query["order"]
+    if "name" in query and _is_number(query.get("offset")):
+        del query["offset"]
+    if query.get("order") == "referrals" and str(query.get("offboarded_request")).lower() in ("true", "1"):
+        del query["order"]
 
 
 def _is_kindness(case):
@@ -260,6 +274,9 @@ def _breaks_a_rule_between_fields(case):
         key = {**query, **body}.get("api_key", API_KEY)
         if isinstance(key, str) and key.strip(" \ufeff\t\r\n\v\f\u00a0\u2028\u2029") == "":
             return True
+    # A name of spaces or marks conforms to the schema, but finds nobody.
+    if isinstance(query.get("name"), str) and not any(character.isprintable() and not character.isspace() for character in query["name"]):
+        return True
     # A time in the past conforms to the schema too.
     if _id_of(case) == "createAccountKey" and re.match(r"\d{4}-\d\d-\d\d", str(body.get("expires_at"))):
         return True
@@ -303,6 +320,10 @@ def _takes_the_key(fields):
 
 def _is_key(value):
     return isinstance(value, str) and 1 <= len(value) <= 64
+
+
+def _is_name(value):
+    return isinstance(value, str) and 2 <= len(value) <= 100
 
 
 def _is_number(value):

@@ -39,7 +39,9 @@ it('gives the people of v0.2.0 the key by which they are found by name', async (
   ];
   for (const [seq, name] of names.entries()) await dataSource.query(insert, [seq, `u${seq}`, ...name, `t${seq}`]);
 
+  const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
   await migrate(dataSource, { isForced: true });
+  printed.mockRestore();
 
   expect(await dataSource.query('SELECT name_key FROM waiter ORDER BY seq')).toEqual([
     { name_key: 'berg zoe' },

@@ -154,9 +154,8 @@ export class ListingStore {
     const { dialect } = this.database;
     const count = (index: string, condition: string, values: readonly number[]) =>
       select<{ total: number }, number>(
-        `SELECT COUNT(*) AS total FROM (
-           SELECT 1 FROM waiter ${dialect.byIndex(index)} WHERE waitlist_id = ? AND ${condition} LIMIT ?
-         ) counted`,
+        `SELECT COUNT(*) AS total
+         FROM (SELECT 1 FROM waiter ${dialect.byIndex(index)} WHERE waitlist_id = ? AND ${condition} LIMIT ?) AS counted`,
         [waitlistId, ...values, max],
         ([row]) => Number(row?.total),
       );

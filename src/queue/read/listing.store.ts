@@ -7,8 +7,8 @@ import { leafOf, QUEUE_AXIS } from '../order/counters.js';
 import { LARGE, type PageRequest, type RecordKey, type StoredWaiter } from '../record/waiter.js';
 import { CREDIT_CODES, CREDITS, STATUS_CODES, WaiterEntity } from '../record/waiter.entity.js';
 
-/** Records that the embedded database numbers for the positions of a page: some ten milliseconds. */
-const NUMBERED_MAX = 10_000;
+/** Records that the embedded database counts for one position of a page: for all of them, some ten milliseconds. */
+const AHEAD_MAX = 100;
 
 /** Which records a listing has, and in which order. */
 export interface Listing extends Pick<PageRequest, 'status' | 'credit' | 'referredBy' | 'keys' | 'order'> {
@@ -120,18 +120,33 @@ export class ListingStore {
   /**
    * How many active records are before each of these in its narrowest bucket, by `seq`. The database counts, because
    * an import can put a whole waitlist into one bucket. The embedded one blocks the event loop meanwhile, so records
-   * beyond {@link NUMBERED_MAX} are missing there.
+   * with more than {@link AHEAD_MAX} before them are missing there.
    */
   findAhead(waitlistId: number, records: readonly StoredWaiter[]): Query<ReadonlyMap<number, number>> {
     if (records.length === 0) return known(new Map());
-    const buckets = [...new Set(records.map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey)))];
     const { dialect } = this.database;
+    const inQueue = `waiter ${dialect.byIndex('waiter_order')} WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting}`;
+    // Records of a page by name or referrals are in as many buckets: SQLite counts ten times as fast as it numbers.
+    if (dialect.isEmbedded) {
+      const count = (condition: string) =>
+        `(SELECT COUNT(*) FROM (SELECT 1 FROM ${inQueue} AND rank_bucket = w.rank_bucket AND ${condition} LIMIT ${AHEAD_MAX + 1}) counted)`;
+      return select<{ seq: number; lower: number; equal: number }, ReadonlyMap<number, number>>(
+        `SELECT w.seq, ${count('rank_key < w.rank_key')} AS lower, ${count('rank_key = w.rank_key AND seq > w.seq')} AS equal
+         FROM waiter w ${dialect.byId()} WHERE w.waitlist_id = ? AND w.id IN (${placeholders(records.length)})`,
+        [waitlistId, waitlistId, waitlistId, ...records.map(({ id }) => id)],
+        (rows) =>
+          new Map(
+            rows.flatMap(({ seq, lower, equal }) =>
+              lower > AHEAD_MAX || equal > AHEAD_MAX ? [] : [[seq, lower + equal]],
+            ),
+          ),
+      );
+    }
+    const buckets = [...new Set(records.map(({ rankKey }) => leafOf(QUEUE_AXIS, rankKey)))];
     return select<{ seq: number; ahead: number }, ReadonlyMap<number, number>>(
       `SELECT seq, ahead FROM (
          SELECT seq, ROW_NUMBER() OVER (PARTITION BY rank_bucket ORDER BY rank_key, seq DESC) - 1 AS ahead FROM (
-           SELECT rank_bucket, rank_key, seq FROM waiter ${dialect.byIndex('waiter_order')}
-           WHERE waitlist_id = ? AND status = ${STATUS_CODES.waiting} AND rank_bucket IN (${placeholders(buckets.length)})
-           ${dialect.isEmbedded ? `ORDER BY rank_bucket, rank_key, seq DESC LIMIT ${NUMBERED_MAX}` : ''}
+           SELECT rank_bucket, rank_key, seq FROM ${inQueue} AND rank_bucket IN (${placeholders(buckets.length)})
          ) counted
        ) numbered WHERE seq IN (${placeholders(records.length)})`,
       [waitlistId, ...buckets, ...records.map(({ seq }) => seq)],

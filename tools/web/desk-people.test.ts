@@ -15,6 +15,8 @@ const TOO_MANY = {
   body: JSON.stringify({ status: 429, error_code: 'RATE_LIMITED', detail: 'Too many requests.' }),
 };
 const HOSTILE = { email: 'hostile@example.com', first_name: '<img src=x onerror=alert(1)>', last_name: '\u202Egnirts' };
+const ANNA = { email: 'a.oez@example.com', first_name: 'Anna-Lena', last_name: 'Öz' };
+const REFERRER = { email: 'referrer@example.com' };
 
 interface Journey {
   readonly page: Page;
@@ -27,7 +29,12 @@ describe('the people of a waitlist', () => {
   before(async () => {
     stage = await Stage.open();
     await stage.importPeople(PEOPLE);
-    await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: 1, ...HOSTILE } });
+    const join = async (person: object) =>
+      call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: 1, ...person } });
+    const { referral_link } = await join(REFERRER);
+    for (let friend = 1; friend <= 20; friend += 1)
+      await join({ email: `friend-${friend}@example.org`, referral_link });
+    for (const person of [HOSTILE, ANNA, { email: 'number-one@example.com' }]) await join(person);
   });
   after(() => stage.close());
 
@@ -47,6 +54,15 @@ describe('the people of a waitlist', () => {
     assert.equal(await field.evaluate((element) => element === document.activeElement), true);
     await field.fill(text);
     await page.waitForURL((url) => (url.searchParams.get('search') ?? '') === text);
+  };
+
+  /** A laptop has tabs, a phone a list. */
+  const showStatus = async ({ page }: Journey, label: string, value: string) => {
+    const list = page.getByRole('combobox', { name: 'Status' });
+    const tab = page.getByRole('radiogroup', { name: 'Status' }).getByText(new RegExp(`^${label}`));
+    await list.or(tab).first().waitFor();
+    if (await list.isVisible()) await list.selectOption(value);
+    else await tab.click();
   };
 
   for (const width of [1280, 390] as const) {
@@ -84,13 +100,27 @@ describe('the people of a waitlist', () => {
         await page.reload();
         await row('person-250@example.com').waitFor();
         await search(journey, 'nobody@');
-        await page.getByText('Nobody in line matches.').waitFor();
+        await page.getByText('Nobody in line matches “nobody@”.').waitFor();
         await check();
         await page.getByRole('button', { name: 'Show everybody' }).click();
         await row(`person-${first + 2}@example.com`).waitFor();
       });
 
-      test('are filtered by their referrals, and sorted by joining', async () => {
+      test('are found by their name, in either order of its parts', async () => {
+        const { row } = journey;
+        for (const name of ['Anna-Lena Öz', 'oz anna', 'Öz, Anna-Lena']) {
+          await search(journey, name);
+          await row(ANNA.email).waitFor();
+          assert.equal(await journey.grid.getByRole('row').count(), 1 + 1);
+        }
+        // Emails that begin with a word come before the names that do.
+        await search(journey, 'number');
+        await row('number-one@example.com').and(journey.grid.locator('[aria-rowindex="2"]')).waitFor();
+        await row('Person Number').first().waitFor();
+        await search(journey, '');
+      });
+
+      test('are filtered by their referrals, and sorted by joining or by how many they referred', async () => {
         const { page, row } = journey;
         const some = `person-${first + 2}@example.com`;
         await page.getByLabel('Referrals', { exact: true }).selectOption('Referred');
@@ -99,8 +129,17 @@ describe('the people of a waitlist', () => {
         await page.getByLabel('Referrals', { exact: true }).selectOption('Everybody');
         await row(some).waitFor();
         if (width === 1280) await page.getByRole('columnheader', { name: 'Joined' }).getByRole('button').click();
-        else await page.getByLabel('Sort by').selectOption('By time of joining');
+        else await page.getByLabel('Sort by').selectOption('By joining');
         await page.waitForURL((url) => url.searchParams.get('order') === 'joined');
+        await page.goBack();
+        await page.waitForURL((url) => !url.searchParams.has('order'));
+        if (width === 1280) await page.getByRole('columnheader', { name: 'Referrals' }).getByRole('button').click();
+        else await page.getByLabel('Sort by').selectOption('By referrals');
+        // The first person of the import referred more; they are let in at the other width.
+        await row(REFERRER.email)
+          .and(journey.grid.locator(`[aria-rowindex="${width === 1280 ? 3 : 2}"]`))
+          .waitFor();
+        await check('by-referrals');
         await page.goBack();
         await page.waitForURL((url) => !url.searchParams.has('order'));
       });
@@ -113,9 +152,16 @@ describe('the people of a waitlist', () => {
         const panel = page.getByRole('dialog');
         await panel.getByText('Joined as number 250').waitFor();
         await panel.getByRole('link', { name: 'person-1@example.com' }).waitFor();
+        const link = await panel.getByRole('link', { name: 'Open their page' }).getAttribute('href');
+        await panel.getByRole('button', { name: 'Copy address of their page' }).click();
+        assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
         await check('person');
+        const theirs = await stage.openPage();
+        await theirs.goto(link ?? '');
+        await theirs.getByText(/You.re number/).waitFor();
+        await theirs.context().close();
         await panel.getByRole('link', { name: 'person-1@example.com' }).click();
-        await panel.getByText(/referrals × \d+ places = /).waitFor();
+        await panel.getByText(/referrals × 3 places: \d+ places forward/).waitFor();
         await panel
           .getByRole('link', { name: /^Show all/ })
           .first()
@@ -172,7 +218,7 @@ describe('the people of a waitlist', () => {
         assert.equal(await dialog.getByLabel('Places forward').isEditable(), false);
         await dialog.getByRole('button', { name: 'Try again' }).click();
         await panel.getByText(`Number ${before - 5}`, { exact: true }).waitFor();
-        await panel.getByText('5 places granted').waitFor();
+        await panel.getByText('You granted 5 places').waitFor();
       });
 
       test('are erased once their address is typed', async () => {
@@ -186,7 +232,7 @@ describe('the people of a waitlist', () => {
         await dialog.getByRole('textbox').fill(email);
         await check();
         await erase.click();
-        await page.getByText('Nobody in line matches.').waitFor();
+        await page.getByText(`Nobody in line matches “${email}”.`).waitFor();
         await search(journey, '');
       });
 
@@ -203,17 +249,53 @@ describe('the people of a waitlist', () => {
         await page.getByRole('button', { name: 'Let in', exact: true }).click();
         const dialog = page.getByRole('dialog', { name: 'Let 3 people in?' });
         await dialog.getByText('This cannot be undone.').waitFor();
+        await dialog.getByText('No mail goes out').waitFor();
         await check();
         await dialog.getByRole('button', { name: 'Let 3 people in' }).click();
         const result = page.getByRole('dialog', { name: '3 people let in' });
-        await result.getByText('They have not been notified.').waitFor();
+        await result.getByText('No mail went out.').waitFor();
+        await result.getByRole('link', { name: 'Turn the mail on for the next ones' }).waitFor();
         await check();
         await result.getByRole('button', { name: 'Copy contacts' }).click();
         await result.getByRole('button', { name: 'Copied' }).waitFor();
         const copied = await page.evaluate(() => navigator.clipboard.readText());
         assert.equal(copied.split('\n').length, 3);
         await result.getByRole('button', { name: 'Done' }).click();
+        // The bar with the button is gone, so the focus goes back to the rows that were selected.
+        await grid.locator('[role="row"]:focus').waitFor();
         assert.equal((await statistics()).current_signups, before.current_signups - 3);
+      });
+
+      test('are let in by keys alone, and by no stray Enter; the focus comes back where it was', async () => {
+        const { page } = journey;
+        const before = await statistics();
+        const button = page.getByRole('button', { name: 'Let next people in' });
+        const focused = (label: string) => page.getByRole('button', { name: label }).and(page.locator(':focus'));
+        const dialog = page.getByRole('dialog', { name: 'Let next people in' });
+        const field = dialog.getByRole('textbox', { name: 'How many' }).and(page.locator(':focus'));
+        await button.focus();
+        // Held down, it repeats.
+        await page.keyboard.down('Enter');
+        await field.waitFor();
+        for (let repeats = 0; repeats < 3; repeats += 1) await page.keyboard.down('Enter');
+        await page.keyboard.up('Enter');
+        await dialog.getByRole('button', { name: 'Let people in' }).waitFor();
+        await check('let-in-empty');
+        await page.keyboard.press('Escape');
+        await focused('Let next people in').waitFor();
+
+        await page.keyboard.press('Enter');
+        await field.waitFor();
+        await page.keyboard.type('2');
+        await page.keyboard.press('Enter');
+        await focused('Let 2 people in').waitFor();
+        assert.equal((await statistics()).current_signups, before.current_signups);
+        await page.keyboard.press('Enter');
+        const result = page.getByRole('dialog', { name: '2 people let in' });
+        await result.waitFor();
+        assert.equal((await statistics()).current_signups, before.current_signups - 2);
+        await page.keyboard.press('Escape');
+        await focused('Let next people in').waitFor();
       });
 
       test('are let in from the front, 100 at once; after a lost answer, to try again lets in no more', async () => {
@@ -246,10 +328,7 @@ describe('the people of a waitlist', () => {
         assert.match(lines[0] as string, /^number,email,/);
         await result.getByRole('button', { name: 'Done' }).click();
         assert.equal((await statistics()).current_signups, before.current_signups - 100);
-        await page
-          .getByRole('radiogroup', { name: 'Status' })
-          .getByText(/^Let in/)
-          .click();
+        await showStatus(journey, 'Let in', 'offboarded');
         await page.waitForURL((url) => url.searchParams.get('status') === 'offboarded');
         await journey.grid.getByRole('row').nth(1).waitFor();
         await check();
@@ -290,4 +369,40 @@ describe('the people of a waitlist', () => {
       });
     });
   }
+
+  test('are written to a file with their answers and metadata when they are let in', async () => {
+    const color = { question_value: 'Which color?', optional: true, answer_value: ['Amber', 'White'] };
+    const waitlist_id = await stage.waitlist({ questions: [color] });
+    for (const [person, answer] of ['Amber', null, 'White'].entries())
+      await call(stage.service, 'POST', '/api/v1/signup', {
+        body: {
+          waitlist_id,
+          email: `person-${person}@example.com`,
+          metadata: { utm_source: `post ${person}` },
+          answers: [{ question_value: color.question_value, optional: true, answer_value: answer }],
+        },
+      });
+    const page = await stage.openPage();
+    await stage.signIn(page, `/desk/${waitlist_id}/people`);
+    await page.getByRole('button', { name: 'Let next people in' }).click();
+    await page.getByLabel('How many').fill('3');
+    await page.getByRole('button', { name: 'Let 3 people in' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download CSV' }).click(),
+    ]);
+    const [header = '', ...rows] = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+    assert.match(header, /,metadata,Which color\?$/);
+    assert.deepEqual(
+      rows.map((row) => /"{""utm_source"":""(.*)""}",(.*)$/.exec(row)?.slice(1)),
+      [
+        ['post 0', 'Amber'],
+        ['post 1', ''],
+        ['post 2', 'White'],
+      ],
+    );
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('Everybody who joined has been let in.').waitFor();
+    await page.context().close();
+  });
 });

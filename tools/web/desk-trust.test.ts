@@ -88,14 +88,14 @@ test('pending people have a list of their own, and join the queue once they are 
   await join(id, 'grace@example.com');
   const page = await open(`/${id}/people`);
   await page.getByText('Nobody is in line yet.').waitFor();
-  await page.getByRole('radiogroup', { name: 'Status' }).getByText('Pending').click();
+  await page.getByRole('radiogroup', { name: 'Status' }).getByText('Unconfirmed 1').click();
   await page.getByRole('row', { name: 'grace@example.com' }).waitFor();
   await checkPage(page, 'desk-trust-pending');
   await page.getByRole('row', { name: 'grace@example.com' }).click();
   const panel = page.getByRole('dialog');
-  await panel.getByText('Joins the end of the queue once the address is confirmed.').waitFor();
+  await panel.getByText('Joins the end of the line once the email is confirmed.').waitFor();
   await panel.getByRole('button', { name: 'Edit' }).click();
-  await panel.getByLabel('Verified').check();
+  await panel.getByLabel('Email confirmed').check();
   await panel.getByRole('button', { name: 'Save' }).click();
   await panel.getByText('Number 1', { exact: true }).waitFor();
   assert.equal(await placeOf(id, 'grace@example.com'), 1);
@@ -114,8 +114,7 @@ test('a withheld referral is shown with its reasons; approved it moves the refer
   };
   assert.equal(await placeOf(id, 'referrer@example.com'), 10 - PLACES);
   const page = await open(`/${id}/people`);
-  await page.getByLabel('Referrals', { exact: true }).selectOption('Withheld');
-  // The list of everybody shows the reasons too.
+  await page.getByRole('radiogroup', { name: 'Status' }).getByText('Withheld 2').click();
   await page.locator('[role="grid"][aria-rowcount="3"]').waitFor();
   await page.getByText('a throwaway address').nth(1).waitFor();
   assert.equal(await page.getByRole('row').count(), 1 + 2);
@@ -127,9 +126,11 @@ test('a withheld referral is shown with its reasons; approved it moves the refer
   assert.equal(await placeOf(id, 'referrer@example.com'), 10 - 2 * PLACES);
   await decide('two', 'Refuse');
   assert.equal(await placeOf(id, 'referrer@example.com'), 10 - 2 * PLACES);
-  await page.getByText('Nobody in line matches.').waitFor();
+  await page.getByText('1 referral refused').waitFor();
+  await page.getByText('No referral waits for you.').waitFor();
 
-  await page.getByLabel('Referrals', { exact: true }).selectOption('Refused');
+  await page.getByRole('radiogroup', { name: 'Status' }).getByText('In line').click();
+  await page.getByLabel('Referrals', { exact: true }).selectOption('Referral refused');
   await row('two').click();
   const panel = page.getByRole('dialog').first();
   await panel.getByText('It does not count. Reasons: a throwaway address.').waitFor();
@@ -150,9 +151,9 @@ test('all referrals of one person are refused at once, pending ones too, and the
   const page = await open(`/${id}/people?search=referrer`);
   await page.getByRole('row', { name: 'referrer@example.com' }).click();
   const panel = page.getByRole('dialog').first();
-  await panel.getByText('1 referral × 3 places = 3 places forward').waitFor();
-  await panel.getByText('Referred, pending').waitFor();
-  await panel.getByText('late@example.com · Awaits verification').waitFor();
+  await panel.getByText('1 referral × 3 places: 3 places forward').waitFor();
+  await panel.getByText(/they referred.* not confirmed the email yet/).waitFor();
+  await panel.getByText('late@example.com · Unconfirmed').waitFor();
   await panel.getByRole('button', { name: 'Refuse all referrals' }).click();
   const dialog = page.getByRole('dialog', { name: 'Refuse all referrals of this person?' });
   await dialog.getByText('referrer@example.com moves back by up to 3 places.').waitFor();
@@ -220,6 +221,75 @@ test('the secret of a captcha is stored, kept when it is left empty, and never s
   await page.context().close();
 });
 
+test('what waits for the owner shows on the overview and in the navigation; 30 are approved at once', async () => {
+  const id = await stage.waitlist({ spots_to_move_upon_referral: PLACES, verification: 'optional' });
+  const { referral_link } = await join(id, 'referrer@example.com');
+  for (let friend = 1; friend <= 30; friend += 1) await join(id, `friend-${friend}@mailinator.com`, referral_link);
+  // Whoever is let in, or not yet in line, waits for the decision too.
+  await stage.letIn(id, 5);
+  await stage.configure(id, { verification: 'required' });
+  await join(id, 'late@mailinator.com', referral_link);
+
+  const page = await open(`/${id}/overview`);
+  const waiting = page.getByRole('region', { name: 'What waits' });
+  await waiting.getByText('31 referrals wait for you').waitFor();
+  await waiting.getByText('1 person has not confirmed the email yet').waitFor();
+  await page.getByRole('link', { name: 'People 31 referrals wait for you' }).first().waitFor();
+  await page.locator('.recharts-surface').first().waitFor();
+  await checkPage(page, 'desk-waiting');
+  await page.getByRole('link', { name: 'look at them' }).click();
+  await page.getByRole('radiogroup', { name: 'Status' }).getByText('Withheld 31').waitFor();
+  await page.locator('[role="grid"][aria-rowcount="32"]').waitFor();
+  await page.getByRole('checkbox', { name: 'Select all loaded people' }).click();
+  await page.getByRole('row', { name: 'friend-7@mailinator.com' }).getByRole('checkbox').click();
+  const bar = page.getByRole('group', { name: 'Selected people' });
+  await bar.getByText('30 selected').waitFor();
+  assert.deepEqual((await bar.getByRole('button').allTextContents()).slice(0, 2), ['Approve', 'Refuse']);
+  await checkPage(page, 'desk-withheld-selected', { fullPage: false });
+  await bar.getByRole('button', { name: 'Approve' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Approve the referrals of 30 people?' });
+  await dialog.getByRole('button', { name: 'Approve 30 referrals' }).click();
+  await page.getByText('30 referrals approved').waitFor();
+
+  await page.locator('[role="grid"][aria-rowcount="2"] [role="row"]:focus').waitFor();
+  await page.getByRole('link', { name: 'People 1 referral waits for you' }).first().waitFor();
+  assert.equal((await stage.list(id, { credit: 'withheld' })).length, 1);
+  await page.context().close();
+});
+
+test('all that a filter finds are selected and decided at once, more than are loaded', async () => {
+  const id = await stage.waitlist();
+  const lines = ['email,referral_token,referred_by,credit', 'referrer@example.com,FRST00000000,,'];
+  for (let n = 1; n <= 250; n += 1) lines.push(`friend-${n}@example.com,,FRST00000000,withheld`);
+  await stage.importCsv(id, lines);
+  const page = await open(`/${id}/people?credit=withheld`);
+  await page.getByRole('row').nth(1).waitFor();
+  await page.getByRole('checkbox', { name: 'Select all loaded people' }).click();
+  const bar = page.getByRole('group', { name: 'Selected people' });
+  await bar.getByText('100 selected').waitFor();
+  await bar.getByRole('button', { name: 'Select all that match' }).press('Enter');
+  await bar.getByText('250 selected').and(page.locator(':focus')).waitFor();
+  await checkPage(page, 'desk-all-selected', { fullPage: false });
+  await bar.getByRole('button', { name: 'Refuse' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Refuse 250 referrals' }).click();
+  await page.getByText('250 referrals refused').waitFor();
+  await page.getByText('No referral waits for you.').waitFor();
+
+  await page.getByRole('button', { name: 'Show everybody' }).click();
+  await page.getByRole('row', { name: 'friend-1@example.com' }).waitFor();
+  await page.getByRole('row', { name: 'friend-1@example.com' }).getByRole('checkbox').click();
+  await page.getByRole('row', { name: 'friend-2@example.com' }).getByRole('checkbox').click();
+  await bar.getByRole('button', { name: 'Erase' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Erase 2 people?' });
+  await checkPage(page, 'desk-erase-many', { fullPage: false });
+  assert.equal(await dialog.getByRole('button', { name: 'Erase 2 people' }).isDisabled(), true);
+  await dialog.getByLabel('Type 2 to confirm').fill('2');
+  await dialog.getByRole('button', { name: 'Erase 2 people' }).click();
+  await page.getByText('2 people erased').waitFor();
+  await page.getByRole('row', { name: 'friend-1@example.com' }).waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
 test('after letting people in, the desk says to whom the service writes, and to whom it does not', async () => {
   const id = await stage.waitlist({
     mail_on_offboarding: true,
@@ -230,19 +300,25 @@ test('after letting people in, the desk says to whom the service writes, and to 
   await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: id, phone: '+4915123456789' } });
   await join(id, 'not-emailed@example.com');
   const page = await open(`/${id}/people`);
-  const letNextIn = async (count: number, sentence: string) => {
+  const letNextIn = async (count: number, question: string, sentence: string) => {
     await page.getByRole('button', { name: 'Let next people in' }).click();
+    await page.getByText(question).waitFor();
     await page.getByLabel('How many').fill(String(count));
     await page.getByRole('button', { name: /^Let \d+ (person|people) in$/ }).click();
     const result = page.getByRole('dialog', { name: /^\d+ (person|people) let in$/ });
     await result.getByText(sentence).waitFor();
     await checkPage(page, `desk-trust-let-in-${count}`, { fullPage: false });
+    if (sentence.includes('phone')) {
+      await result.getByRole('button', { name: 'Copy the phone' }).click();
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), '+4915123456789');
+    }
     await result.getByRole('button', { name: 'Done' }).click();
   };
-  await letNextIn(1, 'The service sends each of them an email that it is their turn.');
+  const isMailed = 'Everyone who gave an email gets a mail that it is their turn.';
+  await letNextIn(1, isMailed, '1 mail is on its way.');
   await mail.mailsTo('emailed@example.com');
-  await letNextIn(2, '1 person gave none and has not been notified: download the list, and contact them.');
+  await letNextIn(2, isMailed, '1 mail is on its way; 1 person has no email: copy their phone.');
   await stage.configure(id, { mail_on_offboarding: false });
   await page.reload();
-  await letNextIn(1, 'They have not been notified.');
+  await letNextIn(1, 'No mail goes out', 'No mail went out.');
 });

@@ -243,8 +243,8 @@ describe('signed in, hinders nobody:', () => {
         shows: LIMITED_TEXT,
       },
       { name: 'nobody in line', path: () => `/${emptyId}/people`, shows: 'Nobody is in line yet.' },
-      { name: 'nobody pending', path: () => '/1/people?status=pending', shows: 'Nobody is pending.' },
-      { name: 'no withheld referral', path: () => '/1/people?credit=withheld', shows: 'Nobody in line matches.' },
+      { name: 'nobody pending', path: () => '/1/people?status=pending', shows: 'Nobody is unconfirmed.' },
+      { name: 'no withheld referral', path: () => '/1/people?credit=withheld', shows: 'No referral waits for you.' },
       { name: 'nobody let in', path: () => '/1/people?status=offboarded', shows: 'Nobody has been let in yet.' },
       {
         name: 'next people that are refused',
@@ -252,6 +252,7 @@ describe('signed in, hinders nobody:', () => {
         answers: () => ({ 'PATCH waiter': OVERLOADED }),
         act: async () => {
           await button('Let next people in').click();
+          await page.getByLabel('How many').fill('10');
           await inDialog('Let 10 people in').click();
         },
         shows: 'It is safe to try again',

@@ -12,3 +12,8 @@ export const styleNonce = meta('property="csp-nonce"')?.nonce ?? '';
 export function hostedPage(waitlistId: number): string {
   return `${location.origin}${basePath}/waitlist/${waitlistId}`;
 }
+
+/** The address of the page that shows a person their place. Whoever has it sees the page. */
+export function privatePage(waitlistId: number, uuid: string): string {
+  return `${hostedPage(waitlistId)}/status/${uuid}`;
+}

@@ -1,7 +1,7 @@
 import { Modal, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { nanoid } from 'nanoid';
-import { type ReactNode, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { mayHaveArrived } from '../problem';
 import { FormButtons } from './form-buttons';
 import { ProblemAlert } from './problem-alert';
@@ -38,7 +38,7 @@ export function ConfirmDialog({
   title: ReactNode;
   children: ReactNode | ((isLocked: boolean) => ReactNode);
   act: string;
-  /** Of the button; red for an act that cannot be undone. */
+  /** Of the button; red for an act that destroys something. */
   color?: string;
   canAct?: boolean;
   retryText?: string;
@@ -74,6 +74,7 @@ export function ConfirmDialog({
           event.preventDefault();
           confirm.mutate();
         }}
+        onKeyDown={ignoreHeldEnter}
       >
         <Stack>
           {typeof children === 'function' ? children(confirm.isPending || isUncertain) : children}
@@ -90,6 +91,11 @@ export function ConfirmDialog({
       </form>
     </Modal>
   );
+}
+
+/** The Enter that opened a dialog must not answer it too, however long it is held. */
+function ignoreHeldEnter(event: KeyboardEvent): void {
+  if (event.key === 'Enter' && event.repeat) event.preventDefault();
 }
 
 /** Whether the text is typed as the page shows it: without white space around it, and with one space for several. */

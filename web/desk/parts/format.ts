@@ -12,9 +12,22 @@ export function count(number: number): string {
   return WHOLE.format(number);
 }
 
+/** The service counts no further than this where it has no counter. */
+const COUNTED_MAX = 10_000;
+
+/** A number that the service may have stopped counting at. */
+export function countBounded(number: number): string {
+  return number < COUNTED_MAX ? count(number) : `${count(COUNTED_MAX)}+`;
+}
+
 /** "1 person", "1,200 people". */
 export function countPeople(number: number): string {
   return number === 1 ? '1 person' : `${count(number)} people`;
+}
+
+/** "1 referral", "1,200 referrals". */
+export function countReferrals(number: number): string {
+  return number === 1 ? '1 referral' : `${count(number)} referrals`;
 }
 
 /** "1 place", "1,200 places". */

@@ -66,13 +66,13 @@ export function CorrectForm({
           {...form.getInputProps('email')}
         />
         <Checkbox
-          label="Verified"
+          label="Email confirmed"
           description={
             person.status === 'pending'
-              ? 'Confirms the email for them: they join the end of the queue.'
+              ? 'Confirms the email for them: they join the end of the line.'
               : person.credit === 'awaiting_verification'
                 ? 'Confirms the email for them: the referral counts.'
-                : 'The email is confirmed to be theirs.'
+                : 'The email is theirs.'
           }
           {...form.getInputProps('verified', { type: 'checkbox' })}
         />
@@ -90,7 +90,7 @@ export function CorrectForm({
         />
         {person.status !== 'pending' && (
           <Text size="sm" c="dimmed">
-            This changes neither the place in line nor the email given at signup.
+            They keep their place in line. The email given at signup stays on record.
           </Text>
         )}
         {refusal !== null && <ProblemAlert error={refusal} />}

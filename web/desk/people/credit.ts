@@ -6,7 +6,7 @@ export type Credit = Person['credit'];
 export const CREDIT_LABELS: Readonly<Record<Credit, string>> = {
   none: 'Not referred',
   credited: 'Counts',
-  awaiting_verification: 'Awaits verification',
+  awaiting_verification: 'Unconfirmed',
   withheld: 'Withheld',
   refused: 'Refused',
 };
@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<Person['credit_reasons'][number], string>> = {
 /** In the panel of a person. */
 export const CREDIT_SENTENCES: Readonly<Record<Exclude<Credit, 'none'>, string>> = {
   credited: 'It counts.',
-  awaiting_verification: 'It counts once this person has confirmed the address.',
+  awaiting_verification: 'It counts once this person has confirmed the email.',
   withheld: 'It does not count until you approve it.',
   refused: 'It does not count.',
 };

@@ -1,13 +1,16 @@
 import { Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { ConfirmDialog } from '../parts/confirm-dialog';
-import { countPeople } from '../parts/format';
-import { type Person, refreshPeople, updatePerson } from './people.queries';
+import { countPeople, countReferrals } from '../parts/format';
+import { BulkProgress } from './bulk-progress';
+import { decideReferrals, type Person, refreshPeople } from './people.queries';
 
 const TEXTS = {
   credited: {
-    one: 'The referrer moves forward. If this person still has to confirm the address, the referral counts after that.',
-    many: 'Their referrers move forward. Where an address still has to be confirmed, the referral counts after that.',
+    one: 'The referrer moves forward. If this person still has to confirm the email, the referral counts after that.',
+    many: 'Their referrers move forward. Where an email still has to be confirmed, the referral counts after that.',
   },
   refused: {
     one: 'The referrer loses any places that this referral earned. The person keeps their place. You can approve the referral later.',
@@ -30,12 +33,13 @@ export function DecideDialog({
   onClose: (isUncertain: boolean) => void;
 }) {
   const queries = useQueryClient();
+  const [done, setDone] = useState(0);
   const isApproval = credit === 'credited';
   const act = isApproval ? 'Approve' : 'Refuse';
   const decide = async (key: string) => {
     try {
-      // One after the other: each moves its referrer, and they change the same queue.
-      for (const { uuid } of people) await updatePerson(uuid, { credit }, `${key}-${uuid}`);
+      const changed = await decideReferrals(waitlistId, people, credit, key, setDone);
+      notifications.show({ message: `${countReferrals(changed)} ${isApproval ? 'approved' : 'refused'}` });
     } finally {
       await refreshPeople(queries, waitlistId);
     }
@@ -44,12 +48,13 @@ export function DecideDialog({
   return (
     <ConfirmDialog
       title={`${act} ${people.length === 1 ? 'this referral' : `the referrals of ${countPeople(people.length)}`}?`}
-      act={act}
+      act={people.length === 1 ? act : `${act} ${countReferrals(people.length)}`}
       {...(isApproval && { color: 'indigo' })}
       onConfirm={decide}
       onClose={onClose}
     >
       <Text size="sm">{TEXTS[credit][people.length === 1 ? 'one' : 'many']}</Text>
+      <BulkProgress done={done} total={people.length} />
     </ConfirmDialog>
   );
 }

@@ -1,58 +1,65 @@
-import { Stack, Text, TextInput } from '@mantine/core';
+import { Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ConfirmDialog, isTypedAsShown } from '../parts/confirm-dialog';
-import { contactOf, erasePerson, personQuery, refreshPeople, type WholePerson } from './people.queries';
+import { count, countPeople } from '../parts/format';
+import { BulkProgress } from './bulk-progress';
+import { contactOf, erasePeople, type Person, personQuery, refreshPeople } from './people.queries';
 
-/** Erases a person for good, once their email or phone is typed. */
+/** Erases people for good, once the email or phone of the only one, or the number of all, is typed. */
 export function EraseDialog({
-  person,
+  waitlistId,
+  people,
   onErased,
   onClose,
 }: {
-  person: WholePerson;
+  waitlistId: number;
+  people: readonly Person[];
   onErased: () => void;
   onClose: (isUncertain: boolean) => void;
 }) {
   const queries = useQueryClient();
   const [typed, setTyped] = useState('');
-  const contact = contactOf(person);
+  const [done, setDone] = useState(0);
+  const [first] = people;
+  const isOne = people.length === 1;
+  const who = isOne && first ? contactOf(first) : countPeople(people.length);
+  const proof = isOne ? who : count(people.length);
   return (
     <ConfirmDialog
-      title="Erase this person?"
-      act="Erase this person"
-      canAct={isTypedAsShown(typed, contact)}
+      title={isOne ? 'Erase this person?' : `Erase ${who}?`}
+      act={isOne ? 'Erase this person' : `Erase ${who}`}
+      canAct={isTypedAsShown(typed, proof)}
       onConfirm={async (key) => {
-        await erasePerson(person, key);
+        await erasePeople(waitlistId, people, key, setDone);
         onErased();
-        notifications.show({ message: 'Erased' });
-        queries.removeQueries(personQuery(person.waitlist_id, person.uuid));
-        void refreshPeople(queries, person.waitlist_id);
+        notifications.show({ message: isOne ? 'Erased' : `${who} erased` });
+        for (const { uuid } of people) queries.removeQueries(personQuery(waitlistId, uuid));
+        void refreshPeople(queries, waitlistId);
       }}
-      onClose={onClose}
+      onClose={(isUncertain) => onClose(isUncertain || done > 0)}
     >
-      <Stack gap="sm">
-        <Text size="sm">
-          Everything that <bdi>{contact}</bdi> gave is deleted for good, and the line closes up. This cannot be undone.
-        </Text>
-        <Text size="sm" c="dimmed">
-          The people they referred stay on the list, their referrer keeps the places earned, and the audit log keeps an
-          entry without name or email. They can join again, as a new person.
-        </Text>
-        <TextInput
-          label={
-            <>
-              Type <bdi>{contact}</bdi> to confirm
-            </>
-          }
-          data-autofocus
-          autoComplete="off"
-          spellCheck={false}
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-        />
-      </Stack>
+      <Text size="sm">
+        Everything that <bdi>{who}</bdi> gave is deleted for good, and the line closes up. This cannot be undone.
+      </Text>
+      <Text size="sm" c="dimmed">
+        The people they referred stay on the list, their referrer keeps the places earned, and the audit log keeps an
+        entry without name or email. They can join again, as {isOne ? 'a new person' : 'new people'}.
+      </Text>
+      <TextInput
+        label={
+          <>
+            Type <bdi>{proof}</bdi> to confirm
+          </>
+        }
+        data-autofocus
+        autoComplete="off"
+        spellCheck={false}
+        value={typed}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      <BulkProgress done={done} total={people.length} />
     </ConfirmDialog>
   );
 }

@@ -1,13 +1,15 @@
-import { CloseButton, Group, NativeSelect, Pill, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { CloseButton, NativeSelect, Pill, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
 import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { useEffect, useRef, useState } from 'react';
 import { PERSON } from '../bounds';
-import { count } from '../parts/format';
+import { count, countBounded } from '../parts/format';
 import type { Waitlist } from '../queries';
 import { CREDIT_LABELS } from './credit';
 import { NARROW } from './people-table';
-import { canSort, CREDIT_FILTERS, type PeopleSearch } from './search';
+import classes from './filters.module.css';
+import { canSort, CREDIT_FILTERS, ORDERS, type PeopleSearch } from './search';
+import { STATUS_LABELS } from './status';
 
 const SEARCH_DELAY_MS = 250;
 /** Nothing that a search finds is longer than an email. */
@@ -27,73 +29,119 @@ export function Filters({
   onFilter: (change: PeopleSearch) => void;
 }) {
   const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+  const tab = tabOf(search);
   return (
-    <Group gap="sm">
-      <StatusFilter
-        status={search.status ?? 'waiting'}
+    <div className={classes.filters}>
+      <Tabs
+        tab={tab}
         waitlist={waitlist}
-        onFilter={(status) => onFilter({ status, order: undefined })}
+        isNarrow={isNarrow}
+        onChoose={(next) =>
+          onFilter({
+            order: undefined,
+            ...(next === 'withheld'
+              ? { status: undefined, credit: next, referral_token: undefined }
+              : {
+                  status: next === 'waiting' ? undefined : next,
+                  ...(tab === 'withheld' && { credit: undefined }),
+                }),
+          })
+        }
       />
       <SearchField value={search.search ?? ''} onSearch={(text) => onFilter({ search: text, order: undefined })} />
+      {tab !== 'withheld' && (
+        <ReferralFilter
+          token={search.referral_token}
+          credit={search.credit}
+          referrer={referrer ?? search.referral_token}
+          onFilter={(change) => onFilter({ referral_token: undefined, credit: undefined, order: undefined, ...change })}
+        />
+      )}
       {isNarrow && canSort(search) && (
         <NativeSelect
           aria-label="Sort by"
           value={search.order ?? 'queue'}
-          onChange={({ currentTarget: { value } }) => onFilter({ order: value === 'joined' ? value : undefined })}
+          onChange={({ currentTarget: { value } }) => {
+            const order = ORDERS.find((each) => each === value);
+            onFilter({ order: order === 'queue' ? undefined : order });
+          }}
           data={[
             { value: 'queue', label: 'By position' },
-            { value: 'joined', label: 'By time of joining' },
+            { value: 'joined', label: 'By joining' },
+            { value: 'referrals', label: 'By referrals' },
           ]}
         />
       )}
-      <ReferralFilter
-        token={search.referral_token}
-        credit={search.credit}
-        referrer={referrer ?? search.referral_token}
-        onFilter={(change) => onFilter({ referral_token: undefined, credit: undefined, order: undefined, ...change })}
-      />
-    </Group>
+    </div>
   );
 }
 
-/** The statuses, with their numbers where they are known. */
-function StatusFilter({
-  status,
+type Tab = keyof typeof TAB_LABELS;
+const TAB_LABELS = { ...STATUS_LABELS, withheld: CREDIT_LABELS.withheld };
+
+function tabOf({ status, credit }: PeopleSearch): Tab {
+  return credit === 'withheld' && status === undefined ? 'withheld' : (status ?? 'waiting');
+}
+
+/** The statuses and the referrals that wait for a decision, with their numbers where they are known. */
+function Tabs({
+  tab,
   waitlist,
-  onFilter,
+  isNarrow,
+  onChoose,
 }: {
-  status: NonNullable<PeopleSearch['status']>;
+  tab: Tab;
   waitlist: Waitlist | undefined;
-  onFilter: (status: PeopleSearch['status']) => void;
+  isNarrow: boolean | undefined;
+  onChoose: (tab: Tab) => void;
 }) {
-  const { current_signups: inLine = null, total_signups: everybody = null } = waitlist?.statistics ?? {};
-  const letIn = inLine === null || everybody === null ? null : everybody - inLine;
+  const totals = waitlist?.statistics;
+  const { pending_signups: pending = 0, withheld_signups: withheld = 0 } = totals ?? {};
+  const numbers: Readonly<Record<Tab, string | null>> = {
+    waiting: totals ? count(totals.current_signups) : null,
+    offboarded: totals ? count(totals.total_signups - totals.current_signups) : null,
+    pending: totals ? countBounded(pending) : null,
+    withheld: totals ? countBounded(withheld) : null,
+  };
+  const isShown: Readonly<Record<Tab, boolean>> = {
+    waiting: true,
+    offboarded: true,
+    // Records can wait for their click after verification was turned off, too.
+    pending: waitlist?.verification === 'required' || pending > 0,
+    withheld: withheld > 0,
+  };
+  const tabs = TABS.filter((each) => each === tab || isShown[each]);
+  const choose = (value: string) => onChoose(TABS.find((each) => each === value) ?? 'waiting');
+  if (isNarrow)
+    return (
+      <NativeSelect
+        aria-label="Status"
+        value={tab}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+        data={tabs.map((value) => ({ value, label: [TAB_LABELS[value], numbers[value]].filter(Boolean).join(' ') }))}
+      />
+    );
   return (
     <SegmentedControl
       aria-label="Status"
       transitionDuration={0}
-      value={status}
-      onChange={(next) => onFilter(next === 'waiting' ? undefined : next)}
-      data={[
-        { value: 'waiting', label: <Counted label="In line" number={inLine} /> },
-        { value: 'offboarded', label: <Counted label="Let in" number={letIn} /> },
-        // Records can wait for their click after verification was turned off, too: then the address still shows them.
-        ...(status === 'pending' || waitlist?.verification === 'required'
-          ? [{ value: 'pending' as const, label: 'Pending' }]
-          : []),
-      ]}
+      value={tab}
+      onChange={choose}
+      data={tabs.map((value) => ({ value, label: <Counted label={TAB_LABELS[value]} number={numbers[value]} /> }))}
     />
   );
 }
 
-function Counted({ label, number }: { label: string; number: number | null }) {
+const TABS = ['waiting', 'offboarded', 'pending', 'withheld'] as const;
+
+function Counted({ label, number }: { label: string; number: string | null }) {
   return (
     <>
       {label}
       {number !== null && (
         <Text span inherit c="dimmed">
           {' '}
-          {count(number)}
+          {number}
         </Text>
       )}
     </>
@@ -123,15 +171,13 @@ function SearchField({ value, onSearch }: { value: string; onSearch: (text: stri
       type="search"
       aria-label="Search people"
       aria-keyshortcuts="/"
-      placeholder="Email, phone, token"
+      placeholder="Name, email, phone or code"
       leftSection={<MagnifyingGlassIcon aria-hidden />}
       rightSection={typed !== '' && <CloseButton size="sm" aria-label="Clear the search" onClick={() => type('')} />}
       maxLength={SEARCH_LENGTH_MAX}
       autoComplete="off"
       spellCheck={false}
-      flex={1}
-      miw={180}
-      maw={360}
+      className={classes.search}
       value={typed}
       onChange={({ currentTarget }) => type(currentTarget.value)}
     />
@@ -140,7 +186,7 @@ function SearchField({ value, onSearch }: { value: string; onSearch: (text: stri
 
 const ANYONE = 'true';
 
-/** Everybody, those who were referred, those whose credit is open, or those whom one person referred. */
+/** Everybody, those who were referred, those whose referral does not count, or those whom one person referred. */
 function ReferralFilter({
   token,
   credit,
@@ -174,7 +220,11 @@ function ReferralFilter({
       data={[
         { value: '', label: 'Everybody' },
         { value: ANYONE, label: 'Referred' },
-        ...CREDIT_FILTERS.map((name) => ({ value: name, label: CREDIT_LABELS[name] })),
+        // Withheld referrals of every status have a tab of their own.
+        ...CREDIT_FILTERS.filter((name) => name !== 'withheld' || name === credit).map((name) => ({
+          value: name,
+          label: `Referral ${CREDIT_LABELS[name].toLowerCase()}`,
+        })),
       ]}
     />
   );

@@ -1,13 +1,18 @@
-import { Alert, Button, Group, List, Modal, ScrollArea, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, List, Modal, ScrollArea, Stack, Text } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { CopyButton } from '../parts/copy-button';
-import { countPeople, position } from '../parts/format';
+import { count, countPeople, position } from '../parts/format';
+import { ProblemAlert } from '../parts/problem-alert';
 import { waitlistQuery } from '../queries';
 import { contactOf, type Person } from './people.queries';
 import { savePeople } from './people-csv';
 
-/** Lists the people who were let in, and how many the owner must notify. */
+/** More are in the file. */
+const LISTED_MAX = 1_000;
+
+/** Lists the people who were let in, and says whom the owner must tell. */
 export function LetInResult({
   waitlistId,
   people,
@@ -18,6 +23,8 @@ export function LetInResult({
   onClose: () => void;
 }) {
   const { data: waitlist } = useQuery(waitlistQuery(waitlistId));
+  const save = useMutation({ mutationFn: () => savePeople(`let-in-${waitlistId}`, waitlistId, people) });
+  const phones = people.flatMap(({ email, phone }) => (email === null && phone !== null ? [phone] : []));
   return (
     <Modal
       opened
@@ -33,14 +40,35 @@ export function LetInResult({
           <Text size="sm">None of them were still in line.</Text>
         ) : (
           <>
-            {waitlist && <Alert variant="light">{noticeOf(people, waitlist.mail_on_offboarding)}</Alert>}
+            {waitlist && (
+              <Alert variant="light">
+                {waitlist.mail_on_offboarding ? (
+                  mailNotice(people.length - phones.length, phones.length)
+                ) : (
+                  <>
+                    No mail went out. Copy their contacts or download the list, and write to them.{' '}
+                    <Anchor
+                      inherit
+                      // The accent is too pale on the notice.
+                      c="inherit"
+                      underline="always"
+                      renderRoot={(props) => (
+                        <Link {...props} to="/$waitlistId/settings/$tab" params={{ waitlistId, tab: 'trust' }} />
+                      )}
+                    >
+                      Turn the mail on for the next ones
+                    </Anchor>
+                  </>
+                )}
+              </Alert>
+            )}
             <ScrollArea.Autosize
               mah={280}
               type="auto"
               viewportProps={{ tabIndex: 0, 'aria-label': 'Those let in', role: 'region' }}
             >
               <List size="sm" spacing={4} listStyleType="none">
-                {people.map((person) => (
+                {people.slice(0, LISTED_MAX).map((person) => (
                   <List.Item key={person.uuid}>
                     <bdi>{contactOf(person)}</bdi>{' '}
                     <Text span inherit c="dimmed">
@@ -49,17 +77,29 @@ export function LetInResult({
                   </List.Item>
                 ))}
               </List>
+              {people.length > LISTED_MAX && (
+                <Text size="sm" c="dimmed" mt={4}>
+                  and {countPeople(people.length - LISTED_MAX)} more, all in the CSV
+                </Text>
+              )}
             </ScrollArea.Autosize>
             <Group>
               <CopyButton text={people.map(contactOf).join('\n')}>Copy contacts</CopyButton>
+              {waitlist?.mail_on_offboarding && phones.length > 0 && (
+                <CopyButton text={phones.join('\n')}>
+                  {phones.length === 1 ? 'Copy the phone' : 'Copy phones'}
+                </CopyButton>
+              )}
               <Button
                 variant="default"
                 leftSection={<DownloadIcon aria-hidden />}
-                onClick={() => void savePeople(`let-in-${waitlistId}`, people)}
+                loading={save.isPending}
+                onClick={() => save.mutate()}
               >
                 Download CSV
               </Button>
             </Group>
+            {save.isError && <ProblemAlert error={save.error} onRetry={() => save.mutate()} />}
           </>
         )}
         <Group justify="flex-end">
@@ -70,12 +110,14 @@ export function LetInResult({
   );
 }
 
-/** Says how many the owner must notify. With `mail_on_offboarding`, the service mails everyone with an email. */
-function noticeOf(people: readonly Person[], isMailed: boolean): string {
-  const untold = isMailed ? people.filter(({ email }) => email === null).length : people.length;
-  if (untold === people.length)
-    return 'They have not been notified. Copy their contacts or download the list, and write to them.';
-  if (untold === 0) return 'The service sends each of them an email that it is their turn.';
-  const others = untold === 1 ? '1 person gave none and has' : `${countPeople(untold)} gave none and have`;
-  return `The service sends an email to everyone who gave one. ${others} not been notified: download the list, and contact them.`;
+/** With `mail_on_offboarding`, the service mails everyone who has an email. */
+function mailNotice(mailed: number, unmailed: number): string {
+  const sent = mailed === 0 ? null : mailed === 1 ? '1 mail is on its way' : `${count(mailed)} mails are on their way`;
+  const untold =
+    unmailed === 0
+      ? null
+      : unmailed === 1
+        ? '1 person has no email: copy their phone'
+        : `${countPeople(unmailed)} have no email: copy their phones`;
+  return `${[sent, untold].filter(Boolean).join('; ')}.`;
 }

@@ -1,16 +1,16 @@
 import { List, NumberInput, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 import { OFFBOARDING } from '../bounds';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { count, countPeople } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { waitlistQuery } from '../queries';
+import { BulkProgress } from './bulk-progress';
 import { contactOf, letIn, letNextIn, nameOf, nextPeopleQuery, type Person, refreshPeople } from './people.queries';
 
 const NAMED = 5;
 const NEXT_MAX = OFFBOARDING.offboard_next.maximum;
-const NEXT_DEFAULT = 10;
 
 interface LetInProps {
   readonly waitlistId: number;
@@ -22,38 +22,45 @@ interface LetInProps {
 /** Lets chosen people in. */
 export function LetInDialog({ waitlistId, people, onDone, onClose }: LetInProps & { people: readonly Person[] }) {
   const queries = useQueryClient();
+  const isMailed = useIsMailed(waitlistId);
+  const [done, setDone] = useState(0);
   const [first] = people;
   const isOne = people.length === 1;
   return (
     <ConfirmDialog
       title={`Let ${countPeople(people.length)} in?`}
       act={`Let ${countPeople(people.length)} in`}
+      color="indigo"
       onConfirm={async (key) => {
-        onDone(await letIn(waitlistId, people, key));
+        onDone(await letIn(waitlistId, people, key, setDone));
         void refreshPeople(queries, waitlistId);
       }}
-      onClose={onClose}
+      onClose={(isUncertain) => onClose(isUncertain || done > 0)}
     >
       <Text size="sm">
         {isOne && first ? <bdi>{contactOf(first)}</bdi> : countPeople(people.length)} {isOne ? 'leaves' : 'leave'} the
         line for good. This cannot be undone.
       </Text>
+      {isMailed !== undefined && <Text size="sm">{mailSentence(isMailed, people)}</Text>}
+      <BulkProgress done={done} total={people.length} />
     </ConfirmDialog>
   );
 }
 
-/** Lets the first people of the queue in. */
+/** Lets the first people of the queue in. The number is typed, so that no stray Enter lets anybody in. */
 export function LetNextInDialog({ waitlistId, onDone, onClose }: LetInProps) {
   const queries = useQueryClient();
   const waitlist = useQuery(waitlistQuery(waitlistId));
+  const isMailed = useIsMailed(waitlistId);
   const max = Math.min(NEXT_MAX, waitlist.data?.statistics.current_signups ?? NEXT_MAX);
-  const [typed, setTyped] = useState<number | string>(Math.min(NEXT_DEFAULT, max));
+  const [typed, setTyped] = useState<number | string>('');
   const number = Number(typed);
   const isValid = Number.isInteger(number) && number >= 1 && number <= max;
   return (
     <ConfirmDialog
       title="Let next people in"
       act={isValid ? `Let ${countPeople(number)} in` : 'Let people in'}
+      color="indigo"
       canAct={isValid}
       retryText="nobody is let in twice."
       onConfirm={async (key) => {
@@ -75,19 +82,43 @@ export function LetNextInDialog({ waitlistId, onDone, onClose }: LetInProps) {
             thousandSeparator
             data-autofocus
             readOnly={isLocked}
-            error={!isValid && `Enter a number from 1 to ${count(max)}.`}
+            error={typed !== '' && !isValid && `Enter a number from 1 to ${count(max)}.`}
             value={typed}
             onChange={setTyped}
+            onKeyDown={goToButton}
           />
           <FirstOfThem waitlistId={waitlistId} number={isValid ? number : null} />
           <Text size="sm">
-            {isValid ? countPeople(number) : 'These people'} {number === 1 ? 'leaves' : 'leave'} the line for good. This
-            cannot be undone.
+            {isValid ? countPeople(number) : 'These people'} {isValid && number === 1 ? 'leaves' : 'leave'} the line for
+            good. This cannot be undone.
           </Text>
+          {isMailed !== undefined && <Text size="sm">{mailSentence(isMailed)}</Text>}
         </>
       )}
     </ConfirmDialog>
   );
+}
+
+/** Enter in the field leads to the button, which says how many are let in, and waits there for another. */
+function goToButton(event: KeyboardEvent<HTMLInputElement>): void {
+  if (event.key !== 'Enter') return;
+  event.preventDefault();
+  event.currentTarget.form?.querySelector<HTMLButtonElement>('button[type="submit"]')?.focus();
+}
+
+/** Whether the service mails people when they are let in; undefined until the settings are there. */
+function useIsMailed(waitlistId: number): boolean | undefined {
+  return useQuery(waitlistQuery(waitlistId)).data?.mail_on_offboarding;
+}
+
+/** Says who will be mailed. Without `people`, nobody knows yet who has an email. */
+function mailSentence(isMailed: boolean, people?: readonly Person[]): string {
+  if (!isMailed) return 'No mail goes out: it is on you to tell them.';
+  if (!people) return 'Everyone who gave an email gets a mail that it is their turn.';
+  const unmailed = people.filter(({ email }) => email === null).length;
+  if (unmailed === 0) return 'They get a mail that it is their turn.';
+  if (unmailed === people.length) return 'No mail goes out: they gave no email.';
+  return `${countPeople(people.length - unmailed)} ${people.length - unmailed === 1 ? 'gets' : 'get'} a mail that it is their turn; ${countPeople(unmailed)} gave no email.`;
 }
 
 /** Names the first of the next people. `number` is how many are let in; null if nobody knows. */

@@ -1,28 +1,55 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
+import type { Waitlist } from '../queries';
 import { isFiltered, type PeopleSearch } from './search';
 
-const WHO = { waiting: 'in line', offboarded: 'let in', pending: 'pending' } as const;
+const WHO = { waiting: 'in line', offboarded: 'let in', pending: 'unconfirmed' } as const;
 const EMPTY = {
   waiting: { sentence: 'Nobody is in line yet.', hint: 'People appear here as soon as they join.' },
   offboarded: { sentence: 'Nobody has been let in yet.', hint: 'Select people in line, or let the next ones in.' },
   pending: {
-    sentence: 'Nobody is pending.',
-    hint: 'People are pending until they confirm their address. Anyone who has not confirmed after 30 days is deleted.',
+    sentence: 'Nobody is unconfirmed.',
+    hint: 'People are unconfirmed until they confirm their email. Anyone who has not done so after 30 days is deleted.',
   },
 } as const;
+const ALL_IN = { sentence: 'Nobody is in line.', hint: 'Everybody who joined has been let in.' };
 
 /** In place of the table: why it is empty, and ways to other people. */
-export function Nobody({ search, onFilter }: { search: PeopleSearch; onFilter: (change: PeopleSearch) => void }) {
-  const { status = 'waiting' } = search;
+export function Nobody({
+  search,
+  totals,
+  onFilter,
+}: {
+  search: PeopleSearch;
+  totals: Waitlist['statistics'] | undefined;
+  onFilter: (change: PeopleSearch) => void;
+}) {
+  const { status = 'waiting', credit, search: text } = search;
+  const isDeciding = credit === 'withheld' && search.status === undefined;
+  const empty = status === 'waiting' && (totals?.offboarded_signups ?? 0) > 0 ? ALL_IN : EMPTY[status];
+  const sentence = !isFiltered(search)
+    ? empty.sentence
+    : text !== undefined
+      ? isDeciding
+        ? `No withheld referral matches “${text}”.`
+        : `Nobody ${WHO[status]} matches “${text}”.`
+      : isDeciding
+        ? 'No referral waits for you.'
+        : `Nobody ${WHO[status]} matches.`;
+  const hint =
+    text === undefined
+      ? isDeciding
+        ? 'A referral that looks suspicious is withheld until you approve or refuse it.'
+        : empty.hint
+      : credit !== undefined
+        ? 'With this filter, search finds emails by their beginning, and phone numbers, referral codes and UUIDs in full, but no names.'
+        : 'Search finds names by the last name and as much of the first as is typed (“Anna Berg”, “Berg A”), emails by their beginning, and phone numbers, referral codes and UUIDs in full.';
   return (
     <Stack align="center" py={64} gap="sm">
-      <Text fw={500}>{isFiltered(search) ? `Nobody ${WHO[status]} matches.` : EMPTY[status].sentence}</Text>
+      <Text fw={500} ta="center" style={{ overflowWrap: 'anywhere' }}>
+        {sentence}
+      </Text>
       <Text size="sm" c="dimmed" maw="70ch" ta="center">
-        {search.search !== undefined
-          ? 'Search finds emails by their beginning, and phone numbers, tokens and UUIDs in full.'
-          : search.credit === 'withheld'
-            ? 'A referral that looks suspicious is withheld until you approve it.'
-            : EMPTY[status].hint}
+        {hint}
       </Text>
       {isFiltered(search) && (
         <Group justify="center">
@@ -32,12 +59,14 @@ export function Nobody({ search, onFilter }: { search: PeopleSearch; onFilter: (
           >
             Show everybody
           </Button>
-          <Button
-            variant="default"
-            onClick={() => onFilter({ status: status === 'waiting' ? 'offboarded' : undefined, order: undefined })}
-          >
-            {status === 'waiting' ? 'Search people let in' : 'Search people in line'}
-          </Button>
+          {!isDeciding && (
+            <Button
+              variant="default"
+              onClick={() => onFilter({ status: status === 'waiting' ? 'offboarded' : undefined, order: undefined })}
+            >
+              {status === 'waiting' ? 'Search people let in' : 'Search people in line'}
+            </Button>
+          )}
         </Group>
       )}
     </Stack>

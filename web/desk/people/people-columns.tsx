@@ -1,4 +1,5 @@
-import { Anchor, Badge, Checkbox, Group, Text } from '@mantine/core';
+import { Anchor, Badge, Checkbox, Group, Text, VisuallyHidden } from '@mantine/core';
+import { CheckCircledIcon } from '@radix-ui/react-icons';
 import { Link } from '@tanstack/react-router';
 import { createColumnHelper, rowSelectionFeature, tableFeatures } from '@tanstack/react-table';
 import { count, position } from '../parts/format';
@@ -6,7 +7,8 @@ import { RelativeTime } from '../parts/relative-time';
 import { CREDIT_LABELS, isUncredited, reasonsOf } from './credit';
 import { contactOf, nameOf, type Person } from './people.queries';
 import classes from './people-table.module.css';
-import type { PeopleSearch } from './search';
+import { type PeopleSearch, viewOf } from './search';
+import { STATUS_LABELS } from './status';
 
 export const features = tableFeatures({ rowSelectionFeature });
 const helper = createColumnHelper<typeof features, Person>();
@@ -18,8 +20,8 @@ export interface View {
 
 /** The columns of the table, as the view needs them. */
 export function columnsOf({ waitlistId, search }: View) {
-  const isOffboarded = search.status === 'offboarded';
-  return helper.columns([
+  const view = viewOf(search);
+  const columns = helper.columns([
     helper.display({
       id: 'select',
       header: ({ table }) => (
@@ -27,7 +29,10 @@ export function columnsOf({ waitlistId, search }: View) {
           aria-label="Select all loaded people"
           checked={table.getIsAllRowsSelected()}
           indeterminate={table.getIsSomeRowsSelected() && !table.getIsAllRowsSelected()}
-          onChange={table.getToggleAllRowsSelectedHandler()}
+          // Those who are selected but not loaded go too.
+          onChange={() =>
+            table.getIsAllRowsSelected() ? table.setRowSelection({}) : table.toggleAllRowsSelected(true)
+          }
         />
       ),
       cell: ({ row }) => (
@@ -41,10 +46,12 @@ export function columnsOf({ waitlistId, search }: View) {
       ),
     }),
     helper.accessor('priority', {
-      header: isOffboarded ? 'Was number' : 'Position',
-      cell: ({ getValue, row }) => (
-        <Text inherit fw={600}>
-          {row.original.status === 'pending' ? '–' : position(getValue())}
+      header: view === 'offboarded' ? 'Was number' : 'Position',
+      cell: ({ row: { original: person } }) => (
+        <Text inherit fw={600} className={classes.text}>
+          {person.status === 'waiting' || view === 'offboarded'
+            ? position(person.priority)
+            : STATUS_LABELS[person.status]}
         </Text>
       ),
     }),
@@ -67,41 +74,79 @@ export function columnsOf({ waitlistId, search }: View) {
       id: 'referrer',
       header: 'Referred by',
       cell: ({ row: { original: person } }) => (
-        <Text className={classes.text} size="sm">
+        <Text className={classes.text} size="sm" title={referrerOf(person) || undefined}>
           <bdi>{referrerOf(person)}</bdi>
         </Text>
       ),
     }),
-    helper.accessor('status', { header: 'Status', cell: ({ row }) => <StatusCell person={row.original} /> }),
+    helper.accessor('credit_reasons', {
+      id: 'reasons',
+      header: 'Reasons',
+      cell: ({ row }) => (
+        <Text size="sm" lineClamp={2} title={reasonsOf(row.original)}>
+          {reasonsOf(row.original)}
+        </Text>
+      ),
+    }),
+    helper.accessor('removed_date', {
+      id: 'removed',
+      header: 'Let in',
+      cell: ({ getValue }) => {
+        const time = getValue();
+        return time && <RelativeTime time={time} isFocusable={false} />;
+      },
+    }),
   ]);
+  const hidden: readonly (string | undefined)[] = {
+    waiting: ['reasons', 'removed'],
+    offboarded: ['reasons'],
+    pending: ['priority', 'referrals', 'reasons', 'removed'],
+    reasons: ['referrals', 'removed'],
+  }[view];
+  return columns.filter(
+    (column) => !hidden.includes(column.id ?? ('accessorKey' in column ? column.accessorKey : undefined)),
+  );
 }
 
 /** The contact, which leads to the person, above the name and what is open about the referral. */
 function PersonCell({ person, waitlistId, search }: { person: Person } & View) {
-  const name = nameOf(person);
   const params = { waitlistId, uuid: person.uuid };
+  const showsCredit = isUncredited(person.credit) && person.credit !== search.credit;
   return (
     <>
-      <Anchor
-        className={classes.text}
-        c="inherit"
-        size="md"
-        fw={500}
-        tabIndex={-1}
-        renderRoot={(props) => <Link {...props} to="/$waitlistId/people/$uuid" params={params} search={search} />}
-      >
-        <bdi>{contactOf(person)}</bdi>
-      </Anchor>
+      <Group gap={4} wrap="nowrap">
+        <Anchor
+          className={classes.text}
+          c="inherit"
+          size="sm"
+          fw={500}
+          tabIndex={-1}
+          title={contactOf(person)}
+          renderRoot={(props) => <Link {...props} to="/$waitlistId/people/$uuid" params={params} search={search} />}
+        >
+          <bdi>{contactOf(person)}</bdi>
+        </Anchor>
+        {person.verified && (
+          <span title="Email confirmed" className={classes.confirmed}>
+            <CheckCircledIcon aria-hidden />
+            <VisuallyHidden component="span">Email confirmed</VisuallyHidden>
+          </span>
+        )}
+      </Group>
       <Group gap={6} wrap="nowrap">
-        {isUncredited(person.credit) && (
-          <Badge size="sm" variant="light" color={person.credit === 'withheld' ? 'orange' : 'gray'} miw="max-content">
+        {showsCredit && (
+          <Badge
+            size="sm"
+            variant="light"
+            color={person.credit === 'withheld' ? 'orange' : 'gray'}
+            miw="max-content"
+            title={reasonsOf(person) || undefined}
+          >
             {CREDIT_LABELS[person.credit]}
           </Badge>
         )}
-        <Text className={classes.text} size="sm" c="dimmed" title={reasonsOf(person) || undefined}>
-          <bdi>{name}</bdi>
-          {name !== '' && person.credit_reasons.length > 0 && ' · '}
-          {reasonsOf(person)}
+        <Text className={classes.text} size="sm" c="dimmed">
+          <bdi>{nameOf(person)}</bdi>
         </Text>
       </Group>
     </>
@@ -111,23 +156,4 @@ function PersonCell({ person, waitlistId, search }: { person: Person } & View) {
 /** The address of the referrer; the token of one without an address, or of one who was erased. */
 function referrerOf({ referrer, referred_by_waiter_token }: Person): string {
   return referrer?.email ?? referred_by_waiter_token ?? '';
-}
-
-function StatusCell({ person }: { person: Person }) {
-  return (
-    <Group gap={6} wrap="nowrap">
-      {person.removed_date ? (
-        <Text size="sm" className={classes.text}>
-          Let in <RelativeTime time={person.removed_date} isFocusable={false} />
-        </Text>
-      ) : (
-        <Text size="sm">{person.status === 'pending' ? 'Pending' : 'In line'}</Text>
-      )}
-      {person.verified && (
-        <Badge size="sm" variant="light" color="teal">
-          Verified
-        </Badge>
-      )}
-    </Group>
-  );
 }

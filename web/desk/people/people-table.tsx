@@ -1,29 +1,33 @@
 import { Skeleton, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { ArrowDownIcon } from '@radix-ui/react-icons';
+import { ArrowDownIcon, ArrowUpIcon } from '@radix-ui/react-icons';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { type RowSelectionState, useTable } from '@tanstack/react-table';
 import { type MouseEvent, useMemo } from 'react';
 import type { Person } from './people.queries';
 import { columnsOf, features, type View } from './people-columns';
 import classes from './people-table.module.css';
-import type { PeopleSearch } from './search';
+import { canSort, type PeopleSearch, viewOf } from './search';
 import { useActiveRow, useFocusReturn } from './use-active-row';
 import { useVisibleRows } from './use-visible-rows';
 
-const ROW_HEIGHT_PX = 60;
-/** A row of a narrow screen has its cells in three lines. */
-const CARD_HEIGHT_PX = 88;
+const ROW_HEIGHT_PX = 52;
+/** A row of a narrow screen has its cells in three lines, and the reasons against a referral in two more. */
+const CARD_HEIGHT_PX = 80;
+const REASONS_HEIGHT_PX = 40;
 export const NARROW = '(max-width: 48em)';
 
 /** What the header of a column sorts by, if it can. */
-const SORTS: Readonly<Record<string, PeopleSearch['order']>> = { priority: 'queue', joined: 'joined' };
+const SORTS: Readonly<Record<string, PeopleSearch['order']>> = {
+  priority: 'queue',
+  joined: 'joined',
+  referrals: 'referrals',
+};
 
 interface PeopleTableProps extends View {
   readonly people: readonly Person[];
   /** All people that the filters find, those that aren't loaded yet too; null if nobody counted them. */
   readonly total: number | null;
-  readonly canSort: boolean;
   readonly selection: RowSelectionState;
   readonly onSelect: (change: (selection: RowSelectionState) => RowSelectionState) => void;
   readonly onSort: (order: NonNullable<PeopleSearch['order']>) => void;
@@ -36,7 +40,7 @@ interface PeopleTableProps extends View {
  * Escape selects none. At the width of a phone, each row is a card.
  */
 export function PeopleTable(props: PeopleTableProps) {
-  const { waitlistId, search, people, total, canSort, selection, onSelect, onSort, onEnd } = props;
+  const { waitlistId, search, people, total, selection, onSelect, onSort, onEnd } = props;
   const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
   const navigate = useNavigate();
   const { uuid: openUuid } = useParams({ strict: false });
@@ -55,7 +59,8 @@ export function PeopleTable(props: PeopleTableProps) {
     const uuid = ids[index];
     if (uuid !== undefined) void navigate({ to: '/$waitlistId/people/$uuid', params: { waitlistId, uuid }, search });
   };
-  const rowHeight = isNarrow ? CARD_HEIGHT_PX : ROW_HEIGHT_PX;
+  const view = viewOf(search);
+  const rowHeight = isNarrow ? CARD_HEIGHT_PX + (view === 'reasons' ? REASONS_HEIGHT_PX : 0) : ROW_HEIGHT_PX;
   const visible = useVisibleRows(ids, rowHeight, onEnd);
   const { active, setActive, goTo, onKeyDown } = useActiveRow(visible.body, rows.length, visible.scrollTo, {
     Enter: open,
@@ -76,7 +81,7 @@ export function PeopleTable(props: PeopleTableProps) {
       aria-label="People"
       aria-multiselectable
       aria-rowcount={total === null ? -1 : total + 1}
-      data-status={search.status ?? 'waiting'}
+      data-view={view}
       className={classes.grid}
       onKeyDown={onKeyDown}
     >
@@ -84,23 +89,22 @@ export function PeopleTable(props: PeopleTableProps) {
         {table.getHeaderGroups().map((group) => (
           <div role="row" aria-rowindex={1} key={group.id} className={classes.row}>
             {group.headers.map((header) => {
-              const sort = canSort && !isNarrow ? SORTS[header.column.id] : undefined;
-              const isSorted = sort !== undefined && sort === (search.order ?? 'queue');
+              const sort = canSort(search) && !isNarrow ? SORTS[header.column.id] : undefined;
+              const sorted = header.column.id === sortedColumn(search) ? sortOf(header.column.id) : undefined;
+              const Arrow = sorted === 'ascending' ? ArrowUpIcon : ArrowDownIcon;
               return (
-                <div
-                  role="columnheader"
-                  key={header.id}
-                  data-column={header.column.id}
-                  aria-sort={isSorted ? 'ascending' : undefined}
-                >
+                <div role="columnheader" key={header.id} data-column={header.column.id} aria-sort={sorted}>
                   {isNarrow && header.column.id === 'select' ? (
                     'Selected'
                   ) : sort === undefined ? (
-                    <table.FlexRender header={header} />
+                    <span className={sorted && classes.sort}>
+                      <table.FlexRender header={header} />
+                      {sorted && <Arrow aria-hidden />}
+                    </span>
                   ) : (
                     <UnstyledButton className={classes.sort} onClick={() => onSort(sort)}>
                       <table.FlexRender header={header} />
-                      <ArrowDownIcon aria-hidden className={classes.arrow} />
+                      <Arrow aria-hidden className={classes.arrow} />
                     </UnstyledButton>
                   )}
                 </div>
@@ -138,6 +142,17 @@ export function PeopleTable(props: PeopleTableProps) {
       </div>
     </div>
   );
+}
+
+/** The column by which the view is sorted; undefined of a search, which shows emails before names. */
+function sortedColumn(search: PeopleSearch): string | undefined {
+  if (search.search !== undefined) return undefined;
+  if (!canSort(search)) return 'joined';
+  return Object.keys(SORTS).find((column) => SORTS[column] === (search.order ?? 'queue'));
+}
+
+function sortOf(column: string): 'ascending' | 'descending' {
+  return column === 'referrals' ? 'descending' : 'ascending';
 }
 
 /** The table before its people are there. */

@@ -1,24 +1,27 @@
 import { Button, Stack, Text, VisuallyHidden } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { notifications } from '@mantine/notifications';
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Outlet } from '@tanstack/react-router';
 import type { RowSelectionState } from '@tanstack/react-table';
 import { useCallback, useMemo, useState } from 'react';
 import { Delayed } from '../parts/delayed';
-import { count } from '../parts/format';
+import { count, countPeople } from '../parts/format';
 import { PageHeading } from '../parts/page-heading';
 import { ProblemAlert } from '../parts/problem-alert';
+import { sentenceOf } from '../problem';
 import { waitlistQuery } from '../queries';
 import { Filters } from './filters';
 import { Nobody } from './nobody';
-import { peopleQuery } from './people.queries';
+import { fetchEverybody, peopleQuery, type Person } from './people.queries';
 import { PeopleSkeleton, PeopleTable } from './people-table';
 import { usePersonDialogs } from './person-dialogs';
-import { canSort, type PeopleSearch } from './search';
+import { type PeopleSearch, viewOf } from './search';
 import { SelectionBar } from './selection-bar';
 
 const route = getRouteApi('/shell/$waitlistId/people');
 
-const NOBODY: RowSelectionState = {};
+/** The most people who can be selected at once. */
+const SELECTED_MAX = 10_000;
 
 /** Everybody on a waitlist: found, filtered, sorted, selected and let in. */
 export function PeoplePage() {
@@ -27,8 +30,8 @@ export function PeoplePage() {
   const navigate = route.useNavigate();
   const waitlist = useQuery(waitlistQuery(waitlistId));
   const { people, loaded, total, fetchMore } = usePeople(waitlistId, search);
-  const [selection, select] = useSelection(search);
-  const { open, dialog } = usePersonDialogs(waitlistId, { onDone: () => select(() => NOBODY) });
+  const { selection, selected, select, clear, more } = useSelection(waitlistId, search, loaded, total);
+  const { open, dialog } = usePersonDialogs(waitlistId, { onDone: clear, onErased: clear });
   const filter = (change: PeopleSearch) =>
     void navigate({ to: '.', search: { ...search, ...change }, replace: change.search !== undefined });
   return (
@@ -51,7 +54,9 @@ export function PeoplePage() {
       {people.isError && loaded.length === 0 && (
         <ProblemAlert error={people.error} onRetry={() => void people.refetch()} />
       )}
-      {people.isSuccess && loaded.length === 0 && <Nobody search={search} onFilter={filter} />}
+      {people.isSuccess && loaded.length === 0 && (
+        <Nobody search={search} totals={waitlist.data?.statistics} onFilter={filter} />
+      )}
       {loaded.length > 0 && (
         <>
           <PeopleTable
@@ -59,10 +64,9 @@ export function PeoplePage() {
             search={search}
             people={loaded}
             total={total}
-            canSort={canSort(search)}
             selection={selection}
             onSelect={select}
-            onSort={(order) => filter({ order: order === 'joined' ? order : undefined })}
+            onSort={(order) => filter({ order: order === 'queue' ? undefined : order })}
             onEnd={fetchMore}
           />
           {people.isFetchNextPageError ? (
@@ -79,15 +83,16 @@ export function PeoplePage() {
         </>
       )}
       <VisuallyHidden role="status">
-        {people.isSuccess && (total === null ? 'People found' : `${count(total)} people found`)}
+        {people.isSuccess && (total === null ? 'People found' : `${countPeople(total)} found`)}
       </VisuallyHidden>
 
       <SelectionBar
         waitlistId={waitlistId}
-        people={loaded.filter(({ uuid }) => selection[uuid])}
-        canLetIn={(search.status ?? 'waiting') === 'waiting'}
+        people={selected}
+        isDeciding={viewOf(search) === 'reasons'}
+        more={more}
         onAct={open}
-        onClear={() => select(() => NOBODY)}
+        onClear={clear}
       />
       {dialog}
       <Outlet />
@@ -99,18 +104,62 @@ export function PeoplePage() {
 function usePeople(waitlistId: number, search: PeopleSearch) {
   const people = useInfiniteQuery(peopleQuery(waitlistId, search));
   const { data, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = people;
-  const loaded = useMemo(() => data?.pages.flatMap((page) => page.people) ?? [], [data]);
+  const loaded = useMemo(() => {
+    const all = data?.pages.flatMap((page) => page.people) ?? [];
+    // A search finds some by their email and by their name.
+    return [...new Map(all.map((person) => [person.uuid, person])).values()];
+  }, [data]);
   const fetchMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
   return { people, loaded, total: data?.pages[0]?.total ?? (hasNextPage ? null : loaded.length), fetchMore };
 }
 
-/** The selected rows. People of another view are no longer on the screen, so they are no longer selected. */
-function useSelection(search: PeopleSearch) {
-  const [selected, setSelected] = useState({ search, rows: NOBODY });
-  const selection = selected.search === search ? selected.rows : NOBODY;
-  const select = (change: (old: RowSelectionState) => RowSelectionState) =>
-    setSelected({ search, rows: change(selection) });
-  return [selection, select] as const;
+interface Selection {
+  readonly search: PeopleSearch;
+  readonly rows: RowSelectionState;
+  /** Everybody whom the filters find, once all of them were to be selected. */
+  readonly everybody: readonly Person[];
+}
+
+/** The selected people. Those of another view are no longer on the screen, so they are no longer selected. */
+function useSelection(waitlistId: number, search: PeopleSearch, loaded: readonly Person[], total: number | null) {
+  const nobody: Selection = { search, rows: {}, everybody: [] };
+  const [chosen, setChosen] = useState(nobody);
+  const current = chosen.search === search ? chosen : nobody;
+  const { rows, everybody } = current;
+  const [found, setFound] = useState(0);
+  const selectAll = useMutation({
+    mutationFn: async () => fetchEverybody(waitlistId, search, SELECTED_MAX, setFound),
+    onMutate: () => setFound(0),
+    onSuccess: (people) =>
+      setChosen({ search, rows: Object.fromEntries(people.map(({ uuid }) => [uuid, true])), everybody: people }),
+    onError: (error) => notifications.show({ color: 'red', message: sentenceOf(error) }),
+  });
+  const known = useMemo(
+    () => [...new Map([...loaded, ...everybody].map((person) => [person.uuid, person])).values()],
+    [loaded, everybody],
+  );
+  const selected = known.filter(({ uuid }) => rows[uuid]);
+  const hasMore = selected.length >= loaded.length && (total === null || selected.length < total);
+  const label =
+    total === null
+      ? 'Select all that match'
+      : total > SELECTED_MAX
+        ? `Select the first ${count(SELECTED_MAX)}`
+        : `Select all ${count(total)}`;
+  return {
+    selection: rows,
+    selected,
+    select: (change: (old: RowSelectionState) => RowSelectionState) => setChosen({ ...current, rows: change(rows) }),
+    clear: () => setChosen(nobody),
+    more:
+      hasMore && everybody.length === 0
+        ? {
+            label: selectAll.isPending ? `${count(found)} found` : label,
+            isBusy: selectAll.isPending,
+            onSelect: () => selectAll.mutate(),
+          }
+        : null,
+  };
 }

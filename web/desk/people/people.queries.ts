@@ -1,7 +1,9 @@
 import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
+import { OFFBOARDING } from '../bounds';
 import { answerOf, api, bodyOf, hasNextPage } from '../api';
 import type { components } from '../generated/openapi';
 import { Problem } from '../problem';
+import { listingsOf, type ListingQuery, STATUSES, statusQuery } from './listings';
 import type { PeopleSearch } from './search';
 
 /** A person as listings and offboardings show them. */
@@ -11,39 +13,37 @@ export type WholePerson = components['schemas']['DetailedWaiter'];
 export type Changes = components['schemas']['UpdateWaiter'];
 export type HistoryEvent = components['schemas']['AuditEvent'];
 
+export type AnsweredQuestion = components['schemas']['OwnerAnswer'];
+
+/** Where a page of a search begins. */
+interface Start {
+  /** Which of the search's listings. */
+  readonly listing: number;
+  /** After this person; without it, at the beginning. */
+  readonly afterId?: number;
+}
+
 interface PeoplePage {
   readonly people: readonly Person[];
   /** Where the next page begins; null on the last page. */
-  readonly nextAfterId: number | null;
+  readonly next: Start | null;
   /** All people that the filters find; null where the service doesn't count them, in a search. */
   readonly total: number | null;
 }
 
+/** The most that the service lists at once. */
+const PAGE_MAX = 100;
+
 /** Everything about a waitlist and its people begins with this key, so that one call makes all of it fresh. */
 const keyOf = (waitlistId: number) => ['waitlists', waitlistId];
 
-interface Filter extends PeopleSearch {
-  readonly limit?: number;
-  readonly afterId?: number;
-}
-
-async function fetchPeople(waitlistId: number, filter: Filter, signal: AbortSignal): Promise<PeoplePage> {
-  const { search, status = 'waiting', credit, order = 'queue', referral_token, limit, afterId } = filter;
-  // These views have an order of their own, and the service pages them by id.
-  const isById = status === 'pending' || credit !== undefined;
-  const query = {
-    waitlist_id: waitlistId,
-    search,
-    referral_token,
-    credit,
-    ...(isById ? { status } : { offboarded_request: status === 'offboarded' }),
-    // A search has an order of its own too.
-    order: search === undefined && !isById ? order : undefined,
-    include_referrer: true,
-    limit,
-    after_id: afterId,
-  };
-  const { body: people, headers } = await answerOf(api.GET('/api/v1/waiter', { params: { query }, signal }));
+async function fetchListing(
+  waitlistId: number,
+  query: ListingQuery & { readonly limit?: number; readonly after_id?: number },
+  signal?: AbortSignal,
+) {
+  const params = { query: { waitlist_id: waitlistId, ...query } };
+  const { body: people, headers } = await answerOf(api.GET('/api/v1/waiter', { params, signal }));
   return {
     people,
     nextAfterId: hasNextPage(headers) ? (people.at(-1)?.id ?? null) : null,
@@ -51,25 +51,101 @@ async function fetchPeople(waitlistId: number, filter: Filter, signal: AbortSign
   };
 }
 
+/** A page of a search whose listings follow each other. Those without people are passed over. */
+async function fetchPage(
+  waitlistId: number,
+  search: PeopleSearch,
+  { listing: first, afterId }: Start,
+  signal?: AbortSignal,
+): Promise<PeoplePage> {
+  const listings = listingsOf(search);
+  for (const [at, { query }] of listings.entries()) {
+    if (at < first) continue;
+    const start = { after_id: at === first ? afterId : undefined, limit: PAGE_MAX };
+    const page = await fetchListing(waitlistId, { ...query, include_referrer: true, ...start }, signal);
+    if (page.people.length === 0) continue;
+    const nextListing = listings.findIndex(({ isFallback }, index) => index > at && !isFallback);
+    return {
+      people: page.people,
+      next:
+        page.nextAfterId !== null
+          ? { listing: at, afterId: page.nextAfterId }
+          : nextListing >= 0
+            ? { listing: nextListing }
+            : null,
+      total: listings.length === 1 ? page.total : null,
+    };
+  }
+  return { people: [], next: null, total: 0 };
+}
+
 /**
- * The people that the filters find, a page at a time. Pages follow each other by id, so none is skipped or shown twice.
+ * The people that the filters find, a page at a time. Pages follow each other by id, so none is skipped; somebody whom
+ * two listings of a search find is in both.
  */
-export function peopleQuery(waitlistId: number, filter: PeopleSearch) {
+export function peopleQuery(waitlistId: number, search: PeopleSearch) {
   return infiniteQueryOptions({
-    queryKey: [...keyOf(waitlistId), 'people', filter],
-    queryFn: async ({ pageParam, signal }) => fetchPeople(waitlistId, { ...filter, afterId: pageParam }, signal),
-    initialPageParam: undefined as number | undefined,
-    getNextPageParam: ({ nextAfterId }) => nextAfterId ?? undefined,
+    queryKey: [...keyOf(waitlistId), 'people', search],
+    queryFn: async ({ pageParam, signal }) => fetchPage(waitlistId, search, pageParam, signal),
+    initialPageParam: { listing: 0 },
+    getNextPageParam: ({ next }) => next ?? undefined,
     // A reader of many pages would fetch them all again at each look into another window.
     refetchOnWindowFocus: false,
   });
+}
+
+/** All people that the filters find, `max` at most. Tells `onProgress` how many are there. @throws Problem */
+export async function fetchEverybody(
+  waitlistId: number,
+  search: PeopleSearch,
+  max: number,
+  onProgress: (found: number) => void,
+): Promise<Person[]> {
+  const found = new Map<string, Person>();
+  for (let start: Start | null = { listing: 0 }; start !== null && found.size < max;) {
+    const { people, next }: PeoplePage = await fetchPage(waitlistId, search, start);
+    for (const person of people) found.set(person.uuid, person);
+    onProgress(found.size);
+    start = next;
+  }
+  return [...found.values()].slice(0, max);
+}
+
+/**
+ * The answers of people by their uuid; of a waitlist that never had a question, none. People of one status are listed
+ * by id, so that neighbors come in one request.
+ */
+export async function fetchAnswers(
+  waitlistId: number,
+  people: readonly Person[],
+): Promise<Map<string, readonly AnsweredQuestion[]>> {
+  const answers = new Map<string, readonly AnsweredQuestion[]>();
+  const path = { waitlist_id: waitlistId };
+  const waitlist = await bodyOf(api.GET('/api/v1/waitlist/{waitlist_id}', { params: { path } }));
+  if (waitlist.questions.length === 0) return answers;
+  const wanted = new Set(people.map(({ uuid }) => uuid));
+  for (const status of STATUSES) {
+    let left = people
+      .flatMap((person) => (person.status === status ? [person.id] : []))
+      .sort((one, other) => one - other);
+    while (left.length > 0) {
+      const [next = 0] = left;
+      // Ids begin with 1, and so does the parameter.
+      const after_id = next > 1 ? next - 1 : undefined;
+      const query = { status, questions_request: true, after_id, limit: PAGE_MAX };
+      const { people: listed, nextAfterId } = await fetchListing(waitlistId, query);
+      for (const { uuid, answers: given } of listed) if (wanted.has(uuid) && given) answers.set(uuid, given);
+      left = nextAfterId === null ? [] : left.filter((id) => id > nextAfterId);
+    }
+  }
+  return answers;
 }
 
 /** The first people of the queue. */
 export function nextPeopleQuery(waitlistId: number, limit: number) {
   return queryOptions({
     queryKey: [...keyOf(waitlistId), 'next people', limit],
-    queryFn: async ({ signal }) => (await fetchPeople(waitlistId, { limit }, signal)).people,
+    queryFn: async ({ signal }) => (await fetchListing(waitlistId, { order: 'queue', limit }, signal)).people,
     staleTime: 0,
   });
 }
@@ -79,11 +155,10 @@ export function referredPeopleQuery(waitlistId: number, token: string, limit: nu
   return queryOptions({
     queryKey: [...keyOf(waitlistId), 'referred people', token, limit],
     queryFn: async ({ signal }) => {
-      const filter = { referral_token: token, order: 'joined', limit } as const;
-      const fetchGroup = async (status: Person['status']) => ({
-        status,
-        ...(await fetchPeople(waitlistId, { ...filter, status }, signal)),
-      });
+      const fetchGroup = async (status: NonNullable<PeopleSearch['status']>) => {
+        const query = { ...statusQuery(status), referral_token: token, limit };
+        return { status, ...(await fetchListing(waitlistId, query, signal)) };
+      };
       const groups = await Promise.all((['waiting', 'offboarded', 'pending'] as const).map(fetchGroup));
       return groups.filter(({ people }) => people.length > 0);
     },
@@ -111,14 +186,61 @@ export async function refreshPeople(queries: QueryClient, waitlistId: number): P
 /** A header that makes a repeat of a write harmless: the service gives the first answer again. */
 const once = (key: string) => ({ header: { 'Idempotency-Key': key } });
 
+/** Tells how many of the people of an act are done. */
+export type OnProgress = (done: number) => void;
+
+/** The most people of one request. */
+export const BULK_MAX = OFFBOARDING.waiters.maxItems;
+
+/**
+ * Acts on many people, as many at once as a request takes. A repeat with the same key and the same people goes on where
+ * the attempt before it stopped.
+ */
+async function inBulks<Result>(
+  people: readonly Person[],
+  key: string,
+  onProgress: OnProgress | undefined,
+  act: (some: readonly Person[], key: string) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let done = 0; done < people.length; done += BULK_MAX) {
+    onProgress?.(done);
+    results.push(await act(people.slice(done, done + BULK_MAX), done === 0 ? key : `${key}-${done}`));
+  }
+  return results;
+}
+
 /** Lets some people in, and returns those who were still in the queue. @throws Problem */
-export async function letIn(waitlistId: number, people: readonly Pick<Person, 'id'>[], key: string): Promise<Person[]> {
-  const body = {
-    waitlist_id: waitlistId,
-    offboard_request: true as const,
-    waiters: people.map(({ id }) => ({ id })),
-  };
-  return bodyOf(api.PATCH('/api/v1/waiter', { params: once(key), body }));
+export async function letIn(
+  waitlistId: number,
+  people: readonly Person[],
+  key: string,
+  onProgress?: OnProgress,
+): Promise<Person[]> {
+  const results = await inBulks(people, key, onProgress, async (some, key) => {
+    const waiters = some.map(({ id }) => ({ id }));
+    const body = { waitlist_id: waitlistId, offboard_request: true as const, waiters };
+    return bodyOf(api.PATCH('/api/v1/waiter', { params: once(key), body }));
+  });
+  return results.flat();
+}
+
+/** Approves or refuses the referrals by which people came, and returns how many that changed. @throws Problem */
+export async function decideReferrals(
+  waitlistId: number,
+  people: readonly Person[],
+  credit: 'credited' | 'refused',
+  key: string,
+  onProgress?: OnProgress,
+): Promise<number> {
+  const params = { path: { waitlist_id: waitlistId } };
+  const results = await inBulks(people, key, onProgress, async (some, key) => {
+    const body = { credit, signups: some.map(({ uuid }) => ({ uuid })) };
+    return bodyOf(
+      api.POST('/api/v1/waitlist/{waitlist_id}/decide_referrals', { params: { ...params, ...once(key) }, body }),
+    );
+  });
+  return results.reduce((sum, { changed }) => sum + changed, 0);
 }
 
 /** Lets the first people of the queue in. @throws Problem */
@@ -147,9 +269,16 @@ export async function refuseReferrals(
 }
 
 /** @throws Problem */
-export async function erasePerson({ waitlist_id, uuid }: Person, key: string): Promise<void> {
-  const body = { waitlist_id, signups: [{ uuid }] };
-  await bodyOf(api.DELETE('/api/v1/signup', { params: once(key), body }));
+export async function erasePeople(
+  waitlistId: number,
+  people: readonly Person[],
+  key: string,
+  onProgress?: OnProgress,
+): Promise<void> {
+  await inBulks(people, key, onProgress, async (some, key) => {
+    const body = { waitlist_id: waitlistId, signups: some.map(({ uuid }) => ({ uuid })) };
+    await bodyOf(api.DELETE('/api/v1/signup', { params: once(key), body }));
+  });
 }
 
 /** What the desk calls a person: the email or the phone. */

@@ -1,81 +1,128 @@
-import { Code, DataList, Group, Stack, Text } from '@mantine/core';
+import { Button, Code, DataList, Group, List, Stack, Text } from '@mantine/core';
+import { ExternalLinkIcon } from '@radix-ui/react-icons';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { privatePage } from '../environment';
 import { CopyButton } from '../parts/copy-button';
-import { count, countPlaces, position } from '../parts/format';
+import { count, countPlaces, countReferrals, position } from '../parts/format';
 import { RelativeTime } from '../parts/relative-time';
 import { PlainSection } from '../parts/section';
 import { waitlistQuery } from '../queries';
 import { nameOf, type Person, type WholePerson } from './people.queries';
+import { STATUS_LABELS } from './status';
 
 /** The position, and what made it. */
 export function Place({ person }: { person: WholePerson }) {
-  const waitlist = useQuery(waitlistQuery(person.waitlist_id));
-  const { amount_referred: referrals, spots_advanced: granted, removed_date } = person;
-  const worth = waitlist.data?.spots_to_move_upon_referral;
+  const { priority, removed_date: removedAt, status } = person;
   return (
     <Stack gap={4}>
       <Text size="xl" fw={600} component="p">
-        {removed_date ? (
+        {removedAt ? (
           <>
-            Let in <RelativeTime time={removed_date} />, as number {position(person.priority)}
+            Let in <RelativeTime time={removedAt} />, as number {position(priority)}
           </>
-        ) : person.status === 'pending' ? (
-          'Pending'
+        ) : status === 'pending' ? (
+          STATUS_LABELS.pending
         ) : (
-          <>Number {position(person.priority)}</>
+          <>Number {position(priority)}</>
         )}
       </Text>
-      {person.status === 'pending' && (
+      {status === 'pending' && (
         <Text size="sm" c="dimmed">
-          Joins the end of the queue once the address is confirmed.
+          Joins the end of the line once the email is confirmed.
         </Text>
       )}
-      {person.status === 'waiting' && (
+      {status === 'waiting' && (
         <Text size="sm" c="dimmed">
-          {person.priority === 0
+          {priority === 0
             ? 'Nobody is ahead.'
-            : person.priority === 1
+            : priority === 1
               ? '1 person is ahead.'
-              : `${count(person.priority)} people are ahead.`}
+              : `${count(priority)} people are ahead.`}
         </Text>
       )}
-      <Text size="sm" c="dimmed">
-        {person.join_order !== null && `Joined as number ${position(person.join_order)}`}
-        {worth !== undefined &&
-          referrals > 0 &&
-          ` · ${count(referrals)} ${referrals === 1 ? 'referral' : 'referrals'} × ${countPlaces(worth)} = ${countPlaces(referrals * worth)} forward`}
-        {granted > 0 && ` · ${countPlaces(granted)} granted`}
-      </Text>
+      <Reasons person={person} />
     </Stack>
   );
 }
 
+/** What made the position. The facts of others count too, so that those of one person rarely add up to it. */
+function Reasons({ person }: { person: WholePerson }) {
+  const waitlist = useQuery(waitlistQuery(person.waitlist_id));
+  const { amount_referred: referrals, spots_advanced: granted, join_order: joined, priority, status } = person;
+  const worth = waitlist.data?.spots_to_move_upon_referral;
+  const earned = worth === undefined ? 0 : referrals * worth;
+  const isMovedByOthers = joined !== null && Math.max(0, joined - earned - granted) !== priority;
+  const facts = [
+    joined !== null && `Joined as number ${position(joined)}`,
+    worth !== undefined &&
+      referrals > 0 &&
+      `${countReferrals(referrals)} × ${countPlaces(worth)}: ${countPlaces(earned)} forward`,
+    granted > 0 && `You granted ${countPlaces(granted)}`,
+    status === 'waiting' && isMovedByOthers && 'Others moved too: some were let in or left, some overtook by referrals',
+  ].filter(Boolean);
+  if (facts.length === 0) return null;
+  return (
+    <List size="sm" c="dimmed" spacing={2} aria-label="What made the position">
+      {facts.map((fact) => (
+        <List.Item key={String(fact)}>{fact}</List.Item>
+      ))}
+    </List>
+  );
+}
+
 export function Contact({ person }: { person: WholePerson }) {
-  const { email, registered_email, phone, verified, created_at, referral_token, referral_link } = person;
+  const { email, registered_email, phone, verified, created_at } = person;
   return (
     <PlainSection isDense title="Contact">
       <DataList gap={6}>
         <Item label="Name">{nameOf(person)}</Item>
         <Item label="Email">{email}</Item>
-        {email !== null && <Item label="Verified">{verified ? 'Yes' : 'No'}</Item>}
+        {email !== null && <Item label="Email confirmed">{verified ? 'Yes' : 'No'}</Item>}
         {registered_email !== email && <Item label="Email at signup">{registered_email}</Item>}
         <Item label="Phone">{phone}</Item>
         <Item label="Joined">
           <RelativeTime time={created_at} />
         </Item>
-        <Item label="Token">
-          <Code>{referral_token}</Code>
-        </Item>
       </DataList>
+    </PlainSection>
+  );
+}
+
+/** What the person has: the page that shows only them their place, and the link that they share. */
+export function Links({ person }: { person: WholePerson }) {
+  const { waitlist_id: waitlistId, uuid, referral_token, referral_link } = person;
+  const page = privatePage(waitlistId, uuid);
+  return (
+    <PlainSection isDense title="Their page and link">
+      <Text size="sm" c="dimmed">
+        The private page shows their place. Send its address to nobody but them.
+      </Text>
       <Group gap="xs">
-        <CopyButton size="compact-sm" text={referral_token}>
-          Copy token
+        <Button
+          component="a"
+          href={page}
+          target="_blank"
+          rel="noopener"
+          size="compact-sm"
+          variant="default"
+          rightSection={<ExternalLinkIcon aria-hidden />}
+        >
+          Open their page
+        </Button>
+        <CopyButton size="compact-sm" text={page}>
+          Copy address of their page
         </CopyButton>
         <CopyButton size="compact-sm" text={referral_link}>
           Copy referral link
         </CopyButton>
+        <CopyButton size="compact-sm" text={referral_token}>
+          Copy referral code
+        </CopyButton>
       </Group>
+      <Text size="sm" c="dimmed">
+        Referral code: <Code>{referral_token}</Code>
+      </Text>
     </PlainSection>
   );
 }

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { DecideDialog } from './decide-dialog';
 import { EraseDialog } from './erase-dialog';
 import { LetInDialog, LetNextInDialog } from './let-in';
@@ -10,10 +10,10 @@ import { RefuseAllDialog } from './refuse-all-dialog';
 
 /** What an owner can do with people, and the result of letting some in. */
 export type PersonDialog =
-  | { readonly kind: 'let in' | 'let in result'; readonly people: readonly Person[] }
+  | { readonly kind: 'let in' | 'let in result' | 'erase'; readonly people: readonly Person[] }
   | { readonly kind: 'let next in' }
   | { readonly kind: 'decide'; readonly people: readonly Person[]; readonly credit: 'credited' | 'refused' }
-  | { readonly kind: 'move' | 'erase' | 'refuse all'; readonly person: WholePerson };
+  | { readonly kind: 'move' | 'refuse all'; readonly person: WholePerson };
 
 interface PersonDialogs {
   readonly open: (dialog: PersonDialog) => void;
@@ -31,6 +31,11 @@ export function usePersonDialogs(
 ): PersonDialogs {
   const [shown, setShown] = useState<PersonDialog | null>(null);
   const queries = useQueryClient();
+  const keepFocus = useFocusKeeper(shown !== null);
+  const open = (dialog: PersonDialog) => {
+    keepFocus();
+    setShown(dialog);
+  };
   const close = (isUncertain: boolean) => {
     if (isUncertain) void refreshPeople(queries, waitlistId);
     // The dialog that let people in closes after its result has taken its place.
@@ -40,7 +45,7 @@ export function usePersonDialogs(
     onDone?.();
     setShown({ kind: 'let in result', people });
   };
-  return { open: setShown, dialog: shown && dialogOf(shown) };
+  return { open, dialog: shown && dialogOf(shown) };
 
   function dialogOf(dialog: PersonDialog): ReactNode {
     switch (dialog.kind) {
@@ -63,9 +68,39 @@ export function usePersonDialogs(
       case 'move':
         return <MoveDialog person={dialog.person} onClose={close} />;
       case 'erase':
-        return <EraseDialog person={dialog.person} onErased={() => onErased?.()} onClose={close} />;
+        return (
+          <EraseDialog waitlistId={waitlistId} people={dialog.people} onErased={() => onErased?.()} onClose={close} />
+        );
       case 'refuse all':
         return <RefuseAllDialog person={dialog.person} onClose={close} />;
     }
   }
+}
+
+/**
+ * Gives the focus back when the last dialog closes. The returned function remembers who has it. Where that element is
+ * gone or disabled by then, the row of the table that the Tab key reaches gets it, else the heading of the page or the
+ * panel.
+ */
+function useFocusKeeper(isOpen: boolean): () => void {
+  const kept = useRef<{ element: Element | null; place: ParentNode | null }>(null);
+  useEffect(() => {
+    if (isOpen || kept.current === null) return;
+    const { element, place } = kept.current;
+    kept.current = null;
+    const candidates = [
+      element,
+      place?.querySelector('[role="grid"] [role="row"][tabindex="0"]'),
+      place?.querySelector('h1, button'),
+    ];
+    for (const candidate of candidates) {
+      if (!(candidate instanceof HTMLElement) || !candidate.isConnected) continue;
+      candidate.focus({ preventScroll: true });
+      if (document.activeElement === candidate) return;
+    }
+  }, [isOpen]);
+  return () => {
+    const element = document.activeElement;
+    kept.current = { element, place: element?.closest('[role="dialog"]') ?? document.getElementById('page') };
+  };
 }

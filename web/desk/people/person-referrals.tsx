@@ -1,7 +1,7 @@
 import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { count } from '../parts/format';
+import { count, countPeople } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { PlainSection } from '../parts/section';
 import { choicesFor, CREDIT_LABELS, CREDIT_SENTENCES, isUncredited, reasonsOf } from './credit';
@@ -9,11 +9,18 @@ import { contactOf, type Person, referredPeopleQuery, type WholePerson } from '.
 
 const REFERRED_SHOWN = 5;
 
-const REFERRED: Readonly<Record<Person['status'], string>> = {
-  waiting: 'Referred, in line',
-  offboarded: 'Referred, let in',
-  pending: 'Referred, pending',
+/** What those whom a person referred do: "1 person they referred is in line". */
+const REFERRED: Readonly<Record<Person['status'], readonly [one: string, many: string]>> = {
+  waiting: ['is in line', 'are in line'],
+  offboarded: ['was let in', 'were let in'],
+  pending: ['has not confirmed the email yet', 'have not confirmed the email yet'],
 };
+
+function referredSentence(status: Person['status'], total: number | null): string {
+  const [one, many] = REFERRED[status];
+  if (total === null) return `People they referred who ${many}`;
+  return `${countPeople(total)} they referred ${total === 1 ? one : many}`;
+}
 
 /** Who referred a person, and whom the person referred. */
 export function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefuseAll: () => void }) {
@@ -33,7 +40,7 @@ export function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefu
           </>
         ) : by !== null ? (
           <>
-            Referred with the token <Code>{by}</Code>, which belongs to nobody on this list.
+            Referred with the code <Code>{by}</Code>, which belongs to nobody on this list.
           </>
         ) : (
           'Not referred.'
@@ -44,8 +51,7 @@ export function Referrals({ person, onRefuseAll }: { person: WholePerson; onRefu
       {groups.map(({ status, people, total, nextAfterId }) => (
         <Stack gap={4} key={status}>
           <Text size="sm" c="dimmed">
-            {REFERRED[status]}
-            {total !== null && `: ${count(total)}`}
+            {referredSentence(status, total)}
           </Text>
           {people.map((other) => (
             <Text size="sm" key={other.uuid}>
@@ -110,7 +116,7 @@ export function CreditOfReferral({
   if (credit === 'none') return null;
   const { canApprove, canRefuse } = choicesFor(person);
   return (
-    <PlainSection isDense title="Credit of the referral">
+    <PlainSection isDense title="The referral that brought them">
       <Text size="sm">
         {CREDIT_SENTENCES[credit]}
         {person.credit_reasons.length > 0 && ` Reasons: ${reasonsOf(person)}.`}

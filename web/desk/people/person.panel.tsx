@@ -10,7 +10,7 @@ import { Problem } from '../problem';
 import { CorrectForm } from './correct-form';
 import { contactOf, personQuery, type WholePerson } from './people.queries';
 import { NARROW } from './people-table';
-import { Answers, Contact, Metadata, Place } from './person-data';
+import { Answers, Contact, Links, Metadata, Place } from './person-data';
 import { usePersonDialogs } from './person-dialogs';
 import { History } from './person-history';
 import { CreditOfReferral, Referrals } from './person-referrals';
@@ -94,11 +94,12 @@ function Details({ person, onErased }: { person: WholePerson; onErased: () => vo
         <Button variant="default" onClick={() => setIsCorrecting(true)}>
           Edit
         </Button>
-        <Button variant="subtle" color="red" onClick={() => open({ kind: 'erase', person })}>
+        <Button variant="subtle" color="red" onClick={() => open({ kind: 'erase', people: [person] })}>
           Erase
         </Button>
       </Group>
       <Contact person={person} />
+      <Links person={person} />
       <Answers person={person} />
       <Metadata metadata={person.metadata} />
       <CreditOfReferral person={person} onDecide={(credit) => open({ kind: 'decide', people: [person], credit })} />

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ConfirmDialog } from '../parts/confirm-dialog';
-import { count, countPlaces } from '../parts/format';
+import { count, countPlaces, countReferrals } from '../parts/format';
 import { waitlistQuery } from '../queries';
 import { contactOf, refreshPeople, refuseReferrals, type WholePerson } from './people.queries';
 
@@ -14,7 +14,7 @@ export function RefuseAllDialog({ person, onClose }: { person: WholePerson; onCl
   const refuse = async (key: string) => {
     const refused = await refuseReferrals(person, key);
     await refreshPeople(queries, person.waitlist_id);
-    notifications.show({ message: `${count(refused)} ${refused === 1 ? 'referral' : 'referrals'} refused` });
+    notifications.show({ message: `${countReferrals(refused)} refused` });
   };
   return (
     <ConfirmDialog title="Refuse all referrals of this person?" act="Refuse all" onConfirm={refuse} onClose={onClose}>

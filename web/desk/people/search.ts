@@ -1,12 +1,16 @@
 /** The credits that the table can show alone. */
 export const CREDIT_FILTERS = ['withheld', 'awaiting_verification', 'refused'] as const;
 
+/** The orders of those in line; the first is the usual one. */
+export const ORDERS = ['queue', 'joined', 'referrals'] as const;
+
 /** The filters of the table, which the address holds. */
 export interface PeopleSearch {
   readonly search?: string;
+  /** Without it, those in line; of withheld referrals, people of every status. */
   readonly status?: 'waiting' | 'offboarded' | 'pending';
   readonly credit?: (typeof CREDIT_FILTERS)[number];
-  readonly order?: 'joined' | 'queue';
+  readonly order?: (typeof ORDERS)[number];
   /** A token: those whom this person referred; `true`: all that were referred. */
   readonly referral_token?: string;
 }
@@ -14,6 +18,11 @@ export interface PeopleSearch {
 /** Whether the search shows fewer people than its status has. */
 export function isFiltered({ search, referral_token, credit }: PeopleSearch): boolean {
   return search !== undefined || referral_token !== undefined || credit !== undefined;
+}
+
+/** What the table is about: people of a status, or referrals with the reasons against them. */
+export function viewOf({ status = 'waiting', credit }: PeopleSearch): 'waiting' | 'offboarded' | 'pending' | 'reasons' {
+  return credit === 'withheld' || credit === 'refused' ? 'reasons' : status;
 }
 
 /** Other views have an order of their own. */
@@ -32,8 +41,8 @@ export function peopleSearchOf({
   return {
     ...(isText(search) && { search: String(search) }),
     ...((status === 'offboarded' || status === 'pending') && { status }),
-    ...(isCreditFilter(credit) && { credit }),
-    ...(order === 'joined' && { order }),
+    ...(isOneOf(CREDIT_FILTERS, credit) && { credit }),
+    ...(isOneOf(ORDERS, order) && order !== 'queue' && { order }),
     ...(isText(referral_token) && { referral_token: String(referral_token) }),
   };
 }
@@ -43,6 +52,6 @@ function isText(value: unknown): boolean {
   return value !== '' && ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-function isCreditFilter(value: unknown): value is PeopleSearch['credit'] {
-  return CREDIT_FILTERS.some((credit) => credit === value);
+function isOneOf<Value>(values: readonly Value[], value: unknown): value is Value {
+  return values.some((one) => one === value);
 }

@@ -1,30 +1,72 @@
 import { ActionBar, Button, CloseButton, Text } from '@mantine/core';
-import { OFFBOARDING } from '../bounds';
+import { notifications } from '@mantine/notifications';
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { count } from '../parts/format';
+import { sentenceOf } from '../problem';
 import { choicesFor } from './credit';
 import type { Person } from './people.queries';
 import { savePeople } from './people-csv';
 import type { PersonDialog } from './person-dialogs';
 
-const LET_IN_MAX = OFFBOARDING.waiters.maxItems;
-
 /** What an owner can do with the selected people. */
 export function SelectionBar({
   waitlistId,
   people,
-  canLetIn,
+  isDeciding,
+  more,
   onAct,
   onClear,
 }: {
   waitlistId: number;
   people: readonly Person[];
-  canLetIn: boolean;
+  /** Whether the page is about referrals that wait for a decision, rather than about the line. */
+  isDeciding: boolean;
+  /** Selects everybody whom the filters find; null where all of them are selected, or only some of those loaded. */
+  more: { readonly label: string; readonly isBusy: boolean; readonly onSelect: () => void } | null;
   onAct: (dialog: PersonDialog) => void;
   onClear: () => void;
 }) {
+  const total = useRef<HTMLParagraphElement>(null);
+  const wasBusy = useRef(false);
+  useEffect(() => {
+    // The button that selected everybody is gone.
+    if (wasBusy.current && more === null) total.current?.focus();
+    wasBusy.current = more?.isBusy ?? false;
+  }, [more]);
+  const waiting = people.filter(({ status }) => status === 'waiting');
   const approvable = people.filter((person) => choicesFor(person).canApprove);
   const refusable = people.filter((person) => choicesFor(person).canRefuse);
-  const isTooMany = people.length > LET_IN_MAX;
+  const save = useMutation({
+    mutationFn: () => savePeople(`people-${waitlistId}`, waitlistId, people),
+    onError: (error) => notifications.show({ color: 'red', message: sentenceOf(error) }),
+  });
+  const letIn = waiting.length > 0 && (
+    <Button
+      key="let in"
+      size="sm"
+      variant={isDeciding ? 'default' : 'filled'}
+      onClick={() => onAct({ kind: 'let in', people: waiting })}
+    >
+      Let in
+    </Button>
+  );
+  const decide = [
+    { act: 'Approve', credit: 'credited', those: approvable } as const,
+    { act: 'Refuse', credit: 'refused', those: refusable } as const,
+  ].map(
+    ({ act, credit, those }) =>
+      those.length > 0 && (
+        <Button
+          key={act}
+          size="sm"
+          variant={isDeciding && act === 'Approve' ? 'filled' : 'default'}
+          onClick={() => onAct({ kind: 'decide', credit, people: those })}
+        >
+          {act}
+        </Button>
+      ),
+  );
   return (
     <ActionBar
       opened={people.length > 0}
@@ -34,39 +76,20 @@ export function SelectionBar({
       aria-label="Selected people"
       style={{ flexWrap: 'wrap', justifyContent: 'center' }}
     >
-      <Text size="sm" fw={500} px="xs">
+      <Text size="sm" fw={500} px="xs" ref={total} tabIndex={-1}>
         {count(people.length)} selected
       </Text>
-      {canLetIn && (
-        <Button
-          size="sm"
-          disabled={isTooMany}
-          title={isTooMany ? `At most ${count(LET_IN_MAX)} at once` : undefined}
-          onClick={() => onAct({ kind: 'let in', people })}
-        >
-          Let in
+      {more && (
+        <Button size="sm" variant="subtle" disabled={more.isBusy} onClick={more.onSelect}>
+          {more.label}
         </Button>
       )}
-      {approvable.length > 0 && (
-        <Button
-          size="sm"
-          variant="default"
-          onClick={() => onAct({ kind: 'decide', credit: 'credited', people: approvable })}
-        >
-          Approve
-        </Button>
-      )}
-      {refusable.length > 0 && (
-        <Button
-          size="sm"
-          variant="default"
-          onClick={() => onAct({ kind: 'decide', credit: 'refused', people: refusable })}
-        >
-          Refuse
-        </Button>
-      )}
-      <Button size="sm" variant="default" onClick={() => void savePeople(`people-${waitlistId}`, people)}>
+      {isDeciding ? [...decide, letIn] : [letIn, ...decide]}
+      <Button size="sm" variant="default" loading={save.isPending} onClick={() => save.mutate()}>
         Export
+      </Button>
+      <Button size="sm" variant="subtle" color="red" onClick={() => onAct({ kind: 'erase', people })}>
+        Erase
       </Button>
       <CloseButton aria-label="Clear selection" onClick={onClear} />
     </ActionBar>

@@ -286,6 +286,7 @@ describe('the overview', () => {
     const page = await stage.openPage();
     await stage.signIn(page, '/desk/1/overview');
     await page.getByText('+200 in 7 days').first().waitFor();
+    await page.getByText('20 of 200 people').waitFor();
     await page.locator('.recharts-surface').first().waitFor();
     await checkPage(page, 'desk-overview');
 
@@ -302,6 +303,17 @@ describe('the overview', () => {
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${stage.service.url}/waitlist/1`);
     await page.getByRole('link', { name: 'person-1@example.com' }).click();
     await page.waitForURL(/\/desk\/1\/people\/[0-9a-f-]{36}/);
+  });
+
+  it('shows who joined meanwhile, by itself', async () => {
+    const id = await stage.waitlist();
+    const page = await stage.openPage();
+    await stage.signIn(page, `/desk/${id}/overview`);
+    const inLine = (number: number) =>
+      page.locator('dl > *').filter({ hasText: 'In line' }).getByText(String(number), { exact: true });
+    await inLine(0).waitFor();
+    await call(stage.service, 'POST', '/api/v1/signup', { body: { waitlist_id: id, email: 'new@example.com' } });
+    await inLine(1).waitFor();
   });
 });
 

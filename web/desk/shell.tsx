@@ -1,11 +1,12 @@
-import { AppShell, Box, Group, NavLink } from '@mantine/core';
+import { AppShell, Badge, Box, Group, NavLink, VisuallyHidden } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { DashboardIcon, GearIcon, PersonIcon, StackIcon, WidthIcon } from '@radix-ui/react-icons';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useParams, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ColorSchemeMenu } from './parts/color-scheme-menu';
-import { waitlistsQuery } from './queries';
+import { countBounded } from './parts/format';
+import { waitlistQuery, waitlistsQuery } from './queries';
 import classes from './shell.module.css';
 import { NewWaitlistDialog } from './waitlist/new-waitlist-dialog';
 import { WaitlistSwitcher } from './waitlist/waitlist-switcher';
@@ -21,11 +22,18 @@ const PAGES = [
 export function Shell() {
   const waitlistId = useWaitlistId();
   const [isCreating, setIsCreating] = useState(false);
+  const withheld = useWithheld(waitlistId);
   useSearchKey(waitlistId);
   usePagesAhead();
   const links = [
-    ...(waitlistId === undefined ? [] : PAGES.map((page) => ({ ...page, to: `/${waitlistId}/${page.path}` }))),
-    { label: 'Account', Icon: PersonIcon, to: '/account' },
+    ...(waitlistId === undefined
+      ? []
+      : PAGES.map((page) => ({
+          ...page,
+          to: `/${waitlistId}/${page.path}`,
+          waiting: page.path === 'people' ? withheld : 0,
+        }))),
+    { label: 'Account', Icon: PersonIcon, to: '/account', waiting: 0 },
   ];
   const switcher = <WaitlistSwitcher waitlistId={waitlistId} onCreate={() => setIsCreating(true)} />;
   return (
@@ -54,12 +62,13 @@ export function Shell() {
       </AppShell.Header>
       <AppShell.Navbar p="xs" visibleFrom="sm" aria-label="Pages">
         <AppShell.Section mb="xs">{switcher}</AppShell.Section>
-        {links.map(({ label, Icon, to }, index) => (
+        {links.map(({ label, Icon, to, waiting }, index) => (
           <NavLink
             key={to}
             className={classes.rail}
             mt={index === links.length - 1 ? 'auto' : undefined}
             label={label}
+            rightSection={waiting > 0 && <WaitingCount number={waiting} />}
             leftSection={<Icon aria-hidden />}
             renderRoot={(props) => <Link to={to} activeOptions={{ includeSearch: false }} {...props} />}
           />
@@ -73,10 +82,15 @@ export function Shell() {
       </AppShell.Main>
       <AppShell.Footer hiddenFrom="sm">
         <nav aria-label="Pages" className={classes.bar}>
-          {links.map(({ label, Icon, to }) => (
+          {links.map(({ label, Icon, to, waiting }) => (
             <Link key={to} to={to} activeOptions={{ includeSearch: false }} className={classes.barItem}>
               <Icon aria-hidden />
               {label}
+              {waiting > 0 && (
+                <span className={classes.barCount}>
+                  <WaitingCount number={waiting} />
+                </span>
+              )}
             </Link>
           ))}
         </nav>
@@ -95,6 +109,22 @@ function useWaitlistId(): number | undefined {
   if (waitlistId !== undefined && waitlistId !== last) setLast(waitlistId);
   const { data: waitlists } = useQuery(waitlistsQuery());
   return waitlistId ?? last ?? waitlists?.[0]?.id;
+}
+
+/** How many referrals of the waitlist wait for the owner, as far as it is known. */
+function useWithheld(waitlistId: number | undefined): number {
+  const waitlist = useQuery({ ...waitlistQuery(waitlistId ?? 0), enabled: waitlistId !== undefined && waitlistId > 0 });
+  return waitlist.data?.statistics.withheld_signups ?? 0;
+}
+
+/** How much waits on a page for the owner. */
+function WaitingCount({ number }: { number: number }) {
+  return (
+    <Badge size="sm" variant="filled" component="span">
+      {countBounded(number)}
+      <VisuallyHidden component="span"> {number === 1 ? 'referral waits' : 'referrals wait'} for you</VisuallyHidden>
+    </Badge>
+  );
 }
 
 /** The key `/` leads to the search for people, from every page. */

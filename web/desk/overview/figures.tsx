@@ -1,8 +1,10 @@
 import { Paper, SimpleGrid, Text } from '@mantine/core';
-import { count, share } from '../parts/format';
+import { count, countPeople, share } from '../parts/format';
 import type { DayStatistics, Waitlist } from '../queries';
 
 const SPAN_DAYS = 7;
+/** A share of fewer people is chance. */
+const TELLING_FROM = 20;
 const CHANGE = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero' });
 const POINTS = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero', maximumFractionDigits: 1 });
 
@@ -15,6 +17,8 @@ export function Figures({ totals, days }: { totals: Waitlist['statistics']; days
   const now = ratio(referred_signups, total_signups);
   const isCounted = joined !== undefined && referred !== undefined;
   const before = isCounted ? ratio(referred_signups - referred, total_signups - joined) : undefined;
+  const isTelling =
+    typeof now === 'number' && typeof before === 'number' && total_signups - (joined ?? 0) >= TELLING_FROM;
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md" component="dl" m={0}>
       <Figure
@@ -30,11 +34,9 @@ export function Figures({ totals, days }: { totals: Waitlist['statistics']; days
       <Figure
         label="Referred"
         value={now === null ? '–' : share(now)}
-        change={
-          typeof now === 'number' && typeof before === 'number'
-            ? `${POINTS.format((now - before) * 100)} points`
-            : undefined
-        }
+        change={isTelling ? `${POINTS.format((now - before) * 100)} points` : undefined}
+        // On the first days there is nothing to compare with.
+        note={now === null ? undefined : `${count(referred_signups)} of ${countPeople(total_signups)}`}
       />
       <Figure
         label="Let in"
@@ -49,7 +51,8 @@ function ratio(part: number, whole: number): number | null {
   return whole > 0 ? part / whole : null;
 }
 
-function Figure({ label, value, change }: { label: string; value: string; change?: string }) {
+/** Under the figure, its change or, as long as there is none, a note. */
+function Figure({ label, value, change, note = '' }: { label: string; value: string; change?: string; note?: string }) {
   return (
     <Paper withBorder p="md">
       <Text component="dt" size="sm" c="dimmed">
@@ -59,7 +62,7 @@ function Figure({ label, value, change }: { label: string; value: string; change
         {value}
       </Text>
       <Text component="dd" m={0} size="sm" c="dimmed" mih="1.55em">
-        {change !== undefined && `${change} in ${SPAN_DAYS} days`}
+        {change === undefined ? note : `${change} in ${SPAN_DAYS} days`}
       </Text>
     </Paper>
   );

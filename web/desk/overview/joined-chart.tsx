@@ -9,6 +9,7 @@ interface Day {
 }
 
 export default function JoinedChart({ days, height }: { days: readonly Day[]; height: number }) {
+  const ticks = ticksUpTo(Math.max(...days.map(({ signups }) => signups)));
   return (
     <BarChart
       h={height}
@@ -23,9 +24,20 @@ export default function JoinedChart({ days, height }: { days: readonly Day[]; he
       withLegend
       tickLine="none"
       gridAxis="x"
-      yAxisProps={{ allowDecimals: false, width: 44 }}
+      xAxisProps={{ interval: 'equidistantPreserveStart', minTickGap: 16 }}
+      yAxisProps={{ allowDecimals: false, width: 44, domain: [0, ticks.at(-1) ?? 1], ticks }}
+      maxBarWidth={48}
       barProps={{ isAnimationActive: false }}
       barChartProps={{ accessibilityLayer: false }}
     />
   );
+}
+
+const TICKS_MAX = 5;
+
+/** Round whole numbers at equal distances from 0 to `max` or a little more. */
+function ticksUpTo(max: number): number[] {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, max / TICKS_MAX)));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => max <= size * TICKS_MAX) ?? power;
+  return Array.from({ length: Math.max(1, Math.ceil(max / step)) + 1 }, (_, index) => index * step);
 }

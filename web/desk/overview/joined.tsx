@@ -1,8 +1,8 @@
-import { Box, Button, Group, SegmentedControl, Skeleton, Table } from '@mantine/core';
+import { Box, Button, Group, SegmentedControl, Skeleton, Table, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { Delayed } from '../parts/delayed';
-import { count } from '../parts/format';
+import { count, momentOf } from '../parts/format';
 import { HeadRow } from '../parts/head-row';
 import { Section } from '../parts/section';
 import type { DayStatistics } from '../queries';
@@ -10,19 +10,26 @@ import { type OverviewSearch, SPANS } from './search';
 
 const route = getRouteApi('/shell/$waitlistId/overview');
 const HEIGHT = 260;
+const DAYS_MIN = 7;
+/** A longer table scrolls in a box, whose edge cuts a row in two to show it. */
+const BOX_FROM_DAYS = 12;
+const BOX_HEIGHT = 424;
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
 /** Big, and not needed by any other page. */
 const JoinedChart = lazy(() => import('./joined-chart'));
 
-/** Who joined on each day (UTC), as a chart and as a table of the same numbers. The address holds the span. */
-export function Joined({ days }: { days: readonly DayStatistics[] }) {
+/**
+ * Who joined on each day (UTC), as a chart and as a table of the same numbers. The address holds the span. The days
+ * before there was a waitlist are left out, as far as nothing happened on them. `since` is when it was made.
+ */
+export function Joined({ days, since }: { days: readonly DayStatistics[]; since: string }) {
   const { days: span = 30 } = route.useSearch();
   const navigate = route.useNavigate();
   const show = (days: OverviewSearch['days']) =>
     void navigate({ to: '.', search: { days }, replace: true, resetScroll: false });
   const [isTable, setIsTable] = useState(false);
-  const shown = days.slice(-span).map((day) => ({ ...day, label: DAY.format(new Date(day.date)) }));
+  const shown = lastDays(days, span, since).map((day) => ({ ...day, label: DAY.format(new Date(day.date)) }));
   const total = (field: 'signups' | 'referred' | 'page_views') => shown.reduce((sum, day) => sum + day[field], 0);
   const [joined, views] = [total('signups'), total('page_views')];
   const sentence = `${count(joined)} joined in ${span} days, ${count(total('referred'))} of them referred.`;
@@ -49,7 +56,13 @@ export function Joined({ days }: { days: readonly DayStatistics[] }) {
       {isTable ? (
         <NumbersTable days={shown} />
       ) : (
-        <Box role="img" aria-label={`Chart: ${sentence} “Show the numbers” gives them as a table.`} h={HEIGHT}>
+        <Box
+          role="img"
+          aria-label={`Chart: ${sentence} “Show the numbers” gives them as a table.`}
+          h={HEIGHT}
+          // The tooltip of the last day would widen a narrow page.
+          style={{ overflow: 'hidden' }}
+        >
           <Suspense
             fallback={
               <Delayed>
@@ -65,25 +78,50 @@ export function Joined({ days }: { days: readonly DayStatistics[] }) {
   );
 }
 
+/** The last days from the first one on which there was something to count, but a week at least. */
+function lastDays(days: readonly DayStatistics[], span: number, since: string): readonly DayStatistics[] {
+  const last = days.slice(-span);
+  const made = momentOf(since).toISOString().slice(0, 10);
+  const first = last.findIndex(
+    ({ date, signups, offboarded, page_views }) => date >= made || signups + offboarded + page_views > 0,
+  );
+  return last.slice(Math.max(0, Math.min(first, last.length - DAYS_MIN)));
+}
+
 function NumbersTable({ days }: { days: readonly (DayStatistics & { label: string })[] }) {
+  const isLong = days.length >= BOX_FROM_DAYS;
   return (
-    <Table.ScrollContainer minWidth={420} maxHeight={HEIGHT} type="native" tabIndex={0}>
-      <Table stickyHeader>
-        <HeadRow columns={['Day (UTC)']} numbers={['Joined', 'Referred', 'Let in', 'Page views']} />
-        <Table.Tbody>
-          {days.toReversed().map(({ date, label, signups, referred, offboarded, page_views }) => (
-            <Table.Tr key={date}>
-              <Table.Th scope="row" fw={400}>
-                <time dateTime={date}>{label}</time>
-              </Table.Th>
-              <Table.Td ta="end">{count(signups)}</Table.Td>
-              <Table.Td ta="end">{count(referred)}</Table.Td>
-              <Table.Td ta="end">{count(offboarded)}</Table.Td>
-              <Table.Td ta="end">{count(page_views)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <>
+      <Table.ScrollContainer
+        minWidth={420}
+        {...(isLong && { maxHeight: BOX_HEIGHT })}
+        type="native"
+        tabIndex={0}
+        role="region"
+        aria-label="Numbers of each day"
+      >
+        <Table stickyHeader>
+          <HeadRow columns={['Day (UTC)']} numbers={['Joined', 'Referred', 'Let in', 'Page views']} />
+          <Table.Tbody>
+            {days.toReversed().map(({ date, label, signups, referred, offboarded, page_views }) => (
+              <Table.Tr key={date}>
+                <Table.Th scope="row" fw={400}>
+                  <time dateTime={date}>{label}</time>
+                </Table.Th>
+                <Table.Td ta="end">{count(signups)}</Table.Td>
+                <Table.Td ta="end">{count(referred)}</Table.Td>
+                <Table.Td ta="end">{count(offboarded)}</Table.Td>
+                <Table.Td ta="end">{count(page_views)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {isLong && (
+        <Text size="sm" c="dimmed" mt="xs">
+          {count(days.length)} days: scroll for the earlier ones.
+        </Text>
+      )}
+    </>
   );
 }

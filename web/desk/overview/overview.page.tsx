@@ -9,14 +9,19 @@ import { Figures } from './figures';
 import { FirstSteps } from './first-steps';
 import { Joined } from './joined';
 import { TopReferrers } from './top-referrers';
+import { Waiting } from './waiting';
 import { YourPage } from './your-page';
+
+/** Often enough to watch people join. */
+const REFRESH_MS = 15_000;
 
 const route = getRouteApi('/shell/$waitlistId/overview');
 
 export function OverviewPage() {
   const { waitlistId } = route.useParams();
-  const waitlist = useQuery(waitlistQuery(waitlistId));
-  const statistics = useQuery(statisticsQuery(waitlistId));
+  // Only while the page is looked at: a hidden tab asks for nothing.
+  const waitlist = useQuery({ ...waitlistQuery(waitlistId), refetchInterval: REFRESH_MS });
+  const statistics = useQuery({ ...statisticsQuery(waitlistId), refetchInterval: REFRESH_MS });
   if (!waitlist.data) return null;
   const { days, top_referrers: referrers } = statistics.data ?? {};
   return (
@@ -24,9 +29,10 @@ export function OverviewPage() {
       <PageHeading title="Overview" />
       <Stack gap="xl">
         <FirstSteps waitlist={waitlist.data} />
+        <Waiting waitlist={waitlist.data} />
         {statistics.isError && <ProblemAlert error={statistics.error} onRetry={() => void statistics.refetch()} />}
         <Figures totals={waitlist.data.statistics} days={days} />
-        {days ? <Joined days={days} /> : statistics.isPending && <PageSkeleton />}
+        {days ? <Joined days={days} since={waitlist.data.created_at} /> : statistics.isPending && <PageSkeleton />}
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
           {referrers && <TopReferrers waitlistId={waitlistId} referrers={referrers} />}
           <YourPage waitlist={waitlist.data} />

@@ -1,13 +1,13 @@
 import { Alert, Anchor, Button, Group, List, Modal, ScrollArea, Stack, Text } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CopyButton } from '../parts/copy-button';
 import { count, countPeople, position } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
-import { waitlistQuery } from '../queries';
 import { contactOf, type Person } from './people.queries';
 import { savePeople } from './people-csv';
+import { useIsMailed } from './use-is-mailed';
 
 /** More are in the file. */
 const LISTED_MAX = 1_000;
@@ -22,7 +22,7 @@ export function LetInResult({
   people: readonly Person[];
   onClose: () => void;
 }) {
-  const { data: waitlist } = useQuery(waitlistQuery(waitlistId));
+  const isMailed = useIsMailed(waitlistId);
   const save = useMutation({ mutationFn: () => savePeople(`let-in-${waitlistId}`, waitlistId, people) });
   const phones = people.flatMap(({ email, phone }) => (email === null && phone !== null ? [phone] : []));
   return (
@@ -40,9 +40,9 @@ export function LetInResult({
           <Text size="sm">None of them were still in line.</Text>
         ) : (
           <>
-            {waitlist && (
+            {isMailed !== undefined && (
               <Alert variant="light">
-                {waitlist.mail_on_offboarding ? (
+                {isMailed ? (
                   mailNotice(people.length - phones.length, phones.length)
                 ) : (
                   <>
@@ -85,7 +85,7 @@ export function LetInResult({
             </ScrollArea.Autosize>
             <Group>
               <CopyButton text={people.map(contactOf).join('\n')}>Copy contacts</CopyButton>
-              {waitlist?.mail_on_offboarding && phones.length > 0 && (
+              {isMailed && phones.length > 0 && (
                 <CopyButton text={phones.join('\n')}>
                   {phones.length === 1 ? 'Copy the phone' : 'Copy phones'}
                 </CopyButton>

@@ -8,6 +8,7 @@ import { ProblemAlert } from '../parts/problem-alert';
 import { waitlistQuery } from '../queries';
 import { BulkProgress } from './bulk-progress';
 import { contactOf, letIn, letNextIn, nameOf, nextPeopleQuery, type Person, refreshPeople } from './people.queries';
+import { useIsMailed } from './use-is-mailed';
 
 const NAMED = 5;
 const NEXT_MAX = OFFBOARDING.offboard_next.maximum;
@@ -104,11 +105,6 @@ function goToButton(event: KeyboardEvent<HTMLInputElement>): void {
   if (event.key !== 'Enter') return;
   event.preventDefault();
   event.currentTarget.form?.querySelector<HTMLButtonElement>('button[type="submit"]')?.focus();
-}
-
-/** Whether the service mails people when they are let in; undefined until the settings are there. */
-function useIsMailed(waitlistId: number): boolean | undefined {
-  return useQuery(waitlistQuery(waitlistId)).data?.mail_on_offboarding;
 }
 
 /** Says who will be mailed. Without `people`, nobody knows yet who has an email. */

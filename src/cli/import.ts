@@ -10,18 +10,24 @@ export function addImport(waitlist: Command): void {
     .argument('<waitlist>', 'the id of the waitlist', positiveInteger)
     .argument('<file>', 'a CSV file; its first line names the columns', readableFile)
     .option('--dry-run', 'only report what the import would do')
+    .option('--columns <json>', 'what columns are read as: {"Adresse": "email", "Notes": "metadata", "Phone": null}')
     .option(...JSON_OPTION)
-    .action((id: number, file: string, options: { dryRun?: true; json?: true }) =>
+    .action((id: number, file: string, options: { dryRun?: true; columns?: string; json?: true }) =>
       withServices(async ({ imports }) => {
-        const { dryRun: isDryRun = false } = options;
+        const { dryRun: isDryRun = false, columns } = options;
         const report = await withProgress('Importing', (onProgress) =>
-          imports.importFile(file, { waitlistId: id, isDryRun }, ({ done, total }) => onProgress(done, total ?? 0)),
+          imports.importFile(file, { waitlistId: id, isDryRun, columns }, ({ done, total }) =>
+            onProgress(done, total ?? 0),
+          ),
         );
         const { imported, skipped, rejected, unresolved_referrals: unresolved, ignored_columns: ignored } = report;
         const counts = `${imported} imported, ${skipped} skipped, ${rejected} rejected, ${unresolved} unresolved referrals`;
         const lines = [
           `Waitlist ${id}: ${counts}${isDryRun ? ' (dry run: nothing was changed)' : ''}`,
           ...(ignored.length > 0 ? [`  ignored columns: ${ignored.join(', ')}`] : []),
+          ...(report.columns ?? []).flatMap(({ header, column, ignored_values: amount }) =>
+            amount > 0 ? [`  ${amount} values of ${header} left out: they do not fit ${column}`] : [],
+          ),
           ...report.errors.map(({ line, field, message }) => `  line ${line}: ${field} ${message}`),
         ];
         printRow(options, report, lines.join('\n'));

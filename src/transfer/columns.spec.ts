@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StoredWaiter } from '../queue/record/waiter.js';
-import { type Cells, COLUMNS, type Column, readLine, toCell, valuesOf } from './columns.js';
+import { COLUMNS, type Column } from './column-names.js';
+import { type Cells, readLine, toCell, valuesOf } from './columns.js';
 
 const WAITER: StoredWaiter = {
   id: 1,
@@ -153,6 +154,7 @@ describe('a line of an import', () => {
     ['2026-11-21_09-30-00', '2026-11-21T09:30:00.000Z'],
     ['2026-11-21T09:30:00.123456789-0230', '2026-11-21T12:00:00.123Z'],
     ['2026-11-21', '2026-11-21T00:00:00.000Z'],
+    ['2026-11-21 09:30', '2026-11-21T09:30:00.000Z'],
   ])('reads the time %s', (text, moment) => {
     const { line, faults } = readLine({ email: 'ada@example.com', created_at: text }, null);
 
@@ -208,5 +210,59 @@ describe('a line of an import', () => {
     ['answers: max_items', { answers: JSON.stringify(Array(31).fill({ question_value: 'Q' })) }],
   ])('is at fault by column and rule: %s', (fault, cells) => {
     expect(faultsOf(cells)).toEqual([fault]);
+  });
+
+  it('has the values that are kept beside the object of its column, and wins over it by a name', () => {
+    const kept = { Notes: "'=1", Plan: 'team', Empty: ' ', constructor: 'x' };
+    const { line, faults } = readLine({ email: 'ada@example.com', metadata: '{"Plan":"free","a":1}' }, null, { kept });
+
+    expect([line.metadata, faults]).toEqual([{ Plan: 'team', a: 1, Notes: '=1', constructor: 'x' }, []]);
+  });
+
+  it('is at fault if the kept values are too large for metadata', () => {
+    const { faults } = readLine({ email: 'ada@example.com' }, null, { kept: { Notes: 'x'.repeat(16_384) } });
+
+    expect(faults).toMatchObject([{ field: 'metadata', rule: 'max_bytes' }]);
+  });
+});
+
+describe('a value that does not fit a guessed column', () => {
+  const guessed = new Set(COLUMNS);
+
+  it.each<[Column, Cells]>([
+    ['email', { email: 'n/a', phone: '+14155550123' }],
+    ['phone', { phone: '0415' }],
+    ['registered_email', { registered_email: 'ada' }],
+    ['first_name', { first_name: 'x'.repeat(101) }],
+    ['created_at', { created_at: '21.11.2026' }],
+    ['verified', { verified: 'yes' }],
+    ['referral_token', { referral_token: 'no token' }],
+    ['referred_by', { referred_by: 'bob@example.com' }],
+    ['amount_referred', { amount_referred: '-1' }],
+    ['credit', { credit: 'maybe' }],
+    ['credit_reasons', { credit_reasons: 'too_fast,maybe' }],
+    ['removed_priority', { removed_priority: '3' }],
+    ['removed_date', { removed_date: 'no', removed_priority: '3' }],
+    ['uuid', { uuid: '7' }],
+    ['metadata', { metadata: 'blue' }],
+    ['question_1', { question_1: 'x'.repeat(501), answer_1: 'yes' }],
+    ['answer_1', { answer_1: 'yes' }],
+    ['answer_2', { question_2: 'Q', answer_2: '["a","a"]' }],
+    ['answers', { answers: '[{"question_value": 1}]' }],
+  ])('is left out, and the line is as without it: %s', (column, cells) => {
+    const { line, faults, ignored } = readLine({ email: 'ada@example.com', ...cells }, null, { guessed });
+
+    const without = readLine({ email: 'ada@example.com', ...cells, [column]: '' }, null);
+    expect([faults, [...ignored.keys()]]).toEqual([[], [column]]);
+    expect(line).toEqual(without.line);
+  });
+
+  it('is a fault where the line has no other email or phone', () => {
+    const { faults } = readLine({ email: 'n/a', phone: '0415' }, null, { guessed });
+
+    expect(faults).toMatchObject([
+      { field: 'email', rule: 'format' },
+      { field: 'phone', rule: 'format' },
+    ]);
   });
 });

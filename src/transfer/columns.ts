@@ -20,40 +20,9 @@ import { ANSWER_LENGTH_MAX, QUESTION_LENGTH_MAX, type Questions } from '../queue
 import { answersOf, type GivenAnswer } from '../queue/record/given-answers.js';
 import { isToken } from '../queue/record/referral-link.js';
 import type { ContactKeys, JsonObject } from '../queue/record/waiter.js';
+import type { Column } from './column-names.js';
 
 const LIVE_QUESTIONS = [1, 2, 3] as const;
-
-/** In the order of an export. */
-export const COLUMNS = [
-  'join_order',
-  /** Only in an export. An import computes it. */
-  'position',
-  'email',
-  'registered_email',
-  'phone',
-  'first_name',
-  'last_name',
-  'created_at',
-  'verified',
-  'referral_token',
-  'referred_by',
-  'amount_referred',
-  'credit',
-  'credit_reasons',
-  'spots_advanced',
-  'removed_date',
-  'removed_priority',
-  'uuid',
-  'metadata',
-  'question_1',
-  'answer_1',
-  'question_2',
-  'answer_2',
-  'question_3',
-  'answer_3',
-  'answers',
-] as const;
-export type Column = (typeof COLUMNS)[number];
 
 /** The greatest number in a cell: a wrong `join_order` must not use up the numbers of the queue. */
 const NUMBER_MAX = 1_000_000_000;
@@ -154,22 +123,32 @@ export interface Line {
   readonly answers: readonly NamedAnswer[];
 }
 
+/** What a line has besides its cells. */
+interface LineOptions {
+  /** Values that go into the metadata, by their names. */
+  readonly kept?: Readonly<Record<string, string>>;
+  /** The columns whose values are left out if they do not fit. */
+  readonly guessed?: ReadonlySet<Column>;
+}
+
+export interface ReadLine {
+  readonly line: Line;
+  readonly faults: readonly FieldFault[];
+  /** Why values were left out, by their columns. */
+  readonly ignored: ReadonlyMap<Column, FieldFault>;
+}
+
 /**
  * Reads the cells of a line, and lists their faults by column. A line with a fault must not be used. `region` is for
  * phones without country code.
  */
-export function readLine(cells: Cells, region: string | null): { readonly line: Line; readonly faults: FieldFault[] } {
-  const reader = new CellReader(cells);
-  const email = reader.text('email', emailFault);
-  const phone = reader.text('phone', phoneFault);
-  const keys = contactKeys({ email, phone }, region);
-  if (email === null && phone === null && !reader.hasFault)
-    reader.addFault('email', 'required', 'is required unless a phone is given');
-  if (!reader.hasFault) reader.faults.push(...contactFaults({ email, phone }, keys, region));
+export function readLine(cells: Cells, region: string | null, { kept, guessed }: LineOptions = {}): ReadLine {
+  const reader = new CellReader(cells, guessed);
+  const { email, phone, keys } = reader.contact(region);
   const removedAt = reader.time('removed_date');
   const removedPriority = reader.number('removed_priority');
   if (removedPriority !== null && removedAt === null && !cells.removed_date)
-    reader.addFault('removed_date', 'required', 'is required with removed_priority');
+    reader.addFault('removed_date', 'required', 'is required with removed_priority', 'removed_priority');
   const line: Line = {
     email,
     registeredEmail: 'registered_email' in cells ? reader.registeredEmail() : email,
@@ -187,12 +166,12 @@ export function readLine(cells: Cells, region: string | null): { readonly line: 
     creditReasons: reader.creditReasons(),
     spotsAdvanced: reader.number('spots_advanced') ?? 0,
     removedAt,
-    removedPriority,
+    removedPriority: removedAt && removedPriority,
     uuid: reader.uuid(),
-    metadata: reader.metadata(),
+    metadata: reader.metadata(kept),
     answers: reader.answers(),
   };
-  return { line, faults: reader.faults };
+  return { line, faults: reader.faults, ignored: reader.ignored };
 }
 
 type FindFault = ReturnType<typeof textFault>;
@@ -206,19 +185,34 @@ const answerTextFault = textFault({ maxLength: ANSWER_LENGTH_MAX });
 const UUID = new RegExp(UUID_PATTERN);
 const JSON_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
 
-/** Reads cells, and collects their faults. */
+const NO_COLUMNS: ReadonlySet<Column> = new Set();
+
+/** Reads cells, and collects their faults. A value with a fault is null. */
 class CellReader {
   readonly faults: FieldFault[] = [];
+  readonly ignored = new Map<Column, FieldFault>();
 
-  constructor(private readonly cells: Cells) {}
+  constructor(
+    private readonly cells: Cells,
+    private readonly guessed = NO_COLUMNS,
+  ) {}
 
-  get hasFault(): boolean {
-    return this.faults.length > 0;
+  /** `source` is the column whose value is wrong. */
+  addFault(column: Column, rule: Rule, message: string, source = column): null {
+    return this.addFaults(column, { field: column, rule, message }, source);
   }
 
-  addFault(column: Column, rule: Rule, message: string): null {
-    this.faults.push({ field: column, rule, message });
-    return null;
+  /** Values that are left out become faults if nothing else says how to reach the person. */
+  contact(region: string | null): Pick<Line, 'email' | 'phone' | 'keys'> {
+    const email = this.text('email', emailFault);
+    const phone = this.text('phone', phoneFault);
+    const keys = contactKeys({ email, phone }, region);
+    for (const fault of contactFaults({ email, phone }, keys, region)) this.addFaults(fault.field as Column, fault);
+    if (keys.emailKey === null && keys.phoneKey === null) {
+      this.faults.push(...this.ignored.values());
+      if (this.faults.length === 0) this.addFault('email', 'required', 'is required unless a phone is given');
+    }
+    return { email: keys.emailKey && email, phone: keys.phoneKey && phone, keys };
   }
 
   text(column: Column, faultOf: FindFault): string | null {
@@ -244,7 +238,8 @@ class CellReader {
     const cell = this.cell(column).trim();
     if (cell === '') return null;
     return (
-      parseTime(cell) ?? this.addFault(column, 'format', 'must be a time such as 2026-11-21T09:30:00Z, from 1970 on')
+      parseTime(cell) ??
+      this.addFault(column, 'format', 'must be a time such as 2026-11-21 or 2026-11-21T09:30:00Z, from 1970 on')
     );
   }
 
@@ -276,7 +271,7 @@ class CellReader {
     const known = CREDIT_REASONS.filter((reason) => reasons.includes(reason));
     if (known.length < new Set(reasons.filter(Boolean)).size)
       this.addFault('credit_reasons', 'one_of', `must hold only ${CREDIT_REASONS.join(', ')}`);
-    return known;
+    return this.ignored.has('credit_reasons') ? [] : known;
   }
 
   uuid(): string | null {
@@ -285,11 +280,18 @@ class CellReader {
     return UUID.test(cell) ? cell.toLowerCase() : this.addFault('uuid', 'format', 'must be a UUID');
   }
 
-  metadata(): JsonObject | null {
+  /** The object of the column, with the kept values. */
+  metadata(kept: Readonly<Record<string, string>> = {}): JsonObject | null {
     const value = this.json('metadata');
-    if (value === undefined) return null;
-    const found = metadataFault()(value);
-    return found ? this.addFaults('metadata', found) : (value as JsonObject);
+    const found = value === undefined ? null : metadataFault()(value);
+    if (found) this.addFaults('metadata', found);
+    const given = found || value === undefined ? null : (value as JsonObject);
+    const entries = Object.entries(kept).filter(([, cell]) => cell.trim() !== '');
+    if (entries.length === 0) return given;
+    const all = { ...given, ...Object.fromEntries(entries.map(([name, cell]) => [name, unmarked(cell)])) };
+    const fault = metadataFault()(all);
+    if (fault) this.faults.push(...[fault].flat().map((each) => ({ ...each, field: 'metadata' })));
+    return all;
   }
 
   /** From the column `answers`, which also has removed questions; if it is empty, from the columns of the pairs. */
@@ -298,16 +300,15 @@ class CellReader {
     if (value === undefined) return this.cell('answers').trim() === '' ? this.pairs() : [];
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (items.length > ANSWERS_MAX) this.addFault('answers', 'max_items', `must have at most ${ANSWERS_MAX} items`);
-    return items.slice(0, ANSWERS_MAX).map((item) => {
+    return items.slice(0, ANSWERS_MAX).flatMap((item): NamedAnswer[] => {
       const { question_value, answer_value = null, optional, soft_deleted } = (item ?? {}) as Record<string, unknown>;
       const found = shortTextFault(question_value) ?? answerFault(answer_value);
       if (found) this.addFaults('answers', found);
-      return {
-        question: String(question_value),
-        value: isBlank(answer_value) ? null : (answer_value as NamedAnswer['value']),
-        optional: optional !== false,
-        removed: soft_deleted === true,
-      };
+      if (found) return [];
+      const value = isBlank(answer_value) ? null : (answer_value as NamedAnswer['value']);
+      return [
+        { question: question_value as string, value, optional: optional !== false, removed: soft_deleted === true },
+      ];
     });
   }
 
@@ -317,12 +318,12 @@ class CellReader {
       const question = this.text(`question_${number}`, shortTextFault);
       const cell = this.cell(`answer_${number}`);
       if (question === null && cell !== '' && !this.cell(`question_${number}`))
-        this.addFault(`question_${number}`, 'required', `is required with answer_${number}`);
+        this.addFault(`question_${number}`, 'required', `is required with answer_${number}`, `answer_${number}`);
       if (question === null) return [];
       const value = listOf(cell) ?? cell;
       const found = answerFault(value);
       if (found) this.addFaults(`answer_${number}`, found);
-      return [{ question, value: isBlank(value) ? null : value, optional: true, removed: false }];
+      return [{ question, value: found || isBlank(value) ? null : value, optional: true, removed: false }];
     });
   }
 
@@ -347,14 +348,21 @@ class CellReader {
   }
 
   private cell(column: Column): string {
-    const cell = this.cells[column] ?? '';
-    return MARKED_FORMULA.test(cell) ? cell.slice(1) : cell;
+    return unmarked(this.cells[column] ?? '');
   }
 
-  private addFaults(column: Column, found: FieldFault | readonly FieldFault[]): null {
-    this.faults.push(...[found].flat().map((fault) => ({ ...fault, field: column })));
+  private addFaults(column: Column, found: FieldFault | readonly FieldFault[], source = column): null {
+    for (const fault of [found].flat()) {
+      if (this.guessed.has(source)) this.ignored.set(source, { ...fault, field: column });
+      else this.faults.push({ ...fault, field: column });
+    }
     return null;
   }
+}
+
+/** A cell without the mark of an export that it is no formula. */
+function unmarked(cell: string): string {
+  return MARKED_FORMULA.test(cell) ? cell.slice(1) : cell;
 }
 
 function isBlank(value: unknown): boolean {

@@ -7,7 +7,8 @@ import { Problem } from '../platform/problems/problem.js';
 import type { OnProgress } from '../queue/maintenance/auditor.js';
 import { QueueScanner, type Scan, type ScannedWaiter } from '../queue/read/queue.scanner.js';
 import type { WholeWaitlist } from '../queue/settings/waitlist.table.js';
-import { COLUMNS, toCell, valuesOf } from './columns.js';
+import { COLUMNS } from './column-names.js';
+import { toCell, valuesOf } from './columns.js';
 import { Spool } from './spool.js';
 import { asSpaceProblem, TransferFiles } from './transfer-files.js';
 

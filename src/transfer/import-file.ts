@@ -1,14 +1,30 @@
 import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { type CsvError, type Options, parse } from 'csv-parse';
 import { parse as parseSync } from 'csv-parse/sync';
 import { broken } from '../platform/contract/fields.js';
 import { type FieldFault, Problem } from '../platform/problems/problem.js';
-import { type Cells, type Column, COLUMNS } from './columns.js';
+import {
+  type Column,
+  type ColumnUse,
+  type Delimiter,
+  delimiterOf,
+  DELIMITERS,
+  type Mapping,
+  ownColumn,
+  usesOf,
+} from './column-names.js';
+import type { Cells } from './columns.js';
 
 export const COLUMNS_MAX = 200;
 export const COLUMN_LENGTH_MAX = 100;
+/** Of the line of column names, counted from the start of the file. */
+export const HEADER_BYTES_MAX = 64 * 1024;
+/** In an error. */
+const NAMES_SHOWN = 10;
+const NAME_LENGTH_SHOWN = 30;
 /** Parsed at once. The parser takes 20 microseconds for a line with a wrong number of cells, which can be two bytes. */
 const PIECE_BYTES = 1024;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
@@ -21,11 +37,11 @@ const OPTIONS: Options = {
   record_delimiter: ['\r\n', '\n', '\r'],
 };
 
-/** The columns of a file. */
+/** The first line of a file. */
 export interface Header {
-  /** By position; null for an unknown one. */
-  readonly columns: readonly (Column | null)[];
-  readonly ignored: readonly string[];
+  readonly delimiter: Delimiter;
+  /** By position. */
+  readonly uses: readonly ColumnUse[];
 }
 
 /** A line of the file as cells, or its fault. */
@@ -33,17 +49,42 @@ export interface FileLine {
   /** Counted from 1, the header. For a line with line breaks in its cells, the number of its last line. */
   readonly number: number;
   readonly cells: Cells;
+  /** Values that go into the metadata, by the names of their columns. */
+  readonly kept?: Readonly<Record<string, string>>;
   readonly fault: FieldFault | null;
 }
 
 /** Reads the header from the start of a file. @throws Problem `INVALID_CSV` */
-export function readHeader(start: Buffer): Header {
+export function readHeader(start: Buffer, mapping: Mapping): Header {
+  requireText(start);
+  const text = withoutMark(start);
+  const delimiter = delimiterOf(text.subarray(0, HEADER_BYTES_MAX).toString('latin1'));
   try {
-    const [names = []] = parseSync(withoutMark(start), { ...OPTIONS, to: 1 });
-    return headerOf(names);
+    const [names = []] = parseSync(text, { ...OPTIONS, delimiter, to: 1 });
+    return headerOf(names, delimiter, mapping);
   } catch (error) {
     throw isCsvError(error) ? unreadable(error) : error;
   }
+}
+
+/**
+ * Identifies a file and its reading: a line has another place where its columns are read otherwise. It is the hash of
+ * the file alone where commas and the columns' own names decide, as in all runs before there was another reading.
+ */
+export function identityOf(fileHash: string, { delimiter, uses }: Header): string {
+  const isPlain = uses.every(
+    ({ header, column, isGuess, isKept }) => !isGuess && !isKept && column === ownColumn(header),
+  );
+  if (delimiter === ',' && isPlain) return fileHash;
+  const reading = uses.map(({ header, column, isGuess, isKept }) => [header, column, isGuess, isKept]);
+  return createHash('sha256')
+    .update(JSON.stringify([fileHash, delimiter, reading]))
+    .digest('hex');
+}
+
+/** The columns whose values are left out if they do not fit. A line without its number has no place. */
+export function guessedOf({ uses }: Header): ReadonlySet<Column> {
+  return new Set(uses.flatMap(({ column, isGuess }) => (isGuess && column && column !== 'join_order' ? [column] : [])));
 }
 
 /** The lines of a file after its header. @throws Problem `INVALID_CSV` */
@@ -51,7 +92,7 @@ export async function* readLines(file: FileHandle, header: Header): AsyncGenerat
   const start = Buffer.alloc(BYTE_ORDER_MARK.length);
   await file.read(start, 0, start.length, 0);
   const bytes = file.createReadStream({ start: start.equals(BYTE_ORDER_MARK) ? start.length : 0, autoClose: false });
-  const parser = parse({ ...OPTIONS, info: true, from: 2 });
+  const parser = parse({ ...OPTIONS, delimiter: header.delimiter, info: true, from: 2 });
   pipeline(bytes, inPieces, parser, () => undefined);
   try {
     for await (const record of parser) {
@@ -74,43 +115,77 @@ function withoutMark(start: Buffer): Buffer {
     : start;
 }
 
-function headerOf(cells: readonly string[]): Header {
-  const names = cells.map((cell) => decoded(cell)?.trim());
-  // The position follows from the other columns.
-  const imported = COLUMNS.filter((column) => column !== 'position');
-  const columns = names.map((name) => imported.find((column) => column === name?.toLowerCase()) ?? null);
-  const faults: FieldFault[] = [];
-  if (names.includes(undefined)) throw invalid([broken('format', 'must be CSV in UTF-8', 'body')]);
-  if (names.length > COLUMNS_MAX) faults.push(broken('max_items', `must have at most ${COLUMNS_MAX} columns`, 'body'));
-  for (const column of new Set(columns)) {
-    if (column !== null && columns.indexOf(column) !== columns.lastIndexOf(column))
-      faults.push(broken('unique', 'must be a column only once', column));
-  }
-  if (!names.some(Boolean)) faults.push(broken('format', 'must begin with a line of column names', 'body'));
-  else if (!columns.includes('email') && !columns.includes('phone'))
-    faults.push(broken('required', 'must be a column of the file unless phone is one', 'email'));
-  if (faults.length > 0) throw invalid(faults);
-  return {
-    columns,
-    ignored: names
-      .filter((name, index): name is string => Boolean(name) && columns[index] === null)
-      .map((name) => name.slice(0, COLUMN_LENGTH_MAX).toWellFormed()),
-  };
+/** @throws Problem `INVALID_CSV` for what spreadsheets save besides CSV in UTF-8 */
+function requireText(start: Buffer): void {
+  const [first, second] = start;
+  const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  if (hasMark || first === 0 || second === 0) throw notUtf8('UTF-16');
+  const end = start.indexOf('\n');
+  if (start.subarray(0, end < 0 ? start.length : end).includes(0)) throw notUtf8('a binary file');
 }
 
-function lineOf(number: number, given: readonly string[], { columns }: Header): FileLine {
-  if (given.length !== columns.length) {
-    const message = `must have ${columns.length} cells, as the header has, not ${given.length}`;
+function headerOf(cells: readonly string[], delimiter: Delimiter, mapping: Mapping): Header {
+  const decodedNames = cells.map((cell) => decoded(cell)?.trim());
+  const names = decodedNames.filter((name) => name !== undefined);
+  if (names.length < decodedNames.length) throw notUtf8('Latin-1 (Windows-1252)');
+  if (names.length > COLUMNS_MAX)
+    throw invalid([broken('max_items', `must have at most ${COLUMNS_MAX} columns`, 'body')]);
+  if (!names.some(Boolean)) throw invalid([broken('format', 'must begin with a line of column names', 'body')]);
+  const uses = usesOf(names, mapping);
+  const faults = [mappingFault(mapping, names) ?? []].flat();
+  const read = uses.flatMap(({ column, isKept }) => (column === null || isKept ? [] : [column]));
+  for (const column of new Set(read)) {
+    if (read.indexOf(column) !== read.lastIndexOf(column))
+      faults.push(broken('unique', 'must be a column only once', column));
+  }
+  if (!read.includes('email') && !read.includes('phone')) {
+    const rule = 'must be a column of the file unless phone is one';
+    faults.push(
+      broken('required', `${rule}; the first line, read with ${DELIMITERS[delimiter]}, ${named(names)}`, 'email'),
+    );
+  }
+  if (faults.length > 0) throw invalid(faults);
+  return { delimiter, uses };
+}
+
+function mappingFault(mapping: Mapping, names: readonly string[]): FieldFault | null {
+  for (const [name, column] of Object.entries(mapping)) {
+    const amount = names.filter((other) => other === name).length;
+    const shown = JSON.stringify(name.slice(0, NAME_LENGTH_SHOWN));
+    if (amount === 0) return broken('known', `must name columns of the file; ${shown} is none`, 'columns');
+    if (amount > 1 && column !== null)
+      return broken('unique', `must name columns that the file has once; it has ${shown} ${amount} times`, 'columns');
+  }
+  return null;
+}
+
+/** The first names, as the end of a sentence. */
+function named(names: readonly string[]): string {
+  const shown = names
+    .slice(0, NAMES_SHOWN)
+    .map((name) => JSON.stringify(name.slice(0, NAME_LENGTH_SHOWN).toWellFormed()));
+  const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : '';
+  return `names ${shown.join(', ')}${more}`;
+}
+
+function lineOf(number: number, given: readonly string[], { uses }: Header): FileLine {
+  if (given.length !== uses.length) {
+    const message = `must have ${uses.length} cells, as the header has, not ${given.length}`;
     return { number, cells: {}, fault: broken('format', message, 'line') };
   }
   const cells: Partial<Record<Column, string>> = {};
+  let kept: [string, string][] | undefined;
   for (const [index, cell] of given.entries()) {
     const text = decoded(cell);
-    const column = columns[index];
-    if (text === undefined) return { number, cells: {}, fault: broken('format', 'must be UTF-8', column ?? 'line') };
-    if (column) cells[column] = text;
+    const use = uses[index];
+    if (text === undefined) {
+      const message = 'must be UTF-8, not Latin-1: save the file as "CSV UTF-8"';
+      return { number, cells: {}, fault: broken('format', message, use?.column ?? 'line') };
+    }
+    if (use?.isKept) (kept ??= []).push([use.header, text]);
+    else if (use?.column) cells[use.column] = text;
   }
-  return { number, cells, fault: null };
+  return { number, cells, ...(kept && { kept: Object.fromEntries(kept) }), fault: null };
 }
 
 /** Undefined for text that is no UTF-8. */
@@ -127,6 +202,10 @@ function isCsvError(error: unknown): error is CsvError & { readonly lines: numbe
 
 function unreadable({ lines }: CsvError & { readonly lines: number }): Problem {
   return invalid([broken('format', `must be CSV: the quotes in line ${lines} are wrong`, 'body')]);
+}
+
+function notUtf8(what: string): Problem {
+  return invalid([broken('format', `must be CSV in UTF-8, not ${what}: save it as "CSV UTF-8"`, 'body')]);
 }
 
 /** A file that is refused as a whole. */

@@ -44,7 +44,7 @@ export class ImportController {
   @ApiOperation({
     summary: 'Import people',
     description:
-      'Adds the people of a CSV file behind those who are in the queue already, in the order of `join_order` or of `created_at`.\n\nThe first line names the columns: `email` or `phone`, and any of `first_name`, `last_name`, `created_at`, `join_order`, `referral_token`, `referred_by`, `amount_referred`, `spots_advanced`, `registered_email`, `credit`, `credit_reasons`, `removed_date`, `removed_priority`, `verified`, `uuid`, `metadata`, `question_1` to `question_3` with `answer_1` to `answer_3`, and `answers`. Others are ignored. A token stays as it is unless another record has it. Lines with a fault are rejected and reported; people whom the waitlist has already are skipped.\n\nThe response comes when all is done. With `Accept: application/x-ndjson` it begins at once: a line of progress each second, then the report or a problem. Once the file has arrived, the import goes on even if the connection ends. An import that was interrupted is completed by another one of the same file, which repeats nothing. A dry run ends with its connection.\n\nA file has at most 20 million lines, and a line at most 2 MiB and 800 cells. After 1,000,000 rejected lines the import ends, and the last of its `errors` says so. An account has one import under way at a time on each instance. A client that sends less than 64 KiB in 30 seconds, or after the first minute less than 16 KiB a second on average, is disconnected.',
+      'Adds the people of a CSV file behind those who are in the queue already, in the order of `join_order` or of `created_at`.\n\nThe first line names the columns: `email` or `phone`, and any of `first_name`, `last_name`, `created_at`, `join_order`, `referral_token`, `referred_by`, `amount_referred`, `spots_advanced`, `registered_email`, `credit`, `credit_reasons`, `removed_date`, `removed_priority`, `verified`, `uuid`, `metadata`, `question_1` to `question_3` with `answer_1` to `answer_3`, and `answers`. It also tells whether commas, semicolons or tabs separate the cells.\n\nNames as spreadsheets have them are read too: without regard to case, spaces, `_` and `-` (`First Name`, `Referred By`), and as `mail`, `email address`, `given name`, `surname`, `family name`, `name`, `phone number`, `mobile`, `signup date`, `signed up`, `referral code` and `referred_by_signup_token`. A column with its own name comes first. In a column that was found by another name, a value that does not fit is left out and counted, and its line stays. Columns that are left over are ignored, unless `columns` says otherwise. The report has what became of each.\n\nTimes are ISO 8601, `YYYY-MM-DD`, `YYYY-MM-DD HH:MM` or `YYYY-MM-DD_HH-MM-SS`, in UTC unless they have an offset. A token stays as it is unless another record has it. Lines with a fault are rejected and reported; people whom the waitlist has already are skipped.\n\nThe response comes when all is done. With `Accept: application/x-ndjson` it begins at once: a line of progress each second, then the report or a problem. Once the file has arrived, the import goes on even if the connection ends. An import that was interrupted is completed by another one of the same file with the same `columns`, which repeats nothing. With other `columns`, it is another import: people whom the waitlist has are skipped, and nothing about them changes. A dry run ends with its connection.\n\nA file has at most 20 million lines, and a line at most 2 MiB and 800 cells. After 1,000,000 rejected lines the import ends, and the last of its `errors` says so. An account has one import under way at a time on each instance. A client that sends less than 64 KiB in 30 seconds, or after the first minute less than 16 KiB a second on average, is disconnected.',
   })
   @ApiConsumes('text/csv')
   @ApiBody({ required: true, schema: { type: 'string', format: 'binary' } })
@@ -66,7 +66,7 @@ export class ImportController {
   async importWaiters(
     @CurrentCaller() { account }: Caller,
     @IdParam('waitlist_id', 1) id: number,
-    @Query() { dry_run: isDryRun }: ImportDto,
+    @Query() { dry_run: isDryRun, columns }: ImportDto,
     @Write() write: OwnerWrite,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -74,7 +74,7 @@ export class ImportController {
     const ended = endOf(request.raw, reply.raw);
     await this.waitlists.get(account.id, id);
     const body = (request.body ?? Readable.from([])) as Readable;
-    const underWay = await this.imports.receive(body, { waitlistId: id, isDryRun, write, ended });
+    const underWay = await this.imports.receive(body, { waitlistId: id, isDryRun, columns, write, ended });
     if (!request.headers.accept?.includes(PROGRESS_TYPE)) return ImportReportDto.from(await underWay.report);
     void reply.type(PROGRESS_TYPE);
     return Readable.from(progressLines(underWay, request), { objectMode: false });

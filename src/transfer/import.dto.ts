@@ -1,16 +1,28 @@
 import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import { Flag } from '../platform/contract/fields.js';
+import { AnyText, Flag } from '../platform/contract/fields.js';
 import { COUNT_SCHEMA, openEnum } from '../platform/contract/formats.js';
 import type { LatestRun } from '../queue/import/importer.js';
 import type { ImportReport } from '../queue/import/import-run.entity.js';
+import { IMPORTED } from './column-names.js';
 import { COLUMN_LENGTH_MAX, COLUMNS_MAX } from './import-file.js';
 import { ERRORS_MAX } from './import.service.js';
+import { MAPPING_LENGTH_MAX } from './mapping.js';
 
 const STATES = ['running', 'done', 'failed'] as const;
 
 export class ImportDto {
   @Flag({ default: false, lenient: true, description: 'Only reports what an import would do.' })
   dry_run: boolean = false;
+
+  /** It has no example, because `/docs` would prefill it. */
+  @AnyText({
+    optional: true,
+    maxLength: MAPPING_LENGTH_MAX,
+    format: 'column-mapping',
+    description:
+      'A JSON object that says what columns of the file are read as, by their names in its first line, such as `{"Adresse": "email", "Notes": "metadata", "Phone": null}`: the name of a column that an import knows, `null` to leave one out, or `metadata` to keep its values in the metadata under its name. It wins over what the names say. A line with a value that does not fit is rejected, as in a column with its own name. Two names for one column are refused, but for `metadata`.',
+  })
+  columns?: string;
 }
 
 /** A fault of a line, which was rejected for it. */
@@ -27,6 +39,32 @@ export class ImportErrorDto {
     example: 'must be an email address',
   })
   message!: string;
+}
+
+/** What became of a column of the file. */
+export class ImportColumnDto {
+  @ApiProperty({
+    maxLength: COLUMN_LENGTH_MAX,
+    description: 'Its name in the file, cut to the greatest length.',
+    example: 'First Name',
+  })
+  header!: string;
+
+  @ApiProperty({
+    ...openEnum(IMPORTED),
+    type: 'string',
+    nullable: true,
+    description: 'What it was read as; null if it was ignored.',
+    example: 'first_name',
+  })
+  column!: string | null;
+
+  @ApiProperty({
+    ...COUNT_SCHEMA,
+    description: 'Values that were left out, because they do not fit the column that its name was taken for.',
+    example: 0,
+  })
+  ignored_values!: number;
 }
 
 export class ImportReportDto {
@@ -53,6 +91,20 @@ export class ImportReportDto {
   unresolved_referrals!: number;
 
   @ApiProperty({
+    ...COUNT_SCHEMA,
+    description: 'The sum of `ignored_values` of the columns. The lines of these values were imported without them.',
+    example: 0,
+  })
+  ignored_values!: number;
+
+  @ApiProperty({
+    type: [ImportColumnDto],
+    maxItems: COLUMNS_MAX,
+    description: 'What became of each column, in the order of the file. Empty in the report of an earlier version.',
+  })
+  columns!: ImportColumnDto[];
+
+  @ApiProperty({
     type: [String],
     maxItems: COLUMNS_MAX,
     items: { type: 'string', maxLength: COLUMN_LENGTH_MAX },
@@ -74,6 +126,8 @@ export class ImportReportDto {
       skipped: report.skipped,
       rejected: report.rejected,
       unresolved_referrals: report.unresolved_referrals,
+      ignored_values: report.ignored_values ?? 0,
+      columns: (report.columns ?? []).map(({ header, column, ignored_values }) => ({ header, column, ignored_values })),
       ignored_columns: [...report.ignored_columns],
       errors: report.errors.map(({ line, field, message }) => ({ line, field, message })),
     };

@@ -12,8 +12,10 @@ import { ImportQuestions } from '../queue/import/import-questions.js';
 import type { ImportReport } from '../queue/import/import-run.entity.js';
 import { QueueReader } from '../queue/read/queue.reader.js';
 import { type Line, readLine } from './columns.js';
-import { type Header, readHeader, readLines } from './import-file.js';
+import type { Column, Mapping } from './column-names.js';
+import { COLUMN_LENGTH_MAX, guessedOf, type Header, identityOf, readHeader, readLines } from './import-file.js';
 import { LineCounter } from './line-counter.js';
+import { readMapping } from './mapping.js';
 import { Staging } from './staging.js';
 import { asSpaceProblem, TransferFiles } from './transfer-files.js';
 
@@ -31,6 +33,8 @@ export interface ImportOptions {
   readonly waitlistId: number;
   /** Only reports what an import would do. */
   readonly isDryRun: boolean;
+  /** What columns are read as, in JSON. */
+  readonly columns?: string | undefined;
   readonly write: OwnerWrite;
   /** Aborted if the client leaves. Only a dry run ends then, because nobody reads its report. */
   readonly ended?: AbortSignal;
@@ -53,7 +57,8 @@ export interface ImportUnderWay {
 
 /** A file that has been read once, to check it before its lines are parsed. */
 interface SurveyedFile {
-  readonly hash: string;
+  /** Of its content and its reading. */
+  readonly identity: string;
   readonly header: Header;
   readonly lines: number;
 }
@@ -63,6 +68,8 @@ interface StagedFile {
   readonly questions: ImportQuestions;
   readonly rejected: number;
   readonly errors: ImportReport['errors'];
+  /** How many values were left out, by their columns. */
+  readonly ignored: ReadonlyMap<Column, number>;
 }
 
 /** Imports CSV files into waitlists. */
@@ -90,6 +97,7 @@ export class ImportService implements BeforeApplicationShutdown {
    * @throws Problem `INVALID_CSV`, `IMPORT_RUNNING`, `TRANSFERS_BUSY`, `OVERLOADED` if the disk is full
    */
   async receive(body: Readable, options: ImportOptions): Promise<ImportUnderWay> {
+    const mapping = readMapping(options.columns);
     const progress: ImportProgress = { phase: 'receiving', done: 0, total: null };
     // First, because the account of a running import is busy too, and this is the better answer.
     if (!options.isDryRun) await this.importer.requireIdle(options.waitlistId);
@@ -103,7 +111,7 @@ export class ImportService implements BeforeApplicationShutdown {
           await file.appendFile(chunk);
           progress.done += chunk.length;
         };
-        const surveyed = await survey(body, onChunk, () => accept?.());
+        const surveyed = await survey(body, mapping, onChunk, () => accept?.());
         return await this.run(file, surveyed, options, progress);
       } finally {
         await file.close();
@@ -118,15 +126,16 @@ export class ImportService implements BeforeApplicationShutdown {
   /** Imports a file on disk, on behalf of the owner. @throws Problem as {@link receive} does */
   async importFile(
     path: string,
-    { waitlistId, isDryRun }: Omit<ImportOptions, 'write'>,
+    { waitlistId, isDryRun, columns }: Omit<ImportOptions, 'write'>,
     onProgress: (progress: Readonly<ImportProgress>) => void,
   ): Promise<ImportReport> {
+    const mapping = readMapping(columns);
     const { accountId } = await this.reader.getWaitlist(waitlistId);
     const options = { waitlistId, isDryRun, write: operatorWrite(accountId) };
     return this.withinLimit(accountId, async () => {
       const file = await open(path);
       try {
-        const surveyed = await survey(file.createReadStream({ autoClose: false, start: 0 }));
+        const surveyed = await survey(file.createReadStream({ autoClose: false, start: 0 }), mapping);
         // An estimate: a cell can have line breaks.
         const progress: ImportProgress = { phase: 'reading', done: 0, total: surveyed.lines };
         return await this.run(file, surveyed, options, progress, onProgress);
@@ -157,17 +166,17 @@ export class ImportService implements BeforeApplicationShutdown {
 
   private async run(
     file: FileHandle,
-    { hash, header }: SurveyedFile,
+    { identity, header }: SurveyedFile,
     options: ImportOptions,
     progress: ImportProgress,
     onProgress: (progress: ImportProgress) => void = () => undefined,
   ): Promise<ImportReport> {
     const { waitlistId, isDryRun } = options;
     if (isDryRun) {
-      const run = await this.importer.beginDryRun(waitlistId, hash);
+      const run = await this.importer.beginDryRun(waitlistId, identity);
       return this.carryOut(file, header, run, options, progress, onProgress);
     }
-    const run = await this.importer.begin(waitlistId, hash);
+    const run = await this.importer.begin(waitlistId, identity);
     const stopBeating = this.importer.keepAlive(run);
     let report: ImportReport | undefined;
     try {
@@ -192,14 +201,14 @@ export class ImportService implements BeforeApplicationShutdown {
     onProgress: (progress: ImportProgress) => void,
   ): Promise<ImportReport> {
     const { isDryRun, write } = options;
-    const isNumbered = header.columns.includes('join_order');
+    const isNumbered = header.uses.some(({ column }) => column === 'join_order');
     const staging = await this.files.openNew((path) => new Staging(path, isNumbered));
     try {
-      const { questions, rejected, errors } = await this.stageLines(file, header, staging, begun, options, (lines) => {
+      const staged = await this.stageLines(file, header, staging, begun, options, (lines) => {
         Object.assign(progress, { phase: 'reading', done: lines });
         onProgress(progress);
       });
-      const rules = { region: begun.rules.region, ...questions.all };
+      const rules = { region: begun.rules.region, ...staged.questions.all };
       const run = isDryRun
         ? { ...begun, rules }
         : await this.importer.reserve(begun, rules, staging.numbersNeeded, write);
@@ -210,7 +219,7 @@ export class ImportService implements BeforeApplicationShutdown {
         progress.done += lines;
         onProgress(progress);
       });
-      return { imported, skipped, rejected, unresolved_referrals: unresolved, ignored_columns: header.ignored, errors };
+      return reportOf(header, staged, { imported, skipped, unresolved });
     } finally {
       staging.close();
     }
@@ -226,15 +235,19 @@ export class ImportService implements BeforeApplicationShutdown {
     onLines: (lines: number) => void,
   ): Promise<StagedFile> {
     const questions = new ImportQuestions(rules);
+    const guessed = guessedOf(header);
     const errors: { line: number; field: string; message: string }[] = [];
+    const ignored = new Map<Column, number>();
     let rejected = 0;
     let lines = 0;
     let since = performance.now();
-    for await (const { number, cells, fault } of readLines(file, header)) {
-      const { line, faults } = fault ? { line: null, faults: [fault] } : readLine(cells, rules.region);
-      if (line && faults.length === 0)
-        faults.push(...stage(staging, questions, line, createdAt, 'join_order' in cells));
+    for await (const { number, cells, kept, fault } of readLines(file, header)) {
+      const read = fault ? null : readLine(cells, rules.region, { kept, guessed });
+      const faults = [...(fault ? [fault] : []), ...(read?.faults ?? [])];
+      if (read && faults.length === 0)
+        faults.push(...stage(staging, questions, read.line, createdAt, 'join_order' in cells));
       if (faults.length > 0) rejected += 1;
+      else for (const column of read?.ignored.keys() ?? []) ignored.set(column, (ignored.get(column) ?? 0) + 1);
       for (const { field, message } of faults)
         if (errors.length < ERRORS_MAX) errors.push({ line: number, field, message });
       if (rejected === REJECTED_MAX) {
@@ -249,7 +262,7 @@ export class ImportService implements BeforeApplicationShutdown {
       await setImmediate();
       since = performance.now();
     }
-    return { questions, rejected, errors };
+    return { questions, rejected, errors, ignored };
   }
 
   /** Writes the staged lines chunk by chunk, or only previews them, and adds the outcomes up. */
@@ -281,6 +294,28 @@ export class ImportService implements BeforeApplicationShutdown {
     if (this.isStopped || this.lifecycle.isStopping) throw new Problem('SHUTTING_DOWN');
     if (isDryRun && ended?.aborted) throw new Problem('MALFORMED_REQUEST');
   }
+}
+
+function reportOf(
+  { uses }: Header,
+  { rejected, errors, ignored }: StagedFile,
+  { imported, skipped, unresolved }: Omit<ChunkOutcome, 'renamings'>,
+): ImportReport {
+  const columns = uses.map(({ header, column, isKept }) => ({
+    header: header.slice(0, COLUMN_LENGTH_MAX).toWellFormed(),
+    column,
+    ignored_values: (!isKept && column && ignored.get(column)) || 0,
+  }));
+  return {
+    imported,
+    skipped,
+    rejected,
+    unresolved_referrals: unresolved,
+    ignored_values: columns.reduce((sum, { ignored_values: amount }) => sum + amount, 0),
+    columns,
+    ignored_columns: columns.flatMap(({ header, column }) => (column === null && header !== '' ? [header] : [])),
+    errors,
+  };
 }
 
 /** Stages a sound line, and adds its questions. Returns the faults that other lines or the waitlist cause. */
@@ -331,24 +366,29 @@ function stage(
  */
 async function survey(
   file: AsyncIterable<Buffer>,
+  mapping: Mapping,
   onChunk: (chunk: Buffer) => Promise<void> = async () => undefined,
   onHeader: () => void = () => undefined,
 ): Promise<SurveyedFile> {
   const hash = createHash('sha256');
-  const counter = new LineCounter();
+  let counter = new LineCounter(null);
   const start: Buffer[] = [];
   let header: Header | undefined;
   const accept = () => {
-    header = readHeader(Buffer.concat(start));
+    const begin = Buffer.concat(start);
+    const accepted = readHeader(begin, mapping);
+    counter = new LineCounter(accepted.delimiter);
+    counter.add(begin);
     onHeader();
-    return header;
+    return accepted;
   };
   for await (const chunk of file) {
     hash.update(chunk);
     counter.add(chunk);
     if (!header) start.push(chunk);
-    if (!header && counter.hasHeader) accept();
+    if (!header && counter.hasHeader) header = accept();
     await onChunk(chunk);
   }
-  return { hash: hash.digest('hex'), header: header ?? accept(), lines: counter.lines };
+  header ??= accept();
+  return { identity: identityOf(hash.digest('hex'), header), header, lines: counter.lines };
 }

@@ -9,7 +9,7 @@ const CELLS_MAX = 800;
 const MEBIBYTE = 1024 * 1024;
 
 /** The fault of a file that comes in these chunks, as `field rule: message`; null if it has none. */
-function faultOf(chunks: readonly (string | Buffer)[], counter = new LineCounter()): string | null {
+function faultOf(chunks: readonly (string | Buffer)[], counter = new LineCounter(',')): string | null {
   try {
     for (const chunk of chunks) counter.add(Buffer.from(chunk as string));
     return null;
@@ -81,7 +81,7 @@ describe('the lines of a file', () => {
 
   it('begin with a header of at most 64 KiB, empty lines before it included', () => {
     const long = 'body max_bytes: must begin with column names of at most 65536 bytes';
-    const counter = new LineCounter();
+    const counter = new LineCounter(',');
 
     expect(faultOf(['\n\n"first\nname",ema', 'il'], counter)).toBeNull();
     expect(counter.hasHeader).toBe(false);

@@ -1,10 +1,9 @@
 import { broken } from '../platform/contract/fields.js';
 import type { Problem } from '../platform/problems/problem.js';
 import type { Rule } from '../platform/problems/rule.js';
-import { COLUMNS_MAX, invalid } from './import-file.js';
+import type { Delimiter } from './column-names.js';
+import { COLUMNS_MAX, HEADER_BYTES_MAX, invalid } from './import-file.js';
 
-/** Of the line of column names, counted from the start of the file. */
-const HEADER_BYTES_MAX = 64 * 1024;
 /** All cells of a line. An export writes the answers of the largest signup, 256 KiB, twice, with doubled quotes. */
 const LINE_BYTES_MAX = 2 * 1024 * 1024;
 const CELLS_MAX = 4 * COLUMNS_MAX;
@@ -30,11 +29,12 @@ export class LineCounter {
   private cells = 1;
   private bytes = 0;
 
-  constructor(private readonly delimiter = ',') {}
+  /** Without a delimiter, it counts no cells. The header tells the delimiter. */
+  constructor(private readonly delimiter: Delimiter | null) {}
 
   /** Counts the next bytes of the file. @throws Problem `INVALID_CSV` */
   add(chunk: Buffer): void {
-    const delimiter = this.delimiter.charCodeAt(0);
+    const delimiter = this.delimiter?.charCodeAt(0);
     // An index: to iterate over a buffer takes several times as long.
     for (let index = 0; index < chunk.length; index += 1) {
       const byte = chunk[index];

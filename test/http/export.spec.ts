@@ -10,7 +10,7 @@ import { parse } from 'csv-parse/sync';
 import { Database } from '../../src/platform/database/database.js';
 import { SERVER_BOUNDS, type ServerBounds } from '../../src/platform/limits/server-bounds.js';
 import { QueueSeeder } from '../../src/queue/maintenance/seeder.js';
-import { COLUMNS } from '../../src/transfer/columns.js';
+import { COLUMNS } from '../../src/transfer/column-names.js';
 import { callAt } from '../support/api.js';
 import { openFilesIn } from '../support/open-files.js';
 import { type Service, startService } from '../support/service.js';

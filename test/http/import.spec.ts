@@ -81,6 +81,8 @@ describe('an import', () => {
     skipped: 0,
     rejected: 0,
     unresolved_referrals: 0,
+    ignored_values: 0,
+    columns: expect.any(Array),
     ignored_columns: [],
     errors: [],
   };
@@ -109,6 +111,119 @@ describe('an import', () => {
           priority: 0,
         },
       ]);
+    });
+  });
+
+  describe('of a spreadsheet', () => {
+    const FILE = [
+      '\uFEFFE-Mail;First Name;Signup Date;Referral Code;Referred By;Notes;Name, as spoken',
+      'ada@example.com;Ada;2026-03-02;ada_code;;"VIP; early";x',
+      'bob@example.com;Bob;2026-03-01 09:30;;ada_code;;',
+      'eve@example.com;Eve;3/1/2026;;Ada Lovelace;;',
+      'nobody;Nobody;never;;;;',
+    ].join('\r\n');
+    const columns = { Notes: 'metadata', 'Name, as spoken': null };
+    const mapped = { query: { columns: JSON.stringify(columns) } };
+
+    it('takes semicolons, other names and dates, and leaves out values that do not fit', async () => {
+      const waitlist = await service.world.waitlist();
+
+      const dry = await send(waitlist, FILE, { query: { dry_run: true } });
+      const { body } = await send(waitlist, FILE);
+
+      expect(body).toEqual({
+        ...EMPTY_REPORT,
+        imported: 3,
+        rejected: 1,
+        ignored_values: 2,
+        columns: [
+          { header: 'E-Mail', column: 'email', ignored_values: 0 },
+          { header: 'First Name', column: 'first_name', ignored_values: 0 },
+          { header: 'Signup Date', column: 'created_at', ignored_values: 1 },
+          { header: 'Referral Code', column: 'referral_token', ignored_values: 0 },
+          { header: 'Referred By', column: 'referred_by', ignored_values: 1 },
+          { header: 'Notes', column: null, ignored_values: 0 },
+          { header: 'Name, as spoken', column: null, ignored_values: 0 },
+        ],
+        ignored_columns: ['Notes', 'Name, as spoken'],
+        errors: [{ line: 5, field: 'email', message: 'must be an email address' }],
+      });
+      expect(dry.body).toEqual(body);
+      expect((await latest(waitlist)).body).toEqual({ state: 'done', report: body });
+      await requireSound(waitlist);
+      const people = await byEmail(waitlist);
+      expect(people.get('bob@example.com')).toMatchObject({
+        first_name: 'Bob',
+        created_at: '2026-03-01_09-30-00',
+        referred_by_waiter_token: 'ada_code',
+      });
+      expect(people.get('eve@example.com')).toMatchObject({ first_name: 'Eve', referral_bool: false });
+    });
+
+    it('takes tabs too', async () => {
+      const waitlist = await service.world.waitlist();
+
+      const { body } = await send(waitlist, 'Mail\tName\n"a@example.com"\tA; B, C\n');
+
+      expect(body).toMatchObject({ imported: 1 });
+      expect(await everybody(waitlist)).toMatchObject([{ email: 'a@example.com', first_name: 'A; B, C' }]);
+    });
+
+    it('keeps columns in the metadata under their names if `columns` says so', async () => {
+      const waitlist = await service.world.waitlist();
+
+      const { body } = await send(waitlist, FILE, mapped);
+
+      expect(body).toMatchObject({ imported: 3, ignored_columns: ['Name, as spoken'] });
+      expect(body.columns[5]).toEqual({ header: 'Notes', column: 'metadata', ignored_values: 0 });
+      const people = await byEmail(waitlist);
+      expect(people.get('ada@example.com')?.metadata).toEqual({ Notes: 'VIP; early' });
+      expect(people.get('bob@example.com')?.metadata).toBeNull();
+    });
+
+    it('rejects a line with a value that does not fit a column that `columns` names', async () => {
+      const query = { columns: JSON.stringify({ 'Signup Date': 'created_at' }) };
+
+      const { body } = await send(await service.world.waitlist(), FILE, { query });
+
+      expect(body).toMatchObject({ imported: 2, rejected: 2 });
+      expect(body.errors[0]).toMatchObject({ line: 4, field: 'created_at' });
+    });
+
+    it('is another import with other `columns`: nobody comes twice, and the same again repeats nothing', async () => {
+      const waitlist = await service.world.waitlist();
+      await send(waitlist, FILE);
+      const [ada] = (await everybody(waitlist)).filter(({ email }) => email === 'ada@example.com');
+      await correct(waitlist, ada!.uuid, { email: 'new@example.com' });
+
+      // Their numbers say that the file's people are there, whatever they are called now.
+      expect((await send(waitlist, FILE)).body).toMatchObject({ imported: 0, skipped: 3 });
+      expect((await send(waitlist, FILE, mapped)).body).toMatchObject({ imported: 1, skipped: 2 });
+      expect((await send(waitlist, FILE, mapped)).body).toMatchObject({ imported: 0, skipped: 3 });
+      await requireSound(waitlist);
+    });
+
+    it.each([
+      ['not JSON', '{', 'format'],
+      ['no object', '[]', 'type'],
+      ['__proto__', '{"__proto__": "email"}', 'format'],
+      ['an unknown column', '{"Notes": "position"}', 'one_of'],
+      ['two names for one column', '{"Notes": "phone", "Name": "phone"}', 'unique'],
+      ['a name that the file lacks', '{"notes": null}', 'known'],
+      ['a name that the file has twice', '{"x": "metadata"}', 'unique'],
+      ['more than 8,192 characters', `{"${'x'.repeat(8_192)}": null}`, 'max_length'],
+      [
+        'more than 200 names',
+        JSON.stringify(Object.fromEntries([...Array(201).keys()].map((n) => [n, null]))),
+        'max_items',
+      ],
+    ])('is refused with `columns` that are %s', async (_, given, rule) => {
+      const waitlist = await service.world.waitlist();
+
+      const { status, body } = await send(waitlist, 'email,x,x,Notes\n', { query: { columns: given } });
+
+      expect([status, body.errors]).toEqual([400, [expect.objectContaining({ field: 'columns', rule })]]);
+      expect((await latest(waitlist)).status).toBe(404);
     });
   });
 
@@ -655,7 +770,7 @@ describe('an import', () => {
         rejected: 3,
         errors: [
           { line: 3, field: 'line', message: 'must have 3 cells, as the header has, not 1' },
-          { line: 5, field: 'first_name', message: 'must be UTF-8' },
+          { line: 5, field: 'first_name', message: 'must be UTF-8, not Latin-1: save the file as "CSV UTF-8"' },
           { line: 7, field: 'email', message: 'must be an email address' },
           { line: 7, field: 'referred_by', message: 'must have 6 to 32 of 0-9, A-Z, a-z, _ and -' },
         ],
@@ -701,11 +816,31 @@ describe('an import', () => {
   });
 
   describe('of a file that is no CSV of people', () => {
+    it.each([
+      ['UTF-16', Buffer.from('\uFEFFEmail\tFirst Name\r\n', 'utf16le')],
+      ['UTF-16', Buffer.from('"email"\n', 'utf16le').swap16()],
+      ['Latin-1 (Windows-1252)', Buffer.from('email;Pr\xe9nom\n', 'latin1')],
+      ['a binary file', Buffer.from('PK\u0003\u0004\u0000\u0000\n')],
+    ])('is refused by the name of its encoding: %s', async (name, file) => {
+      const { body } = await send(await service.world.waitlist(), file);
+
+      const message = `must be CSV in UTF-8, not ${name}: save it as "CSV UTF-8"`;
+      expect([body.error_code, body.errors]).toEqual(['INVALID_CSV', [{ field: 'body', rule: 'format', message }]]);
+    });
+
+    it('is refused with what was understood if neither email nor phone is a column', async () => {
+      const names = ['Nom;Adresse', ...Array.from({ length: 10 }, (_, index) => String(index))];
+      const { body } = await send(await service.world.waitlist(), `${names.join(';')}\n`);
+
+      const message =
+        'must be a column of the file unless phone is one; the first line, read with semicolons, names "Nom", "Adresse", "0", "1", "2", "3", "4", "5", "6", "7" and 2 more';
+      expect(body.errors).toEqual([{ field: 'email', rule: 'required', message }]);
+    });
+
     it.each<[string, string | Buffer, string]>([
       ['is empty', '', 'body: format'],
       ['has neither an email nor a phone column', 'first_name\nAda\n', 'email: required'],
       ['names a column twice', 'email,first_name, email\n', 'email: unique'],
-      ['has a header that is no UTF-8', Buffer.from('email,\xe9\n', 'latin1'), 'body: format'],
       ['has a header without an end', `email,${'x '.repeat(35_000)}`, 'body: max_bytes'],
       ['has more than 200 columns', `email${',x'.repeat(200)}\n`, 'body: max_items'],
       [

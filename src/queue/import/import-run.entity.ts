@@ -14,6 +14,14 @@ export interface ImportReport {
   readonly rejected: number;
   /** Imported records whose `referred_by` neither the file nor the waitlist knows. */
   readonly unresolved_referrals: number;
+  /** Values that were left out because they did not fit; missing before 0.3.0, as is `columns`. */
+  readonly ignored_values?: number;
+  /** What became of each column; null for one that is ignored. */
+  readonly columns?: readonly {
+    readonly header: string;
+    readonly column: string | null;
+    readonly ignored_values: number;
+  }[];
   readonly ignored_columns: readonly string[];
   readonly errors: readonly { readonly line: number; readonly field: string; readonly message: string }[];
 }
@@ -27,7 +35,7 @@ export class ImportRunEntity {
   @Column({ name: 'waitlist_id', type: 'bigint' })
   waitlistId!: number;
 
-  /** SHA-256 of the file, in hexadecimal. */
+  /** SHA-256 of the file, in hexadecimal, and of the reading of its columns where that is not the plain one. */
   @Column({ name: 'file_hash', type: 'varchar' })
   fileHash!: string;
 

@@ -35,6 +35,9 @@ schemathesis.openapi.format("http-url", st.builds("https://{}.example/join".form
 _lines = st.builds("{0}@{1}.example,{0},2026-03-0{2}T09:00:00Z".format, _names, _names, st.integers(1, 9))
 _files = st.lists(_lines, max_size=5).map(lambda lines: "\n".join(["email,first_name,created_at", *lines]).encode())
 schemathesis.openapi.media_type("text/csv", _files)
+# A mapping names columns of the file.
+_mappings = st.sampled_from(["{}", '{"first_name": "metadata"}', '{"first_name": "last_name", "created_at": null}'])
+schemathesis.openapi.format("column-mapping", _mappings)
 
 
 class AccessToken:

@@ -26,17 +26,25 @@ function listOf(people: number, prefix: string): string {
   return lines.join('\n');
 }
 
-async function openTransfer(): Promise<Page> {
+async function openTransfer(waitlistId = 1): Promise<Page> {
   const page = await stage.openPage();
   // A picker of the system cannot be clicked; without it, the browser downloads the file.
   await page.addInitScript(() => delete (window as { showSaveFilePicker?: unknown }).showSaveFilePicker);
-  await stage.signIn(page, '/desk/1/transfer');
+  await stage.signIn(page, `/desk/${waitlistId}/transfer`);
   await page.getByRole('heading', { name: 'Import and export' }).waitFor();
   return page;
 }
 
-function choose(page: Page, name: string, text: string): Promise<void> {
-  return page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+function choose(page: Page, name: string, content: string | Buffer): Promise<void> {
+  const buffer = Buffer.from(content as string);
+  return page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer });
+}
+
+const columnsOf = (page: Page) => page.getByRole('list', { name: 'Columns of the file' });
+
+/** What each column of the chosen file is read as. */
+function choices(page: Page): Promise<string[]> {
+  return columnsOf(page).locator('select option:checked').allInnerTexts();
 }
 
 test('a file that is no list is refused beside the drop zone, without being sent', async () => {
@@ -44,26 +52,85 @@ test('a file that is no list is refused beside the drop zone, without being sent
   await checkPage(page, 'desk-import-empty');
   await choose(page, 'photo.csv', 'PK\u0000\u0001');
   await page.getByRole('alert').getByText('This is not a CSV file').waitFor();
-  await choose(page, 'names.csv', 'name,age\nAda,36\n');
-  await page.getByRole('alert').getByText('No column of the file is named email or phone').waitFor();
+  await choose(page, 'unicode.txt', Buffer.from('\uFEFFEmail\tName\r\n', 'utf16le'));
+  await page.getByRole('alert').getByText('This file is in UTF-16. Save the list as “CSV UTF-8”').waitFor();
+  await choose(page, 'excel.csv', Buffer.from('Email;Name\nada@example.com;Andr\xe9\n', 'latin1'));
+  await page.getByRole('alert').getByText('This file is in Latin-1 (Windows-1252).').waitFor();
   await page.context().close();
 });
 
-test('a column is ignored even if its name is one that every object of JavaScript has', async () => {
+test('a column is left out even if its name is one that every object of JavaScript has', async () => {
   const page = await openTransfer();
   await choose(page, 'names.csv', 'email,__proto__,constructor\nada@example.com,1,2\n');
-  const header = page.getByRole('region', { name: 'The first rows of the file' }).getByRole('row').first();
-  await header.waitFor();
-  assert.match(await header.innerText(), /email\s+Email\s+__proto__\s+Ignored\s+constructor\s+Ignored/);
+  await columnsOf(page).waitFor();
+  assert.deepEqual(await choices(page), ['Email', 'Leave out', 'Leave out']);
+  await page.context().close();
+});
+
+test('a file without an email or phone cannot be checked before its owner says which column it is', async () => {
+  const page = await openTransfer();
+  await choose(page, 'names.csv', 'Nom,Adresse,email\nAda,ada@example.com,\n');
+  await page.getByLabel('Read email as').selectOption('Leave out');
+  await page.getByText('No column is the email or the phone yet.').waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Check the file' }).isDisabled());
+  await page.getByLabel('Read Adresse as').selectOption('Email');
+  await page.getByRole('button', { name: 'Check the file' }).click();
+  await page.getByText('1 person would be imported.').waitFor();
+  await page.getByText('Read: Adresse as Email').waitFor();
+
+  // A choice takes its place from another column.
+  await page.getByRole('button', { name: 'Change the columns' }).click();
+  assert.deepEqual(await choices(page), ['Leave out', 'Email', 'Leave out']);
+  await page.getByLabel('Read email as').selectOption('Email');
+  assert.deepEqual(await choices(page), ['Leave out', 'Leave out', 'Email']);
+  await page.context().close();
+});
+
+test('a semicolon file of a spreadsheet is understood, and the rest of its columns is kept as metadata', async () => {
+  const waitlist = await stage.waitlist({ waitlist_name: 'Spreadsheet' });
+  const page = await openTransfer(waitlist);
+  const file = [
+    '\uFEFFE-Mail;First Name;Last Name;Signup Date;Referral Code;Referred By;Company;Notes',
+    'grace@example.com;Grace;Hopper;2026-03-01;grace_code;;Navy;"VIP; early"',
+    'ada@example.com;Ada;Lovelace;2026-03-02 09:30;;grace_code;Analytical Engines;',
+    'joan@example.com;Joan;Clarke;3/4/2026;;Grace Hopper;;',
+  ].join('\r\n');
+  await choose(page, 'people.csv', file);
+  await page.getByText('The file has 8 columns, separated by semicolons.').waitFor();
+  const guessed = ['Email', 'First name', 'Last name', 'Time of joining', 'Referral token', 'Referrer’s token'];
+  assert.deepEqual(await choices(page), [...guessed, 'Leave out', 'Leave out']);
+  await columnsOf(page).getByText('Grace · Ada · Joan').waitFor();
+  await checkPage(page, 'desk-import-spreadsheet');
+  await page.getByRole('button', { name: 'Keep the 2 left out as metadata' }).click();
+  assert.deepEqual(await choices(page), [...guessed, 'Keep as metadata', 'Keep as metadata']);
+
+  await page.getByRole('button', { name: 'Check the file' }).click();
+  await page.getByText('3 people would be imported.').waitFor();
+  await page.getByText('1 value of Signup Date does not fit “Time of joining”, and would be left out.').waitFor();
+  await page.getByText('1 value of Referred By does not fit “Referrer’s token”, and would be left out.').waitFor();
+  await page.getByText('E-Mail as Email, First Name as First name').waitFor();
+  await checkPage(page, 'desk-import-spreadsheet-checked');
+  await page.getByRole('button', { name: 'Import 3 people' }).click();
+  await page.getByText('3 people were imported.').waitFor();
+
+  const people = await stage.list(waitlist);
+  const facts = people.map(({ email, last_name, created_at, metadata, referred_by_waiter_token }) => {
+    const day = email === 'joan@example.com' ? null : created_at;
+    return [email, last_name, day, metadata, referred_by_waiter_token];
+  });
+  assert.deepEqual(facts, [
+    ['grace@example.com', 'Hopper', '2026-03-01_00-00-00', { Company: 'Navy', Notes: 'VIP; early' }, null],
+    ['ada@example.com', 'Lovelace', '2026-03-02_09-30-00', { Company: 'Analytical Engines' }, 'grace_code'],
+    ['joan@example.com', 'Clarke', null, null, null],
+  ]);
   await page.context().close();
 });
 
 test('10,000 people are checked by a dry run, imported, and reported with the problems by line', async () => {
   const page = await openTransfer();
   await choose(page, 'people.csv', listOf(PEOPLE, 'ada'));
-  const head = page.getByRole('region', { name: 'The first rows of the file' });
-  await head.getByText('ada-1@example.com').waitFor();
-  assert.match(await head.getByRole('row').first().innerText(), /created_at\s+Time of joining\s+source\s+Ignored/);
+  await columnsOf(page).getByText('ada-1@example.com').waitFor();
+  assert.deepEqual(await choices(page), ['Email', 'First name', 'Time of joining', 'Leave out']);
   await checkPage(page, 'desk-import-chosen');
 
   await page.getByRole('button', { name: 'Check the file' }).click();
@@ -166,8 +233,8 @@ test('an export is a file of as many lines as there are people, in both formats'
 
   // The way back: the desk knows each column, but for the position, which an import computes.
   await choose(page, 'back.csv', 'join_order,position,email,registered_email,phone\n1,0,new@example.com,,\n');
-  await page.getByRole('region', { name: 'The first rows of the file' }).waitFor();
-  assert.equal(await page.getByText('Ignored', { exact: true }).count(), 1);
+  await columnsOf(page).waitFor();
+  assert.equal((await choices(page)).filter((choice) => choice === 'Leave out').length, 1);
   await page.context().close();
 });
 

@@ -1,5 +1,7 @@
-/** What an import takes a column for, by its name in the file. Other columns are ignored. */
-const MEANINGS: Readonly<Record<string, string>> = {
+import { type Column, type ColumnUse, columnsOf, type Mapping, usesOf } from '../../../src/transfer/column-names';
+
+/** What an import reads a column as. */
+const MEANINGS: Readonly<Record<Exclude<Column, 'position'>, string>> = {
   email: 'Email',
   phone: 'Phone',
   first_name: 'First name',
@@ -17,7 +19,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   removed_priority: 'Position when let in',
   verified: 'Contact verified',
   uuid: 'Id of the person',
-  metadata: 'Metadata',
+  metadata: 'Metadata (JSON)',
   question_1: 'Question 1',
   answer_1: 'Answer 1',
   question_2: 'Question 2',
@@ -30,9 +32,48 @@ const MEANINGS: Readonly<Record<string, string>> = {
 /** The names that an import knows. */
 export const COLUMN_NAMES = Object.keys(MEANINGS);
 
-/** Null for a column that an import ignores. */
-export function meaningOf(column: string): string | null {
-  const name = column.trim().toLowerCase();
-  // A file may name a column `constructor`.
-  return (Object.hasOwn(MEANINGS, name) && MEANINGS[name]) || null;
+/** What a column of a report was read as. A later service may have more columns. */
+export function meaningOf(column: string): string {
+  return Object.hasOwn(MEANINGS, column) ? MEANINGS[column as keyof typeof MEANINGS] : column;
+}
+
+/** What an owner can read a column as: the name of a column, or one of these. */
+export const IGNORE = '';
+export const KEEP = 'keep';
+
+export function choiceOf({ column, isKept }: ColumnUse): string {
+  return isKept ? KEEP : (column ?? IGNORE);
+}
+
+/** The choices for a column, with the one that is made. */
+export function choicesFor(use: ColumnUse): { value: string; label: string }[] {
+  // A file's JSON is found by its name; the mapping of an import has no word for it.
+  const columns = Object.entries(MEANINGS).filter(([name]) => name !== 'metadata' || choiceOf(use) === 'metadata');
+  return [
+    { value: IGNORE, label: 'Leave out' },
+    ...(use.header === '' ? [] : [{ value: KEEP, label: 'Keep as metadata' }]),
+    ...columns.map(([value, label]) => ({ value, label })),
+  ];
+}
+
+/** The mapping with another choice for a column, whose place another column may have had. */
+export function withChoice(headers: readonly string[], mapping: Mapping, header: string, choice: string): Mapping {
+  const others = Object.entries(mapping).filter(([name]) => name !== header);
+  const rest = Object.fromEntries(others.map(([name, column]) => [name, column === choice ? null : column]));
+  // What an import does by itself is left to it: then a value that does not fit costs no line.
+  const use = usesOf(headers, rest)[headers.indexOf(header)];
+  if (use && choiceOf(use) === choice) return rest;
+  return { ...rest, [header]: choice === IGNORE ? null : choice === KEEP ? 'metadata' : (choice as Column) };
+}
+
+/** The names of the columns that are ignored, but can be kept. */
+export function restOf(uses: readonly ColumnUse[]): string[] {
+  const isUnique = (header: string) => uses.filter((use) => use.header === header).length === 1;
+  return uses.flatMap(({ header, column }) => (column === null && header !== '' && isUnique(header) ? [header] : []));
+}
+
+/** Whether people can be told apart. */
+export function hasContact(uses: readonly ColumnUse[]): boolean {
+  const columns = columnsOf(uses);
+  return columns.has('email') || columns.has('phone');
 }

@@ -66,7 +66,7 @@ export function ExportPanel({ waitlist }: { waitlist: Waitlist }) {
           </Title>
           <Text size="sm" c="dimmed" maw={560}>
             Everyone on the waitlist now, let in or not, with answers, metadata and referrals. The file can be imported
-            again.
+            again. Its column position counts from 0, as the API does: 0 is number 1 in line.
           </Text>
         </div>
         <Radio.Group label="Format" value={format} onChange={(value) => setFormat(value)}>

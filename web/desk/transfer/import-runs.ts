@@ -4,6 +4,7 @@
  */
 import { notifications } from '@mantine/notifications';
 import { basePath } from '../environment';
+import type { Mapping } from '../../../src/transfer/column-names';
 import type { components } from '../generated/openapi';
 import { countPeople } from '../parts/format';
 import { Problem } from '../problem';
@@ -23,6 +24,8 @@ export interface ImportProgress {
 
 interface Common {
   readonly file: File;
+  /** What columns are read as, where their names do not say it. */
+  readonly mapping: Mapping;
   readonly isDryRun: boolean;
 }
 type ImportRun = Common &
@@ -59,9 +62,9 @@ function become(waitlistId: number, run: ImportRun | null): void {
 export async function startImport(
   waitlistId: number,
   file: File,
-  { isDryRun, lines }: { isDryRun: boolean; lines: number | null },
+  { mapping, isDryRun, lines }: Omit<Common, 'file'> & { readonly lines: number | null },
 ): Promise<void> {
-  const common = { file, isDryRun };
+  const common = { file, mapping, isDryRun };
   let progress: ImportProgress = { phase: 'uploading', done: 0, total: file.size, since: performance.now() };
   const advance = (phase: ImportProgress['phase'], done: number, total: number | null) => {
     progress = { phase, done, total, since: phase === progress.phase ? progress.since : performance.now() };
@@ -71,7 +74,7 @@ export async function startImport(
   addEventListener('beforeunload', warn);
   try {
     const report = await send(
-      `${basePath}/api/v1/waitlist/${waitlistId}/import${isDryRun ? '?dry_run=true' : ''}`,
+      `${basePath}/api/v1/waitlist/${waitlistId}/import?${queryOf(common)}`,
       file,
       (sent) => {
         advance('uploading', sent, file.size);
@@ -93,6 +96,14 @@ export async function startImport(
   } finally {
     removeEventListener('beforeunload', warn);
   }
+}
+
+function queryOf({ mapping, isDryRun }: Omit<Common, 'file'>): string {
+  const isMapped = Object.keys(mapping).length > 0;
+  return new URLSearchParams({
+    ...(isDryRun && { dry_run: 'true' }),
+    ...(isMapped && { columns: JSON.stringify(mapping) }),
+  }).toString();
 }
 
 /** Before the page is left in the middle of an upload, which would end it. */

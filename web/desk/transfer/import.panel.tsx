@@ -6,9 +6,10 @@ import { useEffect, useState } from 'react';
 import { count, countPeople, size } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { latestImportQuery, type Waitlist, waitlistsQuery } from '../queries';
-import { COLUMN_NAMES } from './columns';
+import { type Mapping, usesOf } from '../../../src/transfer/column-names';
+import { ColumnList } from './column-list';
+import { COLUMN_NAMES, hasContact } from './columns';
 import { type FileHead, readHead } from './file-head';
-import { HeadTable } from './head-table';
 import { forgetImport, type ImportProgress, type ImportReport, startImport, useImportRun } from './import-runs';
 import { ProgressBar } from './progress-bar';
 import { Report } from './report';
@@ -21,7 +22,7 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
   const queries = useQueryClient();
   const run = useImportRun(waitlist.id);
   const latest = useQuery(latestImportQuery(waitlist.id));
-  const [chosen, setChosen] = useState<{ file: File; head: FileHead } | null>(null);
+  const [chosen, setChosen] = useState<{ file: File; head: FileHead; mapping: Mapping } | null>(null);
   const [refusal, setRefusal] = useState<string | null>(null);
 
   // The totals have changed, and so has the latest import.
@@ -35,14 +36,14 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
     setRefusal(null);
     forgetImport(waitlist.id);
     try {
-      setChosen({ file, head: await readHead(file) });
+      setChosen({ file, head: await readHead(file), mapping: {} });
     } catch (error) {
       setChosen(null);
       setRefusal(`${file.name}: ${(error as Error).message}`);
     }
   };
-  const start = (file: File, isDryRun: boolean, report: ImportReport | null) =>
-    void startImport(waitlist.id, file, { isDryRun, lines: report && linesOf(report) });
+  const start = (file: File, mapping: Mapping, isDryRun: boolean, report: ImportReport | null) =>
+    void startImport(waitlist.id, file, { mapping, isDryRun, lines: report && linesOf(report) });
   const chooseAnother = () => {
     setChosen(null);
     forgetImport(waitlist.id);
@@ -68,18 +69,21 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
   function body() {
     if (run?.state === 'running') return <Running file={run.file} isDryRun={run.isDryRun} progress={run.progress} />;
     if (run?.state === 'failed') {
-      const retry = () => start(run.file, run.isDryRun, null);
+      const retry = () => start(run.file, run.mapping, run.isDryRun, null);
       return <Failed file={run.file} error={run.error} onRetry={retry} onAgain={chooseAnother} />;
     }
     if (run?.state === 'done') {
-      const { file, report } = run;
+      const { file, mapping, report } = run;
       const done = { file, report, waitlist, onAgain: chooseAnother };
-      return run.isDryRun ? <Checked {...done} onImport={() => start(file, false, report)} /> : <Imported {...done} />;
+      if (!run.isDryRun) return <Imported {...done} />;
+      const change = chosen ? () => forgetImport(waitlist.id) : null;
+      return <Checked {...done} onImport={() => start(file, mapping, false, report)} onChange={change} />;
     }
     if (latest.data?.state === 'running') return <RunningOutOfSight />;
     if (chosen) {
-      const check = () => start(chosen.file, true, null);
-      return <Chosen file={chosen.file} head={chosen.head} onCheck={check} onAgain={chooseAnother} />;
+      const check = () => start(chosen.file, chosen.mapping, true, null);
+      const map = (mapping: Mapping) => setChosen({ ...chosen, mapping });
+      return <Chosen {...chosen} onMap={map} onCheck={check} onAgain={chooseAnother} />;
     }
     return (
       <>
@@ -112,7 +116,7 @@ function Drop({ onFile, onRefusal }: { onFile: (file: File) => void; onRefusal: 
       <Dropzone
         onDrop={([file]) => file && onFile(file)}
         onReject={refuse}
-        accept={{ 'text/csv': ['.csv'] }}
+        accept={{ 'text/csv': ['.csv'], 'text/tab-separated-values': ['.tsv'], 'text/plain': ['.txt'] }}
         maxSize={FILE_BYTES_MAX}
         multiple={false}
         inputProps={{ 'aria-label': 'CSV file' }}
@@ -125,13 +129,13 @@ function Drop({ onFile, onRefusal }: { onFile: (file: File) => void; onRefusal: 
             Drop a CSV file here, or choose one
           </Text>
           <Text size="sm" c="dimmed" ta="center">
-            The first line names the columns; one of them is email or phone.
+            The first line names the columns. You say what each is in the next step.
           </Text>
         </Stack>
       </Dropzone>
       <Text size="sm" c="dimmed" component="details">
         <summary>Columns that an import knows</summary>
-        {COLUMN_NAMES.join(', ')}
+        {COLUMN_NAMES.join(', ')}. Other names, such as First Name, Signup Date or Referred By, are recognized too.
       </Text>
     </Stack>
   );
@@ -221,13 +225,25 @@ interface DoneProps {
   onAgain: () => void;
 }
 
-function Checked({ file, report, waitlist, onAgain, onImport }: DoneProps & { onImport: () => void }) {
+function Checked({
+  file,
+  report,
+  waitlist,
+  onAgain,
+  onImport,
+  onChange,
+}: DoneProps & { onImport: () => void; onChange: (() => void) | null }) {
   return (
     <>
       <FileLine file={file} />
       <Report report={report} isDryRun waitlist={waitlist} />
       <Group>
         {report.imported > 0 && <Button onClick={onImport}>Import {countPeople(report.imported)}</Button>}
+        {onChange && (
+          <Button variant="default" onClick={onChange}>
+            Change the columns
+          </Button>
+        )}
         <Again onClick={onAgain} />
       </Group>
     </>
@@ -244,14 +260,24 @@ function Imported({ file, report, waitlist, onAgain }: DoneProps) {
   );
 }
 
-function Chosen(props: { file: File; head: FileHead; onCheck: () => void; onAgain: () => void }) {
+function Chosen(props: {
+  file: File;
+  head: FileHead;
+  mapping: Mapping;
+  onMap: (mapping: Mapping) => void;
+  onCheck: () => void;
+  onAgain: () => void;
+}) {
+  const { file, head, mapping, onMap, onCheck, onAgain } = props;
   return (
     <>
-      <FileLine file={props.file} />
-      <HeadTable head={props.head} />
+      <FileLine file={file} />
+      <ColumnList head={head} mapping={mapping} onMap={onMap} />
       <Group>
-        <Button onClick={props.onCheck}>Check the file</Button>
-        <Again onClick={props.onAgain} />
+        <Button disabled={!hasContact(usesOf(head.headers, mapping))} onClick={onCheck}>
+          Check the file
+        </Button>
+        <Again onClick={onAgain} />
       </Group>
       <Text size="sm" c="dimmed">
         The check reads every line and changes nothing.
@@ -264,7 +290,7 @@ function Latest({ latest, waitlist }: { latest: { state: string; report: ImportR
   if (latest.state === 'failed')
     return (
       <Alert color="orange" variant="light" title="The latest import was interrupted">
-        Import the same file again. It continues where it stopped, and nobody is added twice.
+        Import the same file again, with the same columns. It continues where it stopped, and nobody is added twice.
       </Alert>
     );
   if (!latest.report) return null;

@@ -6,11 +6,12 @@ import { count, countPeople } from '../parts/format';
 import { HeadRow } from '../parts/head-row';
 import { saveFile } from '../parts/save-file';
 import type { Waitlist } from '../queries';
+import { meaningOf } from './columns';
 import { fileName } from './file-name';
 import type { ImportReport } from './import-runs';
 import classes from './transfer.module.css';
 
-/** What became of the lines of a file, or would become of them. */
+/** What became of the lines and columns of a file, or would become of them. */
 export function Report({
   report,
   isDryRun,
@@ -20,7 +21,8 @@ export function Report({
   isDryRun: boolean;
   waitlist: Waitlist;
 }) {
-  const { errors, rejected, ignored_columns: ignored } = report;
+  const { errors, rejected, columns, ignored_columns: ignored } = report;
+  const read = columns.flatMap(({ header, column }) => (column === null ? [] : [`${header} as ${meaningOf(column)}`]));
   return (
     <Stack gap="sm">
       <ul className={classes.facts}>
@@ -52,6 +54,11 @@ export function Report({
           </div>
         </>
       )}
+      {read.length > 0 && (
+        <Text size="sm" c="dimmed" className={classes.message ?? ''}>
+          Read: {read.join(', ')}
+        </Text>
+      )}
       {ignored.length > 0 && (
         <Text size="sm" c="dimmed" className={classes.message ?? ''}>
           Ignored {ignored.length === 1 ? 'column' : 'columns'}: {ignored.join(', ')}
@@ -72,7 +79,7 @@ export function Report({
 }
 
 function factsOf(report: ImportReport, isDryRun: boolean): string[] {
-  const { imported, skipped, rejected, unresolved_referrals: unresolved } = report;
+  const { imported, skipped, rejected, unresolved_referrals: unresolved, columns } = report;
   const would = (done: string, number: number) => `${isDryRun ? 'would be' : number === 1 ? 'was' : 'were'} ${done}`;
   return [
     `${countPeople(imported)} ${would('imported', imported)}.`,
@@ -80,6 +87,12 @@ function factsOf(report: ImportReport, isDryRun: boolean): string[] {
       `${lines(skipped)} ${skipped === 1 ? 'is' : 'are'} about somebody who is on the waitlist already, and ${would('skipped', skipped)}.`,
     rejected > 0 &&
       `${lines(rejected)} ${rejected === 1 ? 'has' : 'have'} a problem, and ${would('left out', rejected)}.`,
+    ...columns.map(({ header, column, ignored_values: amount }) => {
+      if (amount === 0) return false;
+      const values = amount === 1 ? '1 value' : `${count(amount)} values`;
+      const misfit = amount === 1 ? 'does not fit' : 'do not fit';
+      return `${values} of ${header} ${misfit} “${meaningOf(column ?? '')}”, and ${would('left out', amount)}. The people stay.`;
+    }),
     unresolved > 0 && `${countPeople(unresolved)} named a referrer who is neither in the file nor on the waitlist.`,
   ].filter((fact) => fact !== false);
 }
@@ -89,8 +102,9 @@ function lines(number: number): string {
 }
 
 /** The counts, then the faults. Spreadsheets open it. */
-function fileOf({ imported, skipped, rejected, unresolved_referrals, errors }: ImportReport): Blob {
-  const counts = Object.entries({ imported, skipped, rejected, unresolved_referrals });
+function fileOf({ errors, ...report }: ImportReport): Blob {
+  const { imported, skipped, rejected, unresolved_referrals, ignored_values } = report;
+  const counts = Object.entries({ imported, skipped, rejected, unresolved_referrals, ignored_values });
   return csvOf([
     ['line', 'field', 'message'],
     ...counts.map(([name, number]) => ['', name, number]),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { Database } from '../../src/platform/database/database.js';
 import { operatorWrite } from '../../src/platform/idempotency/owner-write.js';
 import type { PersonChanges } from '../../src/queue/record/waiter.js';
 import type { WaiterDto } from '../../src/waiter/waiter.dto.js';
@@ -934,6 +935,28 @@ describe('an import', () => {
     expect((await latest(waitlist)).body).toEqual({ state: 'failed', report: null });
     await importRows(waitlist, ['email'], ['a@example.com'], [' ']);
     expect((await latest(waitlist)).body).toEqual({ state: 'done', report: { ...report, imported: 0, skipped: 1 } });
+  });
+
+  it('shows the report of an earlier version, which has no columns', async () => {
+    const waitlist = await service.world.waitlist();
+    await importRows(waitlist, ['email'], ['a@example.com']);
+    const report = {
+      imported: 1,
+      skipped: 0,
+      rejected: 0,
+      unresolved_referrals: 0,
+      ignored_columns: ['x'],
+      errors: [],
+    };
+    const { dataSource } = service.app.get(Database);
+    await dataSource.query('UPDATE import_run SET report = ? WHERE waitlist_id = ?', [
+      JSON.stringify(report),
+      waitlist.id,
+    ]);
+
+    const { body } = await latest(waitlist);
+
+    expect(body).toEqual({ state: 'done', report: { ...report, ignored_values: 0, columns: [] } });
   });
 
   it('leaves an event in the audit log without names', async () => {

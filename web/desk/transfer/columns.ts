@@ -34,6 +34,8 @@ export const COLUMN_NAMES = Object.keys(MEANINGS);
 
 /** What a column of a report was read as. A later service may have more columns. */
 export function meaningOf(column: string): string {
+  // Its JSON, or a value of it.
+  if (column === 'metadata') return 'Metadata';
   return Object.hasOwn(MEANINGS, column) ? MEANINGS[column as keyof typeof MEANINGS] : column;
 }
 

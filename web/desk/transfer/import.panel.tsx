@@ -57,8 +57,8 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
             Import
           </Title>
           <Text size="sm" c="dimmed" maw={560}>
-            People join behind those who are in line already, in the order of the file. People already on the waitlist
-            are skipped.
+            People join behind those who are in line already, by their time of joining, and without one in the order of
+            the file. People already on the waitlist are skipped.
           </Text>
         </div>
         {body()}

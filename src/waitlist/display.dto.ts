@@ -5,6 +5,7 @@ import {
   Flag,
   Holds,
   HttpUrl,
+  Lines,
   Metadata,
   Text,
   TextList,
@@ -35,7 +36,7 @@ const BUTTON_TITLE = { ...TITLE, maxLength: 100, description: 'Text of the butto
 const TWITTER_MESSAGE = {
   maxLength: 500,
   nullable: true,
-  description: 'Text that a person may post, before the referral link.',
+  description: 'Text that a person may post, before the referral link. It may have several lines.',
   example: 'I am on the list. Join me:',
 } as const;
 const LOGO = {
@@ -64,7 +65,8 @@ const LANG = {
 } as const;
 const TEXT_LENGTH_MAX = 500;
 const TEXTS = {
-  description: 'Texts of the page and the widget in place of the default ones, by their keys.',
+  description:
+    'Texts of the page and the widget in place of the default ones, by their keys. A text may have several lines; pages show them in its paragraphs, and join them elsewhere.',
   example: { button: 'Join us' },
 } as const;
 const YOUR_TURN_URL = {
@@ -116,7 +118,7 @@ export class DisplaySettingsDto {
   @Flag({ ...SHOWS_LINKS, default: DISPLAY_DEFAULTS.widget_shows_social_links })
   widget_shows_social_links?: boolean;
 
-  @Text({ ...TWITTER_MESSAGE, default: DISPLAY_DEFAULTS.twitter_message })
+  @Lines({ ...TWITTER_MESSAGE, default: DISPLAY_DEFAULTS.twitter_message })
   twitter_message?: string | null;
 
   @Holds('lang', langFault)

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { FRAUD_DEFAULTS, type FraudRules } from '../fraud/fraud-rules.js';
-import { Flag, Nested, OneOf, Text, WholeNumber } from '../platform/contract/fields.js';
-import { LINES_PATTERN, openEnum } from '../platform/contract/formats.js';
+import { Flag, Lines, Nested, OneOf, Text, WholeNumber } from '../platform/contract/fields.js';
+import { openEnum } from '../platform/contract/formats.js';
 import { KnownFieldsOnly } from '../platform/contract/request.js';
 import {
   type Captcha,
@@ -165,7 +165,7 @@ export class TrustSettingsDto {
   @Text({ ...MAIL_SUBJECT, minLength: 1, optional: true })
   mail_subject?: string | null;
 
-  @Text({ ...MAIL_TEXT, minLength: 1, pattern: LINES_PATTERN, optional: true })
+  @Lines({ ...MAIL_TEXT, minLength: 1, optional: true })
   mail_text?: string | null;
 
   @Flag({ ...MAIL_ON_OFFBOARDING, default: DEFAULTS.mailOnOffboarding })

@@ -131,7 +131,7 @@ describe('a waitlist that requires verification', () => {
 
     expect(textOf(page, 'h1')).toBe('Check your mail');
     expect([sent.status, pathBelowBase(sent)]).toEqual([303, `/waitlist/${waitlist.id}/status/${ada.uuid}?sent`]);
-    expect(textOf(again)).toContain('We sent it again.');
+    expect(textOf(again)).toContain('A link is on its way.');
     await mailsTo(ada.email, 2);
   });
 });

@@ -438,11 +438,26 @@ describe('display settings', () => {
     expect((await change(body, derived)).body).toMatchObject(DISPLAY);
   });
 
+  it('take lines in their paragraphs, whose ends become line feeds', async () => {
+    const lines = {
+      texts: { introduction: 'One\r\n\r\ntwo\rthree' },
+      twitter_message: 'Join\r\nme',
+      mail_text: 'a\r\nb',
+    };
+
+    const { status, body } = await create(lines);
+
+    const stored = { texts: { introduction: 'One\n\ntwo\nthree' }, twitter_message: 'Join\nme', mail_text: 'a\nb' };
+    expect([status, body]).toMatchObject([201, stored]);
+  });
+
   it.each([
     ['title', 'x'.repeat(201), 'max_length'],
     ['success_title', 'a\nb', 'characters'],
     ['signup_button_title', 'x'.repeat(101), 'max_length'],
     ['twitter_message', 'x'.repeat(501), 'max_length'],
+    ['twitter_message', 'a\u0000b', 'characters'],
+    ['title', 'a\nb', 'characters'],
     ['lang', 'english language', 'format'],
     ['lang', '', 'min_length'],
     ['texts', [], 'type'],
@@ -469,6 +484,7 @@ describe('display settings', () => {
   it.each([
     [{ texts: { button: 'x'.repeat(501) } }, 'texts.button', 'max_length'],
     [{ texts: { button: 1 } }, 'texts.button', 'type'],
+    [{ texts: { purpose: 'a\u0000b' } }, 'texts.purpose', 'characters'],
     [{ texts: { buton: 'Join' } }, 'texts.buton', 'known'],
     [{ frame_origins: ['https://example.com', 'https://example.com/path'] }, 'frame_origins[1]', 'format'],
     [{ frame_origins: ['*'] }, 'frame_origins[0]', 'format'],

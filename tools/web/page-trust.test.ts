@@ -94,7 +94,7 @@ for (const javaScriptEnabled of [true, false]) {
     await look(page, 'page-check-mail');
     await mail.mailsTo(email);
     await button(page, 'Send it again').click();
-    await page.getByText('We sent it again.').waitFor();
+    await page.getByText('A link is on its way.').waitFor();
     await look(page, 'page-check-mail-again');
     await mail.mailsTo(email, 2);
     assert.equal((await stage.list(id)).length, 0);
@@ -137,7 +137,7 @@ test('the widget asks to check the mail, and sends it again', async () => {
   await checkPage(page, 'widget-check-mail');
   await mail.mailsTo('widget@example.com');
   await button(page, 'Send it again').click();
-  await page.getByText('We sent it again.').waitFor();
+  await page.getByText('A link is on its way.').waitFor();
   await mail.mailsTo('widget@example.com', 2);
   const other = await open('about:blank');
   await confirm(other, 'widget@example.com', '');
@@ -162,8 +162,8 @@ for (const [where, addressOf] of Object.entries({ page: pageOf, widget: widgetOf
     await page.getByText('Please confirm your email').waitFor();
     await checkPage(page, `${where}-unverified`);
     await mail.mailsTo(email);
-    await button(page, 'Send it again').click();
-    await page.getByText('We sent it again.').waitFor();
+    await button(page, 'Send me a link').click();
+    await page.getByText('A link is on its way.').waitFor();
     await mail.mailsTo(email, 2);
     await confirm(page, email, '');
     await page.getByText('Your email is confirmed.').waitFor();

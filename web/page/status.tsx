@@ -40,7 +40,7 @@ export function StatusView({ waitlist, status, leaders, texts, resend, heading: 
       <Heading class="waitlist-place">{text('place', { place: status.priority + 1 })}</Heading>
       <p class="waitlist-ahead">{ahead(status.priority, texts)}</p>
       {waitlist.uses_signup_verification && status.verified && <p class="waitlist-verified">{text('verified')}</p>}
-      {showsResend && resend && <ResendForm {...resend} hint={text('unverified')} texts={texts} />}
+      {showsResend && resend && <ResendForm {...resend} hint={text('unverified')} button={text('send_link')} />}
       <Sharing waitlist={waitlist} status={status} texts={texts} />
       {leaders.length > 0 && <Leaderboard leaders={leaders} texts={texts} />}
     </div>
@@ -69,17 +69,17 @@ function CheckMail({ texts, resend, heading: Heading = 'h1' }: Pick<StatusProps,
     <div class="waitlist-status">
       <Heading class="waitlist-place">{text('check_mail')}</Heading>
       <p class="waitlist-ahead">{text('check_mail_text')}</p>
-      {resend && <ResendForm {...resend} hint={text('check_mail_hint')} texts={texts} />}
+      {resend && <ResendForm {...resend} hint={text('check_mail_hint')} button={text('resend')} />}
     </div>
   );
 }
 
-function ResendForm({ hint, texts: { text }, ...form }: Resend & { hint: string } & Pick<StatusProps, 'texts'>) {
+function ResendForm({ hint, button, ...form }: Resend & { readonly hint: string; readonly button: string }) {
   return (
     <form class="waitlist-resend" method="post" action={form.action} onSubmit={form.onSubmit}>
       <p class="waitlist-note">{hint}</p>
       <button class="waitlist-secondary" type="submit" aria-disabled={form.isBusy}>
-        {text('resend')}
+        {button}
       </button>
       <p class="waitlist-note" role="status">
         {form.outcome}

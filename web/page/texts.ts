@@ -75,8 +75,11 @@ export const TEXTS = {
   check_mail_text: 'We sent you a link. Open it to take your place on the list.',
   check_mail_hint: 'No mail after a few minutes? Check your spam folder, or send it again.',
   resend: 'Send it again',
-  resent: 'We sent it again. It can take a few minutes to arrive.',
-  unverified: 'Please confirm your email: open the link in our mail.',
+  /** After either button. */
+  resent: 'A link is on its way. It can take a few minutes to arrive.',
+  /** True also of somebody who joined before the waitlist verified emails, and so never got a mail. */
+  unverified: 'Please confirm your email. No link from us yet? We’ll send you one.',
+  send_link: 'Send me a link',
   verified: 'Your email is confirmed.',
 
   verify: 'Confirm your email',

@@ -97,6 +97,11 @@ export function Text(options: TextOptions) {
   return AnyText({ pattern: TEXT_PATTERN, ...options });
 }
 
+/** Text of several lines. Browsers send forms with CRLF; what is stored has LF. */
+export function Lines(options: TextOptions) {
+  return applyDecorators(Reads(withLineFeeds), AnyText({ pattern: LINES_PATTERN, ...options }));
+}
+
 /** Has no example, because `/docs` would prefill it. */
 export function Uuid(options: FieldOptions) {
   return Text({ ...UUID_SCHEMA, example: undefined, pattern: UUID_PATTERN, ...options });
@@ -210,15 +215,15 @@ export function OneOfList(options: ListOptions & { readonly enum: readonly strin
   return field(schema, [...listRules(options, wordFault), ArrayUnique(ITEM_TWICE)]);
 }
 
-/** An object of texts under known keys. */
+/** An object of texts of one or several lines under known keys. */
 export function Texts({
   keys,
   maxLength,
   ...options
 }: FieldOptions & TextBounds & { readonly keys: readonly string[] }) {
-  const additionalProperties = { type: 'string', maxLength, pattern: TEXT_PATTERN };
+  const additionalProperties = { type: 'string', maxLength, pattern: LINES_PATTERN };
   const schema = { ...options, type: 'object', maxProperties: keys.length, additionalProperties };
-  const faultOf = textFault({ maxLength, pattern: TEXT_PATTERN });
+  const faultOf = textFault({ maxLength, pattern: LINES_PATTERN });
   const faultsOf = (value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return broken('type', 'must be a JSON object');
@@ -226,7 +231,11 @@ export function Texts({
       within(key, keys.includes(key) ? [faultOf(text) ?? []].flat() : [broken('known', 'is unknown')]),
     );
   };
-  return field(schema, [Holds('texts', faultsOf)]);
+  const readTexts = (value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).map(([key, text]) => [key, withLineFeeds(text)]))
+      : value;
+  return field(schema, [Reads(readTexts), Holds('texts', faultsOf)]);
 }
 
 export function Nested(dto: Class<object>, options: FieldOptions) {
@@ -326,6 +335,8 @@ const booleanOfText: Reader = (value) => {
 const textOfBoolean: Reader = (value) => (typeof value === 'boolean' ? String(value) : value);
 
 const plusOfSpaces: Reader = (value) => (typeof value === 'string' ? value.trim().replaceAll(' ', '+') : value);
+
+const withLineFeeds: Reader = (value) => (typeof value === 'string' ? value.replaceAll(/\r\n?/g, '\n') : value);
 
 const plusOfFirstSpace: Reader = (value) => (typeof value === 'string' ? value.replace(/^ (?=\d)/, '+') : value);
 

@@ -20,7 +20,7 @@ export function HomePage() {
     <Center mih="50vh">
       <Stack align="center">
         <PageHeading title="No waitlist yet" />
-        <Text c="dimmed" ta="center" maw="50ch">
+        <Text c="dimmed" ta="center" maw="var(--width-field)">
           Each waitlist has its own signup page, settings and queue.
         </Text>
         <Button onClick={() => setIsCreating(true)}>Create a waitlist</Button>

@@ -26,7 +26,7 @@ export function PasswordForm() {
   return (
     <Section title="Password" description="A change ends all other logins. Account keys keep working.">
       <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
-        <Stack maw={400} align="stretch">
+        <Stack maw="var(--width-field)" align="stretch">
           <PasswordInput
             label="Current password"
             autoComplete="current-password"

@@ -58,7 +58,7 @@ function Figure({ label, value, change, note = '' }: { label: string; value: str
       <Text component="dt" size="sm" c="dimmed">
         {label}
       </Text>
-      <Text component="dd" m={0} fz={28} fw={600} lh={1.3}>
+      <Text component="dd" m={0} fz="xl" fw={600} lh={1.3}>
         {value}
       </Text>
       <Text component="dd" m={0} size="sm" c="dimmed" mih="1.55em">

@@ -26,7 +26,7 @@ export function Section({
         {action}
       </Group>
       {description && (
-        <Text size="sm" c="dimmed" mb="md" maw="70ch">
+        <Text size="sm" c="dimmed" mb="md" maw="var(--width-form)">
           {description}
         </Text>
       )}
@@ -49,7 +49,7 @@ export function PlainSection({
 }) {
   const headingId = useId();
   return (
-    <Stack component="section" aria-labelledby={headingId} gap={isDense ? 'xs' : 'md'} maw={640}>
+    <Stack component="section" aria-labelledby={headingId} gap={isDense ? 'xs' : 'md'} maw="var(--width-form)">
       <div>
         <Title order={2} size={isDense ? 'h5' : 'h4'} id={headingId}>
           {title}

@@ -48,7 +48,7 @@ export function Nobody({
       <Text fw={500} ta="center" style={{ overflowWrap: 'anywhere' }}>
         {sentence}
       </Text>
-      <Text size="sm" c="dimmed" maw="70ch" ta="center">
+      <Text size="sm" c="dimmed" maw="var(--width-form)" ta="center">
         {hint}
       </Text>
       {isFiltered(search) && (

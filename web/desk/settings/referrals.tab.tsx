@@ -7,6 +7,7 @@ import { countPeople } from '../parts/format';
 import { ProblemAlert } from '../parts/problem-alert';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
+import { SHORT_INPUT } from '../theme';
 import { SettingsTab, useSettingsForm } from './settings-form';
 
 interface ReferralValues extends Record<string, unknown> {
@@ -39,7 +40,7 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
           clampBehavior="none"
           allowDecimal={false}
           allowNegative={false}
-          maw={420}
+          styles={SHORT_INPUT}
           {...form.getInputProps('spots_to_move_upon_referral')}
         />
         {spots !== saved.spots_to_move_upon_referral && <Preview waitlistId={waitlist.id} spots={spots} />}
@@ -59,7 +60,7 @@ export function ReferralsTab({ waitlist }: { waitlist: Waitlist }) {
           clampBehavior="none"
           allowDecimal={false}
           allowNegative={false}
-          maw={240}
+          styles={SHORT_INPUT}
           disabled={!form.values.uses_leaderboard}
           {...form.getInputProps('leaderboard_length')}
         />

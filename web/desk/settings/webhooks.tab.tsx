@@ -61,7 +61,7 @@ export function WebhooksTab({ waitlist }: { waitlist: Waitlist }) {
   return (
     <Stack gap="xl">
       <Group justify="space-between" align="flex-start">
-        <Text size="sm" c="dimmed" maw="70ch">
+        <Text size="sm" c="dimmed" maw="var(--width-form)">
           Each event is posted to these addresses, signed as Standard Webhooks specifies. If a receiver does not answer,
           the service tries again for about a day.
         </Text>

@@ -62,7 +62,7 @@ function SignInPage() {
   useDocumentTitle('Sign in · Waitlist desk');
   return (
     <Center component="main" mih="100vh" p="md">
-      <Stack w="100%" maw={360} gap="lg">
+      <Stack w="100%" maw="var(--width-field)" gap="lg">
         <Title order={1} size="h2">
           Sign in
         </Title>

@@ -64,7 +64,7 @@ export function ExportPanel({ waitlist }: { waitlist: Waitlist }) {
           <Title order={2} size="h4" id="export">
             Export
           </Title>
-          <Text size="sm" c="dimmed" maw={560}>
+          <Text size="sm" c="dimmed" maw="var(--width-form)">
             Everyone on the waitlist now, let in or not, with answers, metadata and referrals. The file can be imported
             again. Its column position counts from 0, as the API does: 0 is number 1 in line.
           </Text>

@@ -56,7 +56,7 @@ export function ImportPanel({ waitlist }: { waitlist: Waitlist }) {
           <Title order={2} size="h4" id="import">
             Import
           </Title>
-          <Text size="sm" c="dimmed" maw={560}>
+          <Text size="sm" c="dimmed" maw="var(--width-form)">
             People join behind those who are in line already, by their time of joining, and without one in the order of
             the file. People already on the waitlist are skipped.
           </Text>

@@ -16,7 +16,7 @@ export function TransferPage() {
   return (
     <>
       <PageHeading title="Import and export" />
-      <Stack gap="lg" maw={880}>
+      <Stack gap="lg" maw="var(--width-page)">
         <ImportPanel key={`import ${waitlistId}`} waitlist={waitlist} />
         <ExportPanel key={`export ${waitlistId}`} waitlist={waitlist} />
       </Stack>

@@ -8,6 +8,7 @@ import { statisticsQuery, waitlistQuery } from '../queries';
 import { Figures } from './figures';
 import { FirstSteps } from './first-steps';
 import { Joined } from './joined';
+import { StateBanner } from './state-banner';
 import { TopReferrers } from './top-referrers';
 import { Waiting } from './waiting';
 import { YourPage } from './your-page';
@@ -28,8 +29,10 @@ export function OverviewPage() {
     <>
       <PageHeading title="Overview" />
       <Stack gap="xl">
-        <FirstSteps waitlist={waitlist.data} />
+        <StateBanner waitlist={waitlist.data} />
         <Waiting waitlist={waitlist.data} />
+        {/* They lead to a page that anybody can open and join on. */}
+        {!waitlist.data.is_closed && waitlist.data.is_public && <FirstSteps waitlist={waitlist.data} />}
         {statistics.isError && <ProblemAlert error={statistics.error} onRetry={() => void statistics.refetch()} />}
         <Figures totals={waitlist.data.statistics} days={days} />
         {days ? <Joined days={days} since={waitlist.data.created_at} /> : statistics.isPending && <PageSkeleton />}

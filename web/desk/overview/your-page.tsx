@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { ExternalLinkIcon } from '@radix-ui/react-icons';
 import { QRCodeSVG } from 'qrcode.react';
-import { basePath } from '../environment';
+import { basePath, hostedPage } from '../environment';
 import { CopyField } from '../parts/copy-field';
 import { Section } from '../parts/section';
 import type { Waitlist } from '../queries';
@@ -10,39 +10,62 @@ import classes from './overview.module.css';
 const CODE_SIZE = 128;
 
 /** Where people join: the page's address, and the tag for a page of the owner's own. */
-export function YourPage({ waitlist: { id, waitlist_url_location: address } }: { waitlist: Waitlist }) {
+export function YourPage({ waitlist }: { waitlist: Waitlist }) {
+  const { id, waitlist_url_location: address, is_public: isPublic } = waitlist;
+  const isHosted = address === hostedPage(id);
   return (
-    <Section id="your-page" title="Your page">
+    <Section id="your-page" title="Your page" description={stateOf(waitlist, isHosted)}>
       <Stack gap="md">
-        <CopyField label="Address" value={address} />
-        <Group align="flex-start" wrap="nowrap">
-          <div className={classes.code}>
-            <QRCodeSVG value={address} size={CODE_SIZE} title="QR code of the address" />
-          </div>
-          <Stack gap="xs" align="flex-start">
-            <Button
-              component="a"
-              href={address}
-              target="_blank"
-              rel="noopener"
-              variant="default"
-              rightSection={<ExternalLinkIcon aria-hidden />}
-            >
-              Open
-            </Button>
-            <Text size="sm" c="dimmed">
-              Use the QR code in print and on slides.
-            </Text>
-          </Stack>
-        </Group>
-        <CopyField
-          label="Widget for a page of your own"
-          description="Paste it where the form should appear."
-          value={snippetOf(id)}
-        />
+        {(isPublic || !isHosted) && <Address address={address} />}
+        {isPublic && (
+          <CopyField
+            label="Widget for a page of your own"
+            description="Paste it where the form should appear."
+            value={snippetOf(id)}
+          />
+        )}
       </Stack>
     </Section>
   );
+}
+
+function Address({ address }: { address: string }) {
+  return (
+    <>
+      <CopyField label="Address" value={address} />
+      <Group align="flex-start" wrap="nowrap">
+        <div className={classes.code}>
+          <QRCodeSVG value={address} size={CODE_SIZE} title="QR code of the address" />
+        </div>
+        <Stack gap="xs" align="flex-start">
+          <Button
+            component="a"
+            href={address}
+            target="_blank"
+            rel="noopener"
+            variant="default"
+            rightSection={<ExternalLinkIcon aria-hidden />}
+          >
+            Open
+          </Button>
+          <Text size="sm" c="dimmed">
+            Use the QR code in print and on slides.
+          </Text>
+        </Stack>
+      </Group>
+    </>
+  );
+}
+
+/** What visitors find while they cannot join as usual. */
+function stateOf({ is_public: isPublic, is_closed: isClosed }: Waitlist, isHosted: boolean): string | undefined {
+  if (!isPublic)
+    return isHosted
+      ? 'While the waitlist is private, it has no page: its address and QR code lead to “Page not found”, and the widget shows nothing.'
+      : 'While the waitlist is private, the page of this service and the widget show nothing. Referral links lead to your own page.';
+  if (isClosed)
+    return 'The page and the widget say that the waitlist is closed, and show those who joined their place.';
+  return undefined;
 }
 
 function snippetOf(waitlistId: number): string {

@@ -28,9 +28,11 @@ const policy = (nonce: string) => ({
 @Injectable()
 export class Desk {
   private readonly basePath: string;
+  private readonly sendsMail: boolean;
 
-  constructor(@Inject(CONFIG) { basePath }: Config) {
+  constructor(@Inject(CONFIG) { basePath, mail }: Config) {
     this.basePath = basePath;
+    this.sendsMail = mail !== null;
   }
 
   serve(fastify: FastifyInstance): void {
@@ -50,6 +52,7 @@ export class Desk {
   private page() {
     const index = readFileSync(INDEX, 'utf8')
       .replace('name="base-path" content=""', `name="base-path" content="${this.basePath}"`)
+      .replace('name="sends-mail" content="true"', `name="sends-mail" content="${this.sendsMail}"`)
       .replaceAll('"./assets/', `"${this.basePath}/desk/assets/`);
     return async (_: FastifyRequest, reply: FastifyReply) => {
       const nonce = randomBytes(NONCE_BYTES).toString('base64');

@@ -56,22 +56,31 @@ async function placeOf(id: number, email: string): Promise<number> {
   return Number((await stage.list(id, { search: email }))[0]?.priority) + 1;
 }
 
-test('verification is refused without mail, with the reason, and turned on with it', async () => {
+test('without mail, the desk says so and turns nothing on that needs it', async () => {
   const withoutMail = await Stage.open();
   try {
     const page = await open('/1/settings/trust', withoutMail);
-    await page.getByLabel('Optional').check();
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText(/SMTP_URL/).waitFor();
-    assert.equal(await page.getByLabel('Optional').isChecked(), true);
+    await page.getByText('This service sends no mail').waitFor();
+    const guide = await page.getByRole('link', { name: 'how to set up mail' }).getAttribute('href');
+    assert.match(guide ?? '', /docs\/configuration\.md#mail$/);
+    const radios = ['Off', 'Optional', 'Required'].map((name) => page.getByRole('radio', { name, exact: true }));
+    assert.deepEqual(await Promise.all(radios.map((radio) => radio.isDisabled())), [false, true, true]);
+    assert.equal(await page.getByLabel('Send a mail to people when they are let in').isDisabled(), true);
     await checkPage(page, 'desk-trust-without-mail');
   } finally {
     await withoutMail.close();
   }
+});
 
+test('verification is turned on, and the desk says what becomes of those who joined before', async () => {
   const id = await stage.waitlist();
+  for (const name of ['one', 'two']) await join(id, `${name}-before@example.com`);
   const page = await open(`/${id}/settings/trust`);
+  await page.getByText('joined before').waitFor({ state: 'detached' });
   await page.getByLabel('Required').check();
+  await page.getByText('2 people joined before').waitFor();
+  await page.getByText('no mail goes out').waitFor();
+  await checkPage(page, 'desk-trust-joined-before');
   await page.getByLabel('Subject of the verification mail').fill('Welcome to Acme');
   await page.getByLabel('Text of the verification mail').fill('One click, and you are in line.');
   await save(page);
@@ -80,6 +89,7 @@ test('verification is refused without mail, with the reason, and turned on with 
   const [{ subject, text }] = await mail.mailsTo('ada@example.com');
   assert.equal(subject, 'Welcome to Acme');
   assert.match(text ?? '', /One click, and you are in line\./);
+  assert.equal(mail.tried.filter((address) => address.includes('-before@')).length, 0);
   await page.context().close();
 });
 

@@ -5,6 +5,9 @@ function meta(selector: string): HTMLMetaElement | null {
 /** The path of `PUBLIC_BASE_URL` without a trailing slash; empty at the root of a host. */
 export const basePath = meta('name="base-path"')?.content ?? '';
 
+/** Whether the service sends mail: whether its operator has set `SMTP_URL`. */
+export const sendsMail = meta('name="sends-mail"')?.content !== 'false';
+
 /** The nonce of this page's policy, for styles that a library inserts. */
 export const styleNonce = meta('property="csp-nonce"')?.nonce ?? '';
 

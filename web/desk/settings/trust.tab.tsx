@@ -1,8 +1,26 @@
-import { Group, NumberInput, PasswordInput, Radio, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Group,
+  NumberInput,
+  PasswordInput,
+  Radio,
+  Select,
+  Stack,
+  Switch,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { Link } from '@tanstack/react-router';
+import { repository } from '../../../release.json';
 import { WAITLIST } from '../bounds';
+import { sendsMail } from '../environment';
+import { countPeople } from '../parts/format';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
+import { SHORT_INPUT } from '../theme';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
 
 type Captcha = NonNullable<Waitlist['captcha']>;
@@ -45,6 +63,8 @@ const PROVIDERS = [
   { value: 'hcaptcha', label: 'hCaptcha' },
 ];
 
+const MAIL_GUIDE = `${repository}/blob/main/docs/configuration.md#mail`;
+
 /** The rules with a number. `initial` is the service's default, used when a rule is turned on. */
 const NUMBER_RULES: readonly {
   readonly rule: NumberRule;
@@ -78,27 +98,36 @@ export function TrustTab({ waitlist }: { waitlist: Waitlist }) {
   const { form, saved } = settings;
   return (
     <SettingsTab settings={settings}>
-      <VerificationSection form={form} />
+      <VerificationSection form={form} saved={saved} waitlist={waitlist} />
       <ReferralSection form={form} />
       <CaptchaSection form={form} saved={saved.captcha} />
     </SettingsTab>
   );
 }
 
-function VerificationSection({ form }: { form: TrustForm }) {
+function VerificationSection({ form, saved, waitlist }: { form: TrustForm; saved: TrustValues; waitlist: Waitlist }) {
+  const isTurnedOn = saved.verification === 'off' && form.values.verification !== 'off';
   return (
     <PlainSection title="Verified addresses" description="A mail asks new people to confirm their address.">
+      {!sendsMail && <NoMail />}
       <Radio.Group label="Verification" errorProps={{ mt: 'xs' }} {...form.getInputProps('verification')}>
         <Stack gap="xs" mt="xs">
           {VERIFICATION.map((choice) => (
-            <Radio key={choice.value} {...choice} />
+            <Radio
+              key={choice.value}
+              {...choice}
+              // What was turned on before the service lost its mail server can be turned off.
+              disabled={!sendsMail && choice.value !== 'off' && choice.value !== saved.verification}
+            />
           ))}
         </Stack>
       </Radio.Group>
+      <div role="status">{isTurnedOn && <JoinedBefore waitlist={waitlist} />}</div>
       <TextInput
         label="Subject of the verification mail"
         description="Leave empty for the default."
         maxLength={WAITLIST.mail_subject.maxLength}
+        disabled={!sendsMail}
         {...form.getInputProps('mail_subject')}
       />
       <Textarea
@@ -108,13 +137,50 @@ function VerificationSection({ form }: { form: TrustForm }) {
         minRows={3}
         maxRows={12}
         maxLength={WAITLIST.mail_text.maxLength}
+        disabled={!sendsMail}
         {...form.getInputProps('mail_text')}
       />
       <Switch
         label="Send a mail to people when they are let in"
+        disabled={!sendsMail && !saved.mail_on_offboarding}
         {...form.getInputProps('mail_on_offboarding', { type: 'checkbox' })}
       />
     </PlainSection>
+  );
+}
+
+function NoMail() {
+  return (
+    <Alert variant="light" color="orange" title="This service sends no mail">
+      <Text size="sm">
+        Its operator has to set SMTP_URL and MAIL_FROM first:{' '}
+        <Anchor href={MAIL_GUIDE} target="_blank" rel="noopener" inherit c="inherit" underline="always">
+          how to set up mail
+        </Anchor>
+        . Until then, nobody can be asked to confirm an address.
+      </Text>
+    </Alert>
+  );
+}
+
+/** What turning verification on does to those who are there. Nothing mails many people at once. */
+function JoinedBefore({ waitlist }: { waitlist: Waitlist }) {
+  const { current_signups: people } = waitlist.statistics;
+  if (people === 0) return null;
+  const asksAll = waitlist.required_contact.email === 'required';
+  return (
+    <Alert variant="light" title={`${countPeople(people)} joined before`}>
+      <Text size="sm">
+        {people === 1 ? 'This person keeps the place' : 'They keep their places'} and the referrals counted so far, and
+        no mail goes out. Only people who join from now on are asked.
+        {asksAll && ' Whoever has not confirmed finds a button on their private page that sends them a link.'} To write
+        to all of them yourself,{' '}
+        <Anchor component={Link} to={`/${waitlist.id}/transfer`} inherit c="inherit" underline="always">
+          export the addresses
+        </Anchor>
+        .
+      </Text>
+    </Alert>
   );
 }
 
@@ -148,6 +214,7 @@ function ReferralSection({ form }: { form: TrustForm }) {
           />
           <NumberInput
             flex={1}
+            styles={SHORT_INPUT}
             label={label}
             description={description}
             clampBehavior="none"

@@ -69,7 +69,7 @@ test('each tab has an address, works by keyboard, and shows nothing that hinders
     form: 'Form',
     referrals: 'Referrals',
     trust: 'Trust',
-    look: 'Appearance',
+    appearance: 'Appearance',
     keys: 'Keys',
     webhooks: 'Webhooks',
     danger: 'Danger zone',
@@ -138,6 +138,7 @@ test("the service's faults stand beside their fields, and nothing that was typed
   await page.getByRole('textbox', { name: 'Signup page' }).fill('not an address');
   for (const contact of ['Email', 'Phone'])
     await page.getByRole('radiogroup', { name: contact, exact: true }).getByText('Off').click();
+  assert.equal(await page.getByRole('combobox', { name: 'Country of phone numbers' }).count(), 0);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('alert').getByText('must leave email or phone on').waitFor();
   assert.equal(await page.getByRole('textbox', { name: 'Signup page' }).getAttribute('aria-invalid'), 'true');
@@ -158,13 +159,13 @@ test('a tab with changes asks before it is left, and keeps them if its owner sta
   assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Another name');
   await page.getByRole('tab', { name: 'Appearance' }).click();
   await dialog.getByRole('button', { name: 'Leave without saving' }).click();
-  await page.waitForURL('**/settings/look');
+  await page.waitForURL('**/settings/appearance');
   assert.equal((await waitlist()).waitlist_name, 'My waitlist');
   await page.context().close();
 });
 
 test('a save leaves alone what another window saved meanwhile', async () => {
-  const [one, other] = [await openSettings('form'), await openSettings('look')];
+  const [one, other] = [await openSettings('form'), await openSettings('appearance')];
   await one.getByRole('textbox', { name: 'Name' }).fill('Launch');
   await other.getByRole('textbox', { name: 'Title' }).fill('Join us');
   await save(other);
@@ -191,7 +192,7 @@ test('colors and words show in the preview at once, and on the page once they ar
     token: await logIn(stage.service),
     body: { configuration_style_json: { font: 'of another program' } },
   });
-  const page = await openSettings('look');
+  const page = await openSettings('appearance');
   const preview = page.frameLocator('iframe[title="Preview"]');
   const canvas = preview.locator('html');
   const button = preview.locator('.waitlist-button');
@@ -210,11 +211,12 @@ test('colors and words show in the preview at once, and on the page once they ar
   await button.filter({ hasText: /^Let me in$/ }).waitFor();
   await hasColor(button, 'rgb(240, 180, 41)');
   await checkPage(page, 'desk-settings-look-colors');
-  await page.getByText('Joined', { exact: true }).click();
+  const state = page.getByRole('combobox', { name: 'State' });
+  await state.selectOption('Joined');
   await preview.getByText('1,203 people are ahead of you.').waitFor();
   await page.getByText('Widget', { exact: true }).click();
   await preview.getByText('1,203 people are ahead of you.').waitFor();
-  await page.getByText('Before', { exact: true }).click();
+  await state.selectOption('Form');
   await preview.getByRole('heading', { name: 'First in line' }).waitFor();
   await checkPage(page, 'desk-settings-look-widget');
   await save(page);
@@ -248,17 +250,159 @@ test('the API key is replaced after a question, and shown once', async () => {
   await page.context().close();
 });
 
-test('a waitlist is closed and opened, made private, and deleted by typing its name as it is shown', async () => {
+test('a waitlist is closed and made private after a question, and opened again from the overview', async () => {
+  const id = await createWaitlist({ waitlist_name: 'Often closed' });
+  const page = await openSettings('form', id);
+  for (const [act, closed] of [
+    ['Close the waitlist', 'The waitlist is closed'],
+    ['Make it private', 'The waitlist is closed and private'],
+  ] as const) {
+    await page.getByRole('button', { name: act }).click();
+    const question = page.getByRole('dialog', { name: '?' });
+    await checkPage(page, `desk-settings-${act.split(' ')[0]?.toLowerCase()}`, { fullPage: false });
+    await question.getByRole('button', { name: act }).click();
+    await page.getByRole('heading', { name: closed, exact: true }).waitFor();
+  }
+  const { is_closed, is_public } = await waitlist(id);
+  assert.deepEqual({ is_closed, is_public }, { is_closed: true, is_public: false });
+
+  await page.getByRole('link', { name: 'Overview' }).click();
+  const yourPage = page.getByRole('region', { name: 'Your page' });
+  await yourPage.getByText('its address and QR code lead to “Page not found”').waitFor();
+  assert.equal(await yourPage.getByLabel('Address').count(), 0);
+  await checkPage(page, 'desk-overview-private');
+  await page.getByRole('button', { name: 'Make it public again' }).click();
+  await yourPage.getByText('The page and the widget say that the waitlist is closed').waitFor();
+  await checkPage(page, 'desk-overview-closed');
+  await page.getByRole('button', { name: 'Open it again' }).click();
+  await page.getByText('First steps').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Open it again' }).count(), 0);
+  assert.equal((await waitlist(id)).is_closed, false);
+  await page.context().close();
+});
+
+test('the address of a tab that was renamed, or of none, leads to a tab', async () => {
+  const page = await openSettings('look');
+  await page.waitForURL('**/desk/1/settings/appearance');
+  await page.goto(`${stage.service.url}/desk/1/settings/nothing`);
+  await page.waitForURL('**/desk/1/settings/form');
+  await page.context().close();
+});
+
+test('the lines of a text stand on the page and in the widget as they were typed', async () => {
+  const id = await createWaitlist({ waitlist_name: 'Lines' });
+  const page = await openSettings('appearance', id);
+  await page.getByLabel('Introduction').fill('A lamp.');
+  await page.getByLabel('Introduction').press('End');
+  await page.keyboard.type('\n\nIt ships in May.\nOr June.');
+  await page.getByLabel('What the data is for').fill('We write once.\nNo more.');
+  await page.getByText('Widget', { exact: true }).click();
+  const introduction = page.frameLocator('iframe[title="Preview"]').locator('.waitlist-introduction');
+  await until(async () => (await introduction.innerText()) === 'A lamp.\n\nIt ships in May.\nOr June.');
+  await page.getByLabel('Share message').fill('Join me:\na lamp');
+  await save(page);
+  const visitor = await stage.openPage();
+  await visitor.goto(`${stage.service.url}/waitlist/${id}`);
+  assert.deepEqual(await visitor.locator('p').allInnerTexts(), [
+    'A lamp.\n\nIt ships in May.\nOr June.',
+    'We write once.\nNo more.',
+  ]);
+  await checkPage(visitor, 'page-lines');
+  await visitor.getByLabel('Email').fill('lines@example.com');
+  await visitor.getByRole('button', { name: 'Join the waitlist' }).click();
+  await visitor.locator('[data-message="Join me:\\a a lamp"]').waitFor();
+  await Promise.all([visitor.context().close(), page.context().close()]);
+});
+
+test('a color is brought into one form, and what is none stays beside a sentence and is not saved', async () => {
+  const id = await createWaitlist({ waitlist_name: 'Colors' });
+  const page = await openSettings('appearance', id);
+  const color = (name: string) => page.getByRole('textbox', { name, exact: true });
+  await color('Background').fill('#F00');
+  await color('Text').fill('f59e0b');
+  await color('Borders').fill('orange');
+  await color('Button').fill('0af');
+  await page.getByText('Enter a color as six hex digits').waitFor();
+  assert.deepEqual(await Promise.all(['Background', 'Text', 'Borders'].map((name) => color(name).inputValue())), [
+    '#ff0000',
+    '#f59e0b',
+    'orange',
+  ]);
+  // By the keyboard, without leaving the field.
+  await color('Button').press('Enter');
+  await page.getByRole('status').getByText('some fields need your attention').waitFor();
+  await until(async () => color('Borders').evaluate((element) => element === document.activeElement));
+  await page.keyboard.press('Escape');
+  await checkPage(page, 'desk-settings-color-fault');
+  assert.deepEqual((await waitlist(id)).configuration_style_json, {});
+  await color('Borders').fill('#123');
+  await color('Borders').press('Enter');
+  await page.getByRole('status').getByText('Saved.').waitFor();
+  assert.deepEqual((await waitlist(id)).configuration_style_json, {
+    border_color: '#112233',
+    widget_background_color: '#ff0000',
+    widget_button_color: '#00aaff',
+    widget_font_color: '#f59e0b',
+  });
+  await page.context().close();
+});
+
+test('the preview stands beside Form and Appearance, and follows the text that is edited', async () => {
+  const page = await openSettings('form');
+  const preview = page.frameLocator('iframe[title="Preview"]');
+  await preview.getByLabel('Email').waitFor();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Seen at once');
+  await preview.getByText('Seen at once').or(preview.getByText('First in line')).first().waitFor();
+  await page.getByRole('radiogroup', { name: 'Last name' }).getByText('Required').click();
+  await preview.getByLabel('Last name').waitFor();
+  await page.getByRole('button', { name: 'Discard' }).click();
+
+  await page.getByRole('tab', { name: 'Appearance' }).click();
+  const state = page.getByRole('combobox', { name: 'State' });
+  await preview.getByLabel('Email').waitFor();
+  await page.getByLabel('After joining').focus();
+  await preview.getByText('1,203 people are ahead of you.').waitFor();
+  await page.getByLabel('Destination address').focus();
+  await preview.getByText('You’ve been let in.').waitFor();
+  for (const [group, field, shown] of [
+    ['a closed waitlist', 'This waitlist is closed.', 'This waitlist is closed.'],
+    ['waiting for the click in the mail', 'Check your mail', 'Open it to take your place on the list.'],
+    ['the link in the mail', 'Confirm email', 'One more click, and your signup counts.'],
+    ['an email that is not confirmed', 'Send me a link', 'No link from us yet?'],
+    ['problems', 'Please check the form', 'Enter an email address, like name@example.com.'],
+  ] as const) {
+    await page.getByRole('button', { name: `Other texts: ${group}` }).click();
+    await page.getByRole('textbox', { name: field, exact: true }).focus();
+    await preview.getByText(shown).first().waitFor();
+    await checkPage(page, `desk-settings-preview-${await state.inputValue()}`, { fullPage: false });
+    await page.getByRole('button', { name: `Other texts: ${group}` }).click();
+  }
+  await page.context().close();
+});
+
+test('on a phone, the tabs stand in one row, and a button opens the preview', async () => {
+  const page = await stage.openPage({ width: 390 });
+  await stage.signIn(page, '/desk/1/settings/appearance');
+  const tops = await page.getByRole('tab').evaluateAll((tabs) => tabs.map((tab) => tab.getBoundingClientRect().top));
+  assert.equal(new Set(tops).size, 1);
+  await page.getByRole('tab', { name: 'Appearance' }).evaluate((tab) => {
+    const { left, right } = tab.getBoundingClientRect();
+    if (left < 0 || right > innerWidth) throw new Error('The open tab is out of sight.');
+  });
+  await page.getByRole('textbox', { name: 'After joining' }).fill('Welcome');
+  await page.getByRole('button', { name: 'Preview' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Preview' });
+  await page.frameLocator('iframe[title="Preview"]').getByText('Welcome').waitFor();
+  await checkPage(page, 'desk-settings-preview-phone', { widths: [390], fullPage: false });
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal(await page.getByRole('textbox', { name: 'After joining' }).inputValue(), 'Welcome');
+  await page.context().close();
+});
+
+test('a waitlist is deleted by typing its name as it is shown', async () => {
   const id = await createWaitlist({ waitlist_name: 'Short  lived' });
   const page = await openSettings('danger', id);
-  await page.getByRole('button', { name: 'Close the waitlist' }).click();
-  await page.getByRole('heading', { name: 'The waitlist is closed' }).waitFor();
-  assert.equal((await waitlist(id)).is_closed, true);
-  await page.getByRole('button', { name: 'Open the waitlist' }).click();
-  await page.getByRole('button', { name: 'Make it private' }).click();
-  await page.getByRole('heading', { name: 'The waitlist is private' }).waitFor();
-  assert.equal((await waitlist(id)).is_public, false);
-
   await page.getByRole('button', { name: 'Delete the waitlist' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete “Short lived”?' });
   const act = dialog.getByRole('button', { name: 'Delete the waitlist' });

@@ -402,7 +402,7 @@ describe('signed in, hinders nobody:', () => {
       },
       {
         name: 'the texts of problems, and an origin that is none',
-        path: () => '/1/settings/look',
+        path: () => '/1/settings/appearance',
         act: async () => {
           await button('Other texts: problems').click();
           await save('Sites that may show the page in a frame', 'example');
@@ -466,9 +466,9 @@ describe('signed in, hinders nobody:', () => {
       },
       {
         name: 'a closed and private waitlist that cannot be opened now',
-        path: () => `/${emptyId}/settings/danger`,
+        path: () => `/${emptyId}/settings/form`,
         answers: () => ({ [`PATCH waitlist/${emptyId}`]: LIMITED }),
-        act: () => button('Open the waitlist').click(),
+        act: () => button('Open it again').click(),
         shows: LIMITED_TEXT,
       },
       {

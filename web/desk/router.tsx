@@ -14,6 +14,7 @@ import { PageSkeleton } from './parts/delayed';
 import { NothingHere } from './parts/nothing-here';
 import { PageFault } from './parts/page-fault';
 import { peopleSearchOf } from './people/search';
+import { otherTab } from './settings/tabs';
 import { Shell } from './shell';
 import { SessionGate } from './sign-in/session-gate';
 import { WaitlistGate } from './waitlist/waitlist-gate';
@@ -75,6 +76,10 @@ const settings = createRoute({
 const settingsTab = createRoute({
   getParentRoute: () => settings,
   path: '$tab',
+  beforeLoad: ({ params }) => {
+    const tab = otherTab(params.tab);
+    if (tab !== null) redirect({ to: '/$waitlistId/settings/$tab', params: { ...params, tab }, throw: true });
+  },
   component: lazyRouteComponent(() => import('./settings/settings.page'), 'SettingsPage'),
 });
 

@@ -1,4 +1,5 @@
 import { TEXT_KEYS, type TextKey } from '../../page/texts';
+import type { PreviewState } from './drawn-preview';
 
 /** The names of `configuration_style_json` that reach the page. */
 export const COLORS = [
@@ -12,11 +13,19 @@ export const COLORS = [
 ] as const;
 export type ColorName = (typeof COLORS)[number]['name'];
 
-const GROUPS: readonly { readonly title: string; readonly keys: readonly TextKey[] }[] = [
-  { title: 'the form', keys: ['first_name', 'last_name', 'email', 'phone', 'optional', 'choose'] },
-  { title: 'a closed waitlist', keys: ['closed', 'find', 'find_button'] },
+interface TextGroup {
+  readonly title: string;
+  /** The state of the page that shows them. */
+  readonly state: PreviewState;
+  readonly keys: readonly TextKey[];
+}
+
+const GROUPS: readonly TextGroup[] = [
+  { title: 'the form', state: 'form', keys: ['first_name', 'last_name', 'email', 'phone', 'optional', 'choose'] },
+  { title: 'a closed waitlist', state: 'closed', keys: ['closed', 'find', 'find_button'] },
   {
     title: 'after joining',
+    state: 'joined',
     keys: [
       'place',
       'nobody_ahead',
@@ -35,38 +44,49 @@ const GROUPS: readonly { readonly title: string; readonly keys: readonly TextKey
     ],
   },
   {
-    title: 'verification',
-    keys: [
-      'check_mail',
-      'check_mail_text',
-      'check_mail_hint',
-      'unverified',
-      'resend',
-      'resent',
-      'verify',
-      'verify_text',
-      'verify_button',
-      'verified',
-      'link_not_found',
-      'link_not_found_text',
-      'link_not_found_button',
-    ],
-  },
-  {
     title: 'the leaderboard',
+    state: 'joined',
     keys: ['leaderboard', 'leaderboard_place', 'leaderboard_person', 'leaderboard_referrals', 'anonymous'],
   },
-  { title: 'when it is their turn', keys: ['your_turn', 'your_turn_text', 'your_turn_button'] },
+  {
+    title: 'waiting for the click in the mail',
+    state: 'mail',
+    keys: ['check_mail', 'check_mail_text', 'check_mail_hint', 'resend'],
+  },
+  {
+    title: 'the link in the mail',
+    state: 'verify',
+    keys: ['verify', 'verify_text', 'verify_button', 'link_not_found', 'link_not_found_text', 'link_not_found_button'],
+  },
+  {
+    title: 'an email that is not confirmed',
+    state: 'unverified',
+    keys: ['unverified', 'send_link', 'resent', 'verified'],
+  },
+  { title: 'when it is their turn', state: 'turn', keys: ['your_turn', 'your_turn_text', 'your_turn_button'] },
+];
+
+/** These stand in a paragraph, so that they may have several lines. */
+export const LONG_TEXTS: readonly TextKey[] = [
+  'closed',
+  'bookmark',
+  'check_mail_text',
+  'check_mail_hint',
+  'unverified',
+  'verify_text',
+  'link_not_found_text',
+  'your_turn_text',
 ];
 
 /** These have fields or settings of their own. */
 const ELSEWHERE: readonly TextKey[] = ['introduction', 'purpose', 'button', 'joined', 'message'];
 
 /** All other texts of the page, under headings. */
-export const TEXT_GROUPS = [
+export const TEXT_GROUPS: readonly TextGroup[] = [
   ...GROUPS,
   {
     title: 'problems',
+    state: 'faults',
     keys: TEXT_KEYS.filter((key) => !ELSEWHERE.includes(key) && !GROUPS.some(({ keys }) => keys.includes(key))),
   },
 ];

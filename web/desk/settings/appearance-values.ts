@@ -1,9 +1,11 @@
+import type { PublicWaitlist } from '../../page/model';
 import { TEXT_KEYS, type TextKey } from '../../page/texts';
 import type { Waitlist } from '../queries';
-import { type ColorName, COLORS } from './look-fields';
+import { type ColorName, COLORS } from './appearance-fields';
+import { colorOf } from './colors';
 
 /** The fields of the tab. An empty text stands for null, or for the default. */
-export interface LookValues extends Record<string, unknown> {
+export interface AppearanceValues extends Record<string, unknown> {
   title: string;
   success_title: string;
   signup_button_title: string;
@@ -20,19 +22,19 @@ export interface LookValues extends Record<string, unknown> {
   frame_origins: string;
 }
 
-export function valuesOf(waitlist: Waitlist): LookValues {
+export function valuesOf(waitlist: Waitlist): AppearanceValues {
   const { texts, configuration_style_json: style } = waitlist;
-  const colorOf = (name: string) => (typeof style[name] === 'string' ? style[name] : '');
+  const stored = (name: string) => (typeof style[name] === 'string' ? style[name] : '');
   return {
     title: waitlist.title ?? '',
     success_title: waitlist.success_title ?? '',
     signup_button_title: waitlist.signup_button_title ?? '',
     lang: waitlist.lang,
-    texts: Object.fromEntries(TEXT_KEYS.map((key) => [key, texts[key] ?? ''])) as LookValues['texts'],
+    texts: Object.fromEntries(TEXT_KEYS.map((key) => [key, texts[key] ?? ''])) as AppearanceValues['texts'],
     logo: waitlist.logo ?? '',
     configuration_style_json: Object.fromEntries(
-      COLORS.map(({ name }) => [name, colorOf(name)]),
-    ) as LookValues['configuration_style_json'],
+      COLORS.map(({ name }) => [name, stored(name)]),
+    ) as AppearanceValues['configuration_style_json'],
     your_turn_url: waitlist.your_turn_url ?? '',
     twitter_message: waitlist.twitter_message ?? '',
     widget_shows_social_links: waitlist.widget_shows_social_links,
@@ -43,16 +45,53 @@ export function valuesOf(waitlist: Waitlist): LookValues {
 }
 
 /** Without the empty ones, which stand for the default. */
-export function toTexts(texts: LookValues['texts']): Record<string, string> {
+export function toTexts(texts: AppearanceValues['texts']): Record<string, string> {
   return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 }
 
 /** Keeps what other programs have stored there under names of their own. */
-export function toStyle(colors: LookValues['configuration_style_json'], waitlist: Waitlist): Record<string, unknown> {
+export function toStyle(
+  colors: AppearanceValues['configuration_style_json'],
+  waitlist: Waitlist,
+): Record<string, unknown> {
   const style = { ...waitlist.configuration_style_json };
   for (const [name, color] of Object.entries(colors)) {
     if (color === '') delete style[name];
-    else style[name] = color;
+    else style[name] = colorOf(color) ?? color;
   }
   return style;
+}
+
+/** What the public sees of a waitlist. */
+export function toPublic(waitlist: Waitlist): PublicWaitlist {
+  return { ...waitlist, questions: waitlist.questions.filter(({ soft_deleted }) => !soft_deleted) };
+}
+
+/** The waitlist as the values make it, for the preview. */
+export function previewed(waitlist: Waitlist, values: AppearanceValues): PublicWaitlist {
+  const { texts, configuration_style_json: colors, lang } = values;
+  const orNull = (text: string) => (text === '' ? null : text);
+  return {
+    ...toPublic(waitlist),
+    title: orNull(values.title),
+    success_title: orNull(values.success_title),
+    signup_button_title: orNull(values.signup_button_title),
+    logo: values.logo.startsWith('https://') ? values.logo : null,
+    your_turn_url: orNull(values.your_turn_url),
+    twitter_message: orNull(values.twitter_message),
+    widget_shows_social_links: values.widget_shows_social_links,
+    remove_widget_headers: values.remove_widget_headers,
+    lang: isLanguage(lang) ? lang : waitlist.lang,
+    texts: toTexts(texts),
+    configuration_style_json: toStyle(colors, waitlist),
+  };
+}
+
+/** False while a tag is being typed. */
+function isLanguage(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0;
+  } catch {
+    return false;
+  }
 }

@@ -1,96 +1,110 @@
-import { Accordion, ColorInput, Input, SimpleGrid, Switch, Text, Textarea, TextInput } from '@mantine/core';
+import { Accordion, Input, SimpleGrid, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { TEXTS } from '../../page/texts';
+import { useMemo } from 'react';
+import { TEXTS, type TextKey } from '../../page/texts';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
-import { COLORS, TEXT_GROUPS } from './look-fields';
-import { type LookValues, toStyle, toTexts, valuesOf } from './look-values';
-import { Preview } from './preview';
+import { SHORT_INPUT } from '../theme';
+import { COLORS, LONG_TEXTS, TEXT_GROUPS } from './appearance-fields';
+import { type AppearanceValues, previewed, toStyle, toTexts, valuesOf } from './appearance-values';
+import { ColorField, colorFault } from './color-field';
+import { PreviewBeside, ShownIn } from './preview-beside';
 import { type SettingChanges, SettingsTab, useSettingsForm } from './settings-form';
-import classes from './settings.module.css';
 
-type LookForm = UseFormReturnType<LookValues>;
+type AppearanceForm = UseFormReturnType<AppearanceValues>;
+
+const RULES = {
+  configuration_style_json: Object.fromEntries(COLORS.map(({ name }) => [name, colorFault])),
+};
 
 /** What the page and the widget look like and say, with both of them beside it. */
-export function LookTab({ waitlist }: { waitlist: Waitlist }) {
-  const settings = useSettingsForm(waitlist, valuesOf, (changed) => changesOf(changed, waitlist));
+export function AppearanceTab({ waitlist }: { waitlist: Waitlist }) {
+  const settings = useSettingsForm(waitlist, valuesOf, (changed) => changesOf(changed, waitlist), RULES);
   const { form } = settings;
+  const shown = useMemo(() => previewed(waitlist, form.values), [waitlist, form.values]);
   return (
-    <div className={classes.look}>
-      <SettingsTab settings={settings}>
-        <TextsSection form={form} waitlist={waitlist} />
-        <ColorsSection form={form} />
-        <PlainSection title="When it is their turn">
-          <TextInput
-            label="Destination address"
-            description="The page of a person whom you let in has a button that leads here."
-            type="url"
-            placeholder="https://example.com/welcome"
-            {...form.getInputProps('your_turn_url')}
-          />
-        </PlainSection>
-        <PlainSection title="Sharing">
-          <Textarea
-            label="Share message"
-            description="The person’s own link follows it."
-            autosize
-            placeholder={TEXTS.message}
-            {...form.getInputProps('twitter_message')}
-          />
-          <Switch
-            label="Show links to social networks"
-            {...form.getInputProps('widget_shows_social_links', { type: 'checkbox' })}
-          />
-        </PlainSection>
-        <WidgetSection form={form} />
-      </SettingsTab>
-      <Preview waitlist={waitlist} values={form.values} />
-    </div>
+    <PreviewBeside waitlist={shown}>
+      {(previewButton) => (
+        <SettingsTab settings={settings} action={previewButton}>
+          <TextsSection form={form} waitlist={waitlist} />
+          <ShownIn state="form">
+            <ColorsSection form={form} />
+          </ShownIn>
+          <ShownIn state="turn">
+            <PlainSection title="When it is their turn">
+              <TextInput
+                label="Destination address"
+                description="The page of a person whom you let in has a button that leads here."
+                type="url"
+                placeholder="https://example.com/welcome"
+                {...form.getInputProps('your_turn_url')}
+              />
+            </PlainSection>
+          </ShownIn>
+          <ShownIn state="joined">
+            <PlainSection title="Sharing">
+              <Textarea
+                label="Share message"
+                description="The person’s own link follows it."
+                autosize
+                placeholder={TEXTS.message}
+                {...form.getInputProps('twitter_message')}
+              />
+              <Switch
+                label="Show links to social networks"
+                {...form.getInputProps('widget_shows_social_links', { type: 'checkbox' })}
+              />
+            </PlainSection>
+          </ShownIn>
+          <WidgetSection form={form} />
+        </SettingsTab>
+      )}
+    </PreviewBeside>
   );
 }
 
-function TextsSection({ form, waitlist }: { form: LookForm; waitlist: Waitlist }) {
+function TextsSection({ form, waitlist }: { form: AppearanceForm; waitlist: Waitlist }) {
   return (
     <PlainSection title="Texts">
-      <TextInput label="Title" placeholder={waitlist.waitlist_name} {...form.getInputProps('title')} />
-      <Textarea
-        label="Introduction"
-        autosize
-        description="Below the title."
-        {...form.getInputProps('texts.introduction')}
-      />
-      <TextInput label="Button text" placeholder={TEXTS.button} {...form.getInputProps('signup_button_title')} />
-      <Textarea
-        label="What the data is for"
-        description="Below the button, such as: We write to you once, when it is your turn."
-        autosize
-        {...form.getInputProps('texts.purpose')}
-      />
-      <TextInput label="After joining" placeholder={TEXTS.joined} {...form.getInputProps('success_title')} />
+      <ShownIn state="form">
+        <TextInput label="Title" placeholder={waitlist.waitlist_name} {...form.getInputProps('title')} />
+        <Textarea
+          label="Introduction"
+          autosize
+          description="Below the title."
+          {...form.getInputProps('texts.introduction')}
+        />
+        <TextInput label="Button text" placeholder={TEXTS.button} {...form.getInputProps('signup_button_title')} />
+        <Textarea
+          label="What the data is for"
+          description="Below the button, such as: We write to you once, when it is your turn."
+          autosize
+          {...form.getInputProps('texts.purpose')}
+        />
+      </ShownIn>
+      <ShownIn state="joined">
+        <TextInput label="After joining" placeholder={TEXTS.joined} {...form.getInputProps('success_title')} />
+      </ShownIn>
       <TextInput
         label="Language"
         description="Language tag of these texts, such as en, de or pt-BR. It sets the text direction and number format."
-        maw={240}
         {...form.getInputProps('lang')}
+        styles={SHORT_INPUT}
       />
       <Accordion variant="contained" chevronPosition="left">
-        {TEXT_GROUPS.map(({ title, keys }) => (
-          <Accordion.Item key={title} value={title}>
+        {TEXT_GROUPS.map(({ title, state, keys }, index) => (
+          <Accordion.Item key={title} value={String(index)}>
             <Accordion.Control>
               <Text size="sm">Other texts: {title}</Text>
             </Accordion.Control>
             <Accordion.Panel>
-              <SimpleGrid cols={1} spacing="sm">
-                {keys.map((key) => (
-                  <TextInput
-                    key={key}
-                    label={TEXTS[key]}
-                    description={hintOf(TEXTS[key])}
-                    placeholder={TEXTS[key]}
-                    {...form.getInputProps(`texts.${key}`)}
-                  />
-                ))}
-              </SimpleGrid>
+              <ShownIn state={state}>
+                <SimpleGrid cols={1} spacing="sm">
+                  {keys.map((key) => (
+                    <OtherText key={key} form={form} name={key} />
+                  ))}
+                </SimpleGrid>
+              </ShownIn>
             </Accordion.Panel>
           </Accordion.Item>
         ))}
@@ -99,7 +113,13 @@ function TextsSection({ form, waitlist }: { form: LookForm; waitlist: Waitlist }
   );
 }
 
-function ColorsSection({ form }: { form: LookForm }) {
+function OtherText({ form, name }: { form: AppearanceForm; name: TextKey }) {
+  const text = TEXTS[name];
+  const props = { label: text, description: hintOf(text), placeholder: text, ...form.getInputProps(`texts.${name}`) };
+  return LONG_TEXTS.includes(name) ? <Textarea autosize {...props} /> : <TextInput {...props} />;
+}
+
+function ColorsSection({ form }: { form: AppearanceForm }) {
   return (
     <PlainSection
       title="Logo and colors"
@@ -114,23 +134,14 @@ function ColorsSection({ form }: { form: LookForm }) {
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         {COLORS.map(({ name, label }) => (
-          <ColorInput
-            key={name}
-            label={label}
-            placeholder="Default"
-            withEyeDropper={false}
-            // Within the page's landmark.
-            popoverProps={{ withinPortal: false }}
-            withPreview={form.values.configuration_style_json[name] !== ''}
-            {...form.getInputProps(`configuration_style_json.${name}`)}
-          />
+          <ColorField key={name} form={form} name={name} label={label} />
         ))}
       </SimpleGrid>
     </PlainSection>
   );
 }
 
-function WidgetSection({ form }: { form: LookForm }) {
+function WidgetSection({ form }: { form: AppearanceForm }) {
   const originFault = Object.entries(form.errors).find(([field]) => field.startsWith('frame_origins'))?.[1];
   return (
     <PlainSection title="Page and widget">
@@ -162,7 +173,7 @@ function hintOf(text: string): string | undefined {
   return values ? `${values.join(', ')} stands for the value.` : undefined;
 }
 
-function changesOf(changed: Partial<LookValues>, waitlist: Waitlist): SettingChanges {
+function changesOf(changed: Partial<AppearanceValues>, waitlist: Waitlist): SettingChanges {
   const { texts, configuration_style_json: colors, frame_origins: origins, ...others } = changed;
   const { title, success_title, signup_button_title, logo, your_turn_url, twitter_message, ...flags } = others;
   return {

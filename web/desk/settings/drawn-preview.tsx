@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import { render } from 'preact';
 import type { Leader, PublicWaitlist, Status } from '../../page/model';
+import { formFields } from '../../page/form-fields';
 import { Header } from '../../page/header';
 import pageCss from '../../page/page.css?inline';
 import { PrivatePage } from '../../page/private-page';
@@ -8,11 +9,11 @@ import { SignupForm } from '../../page/signup-form';
 import { StatusView } from '../../page/status';
 import { directionOf, textsOf } from '../../page/texts';
 import { themeOf } from '../../page/theme';
+import { VerifyForm } from '../../page/verify-form';
 import widgetCss from '../../widget/widget.css?inline';
 
 export type PreviewTarget = 'page' | 'widget';
-/** Before joining, after it, and once let in. */
-export type PreviewState = 'form' | 'joined' | 'turn';
+export type PreviewState = 'form' | 'faults' | 'mail' | 'verify' | 'unverified' | 'joined' | 'turn' | 'closed';
 
 interface Previewed {
   readonly waitlist: PublicWaitlist;
@@ -29,6 +30,9 @@ const PERSON: Status = {
   amount_referred: 2,
   referral_link: 'https://example.com/?ref_id=EXAMPLE',
 };
+
+const STATUSES: Readonly<Partial<Record<PreviewState, Status['status']>>> = { mail: 'pending', turn: 'offboarded' };
+const EMAIL_ONLY = { email: 'required', phone: 'off', first_name: 'off', last_name: 'off' } as const;
 
 const LEADERS: readonly Leader[] = [
   { first_name: 'Ada', last_name: 'L', amount_referred: 12 },
@@ -78,24 +82,62 @@ function sheetsOf({ defaultView }: Document, texts: readonly string[]): CSSStyle
 }
 
 function Card({ waitlist, state, isPage }: Pick<Previewed, 'waitlist' | 'state'> & { readonly isPage: boolean }) {
-  const texts = textsOf(waitlist);
-  const Joined = isPage ? PrivatePage : StatusView;
+  const isForm = state === 'form' || state === 'faults' || state === 'closed';
   return (
     <main class="waitlist-card">
-      {isPage && waitlist.logo !== null && <img class="waitlist-logo" src={waitlist.logo} alt="" />}
-      {state === 'form' ? (
-        <>
-          <Header waitlist={waitlist} texts={texts} showsTitle={isPage || !waitlist.remove_widget_headers} />
-          <SignupForm waitlist={waitlist} texts={texts} action="" />
-        </>
-      ) : (
-        <Joined
-          waitlist={waitlist}
-          status={{ ...PERSON, status: state === 'turn' ? 'offboarded' : 'waiting' }}
-          leaders={waitlist.uses_leaderboard ? LEADERS : []}
-          texts={texts}
+      {/* Private pages have none. */}
+      {isPage && isForm && waitlist.logo !== null && <img class="waitlist-logo" src={waitlist.logo} alt="" />}
+      {isForm ? (
+        <Form
+          waitlist={{ ...waitlist, is_closed: state === 'closed' }}
+          hasFaults={state === 'faults'}
+          isPage={isPage}
         />
+      ) : state === 'verify' ? (
+        <VerifyForm waitlist={waitlist} action="" texts={textsOf(waitlist)} />
+      ) : (
+        <Joined waitlist={waitlist} state={state} isPage={isPage} />
       )}
     </main>
+  );
+}
+
+interface FormProps {
+  readonly waitlist: PublicWaitlist;
+  readonly hasFaults: boolean;
+  readonly isPage: boolean;
+}
+
+function Form({ waitlist, hasFaults, isPage }: FormProps) {
+  const texts = textsOf(waitlist);
+  // An email that is none, and nothing else.
+  const faults = formFields(waitlist, texts).flatMap(({ name, isRequired }) =>
+    name === 'email' || isRequired ? { field: name, rule: name === 'email' ? 'format' : 'required', message: '' } : [],
+  );
+  return (
+    <>
+      <Header waitlist={waitlist} texts={texts} showsTitle={isPage || !waitlist.remove_widget_headers} />
+      <SignupForm
+        waitlist={waitlist}
+        texts={texts}
+        action=""
+        {...(hasFaults && { faults, values: { email: 'name@example' } })}
+      />
+    </>
+  );
+}
+
+function Joined({ waitlist, state, isPage }: Pick<Previewed, 'waitlist' | 'state'> & { readonly isPage: boolean }) {
+  const View = isPage ? PrivatePage : StatusView;
+  const isUnverified = state === 'unverified';
+  return (
+    <View
+      // Those who have not confirmed are asked to only where confirmation is on.
+      waitlist={isUnverified ? { ...waitlist, uses_signup_verification: true, required_contact: EMAIL_ONLY } : waitlist}
+      status={{ ...PERSON, verified: !isUnverified, status: STATUSES[state] ?? 'waiting' }}
+      leaders={waitlist.uses_leaderboard ? LEADERS : []}
+      texts={textsOf(waitlist)}
+      resend={{ action: '', outcome: null }}
+    />
   );
 }

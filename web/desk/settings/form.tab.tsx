@@ -1,9 +1,14 @@
 import { Group, Input, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useMemo } from 'react';
+import type { PublicWaitlist } from '../../page/model';
 import { WAITLIST } from '../bounds';
 import { hostedPage } from '../environment';
 import { PlainSection } from '../parts/section';
 import type { Waitlist } from '../queries';
+import { toPublic } from './appearance-values';
 import { countries } from './countries';
+import { OpenOrClosed } from './open-or-closed';
+import { PreviewBeside, ShownIn } from './preview-beside';
 import { QuestionFields, questionsOf, toQuestions, type QuestionValues } from './question-fields';
 import { SettingsTab, useSettingsForm, type SettingChanges } from './settings-form';
 
@@ -34,72 +39,106 @@ const REQUIREMENTS = [
 export function FormTab({ waitlist }: { waitlist: Waitlist }) {
   const settings = useSettingsForm(waitlist, valuesOf, changesOf);
   const { form, saved } = settings;
+  const shown = useMemo(() => previewed(waitlist, form.values), [waitlist, form.values]);
   return (
-    <SettingsTab settings={settings}>
-      <PlainSection title="Waitlist">
-        <TextInput
-          label="Name"
-          required
-          maxLength={WAITLIST.waitlist_name.maxLength}
-          {...form.getInputProps('waitlist_name')}
-        />
-        <TextInput
-          label="Signup page"
-          description="Referral links lead to this address. Without one, they lead to the page of this service."
-          type="url"
-          placeholder={hostedPage(waitlist.id)}
-          {...form.getInputProps('waitlist_url_location')}
-        />
-      </PlainSection>
-      <PlainSection
-        title="Contact data"
-        description="People are identified by email or phone, so at least one must stay on."
-      >
-        <Stack gap="sm">
-          {CONTACT.map(({ field, label }) => (
-            <Group key={field} justify="space-between" gap="xs">
-              <Text size="sm" fw={500}>
-                {label}
-              </Text>
-              <SegmentedControl
-                aria-label={label}
-                data={REQUIREMENTS}
-                {...form.getInputProps(`required_contact.${field}`, { withError: false, withFocus: false })}
-              />
-            </Group>
-          ))}
-          {form.errors.required_contact && <Input.Error role="alert">{form.errors.required_contact}</Input.Error>}
+    <PreviewBeside waitlist={shown}>
+      {(previewButton) => (
+        <Stack gap="xl" miw={0} maw="var(--width-form)">
+          <OpenOrClosed waitlist={waitlist} />
+          <SettingsTab settings={settings} action={previewButton}>
+            <ShownIn state="form">
+              <PlainSection title="Waitlist">
+                <TextInput
+                  label="Name"
+                  required
+                  maxLength={WAITLIST.waitlist_name.maxLength}
+                  {...form.getInputProps('waitlist_name')}
+                />
+                <TextInput
+                  label="Signup page"
+                  description="Referral links lead to this address. Without one, they lead to the page of this service."
+                  type="url"
+                  placeholder={hostedPage(waitlist.id)}
+                  {...form.getInputProps('waitlist_url_location')}
+                />
+              </PlainSection>
+              <PlainSection
+                title="Contact data"
+                description="People are identified by email or phone, so at least one must stay on."
+              >
+                <Stack gap="sm">
+                  {CONTACT.map(({ field, label }) => (
+                    <Group key={field} justify="space-between" gap="xs">
+                      <Text size="sm" fw={500}>
+                        {label}
+                      </Text>
+                      <SegmentedControl
+                        aria-label={label}
+                        data={REQUIREMENTS}
+                        {...form.getInputProps(`required_contact.${field}`, { withError: false, withFocus: false })}
+                      />
+                    </Group>
+                  ))}
+                  {form.errors.required_contact && (
+                    <Input.Error role="alert" tabIndex={-1} data-fault>
+                      {form.errors.required_contact}
+                    </Input.Error>
+                  )}
+                </Stack>
+                {form.values.required_contact.phone !== 'off' && (
+                  <Select
+                    label="Country of phone numbers"
+                    description="For numbers that people type without a country code."
+                    placeholder="None: people type the country code"
+                    data={countries()}
+                    searchable
+                    clearable
+                    clearButtonProps={{ 'aria-label': 'Clear the country' }}
+                    nothingFoundMessage="No such country"
+                    // Within the page's landmark; the list itself scrolls.
+                    comboboxProps={{ withinPortal: false }}
+                    withScrollArea={false}
+                    styles={{ options: { maxHeight: 240, overflowY: 'auto' } }}
+                    {...form.getInputProps('default_region')}
+                    value={form.values.default_region || null}
+                    onChange={(region: string | null) => form.setFieldValue('default_region', region ?? '')}
+                  />
+                )}
+              </PlainSection>
+              <PlainSection
+                title="Questions"
+                description="Up to three, in this order. Answers are shown on each person and in exports."
+              >
+                <QuestionFields
+                  form={form}
+                  saved={saved.questions}
+                  removedBefore={waitlist.questions.filter(({ soft_deleted }) => soft_deleted)}
+                />
+              </PlainSection>
+            </ShownIn>
+          </SettingsTab>
         </Stack>
-        <Select
-          label="Country of phone numbers"
-          description="For numbers that people type without a country code."
-          placeholder="None: people type the country code"
-          data={countries()}
-          searchable
-          clearable
-          clearButtonProps={{ 'aria-label': 'Clear the country' }}
-          nothingFoundMessage="No such country"
-          // Within the page's landmark; the list itself scrolls.
-          comboboxProps={{ withinPortal: false }}
-          withScrollArea={false}
-          styles={{ options: { maxHeight: 240, overflowY: 'auto' } }}
-          {...form.getInputProps('default_region')}
-          value={form.values.default_region || null}
-          onChange={(region: string | null) => form.setFieldValue('default_region', region ?? '')}
-        />
-      </PlainSection>
-      <PlainSection
-        title="Questions"
-        description="Up to three, in this order. Answers are shown on each person and in exports."
-      >
-        <QuestionFields
-          form={form}
-          saved={saved.questions}
-          removedBefore={waitlist.questions.filter(({ soft_deleted }) => soft_deleted)}
-        />
-      </PlainSection>
-    </SettingsTab>
+      )}
+    </PreviewBeside>
   );
+}
+
+/** The waitlist as the values make it, for the preview. */
+function previewed(waitlist: Waitlist, { waitlist_name, required_contact, questions }: FormValues): PublicWaitlist {
+  const { first_name, last_name } = required_contact;
+  return {
+    ...toPublic(waitlist),
+    waitlist_name,
+    required_contact,
+    uses_firstname_lastname: first_name === 'optional' || last_name === 'optional',
+    questions: toQuestions(questions).map((question, index) => ({
+      // A new question has no id yet.
+      id: question.id ?? -1 - index,
+      question_value: question.question_value,
+      optional: question.optional ?? false,
+      answer_value: question.answer_value ?? null,
+    })),
+  };
 }
 
 function valuesOf(waitlist: Waitlist): FormValues {

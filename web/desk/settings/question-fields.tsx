@@ -167,9 +167,7 @@ export function QuestionFields<Values extends Form>({
       {removed.map((question) => (
         <Alert key={question.key} color="orange" variant="light" title={`“${question.question_value}” will be removed`}>
           <Group justify="space-between" gap="sm">
-            <Text size="sm" maw={420}>
-              New signups are no longer asked. Existing answers stay on each person and in exports.
-            </Text>
+            <Text size="sm">New signups are no longer asked. Existing answers stay on each person and in exports.</Text>
             {!isFull && (
               <Button size="compact-sm" variant="default" onClick={() => restore(question)}>
                 Keep it
@@ -178,7 +176,11 @@ export function QuestionFields<Values extends Form>({
           </Group>
         </Alert>
       ))}
-      {form.errors.questions && <Input.Error role="alert">{form.errors.questions}</Input.Error>}
+      {form.errors.questions && (
+        <Input.Error role="alert" tabIndex={-1} data-fault>
+          {form.errors.questions}
+        </Input.Error>
+      )}
       <Group>
         <Button ref={addButton} variant="default" leftSection={<PlusIcon />} onClick={add} disabled={isFull}>
           Add question

@@ -1,5 +1,5 @@
 import { Button, Group, Paper, Stack, Text, VisuallyHidden } from '@mantine/core';
-import { useForm, type UseFormReturnType } from '@mantine/form';
+import { type FormRulesRecord, useForm, type UseFormReturnType } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../api';
@@ -26,6 +26,8 @@ interface SettingsForm<Values> {
   /** Of the latest save; null if each of its faults stands beside a field. */
   readonly error: unknown;
   readonly hasFaults: boolean;
+  /** How many saves left faults beside fields. */
+  readonly refusals: number;
   readonly save: () => void;
   readonly discard: () => void;
 }
@@ -38,11 +40,14 @@ export function useSettingsForm<Values extends Record<string, unknown>>(
   waitlist: Waitlist,
   valuesOf: (waitlist: Waitlist) => Values,
   changesOf: (changed: Partial<Values>, before: Values) => SettingChanges,
+  /** What the desk itself refuses: values that the service takes, but pages ignore. */
+  rules?: FormRulesRecord<Values>,
 ): SettingsForm<Values> {
   const queries = useQueryClient();
   const [saved, setSaved] = useState(() => valuesOf(waitlist));
-  const form = useForm<Values>({ initialValues: saved });
+  const form = useForm<Values>({ initialValues: saved, ...(rules && { validate: rules }) });
   const [error, setError] = useState<unknown>(null);
+  const [refusals, setRefusals] = useState(0);
   const [justSaved, setJustSaved] = useState<UpdatedWaitlist | null>(null);
   const changed = changedOf(form.values, saved);
   const isDirty = Object.keys(changed).length > 0;
@@ -72,7 +77,10 @@ export function useSettingsForm<Values extends Record<string, unknown>>(
       queries.setQueryData(waitlistQuery(waitlist.id).queryKey, updated);
       void queries.invalidateQueries({ queryKey: ['waitlists'] });
     },
-    onError: (failure) => setError(showFaults(failure, form)),
+    onError: (failure) => {
+      setError(showFaults(failure, form));
+      setRefusals((count) => count + 1);
+    },
   });
 
   useEffect(() => {
@@ -95,7 +103,11 @@ export function useSettingsForm<Values extends Record<string, unknown>>(
     justSaved,
     error,
     hasFaults: Object.keys(form.errors).length > 0,
-    save: () => send.mutate(form.getValues()),
+    refusals,
+    save: () => {
+      if (form.validate().hasErrors) setRefusals((count) => count + 1);
+      else send.mutate(form.getValues());
+    },
     discard: () => {
       form.setValues(saved);
       form.clearErrors();
@@ -114,21 +126,24 @@ function changedOf<Values extends Record<string, unknown>>(values: Values, befor
 export function SettingsTab<Values>({
   settings,
   savedText = () => 'Saved.',
+  action,
   children,
 }: {
   settings: SettingsForm<Values>;
   savedText?: (updated: UpdatedWaitlist) => string;
+  /** A button that stays in reach, with those of the bar. */
+  action?: ReactNode;
   children: ReactNode;
 }) {
-  const { isDirty, isSaving, justSaved, error, hasFaults } = settings;
+  const { isDirty, isSaving, justSaved, error, hasFaults, refusals } = settings;
   const element = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    if (!hasFaults) return;
-    const field = element.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
-    field?.focus();
+    if (refusals === 0) return;
+    const fault = element.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-fault]');
+    fault?.focus();
     // At the edge of the screen, the bar would cover it.
-    field?.scrollIntoView({ block: 'center' });
-  }, [hasFaults]);
+    fault?.scrollIntoView({ block: 'center' });
+  }, [refusals]);
   const unsaved = isDirty ? 'You have changes that are not saved yet.' : '';
   const status = hasFaults
     ? 'Not saved yet: some fields need your attention.'
@@ -138,6 +153,7 @@ export function SettingsTab<Values>({
   return (
     <form
       ref={element}
+      className={classes.form}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -148,23 +164,28 @@ export function SettingsTab<Values>({
         {children}
         <div className={classes.bar}>
           <VisuallyHidden role="status">{status}</VisuallyHidden>
-          {status !== '' && (
-            <Paper component={Stack} withBorder p="sm" gap="sm">
+          {status === '' ? (
+            action && <Group justify="flex-end">{action}</Group>
+          ) : (
+            <Paper component={Stack} withBorder shadow="md" p="sm" gap="sm">
               {error !== null && <ProblemAlert error={error} onRetry={settings.save} />}
-              <Group justify="space-between">
+              <Group justify="space-between" gap="xs">
                 <Text size="sm" aria-hidden>
                   {status}
                 </Text>
-                {isDirty && (
-                  <Group gap="xs">
-                    <Button variant="default" onClick={settings.discard} disabled={isSaving}>
-                      Discard
-                    </Button>
-                    <Button type="submit" loading={isSaving}>
-                      Save
-                    </Button>
-                  </Group>
-                )}
+                <Group gap="xs">
+                  {action}
+                  {isDirty && (
+                    <>
+                      <Button variant="default" onClick={settings.discard} disabled={isSaving}>
+                        Discard
+                      </Button>
+                      <Button type="submit" loading={isSaving}>
+                        Save
+                      </Button>
+                    </>
+                  )}
+                </Group>
               </Group>
             </Paper>
           )}

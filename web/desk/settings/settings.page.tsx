@@ -4,25 +4,27 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { PageHeading } from '../parts/page-heading';
 import { type Waitlist, waitlistQuery } from '../queries';
+import { AppearanceTab } from './appearance.tab';
 import { DangerTab } from './danger.tab';
 import { FormTab } from './form.tab';
 import { KeysTab } from './keys.tab';
-import { LookTab } from './look.tab';
 import { ReferralsTab } from './referrals.tab';
 import classes from './settings.module.css';
+import { SETTINGS_TABS, type SettingsTabName } from './tabs';
 import { TrustTab } from './trust.tab';
 import { WebhooksTab } from './webhooks.tab';
 
-const TABS: Readonly<Record<string, { readonly label: string; readonly Tab: ComponentType<{ waitlist: Waitlist }> }>> =
-  {
-    form: { label: 'Form', Tab: FormTab },
-    referrals: { label: 'Referrals', Tab: ReferralsTab },
-    trust: { label: 'Trust', Tab: TrustTab },
-    look: { label: 'Appearance', Tab: LookTab },
-    keys: { label: 'Keys', Tab: KeysTab },
-    webhooks: { label: 'Webhooks', Tab: WebhooksTab },
-    danger: { label: 'Danger zone', Tab: DangerTab },
-  };
+const TABS: Readonly<
+  Record<SettingsTabName, { readonly label: string; readonly Tab: ComponentType<{ waitlist: Waitlist }> }>
+> = {
+  form: { label: 'Form', Tab: FormTab },
+  referrals: { label: 'Referrals', Tab: ReferralsTab },
+  trust: { label: 'Trust', Tab: TrustTab },
+  appearance: { label: 'Appearance', Tab: AppearanceTab },
+  keys: { label: 'Keys', Tab: KeysTab },
+  webhooks: { label: 'Webhooks', Tab: WebhooksTab },
+  danger: { label: 'Danger zone', Tab: DangerTab },
+};
 
 const route = getRouteApi('/shell/$waitlistId/settings/$tab');
 
@@ -30,13 +32,12 @@ export function SettingsPage() {
   const { waitlistId, tab } = route.useParams();
   const navigate = route.useNavigate();
   const { data: waitlist } = useQuery(waitlistQuery(waitlistId));
-  const current = tab in TABS ? tab : 'form';
   if (!waitlist) return null;
   return (
     <>
       <PageHeading title="Settings" />
       <Tabs
-        value={current}
+        value={tab}
         // Arrow keys move between the tabs; a tab with unsaved changes asks first.
         activateTabWithKeyboard={false}
         keepMounted={false}
@@ -45,18 +46,26 @@ export function SettingsPage() {
         }
       >
         <Tabs.List className={classes.tabs ?? ''} mb="lg">
-          {Object.entries(TABS).map(([name, { label }]) => (
-            <Tabs.Tab key={name} value={name}>
-              {label}
+          {SETTINGS_TABS.map((name) => (
+            <Tabs.Tab key={name} value={name} ref={name === tab ? showInRow : undefined}>
+              {TABS[name].label}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        {Object.entries(TABS).map(([name, { Tab }]) => (
-          <Tabs.Panel key={name} value={name}>
-            <Tab key={waitlist.id} waitlist={waitlist} />
-          </Tabs.Panel>
-        ))}
+        {SETTINGS_TABS.map((name) => {
+          const { Tab } = TABS[name];
+          return (
+            <Tabs.Panel key={name} value={name}>
+              <Tab key={waitlist.id} waitlist={waitlist} />
+            </Tabs.Panel>
+          );
+        })}
       </Tabs>
     </>
   );
+}
+
+/** On a phone the row of tabs scrolls. */
+function showInRow(tab: HTMLElement | null): void {
+  tab?.scrollIntoView({ block: 'nearest', inline: 'center' });
 }

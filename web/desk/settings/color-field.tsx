@@ -1,0 +1,46 @@
+import { ColorInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import type { AppearanceValues } from './appearance-values';
+import type { ColorName } from './appearance-fields';
+import { colorOf } from './colors';
+
+const FAULT = 'Enter a color as six hex digits, such as #4937e7.';
+
+/** Null where the text is a color, or none. */
+export function colorFault(text: string): string | null {
+  return text.trim() === '' || colorOf(text) !== null ? null : FAULT;
+}
+
+/** Brings a color into the form that pages read when it is left, and keeps what is none, with a fault. */
+export function ColorField({
+  form,
+  name,
+  label,
+}: {
+  form: UseFormReturnType<AppearanceValues>;
+  name: ColorName;
+  label: string;
+}) {
+  const path = `configuration_style_json.${name}` as const;
+  const text = form.values.configuration_style_json[name];
+  return (
+    <ColorInput
+      label={label}
+      placeholder="Default"
+      withEyeDropper={false}
+      // Within the page's landmark.
+      popoverProps={{ withinPortal: false }}
+      withPreview={text !== ''}
+      // Below the field, the picker would cover it.
+      inputWrapperOrder={['label', 'error', 'input']}
+      // The library would wipe what it does not know.
+      fixOnBlur={false}
+      {...form.getInputProps(path)}
+      onBlur={() => {
+        const fault = colorFault(text);
+        if (fault === null) form.setFieldValue(path, colorOf(text) ?? '');
+        else form.setFieldError(path, fault);
+      }}
+    />
+  );
+}

@@ -143,6 +143,14 @@ export class DeliveryDto {
   event!: DeliveryEntity['event'];
 
   @ApiProperty({
+    ...UUID_SCHEMA,
+    type: String,
+    nullable: true,
+    description: 'The person whom the event is about; null for a test.',
+  })
+  signup_uuid!: string | null;
+
+  @ApiProperty({
     ...openEnum(['pending', 'delivered', 'failed']),
     description:
       '`failed` after the last attempt of the schedule, about 28 hours after the first, or because the payload was deleted.',
@@ -183,10 +191,11 @@ export class DeliveryDto {
   created_at!: string;
 
   static from(delivery: DeliveryEntity): DeliveryDto {
-    const { id, event, status, attempts, lastStatus, lastFailure, nextAttemptAt, createdAt } = delivery;
+    const { id, event, waiterUuid, status, attempts, lastStatus, lastFailure, nextAttemptAt, createdAt } = delivery;
     return {
       id,
       event,
+      signup_uuid: waiterUuid,
       status,
       attempts,
       last_status: lastStatus,

@@ -183,7 +183,10 @@ describe('the people of a waitlist', () => {
         await panel.getByLabel('Email', { exact: true }).fill('person-400@example.com');
         await panel.getByLabel('First name').fill('Emmy');
         await panel.getByRole('button', { name: 'Save' }).click();
-        await panel.getByText('is that of another record of this waitlist').waitFor();
+        await panel.getByText('Somebody else on this list has this email.').waitFor();
+        const other = await panel.getByRole('link', { name: 'Show them' }).getAttribute('href');
+        const [holder] = await stage.list(1, { email: 'person-400@example.com' });
+        assert.equal(other, `/desk/1/people/${String(holder?.uuid)}`);
         assert.equal(await panel.getByLabel('Email', { exact: true }).getAttribute('aria-invalid'), 'true');
         assert.equal(await panel.getByLabel('First name').inputValue(), 'Emmy');
         await check();

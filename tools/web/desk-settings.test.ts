@@ -140,7 +140,7 @@ test("the service's faults stand beside their fields, and nothing that was typed
     await page.getByRole('radiogroup', { name: contact, exact: true }).getByText('Off').click();
   assert.equal(await page.getByRole('combobox', { name: 'Country of phone numbers' }).count(), 0);
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('alert').getByText('must leave email or phone on').waitFor();
+  await page.getByRole('alert').getByText('Ask for the email or the phone').waitFor();
   assert.equal(await page.getByRole('textbox', { name: 'Signup page' }).getAttribute('aria-invalid'), 'true');
   assert.equal(await page.getByRole('textbox', { name: 'Signup page' }).inputValue(), 'not an address');
   await checkPage(page, 'desk-settings-faults');
@@ -233,12 +233,12 @@ test('colors and words show in the preview at once, and on the page once they ar
   await Promise.all([visitor.context().close(), page.context().close()]);
 });
 
-test('the API key is replaced after a question, and shown once', async () => {
+test('an API key is made after a question, and shown once', async () => {
   const page = await openSettings('keys');
-  await page.getByRole('button', { name: 'Replace the API key' }).click();
-  const question = page.getByRole('dialog', { name: 'Replace the API key?' });
+  await page.getByRole('button', { name: 'Make a new API key' }).click();
+  const question = page.getByRole('dialog', { name: 'Make a new API key?' });
   await question.getByText('stop working at once').waitFor();
-  await question.getByRole('button', { name: 'Replace the API key' }).click();
+  await question.getByRole('button', { name: 'Make a new API key' }).click();
   const shown = page.getByRole('dialog', { name: 'Save the new API key' });
   const key = await shown.getByLabel('API key', { exact: true }).inputValue();
   await checkPage(page, 'desk-settings-new-key');

@@ -40,9 +40,18 @@ test('a webhook is added; its secret is shown once', async () => {
   await checkPage(page, 'desk-webhooks-empty');
   await page.getByRole('button', { name: 'Add a webhook' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Address').fill('http://10.0.0.1/hook');
-  await dialog.getByRole('button', { name: 'Add the webhook' }).click();
-  await dialog.getByText(/public address/).waitFor();
+  const address = dialog.getByLabel('Address');
+  await address.fill('no address');
+  await address.blur();
+  await dialog.getByText('Enter an address, such as https://example.com.').waitFor();
+  await address.fill(' bücher.example/hook');
+  await address.blur();
+  assert.equal(await address.inputValue(), 'https://xn--bcher-kva.example/hook');
+  // Enter sends what leaving the field would have made of it.
+  await address.fill('10.0.0.1/hook');
+  await address.press('Enter');
+  await dialog.getByText(/that the internet can reach/).waitFor();
+  assert.equal(await address.inputValue(), 'https://10.0.0.1/hook');
   await checkPage(page, 'desk-webhooks-add');
   await dialog.getByLabel('Address').fill(receiver.url);
   await dialog.getByRole('button', { name: 'Add the webhook' }).click();
@@ -58,7 +67,7 @@ test('a webhook is added; its secret is shown once', async () => {
 
 test('a test arrives, signed with the secret', async () => {
   await webhook.getByRole('button', { name: 'Send a test' }).click();
-  await webhook.getByRole('row', { name: /test delivered 1 204/ }).waitFor();
+  await webhook.getByRole('row', { name: /test – delivered 1 204/ }).waitFor();
   const [received] = receiver.received;
   assert.ok(received);
   assert.deepEqual(verify(received, secret), { event: 'test', signup: {} });
@@ -77,6 +86,8 @@ test('a failed delivery shows why and the next attempt, and arrives once it is s
   // The second time, this notification may still be there.
   await page.getByText('1 event is sent again').waitFor();
   await row.getByText('503').waitFor();
+  const [ada] = await stage.list(1, { email: 'ada@example.com' });
+  assert.equal(await row.getByRole('link').getAttribute('href'), `/desk/1/people/${String(ada?.uuid)}`);
   await row.getByText(/^in /).waitFor();
   await checkPage(page, 'desk-webhooks-failed');
   receiver.answer = answerWith(204);
@@ -96,10 +107,10 @@ test('an attempt without a response shows so, also without a reason and with one
       await route.fulfill({ response, json: deliveries.map((one) => ({ ...one, last_status: null, last_failure })) });
     });
     await webhook.getByRole('button', { name: 'Refresh' }).click();
-    await webhook.getByRole('row', { name: /new_signup delivered \d+ No response/ }).waitFor();
+    await webhook.getByRole('row', { name: /new_signup .*delivered \d+ No response/ }).waitFor();
     await page.unroute('**/delivery?*');
     await webhook.getByRole('button', { name: 'Refresh' }).click();
-    await webhook.getByRole('row', { name: /new_signup delivered \d+ 204/ }).waitFor();
+    await webhook.getByRole('row', { name: /new_signup .*delivered \d+ 204/ }).waitFor();
   }
 });
 

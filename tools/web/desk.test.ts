@@ -31,9 +31,13 @@ async function endOtherLogins(): Promise<void> {
 describe('signing in', () => {
   it('leads to the address that was asked for, by keys alone', async () => {
     const page = await stage.openPage();
+    const refused: string[] = [];
+    page.on('response', (response) => response.status() >= 400 && refused.push(response.url()));
     await page.goto(`${stage.service.url}/desk/account`);
     await page.getByLabel(/^email/i).waitFor();
     await checkPage(page, 'desk-sign-in');
+    assert.deepEqual(refused, []);
+    assert.doesNotMatch(await page.innerText('main'), /terminal/);
 
     // The form has the focus.
     await page.keyboard.type(stage.service.email);
@@ -131,15 +135,39 @@ describe('a login', () => {
     await dialog.getByLabel(/^password/i).fill(stage.service.password);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
 
-    await page.getByText('Save the API key of this waitlist').waitFor();
-    await checkPage(page, 'desk-new-waitlist-key');
-    const key = await page.getByLabel('API key', { exact: true }).inputValue();
-    assert.match(key, /^\w{20,}$/);
-    await page.getByRole('button', { name: 'Copy: API key' }).click();
-    await page.getByRole('button', { name: 'API key: copied' }).waitFor();
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), key);
-    await button(page, 'I have saved it').click();
     await page.getByRole('button', { name: 'Typed before the login ended' }).first().waitFor();
+  });
+
+  it('makes a waitlist that asks for the email alone, has links to share, and is shown at once', async () => {
+    const page = await stage.openPage();
+    await stage.signIn(page);
+    const make = async (name: string, ...asked: string[]) => {
+      await page.getByRole('navigation').getByRole('button').first().click();
+      await page.getByRole('menuitem', { name: 'New waitlist' }).click();
+      const dialog = page.getByRole('dialog', { name: 'New waitlist' });
+      await dialog.getByLabel(/^name/i).fill(name);
+      for (const field of asked) await dialog.getByRole('checkbox', { name: field }).check();
+      await checkPage(page, 'desk-new-waitlist');
+      await button(page, 'Create waitlist').click();
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name }).first().waitFor();
+      await heading(page, 'Overview').waitFor();
+      const [, id] = /desk\/(\d+)\/overview/.exec(page.url()) ?? [];
+      const visitor = await stage.openPage();
+      await visitor.goto(`${stage.service.url}/waitlist/${id}`);
+      await visitor.getByRole('heading', { name }).waitFor();
+      const labels = await visitor.locator('label:visible').allInnerTexts();
+      await visitor.context().close();
+      return [id, labels.map((label) => label.replace(/\s*\(optional\)/, ''))] as const;
+    };
+    const [id, labels] = await make('Bare');
+    assert.deepEqual(labels, ['Email']);
+    const [, withMore] = await make('With more', 'First name', 'Phone');
+    assert.deepEqual(withMore, ['First name', 'Email', 'Phone']);
+    const token = await logIn(stage.service);
+    const { widget_shows_social_links } = await call(stage.service, 'GET', `/api/v1/waitlist/${id}`, { token });
+    assert.equal(widget_shows_social_links, true);
+    await page.context().close();
   });
 
   it('of another account loads the page anew, and what was typed is not sent in its name', async () => {
@@ -364,7 +392,11 @@ describe('the account', () => {
     await page.getByRole('cell', { name: 'Waitlist created' }).first().waitFor();
     assert.equal(await page.getByRole('cell', { name: 'Login ended' }).count(), 0);
     await page.getByLabel('Person').fill('no uuid');
-    await page.getByText(/must be a uuid|36 characters|must match/i).waitFor();
+    await page.getByText('Paste the address of a person’s page at the desk.').waitFor();
+    // An address has its person's UUID in it.
+    await page.getByLabel('Person').fill(`${stage.service.url}/desk/1/people/0199f2a4-5b6c-7def-8a90-123456789abc`);
+    await page.waitForURL(/uuid=0199f2a4-5b6c-7def-8a90-123456789abc$/);
+    await page.getByText('No matching events.').waitFor();
     await checkPage(page, 'desk-account');
   });
 
@@ -374,7 +406,7 @@ describe('the account', () => {
     await page.getByLabel(/^current password/i).fill('not the password');
     await page.getByLabel(/^new password/i).fill('brisk otter plum canyon fizz');
     await button(page, 'Change password').click();
-    await page.getByText('is not the password of the account').waitFor();
+    await page.getByText('This is not your current password.').waitFor();
     await checkPage(page, 'desk-password-fault');
 
     await page.getByLabel(/^current password/i).fill(stage.service.password);

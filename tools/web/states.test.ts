@@ -88,6 +88,11 @@ function shows(states: readonly State[]): void {
 }
 
 describe('before the sign-in, hinders nobody:', () => {
+  // A browser without a login asks for none.
+  before(async () => {
+    await page.goto(`${stage.service.url}/desk`);
+    await page.evaluate(() => localStorage.setItem('/desk/has-login', 'true'));
+  });
   const signIn = async () => {
     await page.getByLabel(/^email/i).fill('owner@example.com');
     await page.getByLabel(/^password/i).fill('any password');
@@ -414,8 +419,8 @@ describe('signed in, hinders nobody:', () => {
         path: () => '/1/settings/keys',
         answers: () => ({ 'POST waitlist/1/api_key': LIMITED }),
         act: async () => {
-          await button('Replace the API key').click();
-          await inDialog('Replace the API key').click();
+          await button('Make a new API key').click();
+          await inDialog('Make a new API key').click();
         },
         shows: LIMITED_TEXT,
       },

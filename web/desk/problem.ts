@@ -1,3 +1,5 @@
+import { isForProgrammers, wordsOfAll } from './fault-words';
+
 /** One field that the service refuses, and why. */
 export interface FieldFault {
   readonly field: string;
@@ -54,5 +56,6 @@ export function mayHaveArrived(error: unknown): boolean {
 
 /** A sentence for any error of a request, that of a lost connection included. */
 export function sentenceOf(error: unknown): string {
-  return error instanceof Problem ? error.message : 'No connection to the service. Check your network, then try again.';
+  if (!(error instanceof Problem)) return 'No connection to the service. Check your network, then try again.';
+  return isForProgrammers(error.message) ? wordsOfAll(error.faults) : error.message;
 }

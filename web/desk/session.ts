@@ -15,12 +15,33 @@ export const session = createStore<SessionState>('unknown');
  */
 let accessToken: string | null = null;
 let refreshing: Promise<void> | null = null;
+/** Whether this browser may have a login: without one, to ask for a token would be refused. No secret. */
+const HAS_LOGIN = `${basePath}/desk/has-login`;
+
 /** Tells the desks in other tabs of a sign-out. */
 const otherTabs = new BroadcastChannel(`${basePath}/desk`);
 
 function become(next: SessionState, token: string | null): void {
   accessToken = token ?? accessToken;
+  rememberLogin(next === 'signed-in');
   session.set(next);
+}
+
+function rememberLogin(hasLogin: boolean): void {
+  try {
+    if (hasLogin) localStorage.setItem(HAS_LOGIN, 'true');
+    else localStorage.removeItem(HAS_LOGIN);
+  } catch {
+    // A browser that stores nothing is asked anew: see `mayHaveLogin`.
+  }
+}
+
+function mayHaveLogin(): boolean {
+  try {
+    return localStorage.getItem(HAS_LOGIN) !== null;
+  } catch {
+    return true;
+  }
 }
 
 /** The account that a token names. Only the service checks that the token is genuine. */
@@ -58,6 +79,7 @@ export async function signOut(): Promise<void> {
   const response = await fetchOrNotice(SESSION, { method: 'DELETE' });
   if (!response.ok) throw await Problem.of(response);
   otherTabs.postMessage('signed out');
+  rememberLogin(false);
   leave();
 }
 
@@ -65,6 +87,12 @@ function leave(): void {
   location.assign(`${basePath}/desk`);
 }
 otherTabs.addEventListener('message', leave);
+
+/** For a page that has just opened: goes on with the login of this browser, if it has one. */
+export async function resume(): Promise<void> {
+  if (mayHaveLogin()) return refresh();
+  become('signed-out', null);
+}
 
 /** Gets a new access token by the cookie. Concurrent calls share one request. */
 export async function refresh(): Promise<void> {
@@ -114,7 +142,7 @@ function withToken(request: Request): Request {
  * login has ended, the request waits for the next sign-in, so that no input is lost.
  */
 export async function authorizedFetch(request: Request): Promise<Response> {
-  if (session.get() === 'unknown') await refresh();
+  if (session.get() === 'unknown') await resume();
   for (let isFresh = false; ;) {
     if (session.get() === 'signed-out') await signedIn();
     const used = accessToken;

@@ -11,12 +11,13 @@ import classes from './shell.module.css';
 import { NewWaitlistDialog } from './waitlist/new-waitlist-dialog';
 import { WaitlistSwitcher } from './waitlist/waitlist-switcher';
 
-const PAGES = [
+/** `shortLabel` fits into the bar; it is how the label begins, so that voice control finds it. */
+const PAGES: readonly { path: string; label: string; shortLabel?: string; Icon: typeof GearIcon }[] = [
   { path: 'overview', label: 'Overview', Icon: DashboardIcon },
   { path: 'people', label: 'People', Icon: StackIcon },
-  { path: 'transfer', label: 'Import and export', Icon: WidthIcon },
+  { path: 'transfer', label: 'Import and export', shortLabel: 'Import', Icon: WidthIcon },
   { path: 'settings', label: 'Settings', Icon: GearIcon },
-] as const;
+];
 
 /** The frame of all pages: a rail at the left, on a narrow screen a bar at the bottom, and the page itself. */
 export function Shell() {
@@ -33,7 +34,7 @@ export function Shell() {
           to: `/${waitlistId}/${page.path}`,
           waiting: page.path === 'people' ? withheld : 0,
         }))),
-    { label: 'Account', Icon: PersonIcon, to: '/account', waiting: 0 },
+    { label: 'Account', shortLabel: undefined, Icon: PersonIcon, to: '/account', waiting: 0 },
   ];
   const switcher = <WaitlistSwitcher waitlistId={waitlistId} onCreate={() => setIsCreating(true)} />;
   return (
@@ -82,10 +83,16 @@ export function Shell() {
       </AppShell.Main>
       <AppShell.Footer hiddenFrom="sm">
         <nav aria-label="Pages" className={classes.bar}>
-          {links.map(({ label, Icon, to, waiting }) => (
-            <Link key={to} to={to} activeOptions={{ includeSearch: false }} className={classes.barItem}>
+          {links.map(({ label, shortLabel, Icon, to, waiting }) => (
+            <Link
+              key={to}
+              to={to}
+              activeOptions={{ includeSearch: false }}
+              className={classes.barItem}
+              aria-label={shortLabel && label}
+            >
               <Icon aria-hidden />
-              {label}
+              {shortLabel ?? label}
               {waiting > 0 && (
                 <span className={classes.barCount}>
                   <WaitingCount number={waiting} />

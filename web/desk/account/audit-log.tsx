@@ -2,9 +2,9 @@ import { Anchor, Button, Code, Group, NativeSelect, Skeleton, Stack, Table, Text
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { wordsOf } from '../fault-words';
 import type { components } from '../generated/openapi';
 import { Delayed } from '../parts/delayed';
-import { sentenceOfFault } from '../parts/field-faults';
 import { count } from '../parts/format';
 import { HeadRow } from '../parts/head-row';
 import { ProblemAlert } from '../parts/problem-alert';
@@ -21,6 +21,7 @@ type Event = components['schemas']['AuditEvent'];
 const TYPING_MS = 300;
 const PEOPLE_SHOWN = 2;
 const ADDRESS_CHARACTERS = 6;
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/i;
 
 const ACTIONS: Readonly<Record<Event['action'], string>> = {
   account_created: 'Account created',
@@ -62,14 +63,14 @@ export function AuditLog() {
   const events = useInfiniteQuery(auditQuery(filter));
   const narrow = (change: AccountSearch) =>
     void navigate({ to: '/account', search: { ...filter, ...change }, replace: true, resetScroll: false });
-  const narrowLater = useDebouncedCallback((uuid: string) => narrow({ uuid: uuid.trim() || undefined }), TYPING_MS);
+  const narrowLater = useDebouncedCallback((typed: string) => narrow({ uuid: uuidOf(typed) }), TYPING_MS);
   const uuidFault =
     events.error instanceof Problem ? events.error.faults.find(({ field }) => field === 'uuid') : undefined;
   const list = events.data?.pages.flat() ?? [];
   return (
     <Section
       title="Audit log"
-      description="It never holds contact data. Old events are deleted after the time that the operator sets."
+      description="It holds neither contact data nor what a setting was. “From” has a mark in place of a network address: the same mark, the same address. Old events are deleted after the time that the operator sets."
     >
       <Group align="flex-start" mb="md" grow preventGrowOverflow={false}>
         <NativeSelect
@@ -83,10 +84,10 @@ export function AuditLog() {
         />
         <TextInput
           label="Person"
-          placeholder="UUID"
+          description="Paste the address of their page at the desk, or choose them in the log."
           defaultValue={filter.uuid}
           onChange={({ currentTarget: { value } }) => narrowLater(value)}
-          error={uuidFault && sentenceOfFault(uuidFault.message)}
+          error={uuidFault && wordsOf(uuidFault)}
         />
       </Group>
       {events.isError && !uuidFault && <ProblemAlert error={events.error} onRetry={() => void events.refetch()} />}
@@ -127,6 +128,12 @@ export function AuditLog() {
   );
 }
 
+/** That of a pasted address of a person's page, or the text itself, which the service may refuse. */
+function uuidOf(typed: string): string | undefined {
+  const [uuid = typed.trim()] = UUID.exec(typed) ?? [];
+  return uuid || undefined;
+}
+
 /** `waitlistName` is missing for an event of the account and for a deleted waitlist. */
 function EventRow({ event, waitlistName }: { event: Event; waitlistName?: string }) {
   const { waitlist_id: waitlistId, uuids, address_hash: addressHash } = event;
@@ -160,7 +167,7 @@ function EventRow({ event, waitlistName }: { event: Event; waitlistName?: string
         {addressHash === null ? (
           'The operator'
         ) : (
-          <Code title="The same text stands for the same network address">
+          <Code title="The same mark stands for the same network address">
             {addressHash.slice(0, ADDRESS_CHARACTERS)}
           </Code>
         )}

@@ -35,6 +35,7 @@ export function PasswordForm() {
           />
           <PasswordInput
             label="New password"
+            description="At least 15 characters that nobody can guess. A password manager makes one."
             autoComplete="new-password"
             required
             {...form.getInputProps('new_password')}

@@ -1,9 +1,5 @@
+import { wordsOf } from '../fault-words';
 import { Problem } from '../problem';
-
-/** The service writes a fault to follow a field's name: "must be a url". */
-export function sentenceOfFault(message: string): string {
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${message.endsWith('.') ? '' : '.'}`;
-}
 
 /**
  * Shows a refusal's faults beside their fields. Returns the error if a fault belongs to no field of the form, else
@@ -17,9 +13,7 @@ export function showFaults(
   const fields = Object.keys(form.getValues());
   const known = error.faults.filter(({ field }) => fields.includes(field.replace(/[.[].*/, '')));
   form.setErrors(
-    Object.fromEntries(
-      known.map(({ field, message }) => [field.replaceAll(/\[(\d+)\]/g, '.$1'), sentenceOfFault(message)]),
-    ),
+    Object.fromEntries(known.map((fault) => [fault.field.replaceAll(/\[(\d+)\]/g, '.$1'), wordsOf(fault)])),
   );
   return known.length === error.faults.length ? null : error;
 }

@@ -8,7 +8,9 @@ import { showFaults } from '../parts/field-faults';
 import { FormButtons } from '../parts/form-buttons';
 import { ProblemAlert } from '../parts/problem-alert';
 import { UnsavedChanges } from '../parts/unsaved-changes';
+import { Problem } from '../problem';
 import { type Changes, refreshPeople, updatePerson, type WholePerson } from './people.queries';
+import { TakenBy } from './taken-by';
 
 /** A type, because `showFaults` takes any record. */
 type Values = {
@@ -52,7 +54,16 @@ export function CorrectForm({
       await refreshPeople(queries, person.waitlist_id);
       onSaved();
     },
-    onError: (error) => setRefusal(showFaults(error, form)),
+    onError: (error) => {
+      setRefusal(showFaults(error, form));
+      if (!(error instanceof Problem) || error.code !== 'CONTACT_TAKEN') return;
+      for (const { field } of error.faults)
+        if (field === 'email' || field === 'phone')
+          form.setFieldError(
+            field,
+            <TakenBy waitlistId={person.waitlist_id} contact={{ [field]: form.getValues()[field].trim() }} />,
+          );
+    },
   });
   return (
     <form onSubmit={form.onSubmit(() => save.mutate())} noValidate>

@@ -40,7 +40,9 @@ export function MoveDialog({ person, onClose }: { person: WholePerson; onClose: 
           <NumberInput
             label="Places forward"
             description={
-              granted > 0 ? `${count(granted)} granted so far. A number below 0 takes some of them back.` : undefined
+              granted > 0
+                ? `${count(granted)} granted so far. A number below 0 takes some of them back.`
+                : 'Nobody can be moved behind the place that they earned: only granted places can be taken back.'
             }
             data-autofocus
             min={-granted}

@@ -1,6 +1,7 @@
-import { Badge, Button, Checkbox, Group, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Anchor, Badge, Button, Checkbox, Group, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { nanoid } from 'nanoid';
 import { useState } from 'react';
 import { api, bodyOf } from '../api';
@@ -74,13 +75,14 @@ export function Deliveries({ waitlistId, webhookId }: { waitlistId: number; webh
         </Button>
       </Group>
       {replay.isError && <ProblemAlert error={replay.error} />}
-      <Table.ScrollContainer minWidth={640} type="native">
+      <Table.ScrollContainer minWidth={700} type="native">
         <Table>
-          <HeadRow columns={['', 'Event', 'Status', 'Attempts', 'Last response', 'Time', 'Next attempt']} />
+          <HeadRow columns={['', 'Event', 'Person', 'Status', 'Attempts', 'Last response', 'Time', 'Next attempt']} />
           <Table.Tbody>
             {list.map((delivery) => (
               <DeliveryRow
                 key={delivery.id}
+                waitlistId={waitlistId}
                 delivery={delivery}
                 isChosen={chosen.includes(delivery.id)}
                 onChoose={(isChosen) =>
@@ -139,10 +141,12 @@ function ReplayButtons({ chosen, onReplay }: { chosen: readonly string[]; onRepl
 }
 
 function DeliveryRow({
-  delivery: { id, event, status, attempts, last_status, last_failure, created_at, next_attempt_at },
+  waitlistId,
+  delivery: { id, event, signup_uuid: uuid, status, attempts, last_status, last_failure, created_at, next_attempt_at },
   isChosen,
   onChoose,
 }: {
+  waitlistId: number;
   delivery: Delivery;
   isChosen: boolean;
   onChoose: (isChosen: boolean) => void;
@@ -159,6 +163,20 @@ function DeliveryRow({
       <Table.Th scope="row" fw={500}>
         {event}
       </Table.Th>
+      <Table.Td>
+        {uuid === null || event === 'erased_signup' ? (
+          '–'
+        ) : (
+          <Anchor
+            size="sm"
+            component={Link}
+            to={`/${waitlistId}/people/${uuid}`}
+            aria-label={`Person of ${event} ${id}`}
+          >
+            Show
+          </Anchor>
+        )}
+      </Table.Td>
       <Table.Td>
         <Badge variant="light" color={COLORS[status]} miw="max-content">
           {status}

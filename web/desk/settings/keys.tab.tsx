@@ -29,11 +29,11 @@ export function KeysTab({ waitlist }: { waitlist: Waitlist }) {
       </PlainSection>
       <PlainSection
         title="API key"
-        description="Scripts send this key with an access token to work with this waitlist’s people. The service keeps only a hash of it, so it cannot be shown again."
+        description="Scripts send this key with an access token to work with this waitlist’s people; most waitlists need none. The service keeps only a hash of it, so it can be shown only when it is made: make one when a script needs it."
       >
         <Group>
           <Button variant="default" onClick={() => setAsking(true)}>
-            Replace the API key
+            Make a new API key
           </Button>
         </Group>
         <Text size="sm" c="dimmed">
@@ -46,14 +46,14 @@ export function KeysTab({ waitlist }: { waitlist: Waitlist }) {
       </PlainSection>
       <ConfirmDialog
         isOpen={isAsking}
-        title="Replace the API key?"
-        act="Replace the API key"
+        title="Make a new API key?"
+        act="Make a new API key"
         onConfirm={replace}
         onClose={() => setAsking(false)}
       >
         <Text size="sm">
-          Scripts that use the current API key of “{waitlist.waitlist_name}” stop working at once. The old key cannot be
-          restored.
+          Scripts that use the current API key of “{waitlist.waitlist_name}” stop working at once. If there are none,
+          nothing else changes.
         </Text>
       </ConfirmDialog>
       <SecretDialog
@@ -63,7 +63,7 @@ export function KeysTab({ waitlist }: { waitlist: Waitlist }) {
         secret={newKey}
         onClose={() => setNewKey(null)}
       >
-        It is shown only now. If it is lost, replace it again.
+        It is shown only now. If it is lost, make another.
       </SecretDialog>
     </Stack>
   );

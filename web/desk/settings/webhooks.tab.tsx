@@ -1,17 +1,4 @@
-import {
-  Alert,
-  Badge,
-  Button,
-  Checkbox,
-  Code,
-  Group,
-  Modal,
-  Skeleton,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Badge, Button, Checkbox, Code, Group, Modal, Skeleton, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -19,6 +6,7 @@ import { nanoid } from 'nanoid';
 import { useState } from 'react';
 import { api, bodyOf } from '../api';
 import type { components } from '../generated/openapi';
+import { AddressInput } from '../parts/address-input';
 import { ConfirmDialog } from '../parts/confirm-dialog';
 import { Delayed } from '../parts/delayed';
 import { showFaults } from '../parts/field-faults';
@@ -279,13 +267,13 @@ function WebhookFields({
   return (
     <form noValidate onSubmit={form.onSubmit((values) => save.mutate(values))}>
       <Stack>
-        <TextInput
+        <AddressInput
+          form={form}
+          path="url"
           label="Address"
           description="Events are posted to it. It begins with https://."
-          type="url"
           required
           data-autofocus
-          {...form.getInputProps('url')}
         />
         <Checkbox.Group label="Events" description="None selected: all events." {...form.getInputProps('events')}>
           <Stack gap="xs" mt="xs">

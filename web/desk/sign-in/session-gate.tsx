@@ -1,4 +1,4 @@
-import { Center, Container, Modal, Stack, Text, Title } from '@mantine/core';
+import { Center, Code, Container, Modal, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
@@ -6,7 +6,7 @@ import { useEffect, useState } from 'react';
 import { ConnectionNotice } from '../parts/connection-notice';
 import { PageSkeleton } from '../parts/delayed';
 import { PageProblem } from '../parts/page-fault';
-import { refresh, session } from '../session';
+import { resume as resumeLogin, session } from '../session';
 import { useStore } from '../store';
 import { SignInForm } from './sign-in-form';
 
@@ -16,7 +16,7 @@ const SIGN_IN_LAYER = 1_000;
 /** Shows the desk to those who are signed in. When a login ends, it asks over the page, which keeps what was typed. */
 export function SessionGate() {
   const state = useStore(session);
-  const { mutate: resume, error } = useMutation({ mutationFn: refresh });
+  const { mutate: resume, error } = useMutation({ mutationFn: resumeLogin });
   const [wasSignedIn, setWasSignedIn] = useState(false);
   useEffect(() => {
     if (session.get() === 'unknown') resume();
@@ -68,7 +68,7 @@ function SignInPage() {
         </Title>
         <SignInForm />
         <Text size="sm" c="dimmed">
-          The email and password were printed in the terminal when the service first started.
+          Forgot the password? The operator of this service can set a new one: <Code>owner set-password</Code>
         </Text>
       </Stack>
     </Center>

@@ -1,4 +1,4 @@
-import { Stack, TextInput } from '@mantine/core';
+import { Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -8,46 +8,40 @@ import type { components } from '../generated/openapi';
 import { showFaults } from '../parts/field-faults';
 import { FormButtons } from '../parts/form-buttons';
 import { ProblemAlert } from '../parts/problem-alert';
-import { SecretDialog } from '../parts/secret-dialog';
 
-type CreatedWaitlist = components['schemas']['CreatedWaitlist'];
+type CreateWaitlist = components['schemas']['CreateWaitlist'];
 
-/** Makes a waitlist, and shows its API key, which no other page can show again. */
+/** An alias, because an interface is not assignable to the `Record` that `showFaults` takes. */
+type Values = {
+  waitlist_name: string;
+  /** What the form asks for besides the email. */
+  required_contact: ('first_name' | 'last_name' | 'phone')[];
+};
+
+/**
+ * Makes a waitlist and leads to it. Its API key is not shown: few need one, and whoever does makes one on the tab Keys.
+ */
 export function NewWaitlistDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const [created, setCreated] = useState<CreatedWaitlist | null>(null);
-  const navigate = useNavigate();
-  const close = () => {
-    onClose();
-    if (created === null) return;
-    setCreated(null);
-    void navigate({ to: '/$waitlistId/overview', params: { waitlistId: created.id } });
-  };
   return (
-    <SecretDialog
-      isOpen={isOpen}
-      title={created === null ? 'New waitlist' : 'Save the API key of this waitlist'}
-      label="API key"
-      secret={created && created.api_key}
-      form={<NameForm onCreated={setCreated} onCancel={close} />}
-      onClose={close}
-    >
-      Scripts send this key with an access token to work with this waitlist’s people. It is shown only now. If it is
-      lost, replace it in the settings.
-    </SecretDialog>
+    <Modal opened={isOpen} onClose={onClose} title="New waitlist" centered closeButtonProps={{ 'aria-label': 'Close' }}>
+      <NewWaitlistForm onClose={onClose} />
+    </Modal>
   );
 }
 
-function NameForm({ onCreated, onCancel }: { onCreated: (waitlist: CreatedWaitlist) => void; onCancel: () => void }) {
+function NewWaitlistForm({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
-  const form = useForm({ initialValues: { waitlist_name: '' } });
+  const navigate = useNavigate();
+  const form = useForm<Values>({ initialValues: { waitlist_name: '', required_contact: [] } });
   const [unplaced, setUnplaced] = useState<unknown>(null);
   const create = useMutation({
-    mutationFn: (body: typeof form.values) => bodyOf(api.POST('/api/v1/waitlist', { body })),
+    mutationFn: (values: Values) => bodyOf(api.POST('/api/v1/waitlist', { body: settingsOf(values) })),
     onMutate: () => setUnplaced(null),
     onError: (error) => setUnplaced(showFaults(error, form)),
-    onSuccess: (waitlist) => {
-      onCreated(waitlist);
-      return queries.invalidateQueries({ queryKey: ['waitlists'], exact: true });
+    onSuccess: async ({ id }) => {
+      onClose();
+      await navigate({ to: '/$waitlistId/overview', params: { waitlistId: id } });
+      await queries.invalidateQueries({ queryKey: ['waitlists'], exact: true });
     },
   });
   return (
@@ -55,14 +49,41 @@ function NameForm({ onCreated, onCancel }: { onCreated: (waitlist: CreatedWaitli
       <Stack>
         <TextInput
           label="Name"
-          description="People who join see it, unless you give the page a title of its own."
+          description="The title of the signup page, unless you give it another."
           required
           data-autofocus
           {...form.getInputProps('waitlist_name')}
         />
+        <Checkbox.Group
+          label="Besides the email, ask for"
+          description="Each is optional for people who join. You can change this and add questions later."
+          {...form.getInputProps('required_contact')}
+        >
+          <Group mt="xs">
+            <Checkbox value="first_name" label="First name" />
+            <Checkbox value="last_name" label="Last name" />
+            <Checkbox value="phone" label="Phone" />
+          </Group>
+        </Checkbox.Group>
         {unplaced !== null && <ProblemAlert error={unplaced} />}
-        <FormButtons act="Create waitlist" isSending={create.isPending} onCancel={onCancel} />
+        <FormButtons act="Create waitlist" isSending={create.isPending} onCancel={onClose} />
       </Stack>
     </form>
   );
+}
+
+/** The desk proposes more than the API does by default: an email alone, and links to share. */
+function settingsOf({ waitlist_name, required_contact: asked }: Values): CreateWaitlist {
+  const presence = (field: Values['required_contact'][number]) => (asked.includes(field) ? 'optional' : 'off');
+  return {
+    waitlist_name,
+    required_contact: {
+      email: 'required',
+      phone: presence('phone'),
+      first_name: presence('first_name'),
+      last_name: presence('last_name'),
+    },
+    uses_firstname_lastname: asked.includes('first_name') || asked.includes('last_name'),
+    widget_shows_social_links: true,
+  };
 }

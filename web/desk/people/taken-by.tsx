@@ -1,0 +1,26 @@
+import { Anchor } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { api, bodyOf } from '../api';
+
+/** The fault of a contact that somebody else on the waitlist has, with the way to them. */
+export function TakenBy({ waitlistId, contact }: { waitlistId: number; contact: { email?: string; phone?: string } }) {
+  const { data: other } = useQuery({
+    queryKey: ['waitlists', waitlistId, 'taken-by', contact],
+    queryFn: async ({ signal }) =>
+      bodyOf(api.GET('/api/v1/signup', { params: { query: { waitlist_id: waitlistId, ...contact } }, signal })),
+  });
+  return (
+    <>
+      Somebody else on this list has this {contact.email === undefined ? 'phone number' : 'email'}.
+      {other && (
+        <>
+          {' '}
+          <Anchor inherit underline="always" component={Link} to={`/${waitlistId}/people/${other.uuid}`}>
+            Show them
+          </Anchor>
+        </>
+      )}
+    </>
+  );
+}

@@ -11,6 +11,7 @@ interface Fault {
 
 /** By field and rule. An item of a list is `[]`. */
 const WORDS: Readonly<Record<string, string>> = {
+  'after_id.format': 'The list has changed meanwhile. Reload the page.',
   'captcha.secret.required': 'Enter the secret that belongs to the site key.',
   'captcha.site_key.format': 'Copy the site key as the provider shows it: letters, digits, “-” and “_” only.',
   'credit.known': 'Nobody on this list referred this person, so there is nothing to decide.',
@@ -46,6 +47,7 @@ const RULES: Readonly<Record<string, string>> = {
   characters: 'Contains a character that cannot be shown. Type the text instead of pasting it.',
   required: 'Fill in this field.',
   min_length: 'Fill in this field.',
+  one_of: 'Choose one of the values that are offered.',
   unique: 'Contains the same item twice.',
 };
 

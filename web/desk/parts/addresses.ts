@@ -10,7 +10,8 @@ export function readAddress(
   const text = typed.trim();
   if (text === '') return { address: '', fault: null };
   const address = SCHEME.test(text) ? text : `https://${text.replace(/^\/+/, '')}`;
-  const url = URL.canParse(address) ? new URL(address) : null;
+  // Chromium takes a space in a host's name.
+  const url = /\s/.test(text) || !URL.canParse(address) ? null : new URL(address);
   if (url === null) return { address: text, fault: 'Enter an address, such as https://example.com.' };
   if (isHttpsOnly && url.protocol !== 'https:') return { address: text, fault: 'Begin the address with https://.' };
   if (!/^https?:$/.test(url.protocol)) return { address: text, fault: 'Begin the address with https:// or http://.' };

@@ -171,7 +171,7 @@ function DeliveryRow({
             size="sm"
             component={Link}
             to={`/${waitlistId}/people/${uuid}`}
-            aria-label={`Person of ${event} ${id}`}
+            aria-label={`Show the person of ${event} ${id}`}
           >
             Show
           </Anchor>

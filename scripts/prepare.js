@@ -1,22 +1,26 @@
 /**
- * Prepares a checkout: installs, builds, and then runs the given built file, if any, in this process, so that signals
- * and the exit code are the service's own. It skips the installation if node_modules matches the lock file, and the
+ * Prepares a checkout: installs, builds, and then runs the given file, if any, in this process, so that signals and the
+ * exit code are the service's own. With `exec` in the script of package.json, npm's shell becomes this process too, and
+ * passes on the signals that npm gets. It skips the installation if node_modules matches the lock file, and the
  * build if the hash of its inputs is the one in dist.
  *
  * It uses no dependencies and old syntax, because nothing may be installed yet and Node.js may be too old.
  */
-import { exec } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import module from 'node:module';
 import { createServer } from 'node:net';
+import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const SERVICE = 'dist/src/main.js';
-const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+/** These listen on PORT. */
+const SERVICES = ['dist/src/main.js', 'scripts/demo.js'];
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 const SECOND_MS = 1_000;
 
 const inRoot = (path) => join(ROOT, path);
@@ -76,20 +80,29 @@ function startLine(intent) {
   };
 }
 
-/** Prints the tool's output only if it fails. */
+/**
+ * Prints the tool's output only if it fails. The tool has a process group of its own, so that a signal to this process
+ * ends all of its processes too: a shell in between would pass on nothing.
+ */
 async function run(intent, command) {
   const endLine = startLine(intent);
-  const { error, output } = await new Promise((resolve) => {
-    const child = exec(command, { cwd: ROOT, maxBuffer: OUTPUT_BYTES_MAX }, (error, stdout, stderr) =>
-      resolve({ error, output: stdout + stderr }),
-    );
-    child.stdin.end();
-  });
+  const isWindows = process.platform === 'win32';
+  const child = spawn(command, { cwd: ROOT, shell: true, detached: !isWindows, stdio: ['ignore', 'pipe', 'pipe'] });
+  const stop = (signal) => {
+    endLine();
+    if (isWindows) child.kill(signal);
+    else process.kill(-child.pid, signal);
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, stop);
+  const output = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
+  const [code, signal] = await once(child, 'close');
+  for (const signal of STOP_SIGNALS) process.off(signal, stop);
   endLine();
-  if (!error) return;
-  process.stderr.write(output);
-  const reason = typeof error.code === 'number' ? `exit code ${error.code}` : error.signal || error.message;
-  fail(`${intent} failed (${reason}): ${command}`);
+  if (code === 0) return;
+  process.stderr.write(Buffer.concat(output));
+  fail(`${intent} failed (${signal || `exit code ${code}`}): ${command}`);
 }
 
 /** Compares npm's record of the installation, in which optional packages of other platforms are missing. */
@@ -132,7 +145,7 @@ const [file, ...args] = process.argv.slice(2);
 const mustInstall = !isInstalled();
 const inputs = hashOfInputs();
 const mustBuild = !existsSync(inRoot(STAMP)) || readText(STAMP) !== inputs;
-if (file === SERVICE && (mustInstall || mustBuild)) await refuseTakenPort();
+if (SERVICES.includes(file) && (mustInstall || mustBuild)) await refuseTakenPort();
 if (mustInstall) {
   await run('Installing dependencies (once, about a minute)', 'npm ci --include=dev --loglevel=error');
 }

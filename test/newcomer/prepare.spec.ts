@@ -1,20 +1,30 @@
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { freshFolder, start } from '../support/program.js';
-import { freePort } from '../support/service-process.js';
+import { freePort, until } from '../support/service-process.js';
 
 /** A build that lasts until the file `go-on` exists. */
 const BUILD = `
   const { existsSync, mkdirSync, writeFileSync } = require('node:fs');
+  writeFileSync('build.pid', String(process.pid));
   const timer = setInterval(() => {
     if (!existsSync('go-on')) return;
     clearInterval(timer);
     mkdirSync('dist/src', { recursive: true });
     for (const name of ['main', 'cli']) writeFileSync('dist/src/' + name + '.js', 'console.log("This is ' + name + '.")');
   }, 10);`;
+
+function isRunning(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch {
+    return false;
+  }
+}
 
 describe('a checkout that is not built', () => {
   let folder: Awaited<ReturnType<typeof freshFolder>>;
@@ -73,5 +83,16 @@ describe('a checkout that is not built', () => {
     expect(building).toMatch(/^\rBuilding… 0 s\rBuilding… 1 s/);
     expect(rest).toEqual(['This is main.', '']);
     expect(exitCode).toBe(0);
+  });
+
+  it('takes the build with it when a signal ends it', async () => {
+    const program = prepare('main', { PORT: String(await freePort()) }, false);
+    await until(() => existsSync(inFolder('build.pid')));
+    const build = Number(readFileSync(inFolder('build.pid'), 'utf8'));
+
+    program.signal('SIGTERM');
+
+    expect((await program.ended).exitCode).toBe(128 + constants.signals.SIGTERM);
+    await until(() => !isRunning(build));
   });
 });

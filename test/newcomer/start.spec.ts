@@ -7,9 +7,9 @@ import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
 import { callAt } from '../support/api.js';
-import { freshFolder, type Program, runCli, runScript, start, startMain } from '../support/program.js';
+import { freshFolder, type Program, ROOT, runCli, runScript, start, startMain } from '../support/program.js';
 import { openDatabase, openDataSource, type TestDatabase } from '../support/database.js';
-import { freePort, until } from '../support/service-process.js';
+import { freePort, isFree, until } from '../support/service-process.js';
 import { PASSWORD } from '../support/world.js';
 
 /** In units of the processor time that loading the TypeScript compiler takes: three seconds if that takes 0.3. */
@@ -182,6 +182,47 @@ describe('a first start', () => {
     const answer = await callAt(base, 'POST', '/api/v1/auth/create_tokens', { body: { email, password } });
     expect(answer.status).toBe(200);
   });
+});
+
+describe('npm start, as a supervisor runs it', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('stops the service on %s to npm alone, and ends with it', async (signal) => {
+    const folder = await freshFolder();
+    const port = await freePort();
+    const environment = { PORT: String(port), DATABASE_URL: `sqlite:${join(folder.path, 'waitlist.sqlite')}` };
+    const program = start(['npm', '--prefix', ROOT, 'start'], { folder: folder.path, environment });
+    await program.printed('Ctrl-C');
+
+    program.signal(signal);
+    const { exitCode, stderr } = await program.ended;
+
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(await isFree(port)).toBe(true);
+    await folder.remove();
+  });
+});
+
+it('npm run demo shows a list of invented people to who signs in as it says, and removes it at the end', async () => {
+  const folder = await freshFolder();
+  const environment = { PORT: String(await freePort()), TMPDIR: folder.path };
+  const program = start(['npm', '--prefix', ROOT, 'run', 'demo'], { folder: folder.path, environment });
+  const screen = await program.printed('Ctrl-C');
+  const { desk, email, password, page } =
+    /the desk +(?<desk>\S+)\n +email +(?<email>\S+)\n +password +(?<password>\S+)\n.+ (?<page>http\S+)\n/.exec(screen)
+      ?.groups ?? {};
+  const base = new URL(desk!).origin;
+  const tokens = await callAt(base, 'POST', '/api/v1/auth/create_tokens', { body: { email, password } });
+  const withheld = await callAt(base, 'GET', '/api/v1/waiter?waitlist_id=1&credit=withheld', {
+    token: tokens.body.access_token,
+  });
+  const pages = await Promise.all([desk!, page!].map(async (url) => (await fetch(url)).text()));
+  program.signal('SIGTERM');
+  const { stderr, exitCode } = await program.ended;
+  const left = readdirSync(folder.path).filter((name) => name.startsWith('waitlist-demo'));
+  await folder.remove();
+
+  expect(withheld.body.length).toBeGreaterThan(10);
+  expect(pages).toEqual([expect.stringContaining('<div id="root">'), expect.stringContaining('Join Fieldnotes')]);
+  expect({ stderr, exitCode, left }).toEqual({ stderr: '', exitCode: 0, left: [] });
 });
 
 it('is ready (/readyz) only once its first account exists', async () => {

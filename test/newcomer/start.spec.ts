@@ -105,7 +105,7 @@ describe('a first start', () => {
   it('leads to a referral by the blocks of the README, pasted into a shell', async () => {
     const [, section = ''] = /^## Quick start\n(.*?)^## /ms.exec(await readFile('README.md', 'utf8')) ?? [];
     const blocks = blocksOf(section);
-    expect(blocks.shift()).toBe('npm start\n');
+    expect(blocks.shift()).toMatch(/^git clone .+\ncd .+\nnpm start\n$/);
 
     const { stdout, stderr } = await sh(['set -e', ...blocks].join('\n').replaceAll('http://localhost:3000', base));
 
@@ -118,7 +118,7 @@ describe('a first start', () => {
     expect(ada).toMatchObject({ amount_referred: 1 });
   });
 
-  it.each(['README.md', 'docs/tour.md', 'docs/migrating.md'])(
+  it.each(['README.md', 'docs/deploy.md', 'docs/tour.md', 'docs/migrating.md'])(
     'is explained by %s in blocks without comments, which zsh would run',
     async (page) => {
       expect(blocksOf(await readFile(page, 'utf8')).join('')).not.toMatch(/^\s*#|\s#\s/m);
@@ -221,7 +221,7 @@ it('npm run demo shows a list of invented people to who signs in as it says, and
   await folder.remove();
 
   expect(withheld.body.length).toBeGreaterThan(10);
-  expect(pages).toEqual([expect.stringContaining('<div id="root">'), expect.stringContaining('Join Fieldnotes')]);
+  expect(pages).toEqual([expect.stringContaining('<div id="desk">'), expect.stringContaining('Join Fieldnotes')]);
   expect({ stderr, exitCode, left }).toEqual({ stderr: '', exitCode: 0, left: [] });
 });
 

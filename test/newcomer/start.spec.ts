@@ -118,7 +118,7 @@ describe('a first start', () => {
     expect(ada).toMatchObject({ amount_referred: 1 });
   });
 
-  it.each(['README.md', 'docs/deploy.md', 'docs/tour.md', 'docs/migrating.md'])(
+  it.each(['README.md', 'docs/tour.md', 'docs/migrating.md'])(
     'is explained by %s in blocks without comments, which zsh would run',
     async (page) => {
       expect(blocksOf(await readFile(page, 'utf8')).join('')).not.toMatch(/^\s*#|\s#\s/m);

@@ -60,6 +60,29 @@ test('has its own title and icon', async () => {
   await page.screenshot({ path: join(PICTURES, 'docs.png') });
 });
 
+test('shows an operation on the first screen, and the rest of the description when asked', async () => {
+  const { y } = await page.locator('.opblock').first().boundingBox();
+  assert.ok(y < SCREEN.height, `the first operation begins at ${y} px`);
+  const row = page.getByRole('row', { name: '413 the body is too large' });
+  assert.equal(await row.isVisible(), false);
+
+  await page.locator('summary', { hasText: 'Errors' }).click();
+
+  const { height } = await row.boundingBox();
+  assert.ok(height < 40, `a row of the table is ${height} px high`);
+  await page.screenshot({ path: join(PICTURES, 'docs-errors-open.png') });
+  await page.locator('summary', { hasText: 'Errors' }).click();
+});
+
+test('begins Authorize with the access token', async () => {
+  await page.locator('.auth-wrapper .btn.authorize').click();
+  const first = page.locator('.auth-container').first();
+  await first.locator('input:focus').waitFor();
+  assert.match(await first.innerText(), /^access_token/);
+  await page.screenshot({ path: join(PICTURES, 'docs-authorize.png') });
+  await page.locator('.modal-ux .close-modal').click();
+});
+
 /** Opens Authorize, lets `act` use the fields of a scheme, and closes it. */
 async function authorize(scheme, act) {
   await page.locator('.auth-wrapper .btn.authorize').click();
@@ -265,4 +288,5 @@ test('explains every error where its type points', async () => {
   const problem = await call(service, 'GET', '/api/v1/signup?waitlist_id=1&email=nobody@example.com', { status: 404 });
   await page.goto(`${service.url}${problem.type}`);
   assert.match(await page.locator('section:target').innerText(), /NO_WAITER_FOUND/);
+  assert.doesNotMatch(await page.locator('main').innerText(), /`/);
 });

@@ -74,11 +74,16 @@ function errorSections(): string {
   const sections = Object.entries(PROBLEMS).map(
     ([code, { status, detail, remedy }]) => `<section id="${code.toLowerCase()}">
 <h2>${code}</h2>
-<p>${status} ${STATUS_CODES[status]}: “${escapeHtml(detail)}”</p>
-<p>${escapeHtml(remedy).replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</p>
+<p>${status} ${STATUS_CODES[status]}: “${inline(detail)}”</p>
+<p>${inline(remedy)}</p>
 </section>`,
   );
   return sections.join('\n');
+}
+
+/** Text with code in backticks. */
+function inline(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 function escapeHtml(text: string): string {

@@ -65,12 +65,12 @@ export function createDocument(app: INestApplication, basePath: string, name: Do
     .setVersion(VERSION)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(basePath || '/', 'The service that published this document.')
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')
+    // In the order of use, which Swagger UI keeps.
+    .addBearerAuth(bearer('The access token, for the owner operations. It is valid for an hour.'), 'access_token')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: ACCOUNT_KEY }, 'account_key')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'api-key', description: API_KEY }, 'api_key')
     .addCookieAuth('waitlist_session', { type: 'apiKey', in: 'cookie', description: COOKIE }, 'session_cookie')
-    .addBearerAuth(bearer('The refresh token. It can be exchanged once for a new pair of tokens.'), 'refresh_token')
-    // Last, because Swagger UI focuses the last field.
-    .addBearerAuth(bearer('The access token, for the owner operations. It is valid for an hour.'), 'access_token');
+    .addBearerAuth(bearer('The refresh token. It can be exchanged once for a new pair of tokens.'), 'refresh_token');
   for (const [tag, text] of tags) builder.addTag(tag, text);
   const document = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: (_, method) => method,

@@ -30,7 +30,12 @@ const REFRESH = 'refresh_token';
     defaultModelsExpandDepth: 0,
     syntaxHighlight: { theme: darkScheme.matches ? 'agate' : 'idea' },
     validatorUrl: null,
-    plugins: [() => carryTokens(spec), () => showOwnResponses(spec, new URL('../errors', src).href)],
+    plugins: [
+      () => carryTokens(spec),
+      () => showOwnResponses(spec, new URL('../errors', src).href),
+      () => foldDescription,
+      () => focusFirstField,
+    ],
     onComplete: () => {
       const token = sessionStorage.getItem(ACCESS);
       // Without the scheme, Swagger UI drops the token, and it would be forgotten.
@@ -139,3 +144,40 @@ function showOwnResponses({ paths, components }, errors) {
     },
   };
 }
+
+/** A plugin: of the description, only what comes before the first heading is open, so that operations come soon. */
+const foldDescription = {
+  wrapComponents: {
+    Markdown:
+      (Markdown, { React }) =>
+      (props) => {
+        const [introduction, ...sections] = (props.source ?? '').split(/^## /m);
+        if (sections.length === 0) return React.createElement(Markdown, props);
+        return React.createElement(
+          React.Fragment,
+          null,
+          React.createElement(Markdown, { ...props, source: introduction }),
+          ...sections.map((section) => {
+            const [title, ...lines] = section.split('\n');
+            const text = React.createElement(Markdown, { ...props, source: lines.join('\n') });
+            return React.createElement('details', { key: title }, React.createElement('summary', null, title), text);
+          }),
+        );
+      },
+  },
+};
+
+/** A plugin: Authorize begins at its first field. Swagger UI focuses each of them, so the last one would have it. */
+const focusFirstField = {
+  wrapComponents: {
+    authorizationPopup:
+      (Popup, { React }) =>
+      (props) => {
+        React.useEffect(() => {
+          document.querySelector('.modal-ux input')?.focus();
+          document.querySelector('.modal-ux-content')?.scrollTo(0, 0);
+        }, []);
+        return React.createElement(Popup, props);
+      },
+  },
+};

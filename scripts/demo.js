@@ -31,7 +31,10 @@ const REFERRERS = [64, 71, 90, 118, 150, 203, 260, 330];
 /** Every n-th referral waits for approval, for the next of these reasons. */
 const WITHHELD_EACH = 20;
 const REASONS = ['same_mailbox', 'network_rate', 'disposable_domain', 'too_fast'];
-const QUESTION = { question_value: 'Where do you take notes?', answer_value: ['In the field', 'At a desk', 'On the road'] };
+const QUESTION = {
+  question_value: 'Where do you take notes?',
+  answer_value: ['In the field', 'At a desk', 'On the road'],
+};
 
 export const SETTINGS = {
   waitlist_name: 'Fieldnotes',

@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { sendsMail } from '../environment';
 import { waitlistQuery } from '../queries';
 
 /** Whether the service mails people when they are let in; undefined until the settings are there. */
 export function useIsMailed(waitlistId: number): boolean | undefined {
-  return useQuery(waitlistQuery(waitlistId)).data?.mail_on_offboarding;
+  const waitlist = useQuery(waitlistQuery(waitlistId)).data;
+  return waitlist && waitlist.mail_on_offboarding && sendsMail;
 }

@@ -240,7 +240,7 @@ export class MailDispatcher implements BeforeApplicationShutdown {
       expiresAt: new Date(now.getTime() + LINK_MS),
       usedAt: null,
     };
-    const url = `${waitlist.hostedPage}/verify/${token}`;
+    const url = `${waitlist.numberedPage}/verify/${token}`;
     return { to: email, content: verificationMail(waitlist, url), link };
   }
 

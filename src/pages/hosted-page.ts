@@ -58,14 +58,27 @@ export class HostedPage {
       script: this.serveAsset(fastify, 'page.js', JAVASCRIPT),
     };
     const page = { exposeHeadRoute: true, config: { rateLimited: 'public', isPage: true } } as const;
-    fastify.get<{ Params: { waitlist_id: string } }>('/waitlist/:waitlist_id', page, async (request, reply) =>
-      this.showForm(request, reply, idOf(request.params.waitlist_id)),
-    );
+    fastify.get<{ Params: { waitlist_id: string } }>('/waitlist/:waitlist_id', page, async (request, reply) => {
+      const name = request.params.waitlist_id;
+      const id = parseId(name);
+      const waitlist = await (id === null ? this.waitlists.getBySlug(name) : this.waitlists.getPublic(id));
+      const { slug } = waitlist;
+      if (name === String(slug ?? waitlist.id)) return this.showForm(request, reply, waitlist);
+      // Kept by browsers, it would lead in circles after a slug is taken back.
+      reply.headers({ location: this.formPath(waitlist, request.url), 'cache-control': 'no-cache' });
+      return reply.code(308).send();
+    });
     fastify.get<{ Params: { waitlist_id: string; uuid: string }; Querystring: { sent?: string } }>(
       '/waitlist/:waitlist_id/status/:uuid',
       page,
       async (request, reply) => this.showStatus(request, reply, idOf(request.params.waitlist_id)),
     );
+  }
+
+  /** The page of a waitlist, with the query of the address that was opened. */
+  private formPath({ id, slug }: Waitlist, url: string): string {
+    const query = url.indexOf('?');
+    return `${this.basePath}/waitlist/${slug ?? id}${query < 0 ? '' : url.slice(query)}`;
   }
 
   /** Below the path of `PUBLIC_BASE_URL`. */
@@ -100,9 +113,8 @@ export class HostedPage {
     return html;
   }
 
-  private async showForm({ url, method }: FastifyRequest, reply: FastifyReply, id: number): Promise<string> {
-    const waitlist = await this.waitlists.getPublic(id);
-    if (method === 'GET') this.views.add(id);
+  private async showForm({ url, method }: FastifyRequest, reply: FastifyReply, waitlist: Waitlist): Promise<string> {
+    if (method === 'GET') this.views.add(waitlist.id);
     const link = escapeAttribute(linkOf(waitlist, url));
     const { html, headers } = this.renderedForm(waitlist);
     const opened = html.replace(LINK, () => link).replace(OPENED_AT, now);
@@ -111,8 +123,8 @@ export class HostedPage {
 
   /** With {@link LINK} in place of the address, and {@link OPENED_AT} of the time. */
   private renderedForm(waitlist: Waitlist): Rendered {
-    const { id, name, requiredContact, questions, isClosed, captcha, display } = waitlist;
-    const key = JSON.stringify([id, name, requiredContact, questions, isClosed, captcha, display]);
+    const { id, slug, name, requiredContact, questions, isClosed, captcha, display } = waitlist;
+    const key = JSON.stringify([id, slug, name, requiredContact, questions, isClosed, captcha, display]);
     let rendered = this.forms.get(key);
     if (!rendered)
       this.forms.set(key, (rendered = renderPage(this.form(waitlist, LINK, OPENED_AT, null), this.assets)));

@@ -86,6 +86,11 @@ export const FRAME_ORIGINS = {
 } as const;
 const SHOWS_LINKS = { description: 'Whether the widget shows links to social networks.' } as const;
 
+const SHOWS_INVITER = {
+  description:
+    'Whether the page behind a referral link says who invited, by the first name of a person whose email is verified.',
+} as const;
+
 /** The fields of a request that only pages and widgets read. */
 export class DisplaySettingsDto {
   @Text({ ...TITLE, default: DISPLAY_DEFAULTS.title })
@@ -136,6 +141,9 @@ export class DisplaySettingsDto {
 
   @HttpUrl({ ...YOUR_TURN_URL, default: DISPLAY_DEFAULTS.your_turn_url, pattern: '^https://' })
   your_turn_url?: string | null;
+
+  @Flag({ ...SHOWS_INVITER, default: DISPLAY_DEFAULTS.shows_inviter })
+  shows_inviter?: boolean;
 
   @TextList({ ...FRAME_ORIGINS, optional: true })
   frame_origins?: string[];
@@ -194,6 +202,9 @@ export class DisplayDto {
   @ApiProperty({ ...YOUR_TURN_URL, type: String, format: 'uri' })
   your_turn_url!: string | null;
 
+  @ApiProperty({ ...SHOWS_INVITER, example: false })
+  shows_inviter!: boolean;
+
   @ApiProperty({
     ...openEnum(CONTACT_DETAILS),
     description: 'The contact data that a signup must have, from `required_contact`.',
@@ -237,6 +248,7 @@ export class DisplayDto {
       lang: shown.lang,
       texts: shown.texts,
       your_turn_url: shown.your_turn_url,
+      shows_inviter: shown.shows_inviter,
       required_contact_detail: contactDetail(requiredContact),
       uses_signup_verification: usesVerification,
       uses_waiter_verification: usesVerification,

@@ -83,6 +83,7 @@ export class WaitlistController {
     'INVALID_TOKEN',
     'ID_TAKEN',
     'PUBLIC_KEY_TAKEN',
+    'SLUG_TAKEN',
     ...REPEAT_PROBLEMS,
     'WAITLIST_RULE_BROKEN',
   )
@@ -125,7 +126,14 @@ export class WaitlistController {
   })
   @ApiBody({ type: UpdateWaitlistDto, examples: CHANGES })
   @ApiOkResponse({ description: 'The changed waitlist.', type: UpdatedWaitlistDto })
-  @ApiProblems('MISSING_TOKEN', 'INVALID_TOKEN', 'WAITLIST_NOT_FOUND', ...REPEAT_PROBLEMS, 'WAITLIST_RULE_BROKEN')
+  @ApiProblems(
+    'MISSING_TOKEN',
+    'INVALID_TOKEN',
+    'WAITLIST_NOT_FOUND',
+    'SLUG_TAKEN',
+    ...REPEAT_PROBLEMS,
+    'WAITLIST_RULE_BROKEN',
+  )
   async updateWaitlist(
     @Write() write: OwnerWrite,
     @IdParam('waitlist_id', 1) id: number,

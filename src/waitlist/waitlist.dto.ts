@@ -28,6 +28,15 @@ import { DEFAULTS, type GivenSettings, type Names, type PageRequest, type Waitli
 const PAGE_SIZE_MAX = 100;
 const NAME = { maxLength: 200, description: 'Display name.', example: 'My waitlist' } as const;
 const URL_LOCATION = { maxLength: 2048, example: 'https://example.com/join' } as const;
+const SLUG = {
+  minLength: 3,
+  maxLength: 40,
+  pattern: String.raw`^[a-z\d-]*[a-z][a-z\d-]*$`,
+  nullable: true,
+  description:
+    'Names the page in its address, `/waitlist/{slug}`: small letters, digits and hyphens, with a letter. The address with the id, and those with earlier slugs, lead there.',
+  example: 'lumen',
+} as const;
 export const SPOTS = { minimum: 0, maximum: 10_000 } as const;
 const REGION = {
   maxLength: 2,
@@ -137,9 +146,12 @@ class SettingsDto {
     optional: true,
     nullable: true,
     description:
-      'URL of the signup page. Referral links lead there. Null, or none in a new waitlist, stands for the page `/waitlist/{id}` of this service.',
+      'URL of the signup page. Referral links lead there. Null, or none in a new waitlist, stands for the page `/waitlist/{slug}`, or `/waitlist/{id}`, of this service.',
   })
   waitlist_url_location?: string | null;
+
+  @Text({ ...SLUG, optional: true })
+  slug?: string | null;
 
   @WholeNumber({
     ...SPOTS,
@@ -188,6 +200,7 @@ export class CreateWaitlistDto extends IntersectionType(SettingsDto, TrustSettin
   static toSettings<Body extends Omit<Partial<CreateWaitlistDto>, 'id' | 'public_key'>>(body: Body) {
     return {
       name: body.waitlist_name as Body['waitlist_name'],
+      slug: body.slug,
       urlLocation: body.waitlist_url_location,
       spotsPerReferral: body.spots_to_move_upon_referral,
       requiredContact: body.required_contact,
@@ -262,6 +275,9 @@ class WaitlistFieldsDto {
   })
   waitlist_url_location!: string;
 
+  @ApiProperty({ ...SLUG, type: String })
+  slug!: string | null;
+
   @ApiProperty({ description: 'The contact data that a signup asks for.', type: ConfiguredContactDto })
   required_contact!: ConfiguredContactDto;
 
@@ -312,6 +328,7 @@ export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, D
       id: waitlist.id,
       public_key: waitlist.publicKey,
       waitlist_name: waitlist.name,
+      slug: waitlist.slug,
       waitlist_url_location: signupPage(waitlist),
       required_contact: waitlist.requiredContact,
       questions: [
@@ -339,6 +356,7 @@ export class WaitlistDto extends IntersectionType(WaitlistFieldsDto, TrustDto, D
 }
 
 const OWNER_ONLY = [
+  'slug',
   'default_region',
   'is_public',
   'frame_origins',

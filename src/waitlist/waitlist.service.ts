@@ -48,6 +48,7 @@ export const DEFAULTS = {
     lang: 'en',
     texts: {},
     your_turn_url: null,
+    shows_inviter: false,
     frame_origins: [],
   } satisfies Display as Display,
 } as const;
@@ -108,8 +109,8 @@ export class WaitlistService {
 
   /**
    * Returns the new waitlist and its API key, which is stored as a hash and cannot be shown again.
-   * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN` for a name that a waitlist has or had. Only the account that had it
-   * may use it again, once the deleted waitlist's records are gone
+   * @throws Problem `ID_TAKEN`, `PUBLIC_KEY_TAKEN`, `SLUG_TAKEN` for a name that a waitlist has or had. Only the
+   * account that had it may use it again, once the deleted waitlist's records are gone
    */
   async create(settings: NewSettings, write: OwnerWrite, brought: Names = {}): Promise<Created> {
     const apiKey = newApiKey();
@@ -136,6 +137,11 @@ export class WaitlistService {
     return (await this.database.one(this.waitlists.findOwned(accountId, id))) ?? throwNotFound();
   }
 
+  /** The public waitlist of any owner that has or had this slug. @throws Problem `WAITLIST_NOT_FOUND` */
+  async getBySlug(slug: string): Promise<Waitlist> {
+    return (await this.database.one(this.waitlists.findBySlug(slug))) ?? throwNotFound();
+  }
+
   /** A public waitlist of any owner. @throws Problem `WAITLIST_NOT_FOUND`, the same for one that is not public */
   async getPublic(id: number): Promise<Waitlist> {
     return (await this.database.one(this.waitlists.findPublic(id))) ?? throwNotFound();
@@ -153,7 +159,7 @@ export class WaitlistService {
     return { ...waitlist.captcha, secret: this.secrets.open(waitlist.sealedCaptchaSecret ?? '') };
   }
 
-  /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN` */
+  /** @throws Problem `WAITLIST_NOT_FOUND`, `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `SLUG_TAKEN` */
   async update(id: number, settings: GivenSettings, write: OwnerWrite): Promise<Configured> {
     // Also checks the owner. A waitlist never changes its owner.
     const waitlist = await this.get(write.accountId, id);
@@ -165,7 +171,7 @@ export class WaitlistService {
       ...others,
       sealedCaptchaSecret: captchaSecret && this.secrets.seal(captchaSecret),
       spotsPerReferral: spotsPerReferral === waitlist.spotsPerReferral ? undefined : spotsPerReferral,
-      urlLocation: urlLocation === waitlist.hostedPage ? null : urlLocation,
+      urlLocation: [waitlist.hostedPage, waitlist.numberedPage].includes(urlLocation ?? '') ? null : urlLocation,
     };
     return this.writes.once<Configured>(
       write,
@@ -226,6 +232,7 @@ export class WaitlistService {
       publicKey: brought.publicKey ?? newPublicKey(),
       accountId: write.accountId,
       apiKeyHash,
+      slug: settings.slug ?? null,
       name: settings.name,
       urlLocation: settings.urlLocation ?? null,
       requiredContact,
@@ -257,6 +264,7 @@ export class WaitlistService {
       const wholeAnswer: Created = { waitlist, apiKey };
       if (!isNew) return wholeAnswer;
       await this.requireNamesUnused(session, waitlist);
+      await this.waitlists.claimSlug(session, waitlist);
       const event = { action: 'waitlist_created', waitlistId: waitlist.id, wholeAnswer } as const;
       await session.one(this.writes.record(write, event));
       return wholeAnswer;

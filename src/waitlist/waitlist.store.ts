@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Database } from '../platform/database/database.js';
-import { type Query, select, together, write } from '../platform/database/session.js';
+import { type Query, select, type Session, together, write } from '../platform/database/session.js';
 import type { Row } from '../platform/database/table.js';
 import { WaitlistEntity } from '../queue/settings/waitlist.entity.js';
 import { WaitlistTable, type WholeWaitlist } from '../queue/settings/waitlist.table.js';
@@ -46,6 +46,16 @@ export class WaitlistStore {
   /** A waitlist of any owner that has a public view. */
   findPublic(id: number): Query<WholeWaitlist | null> {
     return this.findOne('w.id = ? AND w.is_public = 1', [id]);
+  }
+
+  /** The public waitlist of any owner that has or had this slug. */
+  findBySlug(slug: string): Query<WholeWaitlist | null> {
+    return this.findOne('w.id = (SELECT waitlist_id FROM waitlist_slug WHERE slug = ?) AND w.is_public = 1', [slug]);
+  }
+
+  /** Reserves the slug of a new waitlist. @throws Problem `SLUG_TAKEN` */
+  async claimSlug(session: Session, waitlist: WholeWaitlist): Promise<void> {
+    await this.waitlists.claimSlug(session, waitlist);
   }
 
   /** At most `limit` waitlists, in the order of their ids. */

@@ -27,6 +27,7 @@ const DISPLAY = {
   lang: 'en',
   texts: {},
   your_turn_url: null,
+  shows_inviter: false,
   required_contact_detail: 'EMAIL',
   uses_signup_verification: false,
   uses_waiter_verification: false,
@@ -83,6 +84,7 @@ describe('a new waitlist', () => {
       ...SETTINGS,
       ...DISPLAY,
       ...TRUST,
+      slug: null,
       id: expect.any(Number),
       public_key: expect.stringMatching(PUBLIC_KEY),
       spots_to_move_upon_referral: 3,
@@ -302,6 +304,48 @@ describe('names that a waitlist brings along', () => {
     expect([status, body]).toMatchObject([201, names]);
     expect(body.statistics.total_signups).toBe(0);
     expect(body.api_key).not.toBe(first.api_key);
+  });
+
+  const someSlug = () => `list-${someId()}`;
+
+  it('have the page at the slug, to which the id and earlier slugs lead with their query', async () => {
+    const [earlier, slug] = [someSlug(), someSlug()];
+    const { id } = (await bring({ slug: earlier })).body;
+
+    const { body } = await api.patch(`${PATH}/${id}`, { slug }, { token: owner.token });
+
+    expect(body).toMatchObject({ slug, waitlist_url_location: expect.stringMatching(`/waitlist/${slug}$`) });
+    expect((await api.get(`/waitlist/${slug}`)).status).toBe(200);
+    for (const name of [id, earlier]) {
+      const { status, headers } = await api.get(`/waitlist/${name}?ref_id=ABC`);
+      expect([status, headers.location]).toEqual([308, `/waitlist/${slug}?ref_id=ABC`]);
+    }
+  });
+
+  it.each(['ab', '12345', 'Lumen', 'lu_men', 'x'.repeat(41)])('are refused with 400 for the slug %s', async (slug) => {
+    const answer = await bring({ slug });
+
+    expect([answer.status, fieldsOf(answer)]).toEqual([400, ['slug']]);
+  });
+
+  it('are refused with 409 for a slug that another waitlist has or had', async () => {
+    const slug = someSlug();
+    const statuses = (await Promise.all([bring({ slug }), bring({ slug }, stranger)])).map(({ status }) => status);
+    const { id } = (await bring({})).body;
+
+    expect(statuses.sort()).toEqual([201, 409]);
+    expect(codeOf(await api.patch(`${PATH}/${id}`, { slug }, { token: owner.token }))).toEqual([409, 'SLUG_TAKEN']);
+  });
+
+  it('keep a slug for the account after a deletion, once the records are gone', async () => {
+    const slug = someSlug();
+    const first = (await bring({ slug })).body;
+    await remove(first);
+    while ((await purger.deletedIds()).includes(first.id)) await purger.purge(first.id);
+
+    expect((await api.get(`/waitlist/${slug}`)).status).toBe(404);
+    expect(codeOf(await bring({ slug }, stranger))).toEqual([409, 'SLUG_TAKEN']);
+    expect((await bring({ slug })).body).toMatchObject({ slug });
   });
 
   it('are not given to a later waitlist by chance', async () => {

@@ -157,6 +157,12 @@ const CATALOG = {
     remedy:
       'Create the waitlist without `public_key`. If your account deleted the waitlist that had this key, try again once its records are deleted too, some seconds later.',
   },
+  SLUG_TAKEN: {
+    status: 409,
+    detail: 'This slug belongs or belonged to another waitlist.',
+    remedy:
+      'Choose another `slug`. If your account deleted the waitlist that had it, try again once its records are deleted too, some seconds later.',
+  },
   IMPORT_RUNNING: {
     status: 409,
     detail: 'An import into this waitlist is running already.',

@@ -6,6 +6,7 @@ import type { Display, RequiredContact, WaitlistEntity } from './waitlist.entity
 /** The columns of a waitlist that its owner sets. */
 export const SETTINGS = [
   'name',
+  'slug',
   'urlLocation',
   'spotsPerReferral',
   'requiredContact',

@@ -54,6 +54,7 @@ export interface Display {
   /** The owner's texts, by their keys in web/page/texts.ts. */
   readonly texts: Readonly<Record<string, string>>;
   readonly your_turn_url: string | null;
+  readonly shows_inviter: boolean;
   readonly frame_origins: readonly string[];
 }
 
@@ -76,6 +77,10 @@ export class WaitlistEntity {
   /** Names the waitlist in pages, beside its id. It opens nothing that is not public. */
   @Column({ name: 'public_key', type: 'varchar' })
   publicKey!: string;
+
+  /** Names the page in its address; null for the id. */
+  @Column({ type: 'varchar', nullable: true })
+  slug!: string | null;
 
   @Column({ type: 'varchar' })
   name!: string;

@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Config, CONFIG } from '../../platform/config/config.js';
 import { Database } from '../../platform/database/database.js';
+import { select, type Session, write } from '../../platform/database/session.js';
 import { type Row, Table } from '../../platform/database/table.js';
+import { Problem } from '../../platform/problems/problem.js';
 import { WaitlistEntity } from './waitlist.entity.js';
 
 /** Columns that can be large. Signups do not need them, and read null instead. */
@@ -17,6 +19,8 @@ export const LARGE_COLUMNS = [
 export interface WholeWaitlist extends WaitlistEntity {
   /** The address of its page in this service, where people sign up unless `urlLocation` names another page. */
   hostedPage: string;
+  /** The same with its id, below which its private pages are. */
+  numberedPage: string;
 }
 
 /** A waitlist as the writer reads it. */
@@ -25,6 +29,7 @@ export type LeanWaitlist = Omit<WholeWaitlist, (typeof LARGE_COLUMNS)[number]>;
 /** The columns that the answer to a signup or a lookup needs. */
 export const SHOWN_COLUMNS = [
   'id',
+  'slug',
   'urlLocation',
   'questions',
   'verification',
@@ -39,14 +44,49 @@ export type ShownWaitlist = Pick<WholeWaitlist, (typeof SHOWN_COLUMNS)[number] |
 @Injectable()
 export class WaitlistTable extends Table<WaitlistEntity> {
   constructor(
-    { dataSource }: Database,
+    private readonly database: Database,
     @Inject(CONFIG) private readonly config: Config,
   ) {
-    super(dataSource, WaitlistEntity);
+    super(database.dataSource, WaitlistEntity);
   }
 
   override read(row: Row): WholeWaitlist {
     const waitlist = super.read(row);
-    return Object.assign(waitlist, { hostedPage: `${this.config.publicBaseUrl}/waitlist/${waitlist.id}` });
+    return Object.assign(waitlist, this.pagesOf(waitlist));
+  }
+
+  /** The addresses of the page, which follow from the id and the slug. */
+  pagesOf({ id, slug }: Pick<WaitlistEntity, 'id' | 'slug'>): Pick<WholeWaitlist, 'hostedPage' | 'numberedPage'> {
+    const pages = `${this.config.publicBaseUrl}/waitlist`;
+    return { hostedPage: `${pages}/${slug ?? id}`, numberedPage: `${pages}/${id}` };
+  }
+
+  /**
+   * Reserves the slug of a waitlist, also after it has another. Of a deleted waitlist, only its account may take it,
+   * once the records are gone. The row is locked first, so that of two waitlists only one gets the slug.
+   * @throws Problem `SLUG_TAKEN`
+   */
+  async claimSlug(session: Session, { id, accountId, slug }: Pick<WaitlistEntity, 'id' | 'accountId' | 'slug'>) {
+    if (slug === null) return;
+    const lock = this.database.dialect.upsert(['slug'], ['slug']);
+    await session.one(
+      write(`INSERT INTO waitlist_slug (slug, account_id, waitlist_id) VALUES (?, ?, ?) ${lock}`, [
+        slug,
+        accountId,
+        id,
+      ]),
+    );
+    const holder = await session.one(
+      select<{ id: number; account_id: number; used_id: number | null }, { id: number; isFree: boolean } | null>(
+        `SELECT s.waitlist_id AS id, s.account_id, COALESCE(w.id, d.waitlist_id) AS used_id
+         FROM waitlist_slug s LEFT JOIN waitlist w ON w.id = s.waitlist_id
+         LEFT JOIN deleted_waitlist d ON d.waitlist_id = s.waitlist_id WHERE s.slug = ?`,
+        [slug],
+        ([row]) => (row ? { id: row.id, isFree: row.used_id === null && row.account_id === accountId } : null),
+      ),
+    );
+    if (holder?.id === id) return;
+    if (!holder?.isFree) throw new Problem('SLUG_TAKEN');
+    await session.one(write('UPDATE waitlist_slug SET waitlist_id = ? WHERE slug = ?', [id, slug]));
   }
 }

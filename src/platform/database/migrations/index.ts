@@ -3,9 +3,17 @@ import { waitlistColumns } from './1795392000000-waitlist-columns.js';
 import { webhookFailures } from './1795478400000-webhook-failures.js';
 import { mailWaitlists } from './1795478500000-mail-waitlists.js';
 import { waiterName } from './1795651200000-waiter-name.js';
+import { waitlistSlugs } from './1795737600000-waitlist-slugs.js';
 
 /** Later migrations go behind these; a released one never changes. */
-export const migrations = [...initial, ...waitlistColumns, ...webhookFailures, ...mailWaitlists, ...waiterName];
+export const migrations = [
+  ...initial,
+  ...waitlistColumns,
+  ...webhookFailures,
+  ...mailWaitlists,
+  ...waiterName,
+  ...waitlistSlugs,
+];
 
 /** v0.2.0 has older migrations only. */
 export const AFTER_V0_2_0 = 1795392000000;

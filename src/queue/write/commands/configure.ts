@@ -18,7 +18,7 @@ export interface Configured {
 
 /**
  * Changes settings. If the spots per referral change, reorders the queue, past referrals too.
- * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`
+ * @throws Problem `INVALID_REQUEST`, `WAITLIST_RULE_BROKEN`, `SLUG_TAKEN`
  */
 export function configure(changes: SettingChanges, write: OwnerWrite): Exclusive<Configured> {
   // Outside `run`, so that a retry after a lost commit returns the number of the first attempt.
@@ -31,7 +31,8 @@ export function configure(changes: SettingChanges, write: OwnerWrite): Exclusive
       const [current, done] = await session.all([queues.lockWhole(waitlistId), audit.findDone([write.id])]);
       // A retry after a lost answer to the commit.
       if (done.has(write.id)) return { waitlist: current, recordsMoved };
-      const waitlist = withSettings(current, changes);
+      const changed = withSettings(current, changes);
+      const waitlist = changed.slug === current.slug ? changed : await queues.withSlug(session, changed);
       const isReordered = waitlist.spotsPerReferral !== current.spotsPerReferral;
       recordsMoved = isReordered ? await reorder(session, waitlist, stores) : 0;
       await session.commit([

@@ -414,3 +414,30 @@ test('a waitlist is deleted by typing its name as it is shown', async () => {
   await call(stage.service, 'GET', `/api/v1/waitlist/${id}`, { token: await logIn(stage.service), status: 404 });
   await page.context().close();
 });
+
+test('a waitlist gets a name in its address, which no other has, and says who invited', async () => {
+  await createWaitlist({ waitlist_name: 'First', slug: 'lumen' });
+  const id = await createWaitlist({ waitlist_name: 'Second' });
+  const page = await openSettings('form', id);
+  const name = page.getByRole('textbox', { name: 'Name in the address' });
+  for (const [typed, answer] of [
+    ['Lümen', 'Use 3 to 40 characters'],
+    ['lumen', 'Another waitlist has this name'],
+  ] as const) {
+    await name.fill(typed);
+    await name.press('Enter');
+    await page.getByText(answer).waitFor();
+    assert.equal(await name.getAttribute('aria-invalid'), 'true');
+  }
+  await checkPage(page, 'desk-settings-slug');
+  await name.fill('lumen-two');
+  await save(page);
+  await page.getByRole('tab', { name: 'Appearance' }).click();
+  await page.getByLabel('Say who invited a visitor').check();
+  await save(page);
+  assert.equal(((await waitlist(id)) as { shows_inviter?: boolean }).shows_inviter, true);
+  await page.getByRole('link', { name: 'Overview' }).click();
+  const address = page.getByRole('region', { name: 'Your page' }).getByLabel('Address');
+  assert.equal(await address.inputValue(), `${stage.service.url}/waitlist/lumen-two`);
+  await page.context().close();
+});

@@ -12,8 +12,8 @@ export const sendsMail = meta('name="sends-mail"')?.content !== 'false';
 export const styleNonce = meta('property="csp-nonce"')?.nonce ?? '';
 
 /** The address of a waitlist's page that this service makes. */
-export function hostedPage(waitlistId: number): string {
-  return `${location.origin}${basePath}/waitlist/${waitlistId}`;
+export function hostedPage({ id, slug }: { readonly id: number; readonly slug: string | null }): string {
+  return `${location.origin}${basePath}/waitlist/${slug ?? id}`;
 }
 
 /** The address of the page that shows a person their place. Whoever has it sees the page. */

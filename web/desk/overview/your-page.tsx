@@ -12,7 +12,7 @@ const CODE_SIZE = 128;
 /** Where people join: the page's address, and the tag for a page of the owner's own. */
 export function YourPage({ waitlist }: { waitlist: Waitlist }) {
   const { id, waitlist_url_location: address, is_public: isPublic } = waitlist;
-  const isHosted = address === hostedPage(id);
+  const isHosted = address === hostedPage(waitlist);
   return (
     <Section id="your-page" title="Your page" description={stateOf(waitlist, isHosted)}>
       <Stack gap="md">

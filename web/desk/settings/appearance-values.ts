@@ -16,6 +16,7 @@ export interface AppearanceValues extends Record<string, unknown> {
   your_turn_url: string;
   twitter_message: string;
   widget_shows_social_links: boolean;
+  shows_inviter: boolean;
   hide_counts: boolean;
   remove_widget_headers: boolean;
   /** One per line. */
@@ -38,6 +39,7 @@ export function valuesOf(waitlist: Waitlist): AppearanceValues {
     your_turn_url: waitlist.your_turn_url ?? '',
     twitter_message: waitlist.twitter_message ?? '',
     widget_shows_social_links: waitlist.widget_shows_social_links,
+    shows_inviter: waitlist.shows_inviter,
     hide_counts: waitlist.hide_counts,
     remove_widget_headers: waitlist.remove_widget_headers,
     frame_origins: waitlist.frame_origins.join('\n'),

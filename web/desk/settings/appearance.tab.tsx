@@ -54,6 +54,11 @@ export function AppearanceTab({ waitlist }: { waitlist: Waitlist }) {
                 label="Show links to social networks"
                 {...form.getInputProps('widget_shows_social_links', { type: 'checkbox' })}
               />
+              <Switch
+                label="Say who invited a visitor"
+                description="Behind a referral link, the page shows the first name of the person whose link it is, once their email is verified."
+                {...form.getInputProps('shows_inviter', { type: 'checkbox' })}
+              />
             </PlainSection>
           </ShownIn>
           <WidgetSection form={form} />

@@ -18,6 +18,8 @@ type Requirement = RequiredContact['email'];
 interface FormValues extends Record<string, unknown> {
   waitlist_name: string;
   waitlist_url_location: string;
+  /** Empty stands for null. */
+  slug: string;
   required_contact: RequiredContact;
   default_region: string;
   questions: QuestionValues[];
@@ -35,9 +37,17 @@ const REQUIREMENTS = [
   { value: 'off', label: 'Off' },
 ];
 
+/** In the words of people; the service has the same rule. */
+const RULES = {
+  slug: (text: string) =>
+    text.trim() === '' || /^(?=.*[a-z])[a-z\d-]{3,40}$/.test(text.trim())
+      ? null
+      : 'Use 3 to 40 characters: small letters from a to z, digits and hyphens, with a letter among them.',
+};
+
 /** What the signup form asks for. */
 export function FormTab({ waitlist }: { waitlist: Waitlist }) {
-  const settings = useSettingsForm(waitlist, valuesOf, changesOf);
+  const settings = useSettingsForm(waitlist, valuesOf, changesOf, RULES);
   const { form, saved } = settings;
   const shown = useMemo(() => previewed(waitlist, form.values), [waitlist, form.values]);
   return (
@@ -55,10 +65,19 @@ export function FormTab({ waitlist }: { waitlist: Waitlist }) {
                   {...form.getInputProps('waitlist_name')}
                 />
                 <TextInput
+                  label="Name in the address"
+                  description={`Your page is ${hostedPage({ id: waitlist.id, slug: form.values.slug || null })}. Earlier addresses go on working.`}
+                  placeholder={String(waitlist.id)}
+                  maxLength={WAITLIST.slug.maxLength}
+                  autoCapitalize="none"
+                  spellCheck={false}
+                  {...form.getInputProps('slug')}
+                />
+                <TextInput
                   label="Signup page"
                   description="Referral links lead to this address. Without one, they lead to the page of this service."
                   type="url"
-                  placeholder={hostedPage(waitlist.id)}
+                  placeholder={hostedPage(waitlist)}
                   {...form.getInputProps('waitlist_url_location')}
                 />
               </PlainSection>
@@ -145,7 +164,8 @@ function valuesOf(waitlist: Waitlist): FormValues {
   const page = waitlist.waitlist_url_location;
   return {
     waitlist_name: waitlist.waitlist_name,
-    waitlist_url_location: page === hostedPage(waitlist.id) ? '' : page,
+    waitlist_url_location: page === hostedPage(waitlist) ? '' : page,
+    slug: waitlist.slug ?? '',
     required_contact: askedOf(waitlist),
     default_region: waitlist.default_region ?? '',
     questions: questionsOf(waitlist.questions),
@@ -159,10 +179,11 @@ function askedOf({ required_contact: contact, uses_firstname_lastname: usesNames
 }
 
 function changesOf(changed: Partial<FormValues>, before: FormValues): SettingChanges {
-  const { waitlist_url_location, required_contact, default_region, questions, ...others } = changed;
+  const { waitlist_url_location, slug, required_contact, default_region, questions, ...others } = changed;
   return {
     ...others,
     ...(waitlist_url_location !== undefined && { waitlist_url_location: waitlist_url_location || null }),
+    ...(slug !== undefined && { slug: slug.trim() || null }),
     ...(required_contact && contactChanges(required_contact, before.required_contact)),
     ...(default_region !== undefined && { default_region: default_region || null }),
     ...(questions && { questions: toQuestions(questions) }),

@@ -7,11 +7,17 @@ import type { components } from '../generated/openapi';
 import { showFaults } from '../parts/field-faults';
 import { ProblemAlert } from '../parts/problem-alert';
 import { UnsavedChanges } from '../parts/unsaved-changes';
+import { Problem } from '../problem';
 import { type Waitlist, waitlistQuery } from '../queries';
 import classes from './settings.module.css';
 
 export type SettingChanges = components['schemas']['UpdateWaitlist'];
 type UpdatedWaitlist = components['schemas']['UpdatedWaitlist'];
+
+/** Refusals of a whole request that are about one field. */
+const FAULTS: Readonly<Record<string, { readonly name: string; readonly text: string }>> = {
+  SLUG_TAKEN: { name: 'slug', text: 'Another waitlist has this name, or had it. Choose another one.' },
+};
 
 const SAVED_SHOWN_MS = 5_000;
 
@@ -78,7 +84,9 @@ export function useSettingsForm<Values extends Record<string, unknown>>(
       void queries.invalidateQueries({ queryKey: ['waitlists'] });
     },
     onError: (failure) => {
-      setError(showFaults(failure, form));
+      const field = failure instanceof Problem ? FAULTS[failure.code] : undefined;
+      if (field) form.setFieldError(field.name, field.text);
+      setError(field ? null : showFaults(failure, form));
       setRefusals((count) => count + 1);
     },
   });
